@@ -1,0 +1,80 @@
+# One command for everything: `make` alone lists them.
+# It needs make and Python 3.11 or newer with venv; the rest comes from the locked requirements.
+
+PYTHON  ?= python3
+VENV    := .venv
+PIP     := $(VENV)/bin/python -m pip --disable-pip-version-check
+WORKERS ?= $(shell n=$$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN); [ "$$n" -gt 2 ] && echo "$$n" || echo 2)
+UV      ?= uv==0.13.8
+LOCK    := pip compile --quiet --universal --python-version 3.11 --generate-hashes --annotation-style line \
+           --no-emit-index-url --no-emit-find-links --group build
+
+# $(call step,what is being done,command,advice when it fails): one line, then how long it took.
+# No commas inside the three: make would read them as further arguments.
+define step
+@echo "-- $(1)"; start=$$(date +%s); { $(2); } || { echo "!! failed: $(3)" >&2; exit 1; }; \
+echo "   $$(($$(date +%s) - start)) s"
+endef
+
+.DEFAULT_GOAL := help
+.PHONY: help play test lint format types pytest soak bench browser env lock clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+play: $(VENV)/run.stamp ## install and start a service with demo tables on this machine
+	$(VENV)/bin/depesche serve --demo
+
+test: lint types pytest ## everything a change must pass: style; types; tests in parallel
+
+lint: env ## ruff: rules and layout
+	$(call step,ruff: rules,$(VENV)/bin/ruff check --quiet,the lines above name file and rule; `make format` mends what can be mended)
+	$(call step,ruff: layout,$(VENV)/bin/ruff format --quiet --check || { $(VENV)/bin/ruff format --check; false; },`make format` lays these files out)
+
+format: env ## mend style and layout in place
+	$(call step,ruff: mending,$(VENV)/bin/ruff check --quiet --fix-only && $(VENV)/bin/ruff format --quiet,see the lines above)
+
+types: env ## mypy, strict
+	$(call step,mypy: types of engine; service; workers,$(VENV)/bin/mypy --no-error-summary,the lines above name file and reason)
+
+pytest: env ## the tests alone, in parallel (WORKERS=4 ARGS="-k kaiser")
+	$(call step,pytest: $(WORKERS) workers,$(VENV)/bin/pytest -q -n $(WORKERS) --dist loadgroup $(ARGS),run one test alone with `$(VENV)/bin/pytest -k NAME`)
+
+soak: env ## the tests that take minutes
+	$(call step,pytest: soak,$(VENV)/bin/pytest -m soak $(ARGS),see the lines above)
+
+bench: env ## the measurements, printed as ratios
+	$(VENV)/bin/depesche bench
+
+browser: ## look for Chromium, which the browser tests drive, and install it when root
+	@for name in chromium chromium-browser google-chrome; do \
+	  if command -v $$name >/dev/null; then echo "found: $$(command -v $$name)"; exit 0; fi; \
+	done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update && apt-get install -y chromium; \
+	else echo "no Chromium here; on Debian or Ubuntu: sudo apt-get install chromium" >&2; exit 1; fi
+
+env: $(VENV)/test.stamp ## make .venv ready for tests
+
+lock: ## work out requirements/*.txt anew from pyproject.toml
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && export UV_CUSTOM_COMPILE_COMMAND="make lock" && \
+	echo "-- locking with $(UV)" && $(PYTHON) -m venv "$$dir" && "$$dir/bin/pip" install --quiet "$(UV)" && \
+	"$$dir/bin/uv" $(LOCK) pyproject.toml --extra prod --extra test -o requirements/test.txt $(LOCKARGS) && \
+	"$$dir/bin/uv" $(LOCK) pyproject.toml -c requirements/test.txt -o requirements/run.txt $(LOCKARGS)
+
+clean: ## remove the environment and whatever tools left behind
+	rm -rf $(VENV) build dist *.egg-info .coverage* htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Depesche needs Python 3.11 or newer; name one: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "this Python cannot make environments; on Debian or Ubuntu: sudo apt install python3-venv" >&2; exit 1; }
+	$(call step,making $(VENV),$(PYTHON) -m venv $(VENV),remove $(VENV) and call make again)
+
+# A stamp stands for a finished installation: with an unchanged lock the second call does nothing.
+$(VENV)/%.stamp: requirements/%.txt pyproject.toml | $(VENV)/bin/python
+	$(call step,installing requirements/$*.txt,$(PIP) install --quiet --require-hashes -r requirements/$*.txt,\
+	the lines above say why; without a network this step cannot work; then call make again)
+	$(call step,installing Depesche itself,$(PIP) install --quiet --no-deps --no-build-isolation --editable .,see the lines above)
+	@touch $@
