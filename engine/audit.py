@@ -1,0 +1,166 @@
+"""Checking a log afterwards: is it whole, were the draws honest, was every move legal, do the rules still agree?
+
+Tampering breaks the chain, a digest or a draw. Drift is an honest log that today's rules would have decided
+otherwise. Either is reported with the first entry concerned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from engine import chance as chances
+from engine import log, record, table
+from engine.chance import Chance
+from engine.game import Game
+from engine.log import Entry, Export, Link
+from engine.menu import Move
+from engine.record import Rewind, Table
+from engine.refusal import Refused
+
+
+class Finding(Struct, frozen=True):
+    """Something that is not as it should be, and the entry at which it shows first."""
+
+    seq: int
+    kind: Literal["tampering", "drift"]
+    sentence: str
+
+
+class Report(Struct, frozen=True):
+    """What an audit found: entries seen, how many of them were open to a full check, and what is wrong."""
+
+    entries: int
+    replayed: int
+    head: str
+    finding: Finding | None = None
+
+
+def audit(game: Game, export: Export) -> Report:
+    """Everything that can be checked about this log with what it discloses."""
+    finding = _chain(export) or _seed(export)
+    replayed = 0
+    if finding is None and export.seed is not None:
+        finding, replayed = _replay(game, export, bytes.fromhex(export.seed))
+    return Report(len(export.entries), replayed, export.head, finding)
+
+
+def _tampered(seq: int, sentence: str) -> Finding:
+    return Finding(seq, "tampering", sentence)
+
+
+def _chain(export: Export) -> Finding | None:
+    for number, link in enumerate(export.entries):
+        if link.entry.get("seq") != number:
+            return _tampered(number, f"Entry {number} is missing or out of order.")
+    if log.chain(link.digest for link in export.entries) != export.head:
+        return _tampered(len(export.entries) - 1, "The digests do not lead to the head hash of this log.")
+    return None
+
+
+def _seed(export: Export) -> Finding | None:
+    opening = export.entries[0].entry["events"][0] if export.entries else {}
+    if opening.get("commitment") != export.commitment:
+        return _tampered(0, "The table was opened with another commitment than this log names.")
+    if export.seed is not None and chances.commitment(bytes.fromhex(export.seed)) != export.commitment:
+        return _tampered(0, "The revealed seed is not the one that was committed to when the table opened.")
+    return None
+
+
+def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, int]:
+    entries, now = list[Entry[Any]](), Table()
+    key = b""
+    for link in export.entries:
+        finding, entry = _opened(game, link, seed)
+        if finding or entry is None:
+            return finding, len(entries)
+        if not key and now.phase == "gathering" and entry.move == "start":
+            key = chances.key(seed, (seat.nonce for seat in now.seats))
+
+        def rewind(seq: int) -> Table:
+            return record.fold(game, entries, seq)
+
+        finding = _draws(entry, key) or _decision(game, now, entry, rewind)
+        if finding:
+            return finding, len(entries)
+        now = record.apply(game, now, entry, rewind)
+        entries.append(entry)
+    return None, len(entries)
+
+
+def _opened(game: Game, link: Link, seed: bytes) -> tuple[Finding | None, Entry[Any] | None]:
+    seq = int(link.entry["seq"])
+    if log.digest(seed, seq, log.canonical(link.entry)) != link.digest:
+        return _tampered(seq, f"Entry {seq} is not the one that was sealed: its digest differs."), None
+    try:
+        return None, msgspec.convert(link.entry, record.entry_type(game))
+    except msgspec.ValidationError as error:
+        return Finding(seq, "drift", f"Today's rules cannot read entry {seq}: {error}."), None
+
+
+def _draws(entry: Entry[Any], key: bytes) -> Finding | None:
+    if not entry.draws:
+        return None
+    honest = chances.sealed(key, entry.seq)
+    for number, draw in enumerate(entry.draws):
+        result = honest.source(draw.label, range(draw.size), number) if draw.size > 1 else 0
+        if result != draw.result:
+            return _tampered(
+                entry.seq,
+                f"Draw {number} of entry {entry.seq} (“{draw.label}”) gives {result} of "
+                f"{draw.size} from the revealed seed, not {draw.result}.",
+            )
+    return None
+
+
+def _decision(game: Game, now: Table, entry: Entry[Any], rewind: Rewind) -> Finding | None:
+    """The same command under today's rules, with the draws as recorded."""
+    chance = Chance(_recorded(entry))
+    try:
+        _, events = table.play(game, now, entry.seat, Move.read(entry.move or ""), chance, rewind)
+    except (Refused, Drifted) as refused:
+        return Finding(
+            entry.seq, "drift", f"Today's rules would not allow entry {entry.seq} (“{entry.move}”): {refused}"
+        )
+    if events == entry.events and tuple(chance.draws) == entry.draws:
+        return None
+    return Finding(
+        entry.seq,
+        "drift",
+        f"Today's rules decide entry {entry.seq} (“{entry.move}”) otherwise: {_difference(entry.events, events)}.",
+    )
+
+
+class Drifted(Exception):
+    """Today's rules draw something else than was drawn then."""
+
+
+def _recorded(entry: Entry[Any]) -> chances.Source:
+    def source(label: str, faces: Any, index: int) -> int:
+        draw = entry.draws[index] if index < len(entry.draws) else None
+        if draw is None or (draw.label, draw.size) != (label, len(faces)):
+            raise Drifted(f"they draw “{label}” out of {len(faces)}, which was not drawn then.")
+        return draw.result
+
+    return source
+
+
+def _difference(then: tuple[Any, ...], now: tuple[Any, ...]) -> str:
+    for number, (old, new) in enumerate(zip(then, now, strict=False)):
+        if old != new:
+            return f"event {number} was {old!r} and would be {new!r}"
+    return f"there were {len(then)} events and would be {len(now)}"
+
+
+def sentences(report: Report) -> Iterator[str]:
+    """The report as somebody would read it aloud."""
+    yield f"{report.entries} entries, receipt {report.head}"
+    if report.finding:
+        yield f"{report.finding.kind.upper()} at entry {report.finding.seq}: {report.finding.sentence}"
+    elif report.replayed:
+        yield "The chain, every digest, every draw, every move and every consequence are as they should be."
+    else:
+        yield "The chain is whole; draws and hidden moves can be checked once the table has ended."

@@ -1,0 +1,124 @@
+"""Sealed randomness: nobody can choose a draw, everybody can check it afterwards.
+
+The exact bytes are specified in `engine/README.md`; change nothing here without a new version of that page.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+Item = TypeVar("Item")
+Source = Callable[[str, Sequence[Any], int], int]
+
+
+class Draw(Struct, frozen=True, array_like=True):
+    """One draw: what it was for, out of how many, and which (counted from 0) it was."""
+
+    label: str
+    size: int
+    result: int
+
+
+class Chance:
+    """The dice, bags and shuffles of one entry; remembers every draw."""
+
+    __slots__ = ("draws", "source")
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.draws: list[Draw] = []
+
+    def roll(self, label: str, sides: int) -> int:
+        """A die: 1 to `sides`."""
+        return self._draw(label, range(1, sides + 1)) + 1
+
+    def pick(self, label: str, items: Sequence[Item]) -> Item:
+        """One of the items, each as likely as any other."""
+        return items[self._draw(label, items)]
+
+    def shuffle(self, label: str, items: Iterable[Item]) -> tuple[Item, ...]:
+        """The items in a new order, drawn one after the other."""
+        left, order = list(items), []
+        while len(left) > 1:
+            order.append(left.pop(self._draw(label, left)))
+        return (*order, *left)
+
+    def reveal(self, label: str) -> None:
+        """Note that something hidden but already fixed was turned over: no choice, yet nothing to take back."""
+        self._draw(label, (None,))
+
+    def _draw(self, label: str, faces: Sequence[Any]) -> int:
+        result = self.source(label, faces, len(self.draws)) if len(faces) > 1 else 0
+        self.draws.append(Draw(label, len(faces), result))
+        return result
+
+
+def commitment(seed: bytes) -> str:
+    """What is published when a table opens: it binds the server to a seed nobody has seen."""
+    return hashlib.sha256(b"depesche commitment 1" + seed).hexdigest()
+
+
+def key(seed: bytes, nonces: Iterable[str]) -> bytes:
+    """The key of all draws of a table: the server's seed and a word from every seat, in seat order."""
+    mixed = hashlib.sha256(b"depesche key 1" + seed)
+    for nonce in nonces:
+        word = nonce.encode()
+        mixed.update(len(word).to_bytes(2, "big") + word)
+    return mixed.digest()
+
+
+def sealed(key: bytes, entry: int) -> Chance:
+    """The draws of one entry of a table's log."""
+    prefix = key + entry.to_bytes(8, "big")
+
+    def source(_: str, faces: Sequence[Any], index: int) -> int:
+        return below(len(faces), prefix + index.to_bytes(4, "big"))
+
+    return Chance(source)
+
+
+def below(size: int, material: bytes) -> int:
+    """A number from 0 to size - 1, evenly, out of SHAKE-256 of the material: bits too large are passed over."""
+    bits = (size - 1).bit_length()
+    width, mask = (bits + 7) // 8, (1 << bits) - 1
+    length = 16 * max(width, 1)
+    while True:
+        stream = hashlib.shake_256(material).digest(length)
+        for start in range(0, length, width or 1):
+            number = int.from_bytes(stream[start : start + width], "big") & mask
+            if number < size:
+                return number
+        length *= 2
+
+
+class Unforced(Exception):
+    """A rigged draw asked for something that was not foreseen."""
+
+
+def rigged(forced: Mapping[str, Sequence[object]], otherwise: Source | None = None) -> Chance:
+    """Chance that gives the results a test or a scenario asks for, label by label in order.
+
+    A forced result is written as what is seen: the number on the die, the item picked. Where nothing is left for a
+    label, `otherwise` decides; without it an unforeseen draw is an error.
+    """
+    waiting = {label: list(results) for label, results in forced.items()}
+
+    def source(label: str, faces: Sequence[Any], index: int) -> int:
+        if waiting.get(label):
+            return _face(label, faces, waiting[label].pop(0))
+        if otherwise is None:
+            raise Unforced(f"nothing was foreseen for “{label}” (one of {len(faces)})")
+        return otherwise(label, faces, index)
+
+    return Chance(source)
+
+
+def _face(label: str, faces: Sequence[Any], wanted: object) -> int:
+    for place, face in enumerate(faces):
+        if face == wanted or str(face) == str(wanted):
+            return place
+    raise Unforced(f"“{wanted}” cannot be drawn for “{label}” from {', '.join(map(str, faces))}")

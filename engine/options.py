@@ -1,0 +1,73 @@
+"""A game's options as data: what may be chosen, in words, and reading a choice with one clear sentence on a misfit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct, inspect
+
+from engine.refusal import Refused
+
+
+class Option(Struct, frozen=True):
+    """One thing to settle before a game begins."""
+
+    name: str
+    kind: Literal["switch", "word", "number"]
+    default: Any
+    values: tuple[str, ...]
+    about: str
+    least: int | None = None
+    most: int | None = None
+
+
+def describe(options: type[Struct]) -> tuple[Option, ...]:
+    """Every option of a game in its order."""
+    info = inspect.type_info(options)
+    assert isinstance(info, inspect.StructType)
+    return tuple(_option(field) for field in info.fields)
+
+
+def _option(field: inspect.Field) -> Option:
+    kind, about = field.type, ""
+    if isinstance(kind, inspect.Metadata):
+        about = str((kind.extra_json_schema or {}).get("description", ""))
+        kind = kind.type
+    match kind:
+        case inspect.BoolType():
+            return Option(field.name, "switch", field.default, ("on", "off"), about)
+        case inspect.LiteralType(values=values):
+            order = (field.default, *(value for value in values if value != field.default))
+            return Option(field.name, "word", field.default, tuple(map(str, order)), about)
+        case inspect.IntType(ge=int(least), le=int(most)):
+            numbers = tuple(map(str, range(least, most + 1)))
+            return Option(field.name, "number", field.default, numbers, about, least, most)
+    raise TypeError(f"option {field.name} is neither a switch, nor one of some words, nor a number with bounds")
+
+
+SWITCH = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
+
+
+def read(options: type[Struct], chosen: Mapping[str, Any]) -> Any:
+    """The options struct for these choices, given as text or as plain values; what is left out is the default."""
+    known = {option.name: option for option in describe(options)}
+    for name in chosen:
+        if name not in known:
+            raise Refused(
+                "There is no option “{name}”; the options are: {names}.", name=name, names=", ".join(known) or "none"
+            )
+    return msgspec.convert({name: _value(known[name], value) for name, value in chosen.items()}, options)
+
+
+def _value(option: Option, value: Any) -> Any:
+    word = str(value).strip().casefold()
+    if option.kind == "switch" and word in SWITCH:
+        return SWITCH[word]
+    if option.kind != "switch" and word in option.values:
+        return type(option.default)(word)
+    allowed = f"{option.least} to {option.most}" if option.kind == "number" else " or ".join(option.values)
+    raise Refused(
+        "The option “{name}” can be {allowed}, not “{value}”.", name=option.name, allowed=allowed, value=value
+    )

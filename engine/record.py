@@ -1,0 +1,232 @@
+"""A table's record: what happened there, and the table it adds up to.
+
+A table's log is a list of entries. Game events and table events stand side by side in an entry; the table's have tags
+that begin with `table.`. `fold` rebuilds the table from entries alone and knows no rule.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.game import Game
+from engine.log import Entry
+
+
+class Opened(Struct, frozen=True, omit_defaults=True, tag="table.Opened"):
+    game: str
+    edition: int
+    seats: int
+    commitment: str
+    options: dict[str, Any] = {}
+
+
+class Sat(Struct, frozen=True, omit_defaults=True, tag="table.Sat"):
+    seat: int
+    nonce: str
+    bot: bool = False
+
+
+class Started(Struct, frozen=True, omit_defaults=True, tag="table.Started"):
+    pass
+
+
+class Resigned(Struct, frozen=True, omit_defaults=True, tag="table.Resigned"):
+    seat: int
+
+
+class TimedOut(Struct, frozen=True, omit_defaults=True, tag="table.TimedOut"):
+    """A deadline passed; what follows in the entry is the move a stand-in made."""
+
+    seat: int
+    move: str
+
+
+class UndoAsked(Struct, frozen=True, omit_defaults=True, tag="table.UndoAsked"):
+    seat: int
+    to: int
+
+
+class UndoAgreed(Struct, frozen=True, omit_defaults=True, tag="table.UndoAgreed"):
+    seat: int
+
+
+class UndoRefused(Struct, frozen=True, omit_defaults=True, tag="table.UndoRefused"):
+    seat: int
+
+
+class Undone(Struct, frozen=True, omit_defaults=True, tag="table.Undone"):
+    """The position is again the one before entry `to`."""
+
+    seat: int
+    to: int
+
+
+class Substituted(Struct, frozen=True, omit_defaults=True, tag="table.Substituted"):
+    """Somebody else, or a bot, plays on in this seat."""
+
+    seat: int
+    bot: bool = False
+
+
+class Ended(Struct, frozen=True, omit_defaults=True, tag="table.Ended"):
+    places: tuple[int, ...]
+
+
+TableEvent = (
+    Opened | Sat | Started | Resigned | TimedOut | UndoAsked | UndoAgreed | UndoRefused | Undone | Substituted | Ended
+)
+TABLE_EVENTS = frozenset(TableEvent.__args__)
+
+
+class Seat(Struct, frozen=True):
+    """A chair: who may act for it, the word mixed into the dice for it, and the entry at which it was given up."""
+
+    status: Literal["empty", "taken", "bot", "resigned"] = "empty"
+    nonce: str = ""
+    left: int = 0
+
+
+class Step(Struct, frozen=True):
+    """A move that still counts, and the one before it."""
+
+    seq: int
+    seat: int
+    drew: bool
+    before: Step | None
+
+
+class Asked(Struct, frozen=True):
+    """Somebody wishes to take back everything from entry `to` on; these seats still have to agree."""
+
+    seat: int
+    to: int
+    waiting: tuple[int, ...]
+
+
+class Table(Struct, frozen=True):
+    """A table after some entries; `state` is the game's own."""
+
+    game: str = ""
+    edition: int = 0
+    options: dict[str, Any] = {}
+    commitment: str = ""
+    seats: tuple[Seat, ...] = ()
+    phase: Literal["new", "gathering", "playing", "over"] = "new"
+    state: Any = None
+    last: Step | None = None
+    asked: Asked | None = None
+    places: tuple[int, ...] = ()
+    length: int = 0
+
+
+Rewind = Callable[[int], Table]
+
+
+def no_rewind(seq: int) -> Table:
+    raise AssertionError(f"nobody expected to go back to entry {seq}")
+
+
+def apply(game: Game, table: Table, entry: Entry[Any], rewind: Rewind = no_rewind) -> Table:
+    """The table after one more entry; knows no rule."""
+    after = evolve(game, table, entry.events, rewind)
+    return closed(after, _mover(entry), bool(entry.draws))
+
+
+def _mover(entry: Entry[Any]) -> int | None:
+    """The seat whose move in the game this entry holds, if any."""
+    first = entry.events[0]
+    if isinstance(first, TimedOut):
+        return first.seat
+    return entry.seat if type(first) not in TABLE_EVENTS else None
+
+
+def closed(table: Table, mover: int | None, drew: bool) -> Table:
+    step = table.last if mover is None else Step(table.length, mover, drew, table.last)
+    return replace(table, length=table.length + 1, last=step)
+
+
+def fold(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) -> Table:
+    """The table after these entries (only those before `upto`, if given)."""
+    *_, table = folds(game, entries, upto)
+    return table
+
+
+def folds(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) -> Iterable[Table]:
+    """The empty table and the table after each entry."""
+    entries = tuple(entries)[:upto]
+    wanted = {event.to for entry in entries for event in entry.events if type(event) is Undone}
+    kept, table = dict[int, Table](), Table()
+    yield table
+    for entry in entries:
+        if entry.seq in wanted:
+            kept[entry.seq] = table
+        table = apply(game, table, entry, kept.__getitem__)
+        yield table
+
+
+def evolve(game: Game, table: Table, events: Iterable[Any], rewind: Rewind) -> Table:
+    state, playing = table.state, False
+    for event in events:
+        if type(event) in TABLE_EVENTS:
+            table = _evolve_table(game, replace(table, state=state), event, rewind)
+            state = table.state
+        else:
+            state, playing = game.evolve(state, event), True
+    return replace(table, state=state, asked=None if playing else table.asked)
+
+
+def _evolve_table(game: Game, table: Table, event: TableEvent, rewind: Rewind) -> Table:
+    match event:
+        case Opened(name, edition, seats, commitment, options):
+            return Table(name, edition, options, commitment, (Seat(),) * seats, "gathering", length=table.length)
+        case Sat(seat, nonce, bot):
+            return _seated(table, seat, Seat("bot" if bot else "taken", nonce))
+        case Started():
+            return replace(table, phase="playing", state=game.State())
+        case Resigned(seat):
+            return _seated(table, seat, replace(table.seats[seat], status="resigned", left=table.length))
+        case Substituted(seat, bot):
+            return _seated(table, seat, replace(table.seats[seat], status="bot" if bot else "taken"))
+        case TimedOut():
+            return table
+        case UndoAsked(seat, to):
+            return replace(table, asked=Asked(seat, to, to_ask(table, seat)))
+        case UndoAgreed(seat):
+            assert table.asked
+            left = tuple(other for other in table.asked.waiting if other != seat)
+            return replace(table, asked=replace(table.asked, waiting=left))
+        case UndoRefused():
+            return replace(table, asked=None)
+        case Undone(_, to):
+            past = rewind(to)
+            return replace(table, state=past.state, last=past.last, asked=None)
+        case Ended(places):
+            return replace(table, phase="over", places=places, asked=None)
+
+
+def _seated(table: Table, number: int, seat: Seat) -> Table:
+    """That chair changed; a wish to undo that waits for it is dropped."""
+    seats = (*table.seats[:number], seat, *table.seats[number + 1 :])
+    return replace(table, seats=seats, asked=None)
+
+
+def to_ask(table: Table, seat: int) -> tuple[int, ...]:
+    return tuple(number for number, other in enumerate(table.seats) if other.status == "taken" and number != seat)
+
+
+@functools.cache
+def entry_type(game: Game) -> Any:
+    """The type of an entry of this game's log, for decoding."""
+    return Entry[TableEvent | game.Event]  # type: ignore[name-defined]  # a game's events are known when it runs
+
+
+@functools.cache
+def decoder(game: Game) -> msgspec.json.Decoder[Entry[Any]]:
+    """Reads one stored entry."""
+    return msgspec.json.Decoder(entry_type(game))

@@ -1,0 +1,223 @@
+"""What is common to every table: seats, start, resigning, time-outs, undo, substitutes. Itself a small game.
+
+`play` judges one command and says what it does; the record it adds to is told in `engine/record.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from engine import chance as chances
+from engine import game as games
+from engine import menu as menus
+from engine import options as choices
+from engine.chance import Chance
+from engine.game import Game
+from engine.log import Entry
+from engine.menu import Menu, Move
+from engine.record import (
+    TABLE_EVENTS,
+    Ended,
+    Opened,
+    Resigned,
+    Rewind,
+    Sat,
+    Started,
+    Step,
+    Substituted,
+    Table,
+    TimedOut,
+    UndoAgreed,
+    UndoAsked,
+    Undone,
+    UndoRefused,
+    closed,
+    evolve,
+    no_rewind,
+    to_ask,
+)
+from engine.refusal import Refused
+
+RESERVED = frozenset("open sit start resign undo agree refuse expire substitute status help pause resume".split())
+
+
+class Played(NamedTuple):
+    """The table after a command, and the events the command made."""
+
+    table: Table
+    events: tuple[Any, ...]
+
+
+def menu(game: Game, table: Table, seat: int) -> Menu:
+    """The game's own choices for that seat."""
+    return game.menu(table.state, seat) if table.phase == "playing" else ()
+
+
+def commands(table: Table, seat: int) -> Menu:
+    """What the table itself lets that seat do, whoever's turn it is."""
+    if table.phase != "playing" or table.seats[seat].status != "taken":
+        return ()
+    if table.asked and seat in table.asked.waiting:
+        return menus.bare("agree", "refuse", "resign")
+    if not table.asked and _own_step(table, seat):
+        return menus.bare("undo", "resign")
+    return menus.bare("resign")
+
+
+def waiting_for(game: Game, table: Table) -> tuple[int, ...]:
+    """The seats whose menu is open."""
+    return tuple(seat for seat in range(len(table.seats)) if menu(game, table, seat))
+
+
+def undo_is_free(game: Game, table: Table, seat: int, rewind: Rewind) -> bool:
+    """Whether this seat may take its last move back unasked: nothing was drawn, and nobody else may act since."""
+    step = table.last
+    if step is None or step.seat != seat or step.drew:
+        return False
+    before = rewind(step.seq)
+    others = [other for other in range(len(table.seats)) if other != seat]
+    return all(menu(game, before, other) or not menu(game, table, other) for other in others)
+
+
+def draws(table: Table, seed: bytes) -> Chance:
+    """The chance of the next entry."""
+    return chances.sealed(chances.key(seed, (seat.nonce for seat in table.seats)), table.length)
+
+
+def play(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind = no_rewind) -> Played:
+    """Judge a command of a seat, or of the house (None), and do it."""
+    if seat is None:
+        events = _house(game, table, move, chance)
+    elif not 0 <= seat < len(table.seats):
+        raise Refused("This table has no seat {seat}.", seat=seat)
+    elif table.phase != "playing":
+        raise Refused("The game is over." if table.phase == "over" else "The game has not begun yet.")
+    elif move.verb in RESERVED:
+        events = _command(game, table, seat, move, rewind)
+    else:
+        return _moved(game, table, seat, (), games.play(game, table.state, seat, move, chance), bool(chance.draws))
+    if move.verb == "expire":
+        missed, stand_in = int(move.args[0]), Move(move.args[1], move.args[2:])
+        played = games.play(game, table.state, missed, stand_in, chance)
+        return _moved(game, table, missed, events, played, bool(chance.draws))
+    after = evolve(game, table, events, rewind)
+    ending = _ending(game, after)
+    return Played(closed(evolve(game, after, ending, rewind), None, False), (*events, *ending))
+
+
+def _moved(game: Game, table: Table, seat: int, first: tuple[Any, ...], played: games.Played, drew: bool) -> Played:
+    after = replace(table, state=played.state, asked=None)
+    ending = _ending(game, after)
+    return Played(closed(evolve(game, after, ending, no_rewind), seat, drew), (*first, *played.events, *ending))
+
+
+def _house(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, ...]:
+    match table.phase, move.verb, move.args:
+        case "new", "open", (name, seats, commitment, *chosen) if name == game.META.name:
+            return (_open(game, int(seats), commitment, dict(pair.split("=", 1) for pair in chosen)),)
+        case "gathering", "sit" | "bot", (seat, nonce) if table.seats[int(seat)].status == "empty":
+            return (Sat(int(seat), nonce, bot=move.verb == "bot"),)
+        case "gathering", "start", ():
+            if any(seat.status == "empty" for seat in table.seats):
+                raise Refused("Somebody still has to sit down before the game can start.")
+            options = choices.read(game.META.options, table.options)
+            return (Started(), *games.begin(game, options, len(table.seats), chance).events)
+        case "playing", "expire", (seat, *words) if words:
+            return (TimedOut(int(seat), " ".join(words)),)
+        case "playing", "substitute" | "relieve", (seat,):
+            return (Substituted(int(seat), bot=move.verb == "relieve"),)
+    raise Refused("The house cannot do “{move}” at this table now.", move=move)
+
+
+def _open(game: Game, seats: int, commitment: str, chosen: Mapping[str, Any]) -> Opened:
+    options = choices.read(game.META.options, chosen)
+    why = games.objection(game, options, seats)
+    if why:
+        raise Refused("{why}", why=why)
+    return Opened(game.META.name, game.META.edition, seats, commitment, msgspec.to_builtins(options))
+
+
+def open_move(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any]) -> Move:
+    """The command that opens a table: the options in full, and the seed's commitment."""
+    options = msgspec.to_builtins(choices.read(game.META.options, chosen))
+    words = (f"{name}={_word(value)}" for name, value in options.items())
+    return Move("open", (game.META.name, str(seats), chances.commitment(seed), *words))
+
+
+def _word(value: Any) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+
+def _command(game: Game, table: Table, seat: int, move: Move, rewind: Rewind) -> tuple[Any, ...]:
+    if not menus.allows(commands(table, seat), move):
+        raise Refused("“{move}” is not possible now.", move=move)
+    match move.verb:
+        case "resign":
+            return (Resigned(seat),)
+        case "undo":
+            return _undo(game, table, seat, rewind)
+        case "agree":
+            assert table.asked
+            last_word = table.asked.waiting == (seat,)
+            agreed = (UndoAgreed(seat),)
+            return (*agreed, Undone(table.asked.seat, table.asked.to)) if last_word else agreed
+    return (UndoRefused(seat),)
+
+
+def _undo(game: Game, table: Table, seat: int, rewind: Rewind) -> tuple[Any, ...]:
+    step = _own_step(table, seat)
+    assert step
+    if undo_is_free(game, table, seat, rewind):
+        return (Undone(seat, step.seq),)
+    asked = UndoAsked(seat, step.seq)
+    return (asked,) if to_ask(table, seat) else (asked, Undone(seat, step.seq))
+
+
+def _own_step(table: Table, seat: int) -> Step | None:
+    step = table.last
+    while step and step.seat != seat:
+        step = step.before
+    return step
+
+
+def _ending(game: Game, table: Table) -> tuple[Ended, ...]:
+    """The end of the table, if it has come: the game is over, or fewer than two seats are still held."""
+    if table.phase != "playing":
+        return ()
+    standing = game.standing(table.state)
+    over = standing[0].place is not None
+    held = [seat for seat in table.seats if seat.status != "resigned"]
+    if not over and len(held) > 1:
+        return ()
+    return (Ended(_places(table, standing)),)
+
+
+def _places(table: Table, standing: tuple[games.Standing, ...]) -> tuple[int, ...]:
+    """Those who stayed in the order of the game, then those who resigned, the last to leave first."""
+
+    def rank(seat: int) -> tuple[int, int, int]:
+        own, chair = standing[seat], table.seats[seat]
+        if chair.status == "resigned":
+            return (1, -chair.left, 0)
+        return (0, own.place if own.place is not None else int(own.out), -own.score if own.place is None else 0)
+
+    ranks = [rank(seat) for seat in range(len(table.seats))]
+    return tuple(1 + sum(other < own for other in ranks) for own in ranks)
+
+
+def hear(game: Game, event: Any, seat: int | None) -> Any:
+    """An event as that seat, or a spectator, may learn it; what the table does is known to all."""
+    return event if type(event) in TABLE_EVENTS else game.hear(event, seat)
+
+
+def redact(game: Game, entry: Entry[Any], seat: int | None) -> Entry[Any]:
+    """The entry as that seat may know it: where an event is hidden from it, so are the draws and the move."""
+    heard = tuple(hear(game, event, seat) for event in entry.events)
+    if heard == entry.events:
+        return entry
+    move = entry.move if seat is not None and entry.seat == seat else None
+    return replace(entry, move=move, draws=(), events=tuple(event for event in heard if event is not None))

@@ -1,0 +1,107 @@
+"""Fixtures that all tests share. A test names the real server it wants; without one it is skipped, in CI it fails."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from itertools import count
+from typing import TypeVar
+
+import pytest
+import redis
+from playwright.sync_api import Browser
+
+from tests import servers
+
+T = TypeVar("T")
+
+NO_SKIPS = os.environ.get("DEPESCHE_NO_SKIPS") == "1"
+SERVER_MARKS = {"chromium": "browser", "postgres_url": "postgres", "redis_url": "redis"}
+
+
+@contextmanager
+def or_skip(server: Callable[[], AbstractContextManager[T]]) -> Iterator[T]:
+    try:
+        running = server()
+        value = running.__enter__()
+    except servers.Unavailable as missing:
+        pytest.skip(str(missing))
+    try:
+        yield value
+    finally:
+        running.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[str]:
+    with or_skip(servers.redis_server) as url:
+        yield url
+
+
+@pytest.fixture
+def redis_url(redis_server: str) -> str:
+    """An empty Redis."""
+    with redis.Redis.from_url(redis_server) as client:
+        client.flushall()
+    return redis_server
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    with or_skip(servers.postgres_server) as url:
+        yield url
+
+
+numbers = count(1)
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """An empty PostgreSQL database, as SQLAlchemy names it."""
+    with servers.fresh_database(postgres_server, f"test_{next(numbers)}") as url:
+        yield url
+
+
+@pytest.fixture
+def smtp_sink() -> Iterator[servers.Sink]:
+    """A mail server that keeps what it is sent: `.hostname`, `.port`, `.letters`, `.refuse()`."""
+    with servers.smtp_server() as sink:
+        yield sink
+
+
+@pytest.fixture(scope="module")  # no longer: while Playwright runs, its thread cannot run another asyncio loop
+def chromium() -> Iterator[Browser]:
+    """A real browser; take a `new_context()` or `new_page()` for each test."""
+    with or_skip(servers.chromium_browser) as browser:
+        yield browser
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    browser_files = {item.path for item in items if "chromium" in wanted(item)}
+    for item in items:
+        for fixture in SERVER_MARKS.keys() & wanted(item):
+            item.add_marker(SERVER_MARKS[fixture])
+        if item.path in browser_files:  # on one worker, so that one browser serves the whole file
+            item.add_marker(pytest.mark.xdist_group(f"browser-{item.path.stem}"))
+
+
+def wanted(item: pytest.Item) -> set[str]:
+    return set(getattr(item, "fixturenames", ()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    return strict((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Iterator[None]:
+    return strict((yield))
+
+
+def strict(report: pytest.TestReport | pytest.CollectReport) -> pytest.TestReport | pytest.CollectReport:
+    """The same report, but with DEPESCHE_NO_SKIPS=1 a skip is a failure; an expected failure stays one."""
+    if NO_SKIPS and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, though DEPESCHE_NO_SKIPS=1: {report.longrepr[-1]}"
+    return report

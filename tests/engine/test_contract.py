@@ -1,0 +1,191 @@
+"""What every game promises, tried on the whole catalogue."""
+
+from __future__ import annotations
+
+import importlib
+from random import Random
+
+import msgspec
+import pytest
+
+from engine import bots, chance, menu, options
+from engine import game as games
+from engine.menu import Move
+from engine.record import TABLE_EVENTS
+from engine.refusal import Refused
+from engine.table import RESERVED
+from tests.engine import highcard
+from tests.engine.cases import all_games, cases, game_of, some
+
+SEEDS = [b"a lantern", b"a kettle"]
+
+every_case = pytest.mark.parametrize("case", cases(), ids=str)
+every_game = pytest.mark.parametrize("game", all_games(), ids=lambda game: game.META.name)
+
+
+@every_case
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_random_game_ends(case, seed):
+    last = game_of(case, seed)[-1].state
+    assert games.is_over(case.game, last)
+    assert not any(case.game.menu(last, seat) for seat in range(case.seats))
+    assert min(standing.place for standing in case.game.standing(last)) == 1
+
+
+@every_case
+def test_nobody_is_ever_stuck(case):
+    for position in game_of(case, SEEDS[0])[:-1]:
+        assert not games.is_over(case.game, position.state)
+        assert any(case.game.menu(position.state, seat) for seat in range(case.seats))
+
+
+@every_case
+def test_every_menu_entry_is_accepted_and_changes_no_other_position(case):
+    random = Random(1)
+    for position in some(game_of(case, SEEDS[0])):
+        before = msgspec.json.encode(position.state)
+        for seat in range(case.seats):
+            offered = case.game.menu(position.state, seat)
+            every = list(menu.moves(offered)) if menu.count(offered) <= 60 else []
+            for move in every or [bots.random_move(offered, random) for _ in range(60 if offered else 0)]:
+                played = games.play(case.game, position.state, seat, move, bots.loose(random))
+                assert played.events
+        assert msgspec.json.encode(position.state) == before
+
+
+@every_case
+def test_what_is_not_on_the_menu_is_refused(case):
+    positions = some(game_of(case, SEEDS[0]))
+    elsewhere = {
+        move
+        for position in positions
+        for seat in range(case.seats)
+        for move in list(menu.moves(case.game.menu(position.state, seat)))[:20]
+    }
+    for position in positions:
+        for seat in range(case.seats):
+            offered = case.game.menu(position.state, seat)
+            for move in [*elsewhere, Move("fly"), Move("", ("",))]:
+                if not menu.allows(offered, move):
+                    with pytest.raises(Refused):
+                        games.play(case.game, position.state, seat, move, bots.loose(Random(1)))
+
+
+@every_case
+def test_the_same_seed_gives_the_same_game(case):
+    again = bots.playout(case.game, case.options, case.seats, SEEDS[0])
+    for position, (seat, move, state, events) in zip(game_of(case, SEEDS[0]), again, strict=True):
+        assert (seat, move, state, events) == (position.seat, position.move, position.state, position.events)
+
+
+@every_case
+def test_replay_by_evolve_alone_gives_the_played_state(case):
+    state = None
+    for position in game_of(case, SEEDS[1]):
+        state = games.fold(case.game, position.events, state)
+        assert state == position.state
+
+
+@every_case
+def test_states_events_and_views_survive_json(case):
+    for position in some(game_of(case, SEEDS[0])):
+        assert msgspec.json.decode(msgspec.json.encode(position.state), type=case.game.State) == position.state
+        for event in position.events:
+            assert msgspec.json.decode(msgspec.json.encode(event), type=case.game.Event) == event
+        for seat in (*range(case.seats), None):
+            view = case.game.view(position.state, seat)
+            assert msgspec.json.decode(msgspec.json.encode(view), type=case.game.View) == view
+
+
+@pytest.mark.parametrize("case", [case for case in cases() if case.game is not highcard], ids=str)
+def test_invariants_hold(case):
+    invariants = importlib.import_module(f"tests.invariants.{case.game.META.name}")
+    for seed in SEEDS:
+        for position in game_of(case, seed):
+            invariants.check(position.state)
+
+
+@every_case
+def test_a_view_and_a_menu_tell_nothing_that_could_be_otherwise(case):
+    """The leak test: what a seat cannot know is dealt anew, and it notices nothing."""
+    for number, position in enumerate(some(game_of(case, SEEDS[0]), 30)):
+        for seat in (*range(case.seats), None):
+            imagined = case.game.redeal(position.state, seat, bots.loose(Random(number)))
+            assert case.game.view(imagined, seat) == case.game.view(position.state, seat)
+            if seat is not None:
+                assert case.game.menu(imagined, seat) == case.game.menu(position.state, seat)
+        imagined = case.game.redeal(position.state, None, bots.loose(Random(number)))
+        assert case.game.standing(imagined) == case.game.standing(position.state)
+
+
+@every_case
+def test_a_redealt_position_can_be_played_to_the_end(case):
+    positions = game_of(case, SEEDS[0])
+    for number, position in enumerate(some(positions, 4)):
+        random = Random(number)
+        imagined = case.game.redeal(position.state, number % case.seats, bots.loose(random))
+        ended = bots.wander(case.game, imagined, random, 20 * len(positions) + 1000)
+        assert games.is_over(case.game, ended)
+
+
+@every_case
+def test_hearing_twice_tells_no_more_and_a_spectator_hears_least(case):
+    for position in game_of(case, SEEDS[0]):
+        for event in position.events:
+            public = case.game.hear(event, None)
+            for seat in range(case.seats):
+                heard = case.game.hear(event, seat)
+                assert heard is None or case.game.hear(heard, seat) == heard
+                assert (heard and case.game.hear(heard, None)) == public
+
+
+@every_case
+def test_every_move_has_one_text_form(case):
+    for position in some(game_of(case, SEEDS[0])):
+        for seat in range(case.seats):
+            offered = case.game.menu(position.state, seat)
+            verbs = [entry.verb for entry in offered]
+            assert len(set(verbs)) == len(verbs)
+            assert not RESERVED & set(verbs)
+            listed = list(menu.moves(offered)) if menu.count(offered) <= 500 else []
+            assert len(set(listed)) == len(listed)
+            for move in listed:
+                assert all(menu.is_token(token) for token in (move.verb, *move.args))
+                assert Move.read(str(move)) == move
+                assert menu.from_text(offered, str(move)) == move
+                assert menu.from_text(offered, str(move).upper()) == move
+
+
+@every_game
+def test_options_have_a_default_a_range_and_an_explanation(game):
+    for option in options.describe(game.META.options):
+        assert option.about
+        assert option.values
+        assert options.read(game.META.options, {}) == game.META.options()
+
+
+@every_game
+def test_wrong_options_are_refused_in_a_sentence(game):
+    with pytest.raises(Refused, match="no option"):
+        options.read(game.META.options, {"colour_of_the_box": "red"})
+    for option in options.describe(game.META.options):
+        with pytest.raises(Refused, match="can be"):
+            options.read(game.META.options, {option.name: "purple"})
+    for seats in (0, 1, 99):
+        with pytest.raises(Refused, match="played by"):
+            games.begin(game, game.META.options(), seats, chance.sealed(b"", 0))
+
+
+@every_game
+def test_an_unknown_event_is_a_loud_fault(game):
+    with pytest.raises(TypeError):
+        game.evolve(game.State(), object())
+
+
+@every_game
+def test_event_names_do_not_collide_with_the_tables_own(game):
+    names = {kind.__name__ for kind in game.Event.__args__}
+    assert len(names) == len(game.Event.__args__)
+    assert not {kind.__struct_config__.tag for kind in game.Event.__args__} & {
+        kind.__struct_config__.tag for kind in TABLE_EVENTS
+    }

