@@ -1,0 +1,1 @@
+"""The commands of `depesche`, one file for each group of them."""
