@@ -1,1 +1,1 @@
-"""The commands of `depesche`, one file for each group of them."""
+"""What the command line can do, one file per errand; each offers `add(subparsers)`."""
