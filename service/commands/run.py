@@ -102,7 +102,7 @@ def embedded(house: House) -> Iterator[None]:
     stop, mail = threading.Event(), None
     if house.settings.smtp == EMBEDDED:
         mail = mailserver.start(house)
-        house.relay = f"smtp://127.0.0.1:{mailserver.port_of(mail)}"
+        house.relay = f"smtp://127.0.0.1:{mail.port}"
     work_for(house)
     threads = [
         threading.Thread(target=processes.run_thread, args=(house, ["referee", "post"], stop), name="referee"),
