@@ -17,7 +17,7 @@ from engine.game import objection
 from engine.menu import Move
 from engine.record import Table
 from engine.refusal import Refused
-from service import clerk, people
+from service import archive, clerk, people
 from service.bells import Bells
 from service.links import Links, hashed
 from service.settings import Settings
@@ -235,7 +235,7 @@ class Desk:
         with self.store.reading() as connection:
             row = book.find(connection, place.table)
             assert row
-            return clerk.export(connection, row, place.seat)
+            return archive.export(connection, row, place.seat)
 
     def link_of(self, seat: Found) -> str:
         """The link of a seat, made again."""

@@ -105,10 +105,10 @@ def embedded(house: House) -> Iterator[None]:
         house.relay = f"smtp://127.0.0.1:{mail.port}"
     work_for(house)
     threads = [
-        threading.Thread(target=processes.run_thread, args=(house, ["referee", "post"], stop), name="referee"),
-        threading.Thread(target=processes.run_thread, args=(house, ["bots"], stop), name="bots"),
-        threading.Thread(target=processes.run_clock, args=(house, stop), name="clock"),
+        threading.Thread(target=processes.run_thread, args=(house, [queue], stop), name=queue)
+        for queue in processes.QUEUES
     ]
+    threads.append(threading.Thread(target=processes.run_clock, args=(house, stop), name="clock"))
     for thread in threads:
         thread.daemon = True
         thread.start()
@@ -116,7 +116,7 @@ def embedded(house: House) -> Iterator[None]:
         yield
     finally:
         stop.set()
-        for bell in ("referee", "bots"):
+        for bell in processes.QUEUES:
             house.bells.ring(bell)  # wakes the workers, so that they see the stop
         for thread in threads:
             thread.join(timeout=5)
