@@ -99,6 +99,7 @@ def embedded(house: House) -> Iterator[None]:
     from service.settings import EMBEDDED
     from workers import processes, work_for
 
+    sys.setswitchinterval(0.0005)  # a thinking bot or a picture must not make a page wait
     stop, mail = threading.Event(), None
     if house.settings.smtp == EMBEDDED:
         mail = mailserver.start(house)
