@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError
 
 from service.commands import terminal
 from service.commands.terminal import FINE, MISUSED, WRONG, Misuse, Parser, Subparsers, add_command, add_json
@@ -64,8 +64,8 @@ def outcome(file: str) -> Outcome:
         return Outcome(file, "", "unusable", str(misuse))
     try:
         scenarios.run(found)
-    except Refused as refused:  # the moves' refusals are part of the check; what is left is the table itself
-        return Outcome(file, found.title, "unusable", f"{file} is not a scenario: {refused}")
+    except (Refused, ValidationError) as misfit:  # a refused move is part of the check; this is about the file itself
+        return Outcome(file, found.title, "unusable", f"{file} is not a scenario: {misfit}")
     except (scenarios.Failed, Unforced) as failed:
         return Outcome(file, found.title, "fails", str(failed))
     except Exception as fault:
