@@ -67,29 +67,41 @@ def _settings(options: argparse.Namespace) -> Settings:
 def run_serve(options: argparse.Namespace) -> int:
     """The embedded service: everything in this process."""
     from service.house import House
+    from service.settings import EMBEDDED
 
     settings = _settings(options)
     settings.folder.mkdir(parents=True, exist_ok=True)
     with only_one(settings):
         house = House(settings)
         house.store.migrate()
+        server = _server(house)
         with embedded(house):
             if options.demo:
                 _say(f"A table against a bot is laid: {demonstration(house)}")
             _say(f"Depesche is open at {settings.address}/ (stop with Ctrl-C)")
-            if settings.smtp == "embedded":
+            if settings.smtp == EMBEDDED:
                 _say(f"Every letter can be read at {settings.address}/mailbox")
-            _listen(house)
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+            server.run()
     return 0
 
 
-def _listen(house: House) -> None:
-    import waitress
+def _server(house: House) -> Any:
+    """The web server, its port already taken."""
+    import waitress.server
 
     from service import create_app
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    waitress.serve(create_app(house), host=house.settings.host, port=house.settings.port, threads=8, ident=None)
+    host, port = house.settings.host, house.settings.port
+    try:
+        return waitress.server.create_server(create_app(house), host=host, port=port, threads=8, ident=None)
+    except OSError as error:
+        raise Refused(
+            "{host}:{port} cannot be listened on ({why}); choose another port with --port.",
+            host=host,
+            port=port,
+            why=error.strerror,
+        ) from error
 
 
 @contextmanager
@@ -97,14 +109,14 @@ def embedded(house: House) -> Iterator[None]:
     """The workers, the clock and, where there is no relay, the mail server, as threads of this process."""
     from service import mailserver
     from service.settings import EMBEDDED
-    from workers import processes, work_for
+    from workers import aside, processes, work_for
 
-    sys.setswitchinterval(0.0005)  # a thinking bot or a picture must not make a page wait
     stop, mail = threading.Event(), None
     if house.settings.smtp == EMBEDDED:
         mail = mailserver.start(house)
         house.relay = f"smtp://127.0.0.1:{mail.port}"
     work_for(house)
+    aside.start()
     threads = [
         threading.Thread(target=processes.run_thread, args=(house, [queue], stop), name=queue)
         for queue in processes.QUEUES
@@ -121,6 +133,7 @@ def embedded(house: House) -> Iterator[None]:
             house.bells.ring(bell)  # wakes the workers, so that they see the stop
         for thread in threads:
             thread.join(timeout=5)
+        aside.stop()
         if mail:
             mail.stop()
 
