@@ -75,7 +75,7 @@ def send(here: House, batch: Sequence[Row[tuple[object, ...]]]) -> None:
 
 
 def _written(here: House, row: Row[tuple[object, ...]]) -> EmailMessage | None:
-    order = Order(row.table, row.seq, row.seat, row.kind, row.address, row.name, row.language)
+    order = Order(row.table, row.seq, row.seat, row.kind, row.address, row.name, row.language, row.said)
     try:
         message = write(here, order)
     except Exception as error:
