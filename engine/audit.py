@@ -22,7 +22,6 @@ from engine.menu import Move
 from engine.record import Rewind, Table
 from engine.refusal import Refused
 
-
 HASH = re.compile("[0-9a-f]{64}")
 
 
