@@ -172,6 +172,7 @@ def folds(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) ->
 
 
 def evolve(game: Game, table: Table, events: Iterable[Any], rewind: Rewind) -> Table:
+    """The table after these events, the game's and its own, in the order in which they stand in an entry."""
     state, playing = table.state, False
     for event in events:
         if type(event) in TABLE_EVENTS:
