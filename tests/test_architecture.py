@@ -118,6 +118,7 @@ def test_no_function_is_too_long_to_grasp() -> None:
     lengths = {
         f"{name_of(path)}:{function.name}": (function.end_lineno or 0) - function.lineno + 1
         for path in sources(*OURS)
+        if "/migrations/versions/" not in name_of(path)  # a migration is a list of tables, not a thought
         for function in definitions(path)
     }
     assert {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION} == {}
@@ -127,7 +128,9 @@ def test_every_module_says_what_it_is_for() -> None:
     assert [name_of(path) for path in sources(*OURS) if not ast.get_docstring(ast.parse(path.read_text("utf-8")))] == []
 
 
-CONTRACT = set("META Options State Event View objection setup menu decide upkeep evolve view hear redeal standing".split())
+CONTRACT = set(
+    "META Options State Event View objection setup menu decide upkeep evolve view hear redeal standing".split()
+)
 TOLD_BY_THE_CONTRACT = "engine/games/"
 LONGEST_UNTOLD = 8
 
