@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 OURS = ("engine", "service", "workers")
 LONGEST_FILE = 450
 LONGEST_FUNCTION = 40
+EXAMPLES = ("service/benches/", "service/commands/")  # what is measured, shown or explained must name something
 WRITTEN = (".py", ".js", ".css", ".html")
 
 
@@ -90,7 +91,7 @@ def test_no_game_imports_another(game: str) -> None:
 
 @pytest.mark.parametrize("game", games())
 def test_only_a_games_own_folders_mention_it(game: str) -> None:
-    homes = (f"engine/games/{game}/", f"templates/games/{game}/")
+    homes = (f"engine/games/{game}/", f"templates/games/{game}/", *EXAMPLES)
     files = [path for folder in (*OURS, "templates") for path in (ROOT / folder).rglob("*") if path.is_file()]
     mentions = [
         name_of(path)
