@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from engine import catalogue, chance, log
@@ -98,9 +98,9 @@ class Desk:
         opening = engine_table.open_move(game, len(guests), seed, chosen)
         with self.store.writing() as connection:
             connection.execute(insert(tables), self._row(table, game_name, seed, len(guests), pace, at))
+            owners = _owners(connection, guests, at)
             for number, guest in enumerate(guests):
-                owner = people.person(connection, guest.address, guest.name, at) if guest.address else None
-                connection.execute(insert(seats), self._seat(table, number, guest, owner))
+                connection.execute(insert(seats), self._seat(table, number, guest, owners.get(guest.address)))
             desktop = clerk.take(connection, self.shelf, table)
             assert desktop
             desktop = clerk.enter(desktop, None, opening, at, self.settings)
@@ -287,6 +287,12 @@ def _checked(invited: Sequence[Invited]) -> tuple[Invited, ...]:
     if not any(guest.address for guest in guests):
         raise Refused("At least one player needs an e-mail address; the others may be bots.")
     return guests
+
+
+def _owners(connection: Connection, guests: Sequence[Invited], at: int) -> dict[str, int]:
+    """The persons behind the addresses; always noted in the same order, so that two openings never wait in a circle."""
+    named = sorted((guest.address, guest.name) for guest in guests if guest.address)
+    return {address: people.person(connection, address, name, at) for address, name in named}
 
 
 def _new_name() -> str:
