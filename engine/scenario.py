@@ -66,6 +66,10 @@ class Failed(Exception):
     """A scenario that does not hold, and where."""
 
 
+class Unfit(Failed):
+    """A file that is no scenario of a game we have: nothing about the rules was checked."""
+
+
 class _Stage(Struct, frozen=True):
     """Where a scenario has come to: the position, and everything that happened in the last step and before."""
 
@@ -83,7 +87,7 @@ def load(path: Path, text: str | None = None) -> Scenario:
         raw = msgspec.json.decode(text) if path.suffix == ".json" else tomllib.loads(text)
         return msgspec.convert(raw, Scenario)
     except (msgspec.MsgspecError, tomllib.TOMLDecodeError) as error:
-        raise Failed(f"{path} is not a scenario: {error}") from error
+        raise Unfit(f"{path} is not a scenario: {error}") from error
 
 
 def run(scenario: Scenario, game: Game | None = None) -> Any:
@@ -109,15 +113,17 @@ def _find(name: str) -> Game:
     try:
         return catalogue.find(name)
     except Refused as refused:
-        raise Failed(f"the opening: {refused}") from refused
+        raise Unfit(f"the opening: {refused}") from refused
 
 
 def _opening(scenario: Scenario, game: Game, chance: chances.Chance) -> _Stage:
     try:
         options = choices.read(game.META.options, scenario.options)
         state, events = games.begin(game, options, scenario.seats, chance)
-    except (Refused, chances.Unforced) as refused:
-        raise Failed(f"the opening: {refused}") from refused
+    except Refused as refused:
+        raise Unfit(f"the opening: {refused}") from refused
+    except chances.Unforced as unforced:
+        raise Failed(f"the opening: {unforced}") from unforced
     state = patched(game, state, scenario.given) if scenario.given else state
     return _Stage(game, scenario.seats, state, events, events)
 
@@ -130,7 +136,7 @@ def patched(game: Game, state: Any, patch: Mapping[str, Any]) -> Any:
     try:
         return msgspec.convert(_merged(msgspec.to_builtins(state, str_keys=True), patch), game.State, strict=False)
     except msgspec.ValidationError as error:
-        raise Failed(f"what is given does not make a position: {error}") from error
+        raise Unfit(f"what is given does not make a position: {error}") from error
 
 
 def _merged(old: Any, new: Any) -> Any:
@@ -216,7 +222,7 @@ def _check_sentence(stage: _Stage, sentence: str, where: str) -> None:
             if _holds(stage, holds, found.groups(), f"{where}: “{sentence}”"):
                 return
             raise Failed(f"{where}: “{sentence}” does not hold; {_situation(stage)}")
-    raise Failed(f"{where}: nobody knows how to check “{sentence}”")
+    raise Unfit(f"{where}: nobody knows how to check “{sentence}”")
 
 
 def _holds(stage: _Stage, holds: Callable[..., bool], words: Sequence[str], where: str) -> bool:
