@@ -11,7 +11,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as Reply
 
 from engine import table as tables
-from engine.menu import Entry
+from engine.menu import Entry, Menu
 from engine.record import Table
 from engine.refusal import Refused
 from service import chronicle, people
@@ -32,7 +32,8 @@ def show(link: str) -> Response:
     said = _said(place)
     if look.table.phase != "playing" and look.table.phase != "over":
         return page("gathering.html", **_common(place, look), said=said, nonce=secrets.token_hex(4))
-    scene, voice = _scene(place, look, look.table), _voice(place, look)
+    menu = tables.menu(look.game, look.table, place.seat) if place.seat is not None else ()
+    scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
     entries = house().desk.entries(look, max(0, look.row.length - 400))
     commands = tables.commands(look.table, place.seat) if place.seat is not None else ()
     return page(
@@ -148,8 +149,7 @@ def _common(place: Place, look: Look) -> dict[str, Any]:
     }
 
 
-def _scene(place: Place, look: Look, table: Table) -> Scene:
-    menu = tables.menu(look.game, table, place.seat) if place.seat is not None and table is look.table else ()
+def _scene(place: Place, look: Look, table: Table, menu: Menu = ()) -> Scene:
     view = look.game.view(table.state, place.seat)
     return Scene(look.game, view, players(look.names), place.seat, menu, language())
 

@@ -41,12 +41,13 @@ function whole(entry, said) {
 export function lay() {
   const embedded = document.getElementById("menu");
   const bar = document.querySelector("form.bar");
-  const drawing = document.querySelector("figure.board svg");
+  const drawing = document.querySelector("figure.plate svg");
   if (!embedded || !bar || !drawing) return null;
   const { menu, labels, said: begun } = JSON.parse(embedded.textContent);
   const spots = new Map([...drawing.querySelectorAll(".spot[id]")].map((spot) => [spot.id, spot]));
   const output = bar.querySelector("output");
   const next = bar.querySelector(".next");
+  const lead = document.querySelector(".lead-in");
   const confirm = bar.querySelector(".confirm");
   let verb = begun[0] ?? null; // settled only by a link of the forms; otherwise every entry takes part
   let said = begun.slice(1);
@@ -96,12 +97,12 @@ export function lay() {
     for (const entry of living) for (const token of following(entry, said)) if (!after.has(token)) after.set(token, label(entry, token));
     for (const [token, spot] of spots) mark(spot, after.get(token), said.includes(token) ? label(living[0], token) : undefined);
     const complete = living.filter((entry) => whole(entry, said) && (said.length || verb !== null));
-    bar.hidden = !said.length && ![...after.keys()].some((token) => spots.has(token));
-    output.textContent = said.length ? [...new Set(living.map(sentence))].join(" / ") : bar.dataset.lead;
+    bar.hidden = !said.length;
+    lead.hidden = ![...after.keys()].some((token) => spots.has(token));
+    output.textContent = said.length ? [...new Set(living.map(sentence))].join(" / ") : "";
     confirm.hidden = complete.length !== 1;
     confirm.value = "";
     if (complete.length === 1) bar.elements.move.value = [complete[0].verb, ...said].join(" ");
-    bar.querySelector(".again").hidden = !said.length;
     const steps = said.length ? [...after].filter(([token]) => !spots.has(token)).map(([token, text]) => step(text, () => choose(token))) : [];
     const ways = complete.length > 1 ? complete.map((entry) => whole_step(entry)) : [];
     next.replaceChildren(...steps, ...ways);
@@ -138,13 +139,13 @@ export function lay() {
     spot.setAttribute("role", "button");
     spot.setAttribute("aria-label", reachable ?? chosen);
     spot.setAttribute("aria-pressed", String(chosen !== undefined));
-    spot.append(halo(spot, "halo under"), halo(spot, "halo"));
+    spot.firstElementChild.after(halo(spot, "halo under"), halo(spot, "halo"));
   }
 
-  // A ring like the spot's own outline, which is its first child; around everything where that is a group.
+  // A ring like the spot's own outline, which is its first child; around everything where that is no plain shape.
   function halo(spot, name) {
-    const outline = [...spot.children].find((child) => !child.classList.contains("halo"));
-    const simple = outline && ["circle", "rect", "ellipse", "path", "polygon"].includes(outline.tagName);
+    const outline = spot.firstElementChild;
+    const simple = ["circle", "rect", "ellipse", "path", "polygon"].includes(outline.tagName);
     const ring = simple ? outline.cloneNode() : document.createElementNS("http://www.w3.org/2000/svg", "rect");
     if (!simple) {
       const { x, y, width, height } = spot.getBBox();
@@ -181,6 +182,7 @@ export function lay() {
   drawing.addEventListener("click", clicked);
   document.addEventListener("keydown", pressed);
   bar.querySelector(".again").addEventListener("click", over);
+  drawing.closest("figure").classList.add("live");
   closeWhatTheBoardSays();
   draw();
 
