@@ -9,10 +9,10 @@ from engine.menu import Choice, Menu
 
 
 def turns_coins(state: State, seat: int) -> bool:
-    """§7.2, §8.6: whether this seat's dispatch is at a guard and only coins can help it on."""
+    """§7.2, §8.6: whether this seat's dispatch is at a guard, and only coins that are left to turn can help it on."""
     options = state.options
-    basic = options.rules == "basic" or options.at_the_guard == "roubles"
-    return basic and state.players[seat].dispatch.price > 0
+    pushing = options.rules == "basic" or options.at_the_guard == "roubles"
+    return pushing and state.players[seat].dispatch.price > 0 and bool(state.turned or turn_coin(state, seat))
 
 
 def turn_coin(state: State, seat: int) -> Menu:
@@ -78,7 +78,9 @@ def _coins_of(state: State, seat: int) -> tuple[Coin, ...]:
 
 def hopeless(state: State) -> Won | None:
     """§8.9: the palace is empty, and nobody could ever come by the price."""
-    if state.palace or any(_within_reach(state, seat) for seat in range(len(state.players))):
+    if state.palace or not state.arrivals:
+        return None
+    if any(_within_reach(state, seat) for seat in range(len(state.players))):
         return None
     return won(state, state.arrivals[0], "first dispatch")
 

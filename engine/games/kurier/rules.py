@@ -89,7 +89,7 @@ def menu(state: State, seat: int) -> Menu:
         return robbery(state) if seat == state.owed else ()
     if seat != state.turn:
         return ()
-    return (*_offers(state, seat), *_end_of_turn(state, seat))
+    return (*_offers(state, seat), *_end_of_turn(state))
 
 
 def _offers(state: State, seat: int) -> Menu:
@@ -103,10 +103,9 @@ def _offers(state: State, seat: int) -> Menu:
     return (*pay(state, seat), *_actions(state, seat))
 
 
-def _end_of_turn(state: State, seat: int) -> Menu:
-    """§7.3, §8.3: who has acted may stop; so may who could only pay."""
-    nothing_to_turn = turns_coins(state, seat) and not turn_coin(state, seat)
-    return (Choice("stop", rule="7.3"),) if state.acted or state.turned or nothing_to_turn else ()
+def _end_of_turn(state: State) -> Menu:
+    """§7.3, §8.3: who has acted, or turned a coin, may stop."""
+    return (Choice("stop", rule="7.3"),) if state.acted or state.turned else ()
 
 
 def _actions(state: State, seat: int) -> Menu:
@@ -169,7 +168,7 @@ def _turn(state: State, chance: Chance) -> Event | None:
         return Stopped(seat, state.turned)
     if state.done or state.acted:
         return _refill(state, seat, chance) or hopeless(state) or TurnBegan((seat + 1) % len(state.players))
-    return _stuck(state, seat)
+    return Passed(seat)  # §3.2
 
 
 def _refill(state: State, seat: int, chance: Chance) -> Event | None:
@@ -180,13 +179,6 @@ def _refill(state: State, seat: int, chance: Chance) -> Event | None:
     if player.stack or player.under:
         return Refilled(seat, top(state, seat, chance))
     return ColourOpened(seat) if state.colours else None
-
-
-def _stuck(state: State, seat: int) -> Event:
-    """§3.2: who can do nothing passes; §8.9: where nobody can do anything, the game is over."""
-    if any(_offers(state, other) for other in range(len(state.players))):
-        return Passed(seat)
-    return won(state, state.arrivals[0], "first dispatch")
 
 
 def standing(state: State) -> tuple[Standing, ...]:
