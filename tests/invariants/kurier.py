@@ -16,7 +16,7 @@ def check(state):
 
 def check_inns(state):
     assert set(state.inns) < {inn for village in VILLAGES for inn in village} or len(state.players) == 5
-    assert all(len(rooms) == len(KINDS) and None in rooms for rooms in state.inns.values())
+    assert all(len(guests) < len(KINDS) for guests in state.inns.values())
 
 
 def check_couriers(state):
@@ -24,7 +24,7 @@ def check_couriers(state):
     opened = 0
     for seat, player in enumerate(state.players):
         flipped = [state.flipped] if state.flipped and seat == state.turn else []
-        lodged = [KINDS[room] for rooms in state.inns.values() for room, guest in enumerate(rooms) if guest == seat]
+        lodged = [kind for guests in state.inns.values() for kind, owner in guests.items() if owner == seat]
         held = Counter([*player.stack, *player.under, *player.reserve, *flipped, *lodged])
         sets = held["officer"] // FULL_STACK.count("officer")
         assert held == Counter(FULL_STACK * sets)
@@ -52,7 +52,7 @@ def check_dispatches(state):
             assert seat in state.arrivals
             assert dispatch.kind is None
         else:
-            assert state.inns[dispatch.inn][KINDS.index(dispatch.kind)] == seat
+            assert state.inns[dispatch.inn][dispatch.kind] == seat
     assert len(set(state.arrivals)) == len(state.arrivals)
 
 

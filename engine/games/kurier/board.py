@@ -41,14 +41,10 @@ def closed(seats: int, third: str) -> frozenset[str]:
     return frozenset(map(token, names))
 
 
-def leaving(empty: int) -> tuple[int, int]:
-    """The rooms of a full inn whose couriers travel: where the arrow of the empty room points, and the next one."""
-    return (empty + 1) % len(KINDS), (empty + 2) % len(KINDS)
-
-
-def staying(empty: int) -> int:
-    """The room of a full inn whose courier is left behind."""
-    return (empty - 1) % len(KINDS)
+def clockwise(empty: Kind) -> tuple[Kind, ...]:
+    """The other rooms of an inn in the order of the arrows: of a full one the first two leave, the third stays."""
+    room = KINDS.index(empty)
+    return KINDS[room + 1 :] + KINDS[:room]
 
 
 def worth(coins: Iterable[Coin]) -> int:

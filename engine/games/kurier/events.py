@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine.games.kurier.board import FULL_STACK, Coin, Kind
 
-Rooms = tuple[int | None, ...]
+Guests = dict[Kind, int]
 Reason = Literal["price", "first rouble", "first dispatch"]
 
 
@@ -61,7 +61,7 @@ class State(Struct, frozen=True):
     """The board, the players, and how far the turn has come."""
 
     options: Options = Options()
-    inns: dict[str, Rooms] = {}
+    inns: dict[str, Guests] = {}
     players: tuple[Player, ...] = ()
     palace: tuple[Coin, ...] = ()
     colours: int = 0

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from engine.games.kurier.board import FULL_STACK, KINDS, PALACE, Coin, Kind
+from engine.games.kurier.board import FULL_STACK, PALACE, Coin, Kind
 from engine.games.kurier.events import (
     ColourOpened,
     Delivered,
@@ -15,6 +15,7 @@ from engine.games.kurier.events import (
     Dispatch,
     Event,
     Flipped,
+    Guests,
     Handed,
     Lost,
     Passed,
@@ -23,7 +24,6 @@ from engine.games.kurier.events import (
     Refilled,
     Rewarded,
     Robbed,
-    Rooms,
     SentOut,
     SetAside,
     Spared,
@@ -66,11 +66,10 @@ def evolve(state: State, event: Event) -> State:
         case TurnBegan(seat):
             return replace(state, turn=seat, acted=False, arrived=False, done=False)
         case Prepared(options, seats, inns, palace, colours, first):
-            rooms: dict[str, Rooms] = {inn: (None,) * len(KINDS) for inn in inns}
-            return State(options, rooms, (Player(),) * seats, palace, colours, first)
+            return State(options, {inn: {} for inn in inns}, (Player(),) * seats, palace, colours, first)
         case SentOut(seat, kind, inn):
             sent = _changed(_drawn(state, seat, kind), seat, dispatch=Dispatch(inn, kind))
-            return replace(sent, inns=_with_room(state.inns, inn, kind, seat))
+            return replace(sent, inns=_moved_in(state.inns, inn, kind, seat))
         case Won(_, reason, places):
             return replace(state, places=places, reason=reason)
     return _coins(state, event)
@@ -127,23 +126,27 @@ def _deployed(state: State, event: Deployed) -> State:
     seat, kind, inn = event.seat, event.kind, event.inn
     if state.flipped is None:
         state = _changed(state, seat, reserve=_without(state.players[seat].reserve, kind))
-    inns = _with_room(state.inns, inn, kind, seat)
+    inns = _moved_in(state.inns, inn, kind, seat)
     return replace(state, inns=inns, flipped=None, acted=True, last=((inn, kind),))
 
 
 def _travelled(state: State, event: Travelled) -> State:
     seat, kind, end = event.seat, event.kind, event.end
-    inns = _with_room(state.inns, event.start, kind, None)
+    inns = _moved_out(state.inns, event.start, kind)
     last = (*state.last, (event.start, kind), (end, kind))
     if end == PALACE:
         home = _changed(state, seat, under=(*state.players[seat].under, kind))
         return replace(home, inns=inns, last=last)
-    lodged = replace(state, inns=_with_room(inns, end, kind, seat), last=last)
+    lodged = replace(state, inns=_moved_in(inns, end, kind, seat), last=last)
     return _changed(lodged, seat, dispatch=Dispatch(end, kind)) if event.dispatch else lodged
 
 
-def _with_room(inns: dict[str, Rooms], inn: str, kind: Kind, seat: int | None) -> dict[str, Rooms]:
-    return inns | {inn: _with(inns[inn], KINDS.index(kind), seat)}
+def _moved_in(inns: dict[str, Guests], inn: str, kind: Kind, seat: int) -> dict[str, Guests]:
+    return inns | {inn: inns[inn] | {kind: seat}}
+
+
+def _moved_out(inns: dict[str, Guests], inn: str, kind: Kind) -> dict[str, Guests]:
+    return inns | {inn: {other: seat for other, seat in inns[inn].items() if other != kind}}
 
 
 def _changed(state: State, seat: int, **parts: object) -> State:

@@ -14,8 +14,7 @@ from engine.games.kurier.board import (
     VILLAGE_OF,
     VILLAGES,
     Kind,
-    leaving,
-    staying,
+    clockwise,
 )
 from engine.games.kurier.events import (
     ColourOpened,
@@ -24,12 +23,14 @@ from engine.games.kurier.events import (
     Dispatch,
     Event,
     Flipped,
-    Rooms,
+    Guests,
     State,
     Travelled,
 )
 from engine.games.kurier.roubles import is_owed
 from engine.menu import Choice, Menu
+
+FULL = 3
 
 
 def deploy(state: State, kinds: tuple[Kind, ...]) -> Menu:
@@ -39,17 +40,17 @@ def deploy(state: State, kinds: tuple[Kind, ...]) -> Menu:
 
 
 def _rooms_for(state: State, village: int, kind: Kind, barred: str = "") -> list[str]:
-    """§4.2: the inns of a village where this kind finds its room free and another one too."""
-    room, inns = KINDS.index(kind), state.inns
+    """§4.2: the inns of a village that are open and not full, where this kind finds its room free."""
+    inns = state.inns
     return [
         inn
         for inn in VILLAGES[village]
-        if inn in inns and inn != barred and inns[inn][room] is None and not _is_full(inns[inn])
+        if inn in inns and inn != barred and kind not in inns[inn] and not _is_full(inns[inn])
     ]
 
 
-def _is_full(rooms: Rooms) -> bool:
-    return rooms.count(None) == 1
+def _is_full(guests: Guests) -> bool:
+    return len(guests) == FULL
 
 
 def flip(state: State, seat: int, chance: Chance) -> list[Event]:
@@ -74,8 +75,8 @@ def hand(state: State, seat: int) -> Menu:
     own = [
         (inn, kind)
         for inn in VILLAGES[VILLAGE_OF[holder.inn]]
-        for kind, guest in zip(KINDS, state.inns.get(inn, ()), strict=False)
-        if guest == seat and (inn, kind) != (holder.inn, holder.kind)
+        for kind, owner in state.inns.get(inn, {}).items()
+        if owner == seat and (inn, kind) != (holder.inn, holder.kind)
     ]
     return (Choice("hand", tuple(own), rule="5.1"),) if own else ()
 
@@ -84,8 +85,8 @@ def travel(state: State, seat: int) -> Menu:
     """§6: from a full inn with an own courier, in either order."""
     options = tuple(
         (inn, *way)
-        for inn, rooms in state.inns.items()
-        if _is_full(rooms) and seat in rooms
+        for inn, guests in state.inns.items()
+        if _is_full(guests) and seat in guests.values()
         for way in _ways(state, seat, inn)
     )
     return (Choice("travel", options, rule="6.1"),) if options else ()
@@ -93,14 +94,19 @@ def travel(state: State, seat: int) -> Menu:
 
 def _ways(state: State, seat: int, inn: str) -> Iterator[tuple[str, str, str]]:
     """§6.3: the kind that goes first, where it rests, and where the other one does."""
-    rooms, village = state.inns[inn], VILLAGE_OF[inn]
-    one, two = leaving(rooms.index(None))
-    if state.options.own_traveller and seat not in (rooms[one], rooms[two]):
+    guests, village = state.inns[inn], VILLAGE_OF[inn]
+    one, two, _ = _order(guests)
+    if state.options.own_traveller and seat not in (guests[one], guests[two]):
         return
-    for first, second in ((KINDS[one], KINDS[two]), (KINDS[two], KINDS[one])):
+    for first, second in ((one, two), (two, one)):
         for end in _rests(state, village, first):
             for other in _rests(state, village, second, barred=end):
                 yield first, end, other
+
+
+def _order(guests: Guests) -> tuple[Kind, ...]:
+    """§6.2: the guests of a full inn, those who leave before the one who stays."""
+    return next(clockwise(kind) for kind in KINDS if kind not in guests)
 
 
 def _rests(state: State, village: int, kind: Kind, barred: str = "") -> list[str]:
@@ -113,19 +119,16 @@ def _rests(state: State, village: int, kind: Kind, barred: str = "") -> list[str
 
 
 def departure(state: State, seat: int, inn: str, first: Kind, end: str, other: str) -> list[Event]:
-    rooms = state.inns[inn]
-    left, travellers = staying(rooms.index(None)), leaving(rooms.index(None))
-    owner = rooms[left]
-    assert owner is not None
-    second = next(KINDS[room] for room in travellers if KINDS[room] != first)
-    departed = Departed(seat, inn, owner, KINDS[left], owed=is_owed(state, owner))
+    one, two, left = _order(state.inns[inn])
+    owner = state.inns[inn][left]
+    second = two if first == one else one
+    departed = Departed(seat, inn, owner, left, owed=is_owed(state, owner))
     return [departed, *_journey(state, inn, first, end), *_journey(state, inn, second, other)]
 
 
 def _journey(state: State, start: str, kind: Kind, end: str) -> list[Event]:
     """§6.4: the dispatch goes along; §6.8, §6.9: in the palace a guard takes it."""
-    owner = state.inns[start][KINDS.index(kind)]
-    assert owner is not None
+    owner = state.inns[start][kind]
     carries = state.players[owner].dispatch == Dispatch(start, kind)
     skipped = VILLAGE_OF.get(end, len(VILLAGES)) - VILLAGE_OF[start] - 1
     travelled = Travelled(owner, kind, start, end, skipped, carries)

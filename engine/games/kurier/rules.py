@@ -68,11 +68,18 @@ def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
     events: list[Event] = [Prepared(options, seats, inns, _supply(options), COLOURS - seats, first)]
     empty = [inn for inn in VILLAGES[0] if inn in inns]
     for place in range(seats):
-        seat, (sent, reserve) = (first + place) % seats, chance.shuffle("couriers", FULL_STACK)[:2]
         inn = chance.pick("first inn", empty)
         empty.remove(inn)
-        events += [SentOut(seat, sent, inn), Refilled(seat, reserve)]
+        events += _first_couriers((first + place) % seats, inn, chance)
     return events
+
+
+def _first_couriers(seat: int, inn: str, chance: Chance) -> tuple[Event, Event]:
+    """§2.3, §2.4: one with the dispatch to an inn, one to the open reserve."""
+    sent = chance.pick("courier", FULL_STACK)
+    left = list(FULL_STACK)
+    left.remove(sent)
+    return SentOut(seat, sent, inn), Refilled(seat, chance.pick("courier", left))
 
 
 def _supply(options: Options) -> tuple[Coin, ...]:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.kurier.board import SUPPLY, Coin, Kind
-from engine.games.kurier.events import Dispatch, Event, Player, Reason, Rewarded, Robbed, Rooms, State
+from engine.games.kurier.events import Dispatch, Event, Guests, Player, Reason, Rewarded, Robbed, State
 
 
 class Before(Struct, frozen=True):
@@ -26,7 +26,7 @@ class View(Struct, frozen=True):
 
     rules: str
     at_the_guard: str
-    inns: dict[str, Rooms]
+    inns: dict[str, Guests]
     players: tuple[Before, ...]
     purse: tuple[Coin, ...]
     palace: int

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from engine import bots, chance, menu
 from engine import game as games
 from engine.games import kurier
-from engine.games.kurier.board import KINDS, SUPPLY, VILLAGES, closed
+from engine.games.kurier.board import SUPPLY, VILLAGES, closed
 from engine.games.kurier.events import Dispatch, Options, Player, State
 from engine.menu import Move
 
@@ -20,7 +20,7 @@ def table(guests="", seats=5, turn=0, palace=SUPPLY, rules="revised", players=()
     shut = closed(seats, options.get("closed_third", "roman"))
     state = State(
         options=Options(rules=rules, **options),
-        inns={inn: (None,) * 4 for village in VILLAGES for inn in village if inn not in shut},
+        inns={inn: {} for village in VILLAGES for inn in village if inn not in shut},
         players=(Player(reserve=("lady",)),) * seats,
         palace=tuple(palace),
         colours=5 - seats,
@@ -36,10 +36,9 @@ def table(guests="", seats=5, turn=0, palace=SUPPLY, rules="revised", players=()
 
 
 def lodged(state, inn, kind, owner):
-    seat, rooms = int(owner[0]), list(state.inns[inn])
-    assert rooms[KINDS.index(kind)] is None
-    rooms[KINDS.index(kind)] = seat
-    state = replace(state, inns={**state.inns, inn: tuple(rooms)})
+    seat = int(owner[0])
+    assert kind not in state.inns[inn]
+    state = replace(state, inns={**state.inns, inn: {**state.inns[inn], kind: seat}})
     return with_player(state, seat, dispatch=Dispatch(inn, kind)) if owner.endswith("*") else state
 
 

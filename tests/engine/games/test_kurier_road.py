@@ -52,13 +52,13 @@ def test_1_1_the_road_leads_through_four_villages_the_forest_among_them():
 
 def test_1_2_arrows_lead_clockwise_through_the_rooms():
     assert board.KINDS == ("officer", "cossack", "diplomat", "lady")
-    assert [board.leaving(empty) for empty in range(4)] == [(1, 2), (2, 3), (3, 0), (0, 1)]
-    assert [board.staying(empty) for empty in range(4)] == [3, 0, 1, 2]
+    assert board.clockwise("officer") == ("cossack", "diplomat", "lady")
+    assert board.clockwise("diplomat") == ("lady", "officer", "cossack")
 
 
 def test_1_2_a_courier_sleeps_only_in_the_room_of_its_kind():
     state = after(table(), 0, "deploy lady Baikal-Bar")
-    assert state.inns["Baikal-Bar"] == (None, None, None, 0)
+    assert state.inns["Baikal-Bar"] == {"lady": 0}
 
 
 def test_1_3_everybody_has_twelve_couriers_and_a_dispatch():
@@ -136,8 +136,7 @@ def test_2_3_k3_every_first_courier_has_an_inn_for_itself_and_the_dispatch(seats
     assert {event.inn for event in sent} <= set(board.VILLAGES[0])
     for seat, kind, inn in ((event.seat, event.kind, event.inn) for event in sent):
         assert begin.state.players[seat].dispatch == Dispatch(inn, kind)
-        assert begin.state.inns[inn].count(None) == 3
-        assert begin.state.inns[inn][board.KINDS.index(kind)] == seat
+        assert begin.state.inns[inn] == {kind: seat}
 
 
 def test_2_4_everybody_opens_a_reserve_of_one():
@@ -223,7 +222,7 @@ def test_4_1_a_courier_of_the_reserve_goes_to_a_free_room_in_the_swamp():
     assert deploys == {f"deploy lady {inn}" for inn in board.VILLAGES[0][1:]}
     played = play(state, 0, "deploy lady Kosaken-Klub")
     assert happened(played, Deployed) == [Deployed(0, "lady", "Kosaken-Klub")]
-    assert played.state.inns["Kosaken-Klub"] == (None, None, None, 0)
+    assert played.state.inns["Kosaken-Klub"] == {"lady": 0}
 
 
 def test_4_2_a_full_inn_lodges_nobody():
@@ -253,7 +252,7 @@ def test_4_4_k26_a_flipped_courier_without_room_joins_the_reserve_and_the_turn_i
     assert happened(played, SetAside) == [SetAside(0, "officer")]
     assert played.state.players[0].reserve == ("lady", "officer")
     assert played.state.turn == 1
-    assert all(rooms.count(None) == 4 for inn, rooms in played.state.inns.items() if inn in board.VILLAGES[1])
+    assert not any(played.state.inns[inn] for inn in board.VILLAGES[1])
 
 
 def test_5_1_the_dispatch_goes_to_an_own_courier_in_the_same_village():
@@ -292,8 +291,7 @@ def test_6_2_the_arrow_of_the_empty_room_says_who_leaves(empty):
     assert [event.kind for event in happened(played, Travelled)] == order[:2]
     (departed,) = happened(played, Departed)
     assert (departed.left, departed.kind) == (0, order[2])
-    assert played.state.inns["Baikal-Bar"].count(None) == 3
-    assert played.state.inns["Baikal-Bar"][board.KINDS.index(order[2])] == 0
+    assert played.state.inns["Baikal-Bar"] == {order[2]: 0}
 
 
 def test_6_3_k27_the_mover_chooses_the_order_and_both_inns():
@@ -305,8 +303,8 @@ def test_6_3_k27_the_mover_chooses_the_order_and_both_inns():
         f"travel Baikal-Bar diplomat {two} {one}" for one, two in ways
     }
     moved = after(state, 0, "travel Baikal-Bar diplomat Iwan Boris")
-    assert moved.inns["Iwan"] == (None, 3, 1, None)
-    assert moved.inns["Boris"] == (3, 0, None, None)
+    assert moved.inns["Iwan"] == {"cossack": 3, "diplomat": 1}
+    assert moved.inns["Boris"] == {"officer": 3, "cossack": 0}
 
 
 def test_6_4_k11_a_dispatch_goes_along_whoever_moves_its_courier():
@@ -362,7 +360,7 @@ def test_6_7_k11_couriers_come_home_under_the_stack_of_their_owner():
     home = after(state, 0, "travel Pawl-Hof cossack palace palace")
     assert home.players[0].under == ("lady", "cossack")
     assert home.players[1].under == ("officer",)
-    assert home.inns["Pawl-Hof"] == (None, None, 2, None)
+    assert home.inns["Pawl-Hof"] == {"diplomat": 2}
 
 
 @pytest.mark.parametrize("order", [("diplomat", "lady"), ("lady", "diplomat")])

@@ -17,8 +17,8 @@ from engine.games.kurier.events import (
     Spared,
     Stopped,
     Travelled,
-    Turned,
     TurnBegan,
+    Turned,
     Won,
 )
 from tests.engine.games.kurier_table import (
