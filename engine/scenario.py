@@ -152,15 +152,20 @@ def _check(stage: _Stage, expectations: Sequence[str | dict[str, Any]], where: s
 
 def _check_claim(stage: _Stage, claim: Claim, where: str) -> None:
     if claim.event is not None:
-        happened = [msgspec.to_builtins(event) for event in stage.latest or stage.events]
+        happened = [_plain(event) for event in stage.latest or stage.events]
         if not any(all(event.get(key) == value for key, value in claim.event.items()) for event in happened):
             raise Failed(f"{where}: no {claim.event} happened, only {happened}")
         return
-    found = msgspec.to_builtins(stage.game.view(stage.state, claim.seat), str_keys=True)
+    found = _plain(stage.game.view(stage.state, claim.seat))
     for key in claim.path.split("."):
         found = _at(found, key, f"{where}: {claim.path}")
     if found != claim.value:
         raise Failed(f"{where}: {claim.path} is {found!r}, not {claim.value!r}")
+
+
+def _plain(value: Any) -> Any:
+    """The value as a file would tell it: with lists for tuples, and texts for keys."""
+    return msgspec.json.decode(msgspec.json.encode(value))
 
 
 def _at(found: Any, key: str, where: str) -> Any:
