@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import SystemRandom
 
+import structlog
 from sqlalchemy import select
 
 from engine import bots as players
@@ -17,13 +18,18 @@ from service.house import House
 from service.store.schema import seats, submissions
 from workers import aside, house
 
+log = structlog.get_logger()
+
 
 def move() -> None:
     """Move once for every seat that a bot holds and that may act; the referee rings again while there is more."""
     here = house()
     here.bells.answered("bots")
     for table, seat in waiting(here):
-        _move(here, Place(table, seat, ""))
+        try:
+            _move(here, Place(table, seat, ""))
+        except Exception:  # one table's trouble must not stop the other bots
+            log.exception("bot did not move", table=table, seat=seat)
 
 
 def waiting(here: House) -> list[tuple[str, int]]:
