@@ -68,7 +68,6 @@ class State(Struct, frozen=True):
     turn: int = 0
     flipped: Kind | None = None
     acted: bool = False
-    arrived: bool = False
     done: bool = False
     owed: int | None = None
     turned: tuple[Coin, ...] = ()

@@ -59,12 +59,11 @@ def evolve(state: State, event: Event) -> State:
             return replace(state, acted=True, owed=left if owed else None, last=())
         case Delivered(seat, price, inn):
             delivered = _changed(state, seat, dispatch=Dispatch(inn, None, price))
-            arrived = state.arrived or seat == state.turn
-            return replace(delivered, arrivals=(*state.arrivals, seat), arrived=arrived)
+            return replace(delivered, arrivals=(*state.arrivals, seat))
         case Passed():
             return replace(state, done=True)
         case TurnBegan(seat):
-            return replace(state, turn=seat, acted=False, arrived=False, done=False)
+            return replace(state, turn=seat, acted=False, done=False)
         case Prepared(options, seats, inns, palace, colours, first):
             return State(options, {inn: {} for inn in inns}, (Player(),) * seats, palace, colours, first)
         case SentOut(seat, kind, inn):

@@ -111,8 +111,10 @@ def _offers(state: State, seat: int) -> Menu:
 
 
 def _end_of_turn(state: State) -> Menu:
-    """§7.3, §8.3: who has acted, or turned a coin, may stop."""
-    return (Choice("stop", rule="7.3"),) if state.acted or state.turned else ()
+    """§7.3, §8.3: who has turned a coin, or acted, may stop."""
+    if state.turned:
+        return (Choice("stop", rule="7.3"),)
+    return (Choice("stop", rule="7.1" if state.options.rules == "basic" else "8.3"),) if state.acted else ()
 
 
 def _actions(state: State, seat: int) -> Menu:
@@ -191,10 +193,10 @@ def _refill(state: State, seat: int, chance: Chance) -> Event | None:
 def standing(state: State) -> tuple[Standing, ...]:
     """The score is how far the dispatch has come: the village, 5 at a guard, 6 with the tsar."""
     places = state.places or (None,) * len(state.players)
-    scores = (
-        6 if place == 1 else _progress(player.dispatch) for player, place in zip(state.players, places, strict=True)
+    return tuple(
+        Standing(6 if place == 1 else _progress(player.dispatch), place=place)
+        for player, place in zip(state.players, places, strict=True)
     )
-    return tuple(Standing(score, place=place) for score, place in zip(scores, places, strict=True))
 
 
 def _progress(dispatch: Dispatch) -> int:
