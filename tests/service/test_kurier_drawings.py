@@ -83,9 +83,7 @@ def sentence(text: str) -> bool:
 def test_what_happens_rarely_is_told_too():
     voice = drawing.Voice(kurier, NAMES)
     assert voice.tell(Passed(1)) == "Bartholomäus can do nothing and passes."
-    assert (
-        voice.tell(SetAside(0, "lady")) == "The lady finds no room in the swamp and joins the reserve of Anna."
-    )
+    assert voice.tell(SetAside(0, "lady")) == "The lady finds no room in the swamp and joins the reserve of Anna."
     assert voice.tell(Delivered(1, 10)) == "A guard takes the dispatch of Bartholomäus and asks 10 roubles."
     assert voice.tell(Won(1, "first rouble", (2, 1))).startswith("No coin is left in the palace")
     assert voice.tell(Won(1, "first dispatch", (2, 1))).startswith("Nobody can pay a guard any more")
