@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from engine.games.kurier.board import FULL_STACK, KINDS, SUPPLY, VILLAGES
+from engine.games.kurier.board import FULL_STACK, KINDS, NAMES, SUPPLY, closed
 
 
 def check(state):
@@ -15,7 +15,8 @@ def check(state):
 
 
 def check_inns(state):
-    assert set(state.inns) < {inn for village in VILLAGES for inn in village} or len(state.players) == 5
+    shut = closed(len(state.players), state.options.closed_third)
+    assert set(state.inns) == set(NAMES) - shut
     assert all(len(guests) < len(KINDS) for guests in state.inns.values())
 
 

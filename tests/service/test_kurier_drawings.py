@@ -102,4 +102,6 @@ def test_buttons_and_the_picture_have_words(seats, chosen):
 def test_the_winner_is_crowned():
     *_, (state, _, _) = moments(2, {})
     assert drawing.board_svg(scene(state, None)).count('class="crown"') == 1
+    winner = NAMES[state.places.index(1)]
+    assert drawing.Voice(kurier, NAMES[:2]).alt(kurier.view(state, None)).startswith(f"{winner} has won.")
     assert 'class="crown"' not in drawing.board_svg(scene(replace(state, places=()), None))
