@@ -10,9 +10,9 @@ LOCK    := pip compile --quiet --universal --python-version 3.11 --generate-hash
            --no-emit-index-url --no-emit-find-links --group build
 
 # $(call step,what is being done,command,advice when it fails): one line, then how long it took.
-# No commas inside the three: make would read them as further arguments.
+# No comma and no apostrophe inside the three: make and the shell would end the argument there.
 define step
-@echo "-- $(1)"; start=$$(date +%s); { $(2); } || { echo "!! failed: $(3)" >&2; exit 1; }; \
+@echo '-- $(strip $(1))'; start=$$(date +%s); { $(2); } || { echo '!! failed: $(strip $(3))' >&2; exit 1; }; \
 echo "   $$(($$(date +%s) - start)) s"
 endef
 
@@ -28,8 +28,8 @@ play: $(VENV)/run.stamp ## install and start a service with demo tables on this 
 test: lint types pytest ## everything a change must pass: style; types; tests in parallel
 
 lint: env ## ruff: rules and layout
-	$(call step,ruff: rules,$(VENV)/bin/ruff check --quiet,the lines above name file and rule; `make format` mends what can be mended)
-	$(call step,ruff: layout,$(VENV)/bin/ruff format --quiet --check || { $(VENV)/bin/ruff format --check; false; },`make format` lays these files out)
+	$(call step,ruff: rules,$(VENV)/bin/ruff check --quiet,the lines above name file and rule; make format mends what can be mended)
+	$(call step,ruff: layout,$(VENV)/bin/ruff format --check,make format lays these files out)
 
 format: env ## mend style and layout in place
 	$(call step,ruff: mending,$(VENV)/bin/ruff check --quiet --fix-only && $(VENV)/bin/ruff format --quiet,see the lines above)
@@ -38,7 +38,7 @@ types: env ## mypy, strict
 	$(call step,mypy: types of engine; service; workers,$(VENV)/bin/mypy --no-error-summary,the lines above name file and reason)
 
 pytest: env ## the tests alone, in parallel (WORKERS=4 ARGS="-k kaiser")
-	$(call step,pytest: $(WORKERS) workers,$(VENV)/bin/pytest -q -n $(WORKERS) --dist loadgroup $(ARGS),run one test alone with `$(VENV)/bin/pytest -k NAME`)
+	$(call step,pytest: $(WORKERS) workers,$(VENV)/bin/pytest -q -n $(WORKERS) --dist loadgroup $(ARGS),run one test alone with $(VENV)/bin/pytest -k NAME)
 
 soak: env ## the tests that take minutes
 	$(call step,pytest: soak,$(VENV)/bin/pytest -m soak $(ARGS),see the lines above)

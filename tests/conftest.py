@@ -1,7 +1,7 @@
 """Fixtures that all tests share. A test names the real server it wants; without one it is skipped, in CI it fails."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from typing import TypeVar
@@ -13,6 +13,7 @@ from playwright.sync_api import Browser
 from tests import servers
 
 T = TypeVar("T")
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 NO_SKIPS = os.environ.get("DEPESCHE_NO_SKIPS") == "1"
 SERVER_MARKS = {"chromium": "browser", "postgres_url": "postgres", "redis_url": "redis"}
@@ -90,18 +91,18 @@ def wanted(item: pytest.Item) -> set[str]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Iterator[None]:
-    return strict((yield))
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    return no_skips((yield))
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report() -> Iterator[None]:
-    return strict((yield))
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    return no_skips((yield))
 
 
-def strict(report: pytest.TestReport | pytest.CollectReport) -> pytest.TestReport | pytest.CollectReport:
+def no_skips(report: Report) -> Report:
     """The same report, but with DEPESCHE_NO_SKIPS=1 a skip is a failure; an expected failure stays one."""
     if NO_SKIPS and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
-        report.longrepr = f"skipped, though DEPESCHE_NO_SKIPS=1: {report.longrepr[-1]}"
+        report.longrepr = f"a skip, which DEPESCHE_NO_SKIPS=1 forbids: {report.longreprtext}"
     return report

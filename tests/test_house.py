@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 # Written so that this file does not match itself.
 FORBIDDEN = re.compile(
-    r"py[p]i\.org|python[h]osted\.org|registry\.[n]pmjs\.org|deb\.[d]ebian\.org"  # where packages come from is a setting
+    r"py[p]i\.org|python[h]osted\.org|[n]pmjs\.org|deb\.[d]ebian\.org"  # where packages come from is a setting
     r"|(?<![\w.~-])/(?:[w]ork|[r]oot|[h]ome/\w+)/"  # nobody else's machine looks like that
 )
 

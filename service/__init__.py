@@ -1,0 +1,1 @@
+"""The shell around the engine: Flask, SQL, settings, command line."""

@@ -1,0 +1,153 @@
+"""Boards, text boards and prose: everything of a game that is drawn from its templates."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from msgspec import Struct
+
+from engine.game import Game
+from engine.menu import Menu
+from engine.record import TABLE_EVENTS
+
+TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
+
+# Okabe and Ito's colours, which stay apart for the colour-blind, each with the ink that is readable on it.
+PALETTE = (
+    ("#0072b2", "#ffffff", "circle"),
+    ("#e69f00", "#1f1300", "square"),
+    ("#009e73", "#ffffff", "triangle"),
+    ("#cc79a7", "#1f0a16", "diamond"),
+    ("#d55e00", "#ffffff", "hexagon"),
+    ("#56b4e9", "#04121c", "star"),
+    ("#f0e442", "#1c1a00", "cross"),
+    ("#3a3a44", "#ffffff", "pentagon"),
+)
+
+
+class Player(Struct, frozen=True):
+    """How a seat is shown: a name, and a colour that never stands alone but with a shape."""
+
+    name: str
+    colour: str
+    ink: str
+    shape: str
+
+
+class Scene(Struct, frozen=True):
+    """What one reader is shown of a table: the view and menu of a seat, or of a spectator."""
+
+    game: Any
+    view: Any
+    players: tuple[Player, ...]
+    me: int | None = None
+    menu: Menu = ()
+    language: str = "en"
+
+
+def players(names: Sequence[str]) -> tuple[Player, ...]:
+    """The seats of a table with their colours and shapes, in order."""
+    return tuple(Player(name, *PALETTE[seat % len(PALETTE)]) for seat, name in enumerate(names))
+
+
+@functools.cache
+def environment(language: str = "en") -> jinja2.Environment:
+    """The templates in one language."""
+    found = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=jinja2.select_autoescape(("html", "svg")),
+        extensions=["jinja2.ext.i18n", "jinja2.ext.do", "jinja2.ext.loopcontrols"],
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.install_null_translations(newstyle=True)  # type: ignore[attr-defined]  # the i18n extension adds it
+    found.globals["canvas"] = Canvas
+    return found
+
+
+def board_svg(scene: Scene) -> str:
+    """The board as vector art, with the menu's tokens as ids."""
+    return _draw(scene, "board.svg")
+
+
+def board_text(scene: Scene) -> str:
+    """The board in letters, at most eighty columns wide."""
+    lines = (line.rstrip() for line in _draw(scene, "board.txt").strip("\n").split("\n"))
+    return "\n".join(lines) + "\n"
+
+
+def _draw(scene: Scene, name: str) -> str:
+    template = environment(scene.language).get_template(f"games/{scene.game.META.name}/{name}")
+    return template.render(
+        view=scene.view,
+        board=sys.modules[f"{scene.game.__name__}.board"],
+        players=scene.players,
+        me=scene.me,
+        menu=scene.menu,
+        names=[player.name for player in scene.players],
+    )
+
+
+class Voice:
+    """Tells what happened at one table, in prose, to one reader."""
+
+    def __init__(self, game: Game, names: Sequence[str], language: str = "en", me: int | None = None) -> None:
+        context = {"name": lambda seat: names[seat], "names": names, "me": me}
+        env = environment(language)
+        self._table: Any = env.get_template("table/told.txt").make_module(context)
+        self._game: Any = env.get_template(f"games/{game.META.name}/told.txt").make_module(context)
+
+    def tell(self, event: Any) -> str:
+        """One sentence, or nothing where there is nothing to tell."""
+        told = self._table if type(event) in TABLE_EVENTS else self._game
+        return _line(getattr(told, type(event).__name__)(event))
+
+    def verb(self, verb: str) -> str:
+        """What a button for this verb says."""
+        told = self._table if hasattr(self._table, f"command_{verb}") else self._game
+        return _line(told.verb_label(verb) if told is self._game else getattr(told, f"command_{verb}")())
+
+    def token(self, verb: str, token: str) -> str:
+        """A token in words."""
+        return _line(self._game.token_label(verb, token))
+
+    def alt(self, view: Any) -> str:
+        """The position in a few sentences, for somebody who cannot see the picture."""
+        return _line(self._game.alt(view))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+class Canvas:
+    """A sheet of characters to draw a text board on."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.sheet = [[" "] * width for _ in range(height)]
+
+    def put(self, x: float, y: float, text: object) -> str:
+        """Write a text that begins at this column and row; what does not fit on the sheet is cut off."""
+        column, row = round(x), round(y)
+        if 0 <= row < len(self.sheet):
+            for place, letter in enumerate(str(text), column):
+                if 0 <= place < len(self.sheet[row]):
+                    self.sheet[row][place] = letter
+        return ""
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, letter: str) -> str:
+        """A straight row of letters from one place to another."""
+        steps = max(abs(round(x2) - round(x1)), abs(round(y2) - round(y1)), 1)
+        for step in range(steps + 1):
+            self.put(x1 + (x2 - x1) * step / steps, y1 + (y2 - y1) * step / steps, letter)
+        return ""
+
+    def rows(self) -> list[str]:
+        """The sheet, row by row."""
+        return ["".join(row).rstrip() for row in self.sheet]
