@@ -1,7 +1,8 @@
 """TurfMaster, with the Grand National: three horse races on cards and dice."""
 
 from engine.games.turfmaster.evolve import evolve
-from engine.games.turfmaster.rules import decide, menu, objection, setup, standing, upkeep
+from engine.games.turfmaster.finish import standing
+from engine.games.turfmaster.rules import decide, menu, objection, setup, upkeep
 from engine.games.turfmaster.state import META, Event, State
 from engine.games.turfmaster.view import View, hear, redeal, view
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.games.turfmaster import state as happened
 from engine.games.turfmaster.board import DECK, in_order
-from engine.games.turfmaster.state import Event, Horse, Ridden, State, horse_at
+from engine.games.turfmaster.state import Event, Horse, State, Trail, horse_at
 
 
 def evolve(state: State, event: Event) -> State:
@@ -118,7 +118,7 @@ def _round(state: State, event: happened.RoundBegan) -> State:
 def _rode(state: State, event: happened.Rode) -> State:
     horse = horse_at(state, event.seat, event.number)
     ridden = _with(state, horse, field=event.end)
-    return replace(ridden, done=state.done + 1, last=Ridden(horse, event.start, event.end))
+    return replace(ridden, done=state.done + 1, last=Trail(horse, event.start, event.end))
 
 
 def _revealed(horse: Horse, card: str) -> Horse:

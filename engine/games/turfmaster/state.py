@@ -65,7 +65,7 @@ class Horse(Struct, frozen=True):
     arrivals: tuple[int, ...] = ()
 
 
-class Ridden(Struct, frozen=True):
+class Trail(Struct, frozen=True):
     """The latest ride: which horse, from where, to where."""
 
     horse: int
@@ -95,7 +95,7 @@ class State(Struct, frozen=True):
     pace: str = ""
     arrived: tuple[int, ...] = ()
     fallen: tuple[int, ...] = ()
-    last: Ridden | None = None
+    last: Trail | None = None
     places: tuple[int, ...] = ()
 
 

@@ -8,7 +8,9 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.turfmaster import board
 from engine.games.turfmaster.board import Field
+from engine.games.turfmaster.preparation import discarding
 from engine.games.turfmaster.ride import Kind
+from engine.games.turfmaster.rounds import acting
 from engine.games.turfmaster.state import (
     BonusPaid,
     BonusTaken,
@@ -17,8 +19,8 @@ from engine.games.turfmaster.state import (
     Discarded,
     Event,
     Horse,
-    Ridden,
     State,
+    Trail,
     has_bonus,
 )
 
@@ -46,7 +48,7 @@ class Runner(Struct, frozen=True):
 
 
 class View(Struct, frozen=True):
-    """The course, and the horses player by player."""
+    """The course, and the horses player by player; `mine` is the one this seat decides for now."""
 
     race: int
     races: int
@@ -56,11 +58,12 @@ class View(Struct, frozen=True):
     kind: Kind
     order: tuple[int, ...]
     turn: int | None
+    mine: int | None
     thrower: int | None
     dice: tuple[int, ...]
     pace: str
     runners: tuple[Runner, ...]
-    last: Ridden | None
+    last: Trail | None
     places: tuple[int, ...]
 
 
@@ -74,6 +77,7 @@ def view(state: State, seat: int | None) -> View:
         kind=state.kind,
         order=state.order,
         turn=state.order[state.done] if state.done < len(state.order) else None,
+        mine=None if seat is None else _mine(state, seat),
         thrower=state.thrower,
         dice=state.dice,
         pace=state.pace,
@@ -81,6 +85,12 @@ def view(state: State, seat: int | None) -> View:
         last=state.last,
         places=state.places,
     )
+
+
+def _mine(state: State, seat: int) -> int | None:
+    if state.places:
+        return None
+    return discarding(state, seat) if state.stage == "dealing" else acting(state, seat)
 
 
 def _runner(state: State, place: int, seat: int | None) -> Runner:
