@@ -146,10 +146,9 @@ def test_9_8_without_a_ride_there_is_no_fall(hand):
 
 
 def test_9_9_a_fallen_horse_is_in_nobodys_way():
-    state = begun((3, 22), (3, 20), (1, 9), (2, 9), hands={0: ("3",), 1: ("8",)}, **UP)
-    assert ends(state, 1, "play", "8") == {"C27", "E27"}
-    state = play(state, 0, "play 3").state
-    assert "D27" in ends(state, 1, "play", "8")
+    state = begun((3, 22), (3, 20), (1, 9), (2, 9), hands={0: ("3", "12"), 1: ("8",)}, **UP)
+    assert ends(play(state, 0, "play 12").state, 1, "play", "8") == {"C27", "E27"}
+    assert ends(play(state, 0, "play 3").state, 1, "play", "8") == {"C27", "D27", "E27"}
 
 
 def test_9_9_fallen_horses_take_no_place():
