@@ -89,3 +89,8 @@ def heads(digests: Sequence[str]) -> tuple[str, ...]:
         head = link(head, one)
         found.append(head)
     return tuple(found)
+
+
+def plain(body: str | bytes) -> dict[str, Any]:
+    """A stored entry as plain values, whatever events it knows."""
+    return msgspec.json.decode(body, type=dict[str, Any])

@@ -1,1 +1,17 @@
 """The shell around the engine: Flask, SQL, settings, command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from service.house import House
+
+
+def create_app(house: House) -> Flask:
+    """The web application of a house: the one place where its pages are wired."""
+    from service.web import wire
+
+    return wire(house)

@@ -67,7 +67,7 @@ def environment(language: str = "en") -> jinja2.Environment:
         lstrip_blocks=True,
     )
     found.install_null_translations(newstyle=True)  # type: ignore[attr-defined]  # the i18n extension adds it
-    found.globals["canvas"] = Canvas
+    found.globals |= {"canvas": Canvas, "language": language}
     return found
 
 

@@ -1,0 +1,121 @@
+"""The clerk: has a command judged, and enters it into the book with everything that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import Connection
+
+from engine import catalogue, log
+from engine import table as tables
+from engine.game import Game
+from engine.log import Entry
+from engine.menu import Move
+from engine.record import Ended, Opened, Table, TimedOut, UndoAsked
+from service.settings import Settings
+from service.shelf import Shelf
+from service.store import book
+from service.store.book import Chair, Found, Owed, Sealed
+
+STAND_INS = ("bot", "resigned")
+
+
+class Held(Struct, frozen=True):
+    """A seat as the book has it: who holds it, and since when it may act."""
+
+    seat: int
+    status: str
+    open_since: int | None
+    person: int | None
+
+
+class Desktop(Struct, frozen=True):
+    """A table laid out for work: its row is locked in this transaction, and here is all that stands in it."""
+
+    connection: Connection
+    row: Found
+    head: str
+    seats: tuple[Held, ...]
+    table: Table
+    shelf: Shelf
+
+    @property
+    def game(self) -> Game:
+        return catalogue.find(self.row.game)
+
+    def before(self, seq: int) -> Table:
+        return self.shelf.before(self.connection, self.row, seq)
+
+
+def take(connection: Connection, shelf: Shelf, table: str) -> Desktop | None:
+    """Lock a table and lay it out."""
+    row = book.lock(connection, table)
+    if row is None:
+        return None
+    held = (Held(seat.seat, seat.status, seat.open_since, seat.person) for seat in book.seats_of(connection, table))
+    return Desktop(connection, row, row.head, tuple(held), shelf.table(connection, row), shelf)
+
+
+def enter(desktop: Desktop, seat: int | None, move: Move, at: int, settings: Settings) -> Desktop:
+    """Judge a command of a seat, or of the house (None), and append the entry; raises Refused and changes nothing."""
+    table, game = desktop.table, desktop.game
+    chance = tables.draws(table, desktop.row.seed)
+    after, events = tables.play(game, table, seat, move, chance, desktop.before)
+    entry = Entry(table.length, at, seat, str(move), tuple(chance.draws), events, game.META.edition)
+    sealed = seal(desktop.row.seed, desktop.head, entry)
+    chairs = {chair.seat: chair for chair in _chairs(desktop, after, entry, settings)}
+    owed = tuple(_owed(desktop, after, chairs.values(), events, at))
+    book.append(desktop.connection, desktop.row.id, sealed, after.phase, at, chairs.values(), owed)
+    return replace(desktop, head=sealed.hash, table=after, seats=tuple(_held(seat, chairs) for seat in desktop.seats))
+
+
+def _held(seat: Held, chairs: Mapping[int, Chair]) -> Held:
+    changed = chairs.get(seat.seat)
+    return replace(seat, status=changed.status, open_since=changed.open_since) if changed else seat
+
+
+def seal(seed: bytes, head: str, entry: Entry[Any]) -> Sealed:
+    """The entry's bytes, its digest, and the new head of the chain."""
+    body = log.canonical(entry)
+    digest = log.digest(seed, entry.seq, body)
+    return Sealed(entry.seq, body.decode(), digest, log.link(head, digest))
+
+
+def _chairs(desktop: Desktop, after: Table, entry: Entry[Any], settings: Settings) -> Iterator[Chair]:
+    """The seats whose row changes: their menu opened or closed, their time begins anew, or somebody else holds them."""
+    for seat in desktop.seats:
+        chair = after.seats[seat.seat]
+        status = seat.status if chair.status == "empty" else chair.status
+        opened, was_open = bool(tables.menu(desktop.game, after, seat.seat)), seat.open_since is not None
+        moved = opened and entry.seat == seat.seat
+        if opened == was_open and status == seat.status and not moved:
+            continue
+        if not opened:
+            yield Chair(seat.seat, status, None, None, None)
+            continue
+        since = seat.open_since if was_open and status == seat.status else entry.seq
+        pace = desktop.row.pace if status == "taken" else 0
+        due = entry.at + pace if pace else None
+        yield Chair(seat.seat, status, since, due, due and due - round(pace * settings.reminder))
+
+
+def _owed(desktop: Desktop, after: Table, chairs: Iterable[Chair], events: tuple[Any, ...], at: int) -> Iterator[Owed]:
+    """The letters this entry makes necessary."""
+    people = [seat.seat for seat in desktop.seats if seat.person is not None]
+    seq = desktop.table.length
+    for event in events:
+        match event:
+            case Opened():
+                yield from (Owed(seat, "invitation", at) for seat in people)
+            case UndoAsked(_, _) if after.asked:
+                yield from (Owed(seat, "asked", at) for seat in after.asked.waiting)
+            case TimedOut(seat):
+                yield Owed(seat, "timeout", at)
+            case Ended():
+                yield from (Owed(seat, "over", at) for seat in people)
+    for chair in chairs:
+        if chair.open_since == seq and chair.status == "taken":
+            yield Owed(chair.seat, "turn", at)

@@ -1,0 +1,78 @@
+"""The command `depesche`: puts the parsers of all commands together and turns their verdicts into exit statuses."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from engine.refusal import Refused
+from service.commands import bench, games, logs, playout, replay, run, scenario
+from service.commands.terminal import FINE, MISUSED, Misuse, Parser, complain
+
+# In the order of the help page; a further module with `add(subparsers)` is plugged in here.
+COMMANDS = (run, games, playout, scenario, replay, logs, bench)
+
+ABOUT = "Depesche, a play-by-email service for board games."
+STATUSES = "Every command has its own --help. Exit status: 0 fine, 1 something was found wrong, 2 misuse."
+
+
+class Version(argparse.Action):
+    """Looks the version up only when somebody asks for it."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str = "") -> None:  # noqa: A002  # argparse's word
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib import metadata
+
+        print(f"depesche {metadata.version('depesche')}")
+        parser.exit()
+
+
+def parser() -> Parser:
+    """Everything the command line understands."""
+    root = Parser(prog="depesche", description=ABOUT, epilog=STATUSES, allow_abbrev=False)
+    root.add_argument("--version", action=Version, help="print the version")
+    subparsers = root.add_subparsers(metavar="COMMAND", title="commands")
+    for module in COMMANDS:
+        module.add(subparsers)
+    return root
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Carry one command out; the result is the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        status = _run(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    root = parser()
+    try:
+        args = root.parse_args(argv)
+        if "run" in args:
+            return int(args.run(args))
+    except SystemExit as left:  # argparse has printed help
+        return int(left.code or FINE)
+    except (Misuse, Refused) as refused:
+        complain(str(refused))
+        return MISUSED
+    root.print_help(sys.stderr)
+    return MISUSED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

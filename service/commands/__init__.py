@@ -1,0 +1,1 @@
+"""What the command line can do, one file per errand; each offers `add(subparsers)`."""

@@ -1,0 +1,75 @@
+"""`depesche bench`: how fast, beside how fast it has to be."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+from service.commands import terminal
+from service.commands.terminal import FINE, WRONG, Misuse, Parser, Subparsers, add_command, add_json
+
+if TYPE_CHECKING:
+    from service.benches import Measure
+
+
+def add(subparsers: Subparsers[Parser]) -> None:
+    parser = add_command(
+        subparsers,
+        "bench",
+        bench,
+        "Measure on this machine what has a budget; a ratio of 1 or more keeps it, below 1 the exit status is 1.",
+        "depesche bench",
+        "depesche bench rebuild audit --json",
+    )
+    parser.add_argument("names", metavar="NAME", nargs="*", help="only these (all unless given)")
+    parser.add_argument("--list", action="store_true", help="say what can be measured")
+    add_json(parser)
+
+
+def bench(args: Namespace) -> int:
+    from service import benches
+
+    found = benches.found()
+    for name in args.names:
+        if name not in found:
+            raise Misuse(f"There is no bench “{name}”; the benches are: {', '.join(found)}.")
+    chosen = {name: found[name] for name in args.names or found}
+    if args.list:
+        print("\n".join(f"{name}: {measure.__doc__}" for name, measure in chosen.items()))
+        return FINE
+    if args.json:
+        measures = [measure for function in chosen.values() for measure in function()]
+        terminal.print_json([_described(measure) for measure in measures])
+    else:
+        measures = []
+        for function in chosen.values():
+            for measure in function():
+                measures.append(measure)
+                print(_line(measure), flush=True)
+    return FINE if all(measure.kept for measure in measures) else WRONG
+
+
+def _described(measure: Measure) -> dict[str, Any]:
+    return {
+        "what": measure.what,
+        "value": measure.value,
+        "unit": measure.unit,
+        measure.source: measure.budget,
+        "at_most": measure.at_most,
+        "ratio": measure.ratio,
+        "kept": measure.kept,
+    }
+
+
+def _line(measure: Measure) -> str:
+    line = f"{measure.what:<42}{_figure(measure.value):>12} {measure.unit:<10}"
+    if measure.ratio is None:
+        return line.rstrip()
+    side = "at most" if measure.at_most else "at least"
+    side = measure.source if measure.source != "budget" else side
+    missed = "" if measure.kept else "  MISSED"
+    return f"{line}{side:>9} {_figure(measure.budget or 0):>10}   ratio {measure.ratio:6.2f}{missed}"
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:,.2f}"

@@ -1,0 +1,99 @@
+"""`depesche games`: what can be played."""
+
+from __future__ import annotations
+
+import textwrap
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from service.commands.terminal import FINE, Parser, Subparsers, add_command, add_json, print_json
+
+if TYPE_CHECKING:
+    from engine.game import Game
+    from engine.options import Option
+
+
+def add(subparsers: Subparsers[Parser]) -> None:
+    parser = add_command(
+        subparsers,
+        "games",
+        games,
+        "List the games with their seats and options.",
+        "depesche games",
+        "depesche games --json",
+    )
+    add_json(parser)
+
+
+def games(args: Namespace) -> int:
+    from engine import catalogue
+
+    found = catalogue.games().values()
+    if args.json:
+        print_json([described(game) for game in found])
+    else:
+        print("\n\n".join("\n".join(_lines(game)) for game in found))
+    return FINE
+
+
+def described(game: Game) -> dict[str, Any]:
+    """A game as a program may want to know it."""
+    from engine import options
+
+    meta = game.META
+    return {
+        "name": meta.name,
+        "title": meta.title,
+        "seats": meta.seats,
+        "options": [_option(option) for option in options.describe(meta.options)],
+        "stage": meta.stage,
+        "edition": meta.edition,
+        "designer": meta.designer,
+        "publisher": meta.publisher,
+        "year": meta.year,
+        "minutes": meta.minutes,
+        "about": meta.about,
+    }
+
+
+def _option(option: Option) -> dict[str, Any]:
+    """Values are of the same kind as the default, which is one of them."""
+    values: tuple[Any, ...] = option.values
+    if option.kind == "switch":
+        values = (True, False)
+    if option.kind == "number":
+        values = tuple(map(int, option.values))
+    return {
+        "name": option.name,
+        "kind": option.kind,
+        "default": option.default,
+        "values": values,
+        "about": option.about,
+    }
+
+
+def _lines(game: Game) -> Iterator[str]:
+    from engine import options
+
+    meta = game.META
+    yield f"{meta.name}: {meta.title}"
+    yield f"  {_either(meta.seats)} players, about {meta.minutes} minutes"
+    yield f"  by {meta.designer} ({meta.publisher}, {meta.year}); {meta.stage}, edition {meta.edition}"
+    yield from textwrap.wrap(meta.about, 100, initial_indent="  ", subsequent_indent="  ")
+    for option in options.describe(meta.options):
+        yield f"  --option {option.name}={_range(option)} ({_word(option.default)} unless chosen)"
+        yield from textwrap.wrap(option.about, 100, initial_indent="      ", subsequent_indent="      ")
+
+
+def _either(numbers: tuple[int, ...]) -> str:
+    *first, last = map(str, numbers)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _range(option: Option) -> str:
+    return f"{option.least}..{option.most}" if option.kind == "number" else "|".join(option.values)
+
+
+def _word(default: Any) -> str:
+    return ("on" if default else "off") if isinstance(default, bool) else str(default)

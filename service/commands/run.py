@@ -1,0 +1,243 @@
+"""Running the service: all in one process, or its parts as processes of their own."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from engine.refusal import Refused
+
+if TYPE_CHECKING:
+    from service.house import House
+    from service.settings import Settings
+
+
+def add(commands: Any) -> None:
+    """The commands of this file."""
+    serve = commands.add_parser(
+        "serve", help="run everything in one process: pages, referee, post, clock, and a local mailbox"
+    )
+    serve.add_argument("--host", help="address to listen on (DEPESCHE_HOST)")
+    serve.add_argument("--port", type=int, help="port to listen on (DEPESCHE_PORT)")
+    serve.add_argument("--folder", help="where the database and the secret live (DEPESCHE_FOLDER)")
+    serve.add_argument("--demo", action="store_true", help="open a table against a bot and print its address")
+    serve.set_defaults(run=run_serve)
+
+    web = commands.add_parser("web", help="serve the pages (production; any number of machines)")
+    web.add_argument("--workers", type=int, default=2, help="processes")
+    web.add_argument("--threads", type=int, default=8, help="threads in each process")
+    web.add_argument("--bind", help="address and port, for instance 0.0.0.0:8000")
+    web.set_defaults(run=run_web)
+
+    worker = commands.add_parser("worker", help="judge moves, send letters and play for bots (production)")
+    worker.add_argument("--queues", default="referee,post,bots", help="which bells to answer, in this order")
+    worker.set_defaults(run=run_worker)
+
+    clock = commands.add_parser("clock", help="watch deadlines and ring forgotten bells (production; one is enough)")
+    clock.set_defaults(run=run_clock)
+
+    doctor = commands.add_parser("doctor", help="check that database, Redis and mail server can be reached")
+    doctor.set_defaults(run=run_doctor)
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    from msgspec.structs import replace
+
+    from service import settings
+
+    found = settings.read()
+    folder = getattr(options, "folder", None)
+    host, port = getattr(options, "host", None), getattr(options, "port", None)
+    if folder:
+        found = replace(found, folder=Path(folder))
+    if host or port:
+        host, port = host or found.host, port or found.port
+        shown = "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104 - only compared
+        found = replace(found, host=host, port=port, address=f"http://{shown}:{port}")
+    return found
+
+
+def run_serve(options: argparse.Namespace) -> int:
+    """The embedded service: everything in this process."""
+    from service.house import House
+
+    settings = _settings(options)
+    settings.folder.mkdir(parents=True, exist_ok=True)
+    with only_one(settings):
+        house = House(settings)
+        house.store.migrate()
+        with embedded(house):
+            if options.demo:
+                _say(f"A table against a bot is laid: {demonstration(house)}")
+            _say(f"Depesche is open at {settings.address}/ (stop with Ctrl-C)")
+            if settings.smtp == "embedded":
+                _say(f"Every letter can be read at {settings.address}/mailbox")
+            _listen(house)
+    return 0
+
+
+def _listen(house: House) -> None:
+    import waitress
+
+    from service import create_app
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    waitress.serve(create_app(house), host=house.settings.host, port=house.settings.port, threads=8, ident=None)
+
+
+@contextmanager
+def embedded(house: House) -> Iterator[None]:
+    """The workers, the clock and, where there is no relay, the mail server, as threads of this process."""
+    from service import mailserver
+    from service.settings import EMBEDDED
+    from workers import processes, work_for
+
+    sys.setswitchinterval(0.0005)  # a thinking bot or a picture must not make a page wait
+    stop, mail = threading.Event(), None
+    if house.settings.smtp == EMBEDDED:
+        mail = mailserver.start(house)
+        house.relay = f"smtp://127.0.0.1:{mail.port}"
+    work_for(house)
+    threads = [
+        threading.Thread(target=processes.run_thread, args=(house, [queue], stop), name=queue)
+        for queue in processes.QUEUES
+    ]
+    threads.append(threading.Thread(target=processes.run_clock, args=(house, stop), name="clock"))
+    for thread in threads:
+        thread.daemon = True
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for bell in processes.QUEUES:
+            house.bells.ring(bell)  # wakes the workers, so that they see the stop
+        for thread in threads:
+            thread.join(timeout=5)
+        if mail:
+            mail.stop()
+
+
+@contextmanager
+def only_one(settings: Settings) -> Iterator[IO[str]]:
+    """SQLite is for one process: a second one in the same folder is turned away."""
+    with (settings.folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Refused(
+                "Another service is using the folder {folder}; stop it first, or choose another folder with --folder.",
+                folder=settings.folder,
+            ) from None
+        yield lock
+
+
+def demonstration(house: House) -> str:
+    """The address of a seat at a table against a bot, opened the first time and found again afterwards."""
+    from service.desk import Invited
+
+    note = house.settings.folder / "demonstration"
+    if not note.exists():
+        guests = [Invited("You", "you@localhost"), Invited("Bot")]
+        opened = house.desk.open_table("kaiser", {}, guests, 0)
+        place = house.desk.find(opened.links[0])
+        house.desk.verdict(house.desk.submit(place, "sit demonstration", "sit"), 5)
+        note.write_text(opened.links[0], "ascii")
+    return f"{house.settings.address}/t/{note.read_text('ascii').strip()}"
+
+
+def run_web(options: argparse.Namespace) -> int:
+    """The pages, by gunicorn."""
+    from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
+
+    from service import create_app
+    from service.house import House
+
+    settings = _settings(options)
+    House(settings).store.migrate()
+    chosen = {
+        "bind": options.bind or f"{settings.host}:{settings.port}",
+        "workers": options.workers,
+        "threads": options.threads,
+        "worker_class": "gthread",
+        "accesslog": None,
+    }
+
+    class Pages(BaseApplication):  # type: ignore[misc]  # of a class without types
+        def load_config(self) -> None:
+            for name, value in chosen.items():
+                self.cfg.set(name, value)
+
+        def load(self) -> Any:
+            return create_app(House(settings))
+
+    Pages().run()
+    return 0
+
+
+def run_worker(options: argparse.Namespace) -> int:
+    """One RQ worker process."""
+    from service.house import House
+    from workers import processes
+
+    queues = [name.strip() for name in options.queues.split(",")]
+    unknown = set(queues) - set(processes.QUEUES)
+    if unknown:
+        raise Refused(
+            "There is no bell “{name}”; the bells are {known}.",
+            name=", ".join(sorted(unknown)),
+            known=", ".join(processes.QUEUES),
+        )
+    house = House(_settings(options))
+    house.store.migrate()
+    processes.run_worker(house, queues)
+    return 0
+
+
+def run_clock(options: argparse.Namespace) -> int:
+    """The clock as a process."""
+    from service.house import House
+    from workers import processes, work_for
+
+    house, stop = House(_settings(options)), threading.Event()
+    house.store.migrate()
+    work_for(house)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    processes.run_clock(house, stop)
+    return 0
+
+
+def run_doctor(options: argparse.Namespace) -> int:
+    """What works and what does not, a line each."""
+    from service.house import House
+    from workers import post
+
+    settings = _settings(options)
+    house = House(settings)
+    checks: dict[str, Callable[[], object]] = {
+        f"database {settings.database_url.rpartition('@')[2]}": house.store.migrate,
+        f"Redis {settings.redis.rpartition('@')[2]}": house.redis.ping,
+    }
+    if settings.smtp != "embedded":
+        checks[f"mail server {settings.smtp.rpartition('@')[2]}"] = lambda: post.connect(settings.smtp).quit()
+    ill = False
+    for name, check in checks.items():
+        try:
+            check()
+            _say(f"well: {name}")
+        except Exception as error:
+            ill = True
+            _say(f"ILL:  {name}: {error}")
+    return 1 if ill else 0
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)

@@ -1,0 +1,98 @@
+"""What all commands share: how they are described, how they refuse, how they print."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+FINE, WRONG, MISUSED = 0, 1, 2
+
+
+class Misuse(Exception):
+    """The command cannot be carried out as given; the text is the sentence to print."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that refuses in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Misuse(f"{message}; see: {self.prog} --help")
+
+
+Subparsers = argparse._SubParsersAction  # the only name this type has
+Run = Callable[[argparse.Namespace], int]
+
+
+def add_command(subparsers: Subparsers[Parser], name: str, run: Run, about: str, *examples: str) -> Parser:
+    """A subcommand with one sentence about it and examples of its use."""
+    parser = subparsers.add_parser(
+        name,
+        help=about,
+        description=about,
+        epilog="\n".join(("example:" if len(examples) == 1 else "examples:", *(f"  {line}" for line in examples))),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_json(parser: Parser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+
+
+def add_database(parser: Parser) -> None:
+    parser.add_argument("--database", metavar="URL", help="the service's database, if not the one from its settings")
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 on."""
+    if not text.isascii() or not text.isdigit() or not int(text[:10]) > 0 or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 to 999999999")
+    return int(text)
+
+
+def counted(text: str) -> int:
+    """A whole number from 0 on."""
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 0 to 999999999")
+    return int(text)
+
+
+def read(path: str) -> bytes:
+    """The content of a file."""
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise Misuse(f"{path} cannot be read: {_reason(error)}.") from error
+
+
+def write(path: str, content: bytes) -> None:
+    """Put this content into a file, whatever it held before."""
+    try:
+        Path(path).write_bytes(content)
+    except (OSError, ValueError) as error:
+        raise Misuse(f"{path} cannot be written: {_reason(error)}.") from error
+
+
+def _reason(error: Exception) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+def json_bytes(value: Any) -> bytes:
+    """The value as JSON that people can read too."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+
+
+def print_json(value: Any) -> None:
+    print(json_bytes(value).decode(), end="")
+
+
+def complain(sentence: str) -> None:
+    """A sentence for the person at the terminal, apart from what is printed for the next program."""
+    print(f"depesche: {sentence}", file=sys.stderr)

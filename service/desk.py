@@ -1,0 +1,264 @@
+"""The desk: everything people do here. Pages, letters, the command line and the API all come through it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+from sqlalchemy import insert, select
+from sqlalchemy.exc import IntegrityError
+
+from engine import catalogue, chance, log
+from engine import options as choices
+from engine import table as engine_table
+from engine.game import objection
+from engine.menu import Move
+from engine.record import Table
+from engine.refusal import Refused
+from service import archive, clerk, people
+from service.bells import Bells
+from service.links import Links, hashed
+from service.settings import Settings
+from service.shelf import Shelf, entries
+from service.store import Store, book
+from service.store.book import Found, Verdict
+from service.store.schema import seats, submissions, tables
+
+MOVE_LENGTH = 2_000
+
+
+class Invited(Struct, frozen=True):
+    """Somebody who is to play: a person with an address, or a bot without."""
+
+    name: str
+    address: str = ""
+    nonce: str = ""
+
+
+class Place(Struct, frozen=True):
+    """Where a link leads: to a seat at a table, or (seat None) behind the players' backs."""
+
+    table: str
+    seat: int | None
+    link: str
+
+
+class Opened(Struct, frozen=True):
+    """A new table, and the link of every seat (empty for a bot)."""
+
+    table: str
+    links: tuple[str, ...]
+    watch: str
+
+
+class Look(Struct, frozen=True):
+    """A table as it stands: its row, its seats, and the position."""
+
+    row: Any
+    seats: tuple[Any, ...]
+    table: Table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(seat.name for seat in self.seats)
+
+    @property
+    def game(self) -> Any:
+        return catalogue.find(self.row.game)
+
+
+class Desk:
+    """The use cases, one method each."""
+
+    def __init__(
+        self, settings: Settings, now: Callable[[], int], store: Store, bells: Bells, links: Links, shelf: Shelf
+    ) -> None:
+        self.settings = settings
+        self.now = now
+        self.store = store
+        self.bells = bells
+        self.links = links
+        self.shelf = shelf
+
+    def open_table(
+        self, game_name: str, chosen: Mapping[str, Any], invited: Sequence[Invited], pace: int | None = None
+    ) -> Opened:
+        """Open a table, seat its bots, and owe an invitation to everybody else; the first one opens it."""
+        game = catalogue.find(game_name)
+        options = choices.read(game.META.options, chosen)
+        why = objection(game, options, len(invited))
+        if why:
+            raise Refused("{why}", why=why)
+        guests = _checked(invited)
+        table, seed, at = _new_name(), secrets.token_bytes(32), self.now()
+        opening = engine_table.open_move(game, len(guests), seed, chosen)
+        with self.store.writing() as connection:
+            connection.execute(insert(tables), self._row(table, game_name, seed, len(guests), pace, at))
+            for number, guest in enumerate(guests):
+                owner = people.person(connection, guest.address, guest.name, at) if guest.address else None
+                connection.execute(insert(seats), self._seat(table, number, guest, owner))
+            desktop = clerk.take(connection, self.shelf, table)
+            assert desktop
+            desktop = clerk.enter(desktop, None, opening, at, self.settings)
+            for number, guest in enumerate(guests):
+                if not guest.address:
+                    move = Move("bot", (str(number), secrets.token_hex(8)))
+                    desktop = clerk.enter(desktop, None, move, at, self.settings)
+        self.bells.ring("post")
+        links = tuple(self.links.seat(table, number, 0) if one.address else "" for number, one in enumerate(guests))
+        return Opened(table, links, self.links.watch(table))
+
+    def _row(self, table: str, game: str, seed: bytes, count: int, pace: int | None, at: int) -> dict[str, Any]:
+        return {
+            "id": table,
+            "game": game,
+            "seats": count,
+            "seed": seed,
+            "commitment": chance.commitment(seed),
+            "phase": "new",
+            "length": 0,
+            "head": log.GENESIS,
+            "pace": self.settings.pace if pace is None else pace,
+            "watch": hashed(self.links.watch(table)),
+            "opened_at": at,
+            "moved_at": at,
+        }
+
+    def _seat(self, table: str, number: int, guest: Invited, owner: int | None) -> dict[str, Any]:
+        return {
+            "table": table,
+            "seat": number,
+            "person": owner,
+            "name": guest.name,
+            "status": "invited" if guest.address else "bot",
+            "link": hashed(self.links.seat(table, number, 0)),
+            "link_number": 0,
+        }
+
+    def find(self, link: str) -> Place:
+        """Where this link leads."""
+        with self.store.reading() as connection:
+            seat = connection.execute(select(seats.c.table, seats.c.seat).where(seats.c.link == hashed(link)))
+            found = seat.one_or_none()
+            if found:
+                return Place(found.table, found.seat, link)
+            watched = connection.execute(select(tables.c.id).where(tables.c.watch == hashed(link))).one_or_none()
+            if watched:
+                return Place(watched.id, None, link)
+        raise Unknown("This link leads nowhere; please use the newest letter you have from this table.")
+
+    def look(self, table: str) -> Look:
+        """The table as it is now."""
+        with self.store.reading() as connection:
+            row = book.find(connection, table)
+            if row is None:
+                raise Unknown("There is no such table.")
+            return Look(row, tuple(book.seats_of(connection, table)), self.shelf.table(connection, row))
+
+    def past(self, look: Look, seq: int) -> Table:
+        """The table as it was after entry `seq`."""
+        if seq + 1 >= look.row.length:
+            return look.table
+        with self.store.reading() as connection:
+            return self.shelf.before(connection, look.row, seq + 1)
+
+    def entries(self, look: Look, first: int = 0, end: int | None = None) -> list[log.Entry[Any]]:
+        """The entries of a table from `first` up to, not including, `end`."""
+        with self.store.reading() as connection:
+            return entries(connection, look.game, look.row.id, first, look.row.length if end is None else end)
+
+    def submit(self, place: Place, text: str, key: str = "", seen: int | None = None) -> int:
+        """Hand a command in for the referee; the same key again is the same submission."""
+        if place.seat is None:
+            raise Refused("This link is for looking on; only players can move.")
+        if len(text) > MOVE_LENGTH:
+            raise Refused("A move is a few words; this is {length} characters long.", length=len(text))
+        if not text.strip() or not text.replace("\n", " ").isprintable():
+            raise Refused("Please write a move in plain words.")
+        row = {
+            "key": f"{place.table}/{place.seat}/{key[:80] or secrets.token_hex(16)}",
+            "table": place.table,
+            "seat": place.seat,
+            "move": " ".join(text.split()),
+            "seen": seen,
+            "at": self.now(),
+        }
+        number = self._hand_in(row)
+        self.bells.ring("referee")
+        return number
+
+    def _hand_in(self, row: Mapping[str, Any]) -> int:
+        try:
+            with self.store.writing() as connection:
+                made = connection.execute(insert(submissions).returning(submissions.c.id), row)
+                return int(made.scalar_one())
+        except IntegrityError:
+            with self.store.reading() as connection:
+                same = select(submissions.c.id).where(submissions.c.key == row["key"])
+                return int(connection.execute(same).scalar_one())
+
+    def verdict(self, submission: int, patience: float | None = None) -> Verdict | None:
+        """What the referee said, waiting for it a little; None while he has not looked yet."""
+        found = self._verdict(submission)
+        if found is None:
+            self.bells.wait(submission, self.settings.patience if patience is None else patience)
+            found = self._verdict(submission)
+        return found
+
+    def _verdict(self, submission: int) -> Verdict | None:
+        with self.store.reading() as connection:
+            row = connection.execute(select(submissions).where(submissions.c.id == submission)).one_or_none()
+        if row is None or row.accepted is None:
+            return None
+        return Verdict(row.accepted, row.said, row.rule, row.seq)
+
+    def heard(self, place: Place, submission: int) -> Verdict | Literal["waiting"] | None:
+        """The verdict on a submission of this very seat, if there is such a one."""
+        own = select(submissions).where(
+            submissions.c.id == submission, submissions.c.table == place.table, submissions.c.seat == place.seat
+        )
+        with self.store.reading() as connection:
+            row = connection.execute(own).one_or_none()
+        if row is None:
+            return None
+        return "waiting" if row.accepted is None else Verdict(row.accepted, row.said, row.rule, row.seq)
+
+    def receipt(self, look: Look, seq: int) -> str:
+        """The hash of the chain after entry `seq`."""
+        with self.store.reading() as connection:
+            return str(book.entries_of(connection, look.row.id, seq, seq + 1)[0].hash)
+
+    def export(self, place: Place) -> log.Export:
+        """The log as whoever holds this link may keep it."""
+        with self.store.reading() as connection:
+            row = book.find(connection, place.table)
+            assert row
+            return archive.export(connection, row, place.seat)
+
+    def link_of(self, seat: Found) -> str:
+        """The link of a seat, made again."""
+        return self.links.seat(seat.table, seat.seat, seat.link_number)
+
+
+class Unknown(Refused):
+    """A link or a table that does not exist."""
+
+
+def _checked(invited: Sequence[Invited]) -> tuple[Invited, ...]:
+    """The guests with clean names and addresses; nobody twice, and at least one who is no bot."""
+    guests = tuple(
+        Invited(people.clean_name(one.name), people.clean_address(one.address) if one.address.strip() else "")
+        for one in invited
+    )
+    names = [guest.name.casefold() for guest in guests]
+    if len(set(names)) < len(names):
+        raise Refused("Two players have the same name; please tell them apart.")
+    if not any(guest.address for guest in guests):
+        raise Refused("At least one player needs an e-mail address; the others may be bots.")
+    return guests
+
+
+def _new_name() -> str:
+    return secrets.token_hex(8)

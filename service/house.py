@@ -1,0 +1,53 @@
+"""Everything a process of this service needs, put together once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from redis import Redis
+
+from service.bells import Bells
+from service.desk import Desk
+from service.links import Links
+from service.settings import EMBEDDED, Settings, keep_secret
+from service.shelf import Shelf
+from service.store import Store
+
+Now = Callable[[], int]
+
+
+def wall_clock() -> int:
+    return int(time.time())
+
+
+class House:
+    """The settings, and what is made from them: database, bells, links, the shelf of tables, and the desk."""
+
+    def __init__(self, settings: Settings, now: Now = wall_clock, redis: Redis | None = None) -> None:
+        if settings.database_url.startswith("sqlite:///"):
+            settings.folder.mkdir(parents=True, exist_ok=True)
+        self.settings = settings
+        self.now = now
+        self.store = Store(settings.database_url)
+        self.redis: Redis = redis or connect_redis(settings.redis)
+        self.bells = Bells(self.redis)
+        self.relay = settings.smtp
+        self.secret = keep_secret(settings)
+        self.links = Links(self.secret)
+        self.shelf = Shelf()
+        self.desk = Desk(settings, now, self.store, self.bells, self.links, self.shelf)
+
+    def close(self) -> None:
+        self.store.close()
+        self.redis.close()
+
+
+def connect_redis(url: str) -> Any:
+    """The Redis at that address, or one inside this process."""
+    if url != EMBEDDED:
+        return Redis.from_url(url)
+    import fakeredis  # only the embedded service needs it
+
+    return fakeredis.FakeRedis()

@@ -1,0 +1,31 @@
+"""Links are capabilities: whoever holds one may act for that seat. They can be made again, and they can be replaced."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+
+
+class Links:
+    """Makes the tokens of this house; only their hashes are stored."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret.encode()
+
+    def seat(self, table: str, seat: int, number: int) -> str:
+        """The token for a seat; a higher number replaces it by a new one."""
+        return self._token(f"seat/{table}/{seat}/{number}")
+
+    def watch(self, table: str) -> str:
+        """The token with which anybody may look on."""
+        return self._token(f"watch/{table}")
+
+    def _token(self, purpose: str) -> str:
+        made = hmac.digest(self._secret, purpose.encode(), "sha256")[:20]
+        return base64.b32encode(made).decode().lower()
+
+
+def hashed(token: str) -> str:
+    """What is stored of a token."""
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,87 @@
+"""The local mailbox: a real SMTP server for a house without a relay, whose letters anybody at the machine can read."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from typing import Any
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, Envelope, Session
+from msgspec import Struct
+from sqlalchemy import insert, select
+
+from service.house import House
+from service.store.schema import mailbox
+
+
+class Letter(Struct, frozen=True):
+    """A letter in the local mailbox."""
+
+    id: int
+    at: int
+    recipient: str
+    subject: str
+    text: str
+    html: str
+    pictures: dict[str, bytes]
+
+
+class Sink:
+    """Takes every letter and puts it into the mailbox."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: ARG002, N802 - aiosmtpd calls it so
+        raw = envelope.content if isinstance(envelope.content, bytes) else str(envelope.content).encode()
+        with self._house.store.writing() as connection:
+            for recipient in envelope.rcpt_tos:
+                row = {"at": self._house.now(), "recipient": recipient, "raw": raw}
+                connection.execute(insert(mailbox), row)
+        return "250 In the mailbox"
+
+
+def start(house: House) -> Controller:
+    """A server on a free port of this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    controller = Controller(Sink(house), hostname="127.0.0.1", port=port)
+    controller.start()
+    return controller
+
+
+def newest(house: House, most: int = 60) -> Sequence[Letter]:
+    """The newest letters, the last one first."""
+    with house.store.reading() as connection:
+        rows = connection.execute(select(mailbox).order_by(mailbox.c.id.desc()).limit(most)).all()
+    return [_letter(row) for row in rows]
+
+
+def one(house: House, number: int) -> Letter | None:
+    """A single letter."""
+    with house.store.reading() as connection:
+        row = connection.execute(select(mailbox).where(mailbox.c.id == number)).one_or_none()
+    return _letter(row) if row else None
+
+
+def _letter(row: Any) -> Letter:
+    message = message_from_bytes(row.raw, policy=policy.default)
+    assert isinstance(message, EmailMessage)
+    bodies = {kind: part.get_content() for kind in ("plain", "html") if (part := message.get_body((kind,))) is not None}
+    pictures = {
+        str(part["Content-ID"]).strip("<>"): part.get_payload(decode=True)
+        for part in message.walk()
+        if part.get_content_maintype() == "image"
+    }
+    return Letter(
+        row.id,
+        row.at,
+        row.recipient,
+        str(message["Subject"]),
+        bodies.get("plain", ""),
+        bodies.get("html", ""),
+        pictures,  # type: ignore[arg-type]  # a decoded picture is bytes
+    )

@@ -1,0 +1,76 @@
+"""Whole tables played at random, for measuring, demonstrating and testing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from random import Random
+from typing import Any
+
+import msgspec
+
+from engine import bots, log, record, table
+from engine.chance import commitment
+from engine.game import Game
+from engine.log import Entry, Export, Link
+from engine.menu import Move
+from engine.record import Table
+
+
+class Sample:
+    """A table and its log, as they grow; a command that is refused changes nothing."""
+
+    def __init__(self, game: Game, seed: bytes) -> None:
+        self.game = game
+        self.seed = seed
+        self.table = Table()
+        self.entries: list[Entry[Any]] = []
+
+    def do(self, seat: int | None, move: Move) -> None:
+        """A command of a seat, or of the house (None)."""
+        chance = table.draws(self.table, self.seed)
+        self.table, events = table.play(self.game, self.table, seat, move, chance, self.before)
+        seq = len(self.entries)
+        self.entries.append(
+            Entry(seq, 1_700_000_000 + 60 * seq, seat, str(move), tuple(chance.draws), events, self.game.META.edition)
+        )
+
+    def before(self, seq: int) -> Table:
+        return record.fold(self.game, self.entries, seq)
+
+    def export(self, name: str = "sample", seat: int | None = None) -> Export:
+        """The log as somebody may keep it: open once the table is over, before that as this seat may know it."""
+        over = self.table.phase == "over"
+        return exported(self.game, self.entries, self.seed, name, reveal=over, seat=None if over else seat)
+
+
+def exported(
+    game: Game, entries: Iterable[Entry[Any]], seed: bytes, name: str, *, reveal: bool, seat: int | None
+) -> Export:
+    """These entries, sealed; the seed is told only where all is to be revealed."""
+    links = tuple(_link(game, entry, seed, reveal, seat) for entry in entries)
+    head = log.chain(link.digest for link in links)
+    return Export(name, game.META.name, commitment(seed), head, links, seed=seed.hex() if reveal else None, seat=seat)
+
+
+def _link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> Link:
+    told = entry if reveal else table.redact(game, entry, seat)
+    digest = log.digest(seed, entry.seq, log.canonical(entry))
+    return Link(digest, told == entry, msgspec.json.decode(log.canonical(told)))
+
+
+def started(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {}) -> Sample:
+    """A table where everybody has just sat down."""
+    sample = Sample(game, seed)
+    sample.do(None, table.open_move(game, seats, seed, chosen))
+    for seat in range(seats):
+        sample.do(None, Move("sit", (str(seat), f"word{seat}")))
+    sample.do(None, Move("start"))
+    return sample
+
+
+def played(sample: Sample, random: Random) -> Iterator[int]:
+    """Random moves to the end, one at a time; yields the seat that has moved."""
+    while waiting := table.waiting_for(sample.game, sample.table):
+        seat = random.choice(waiting)
+        sample.do(seat, bots.random_move(table.menu(sample.game, sample.table, seat), random))
+        yield seat

@@ -1,0 +1,83 @@
+"""What the host of a service can set, all of it by environment variables that begin with DEPESCHE_."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from engine.refusal import Refused
+
+DAY = 86_400
+EMBEDDED = "embedded"
+
+
+class Settings(Struct, frozen=True):
+    """Everything that differs from one house to another; the defaults are those of the embedded service."""
+
+    folder: Path = Path("depesche-data")
+    database: str = ""
+    redis: str = EMBEDDED
+    secret: str = ""
+    address: str = "http://127.0.0.1:8765"
+    host: str = "127.0.0.1"
+    port: int = 8765
+    smtp: str = EMBEDDED
+    sender: str = "depesche@localhost"
+    pace: int = 3 * DAY
+    reminder: float = 0.25
+    patience: float = 2.0
+    thinking: float = 0.4
+    opens_per_hour: int = 30
+
+    @property
+    def database_url(self) -> str:
+        return self.database or f"sqlite:///{(self.folder / 'depesche.sqlite').resolve()}"
+
+    @property
+    def mail_host(self) -> str:
+        """The right-hand side of the addresses and message ids of this house."""
+        return self.sender.rpartition("@")[2].rstrip(">")
+
+
+def read(environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings this environment asks for."""
+    chosen: dict[str, Any] = {}
+    for name, default in _defaults().items():
+        text = environment.get(f"DEPESCHE_{name.upper()}")
+        if text is not None:
+            chosen[name] = _value(name, text, default)
+    return Settings(**chosen)
+
+
+def _defaults() -> dict[str, object]:
+    settings = Settings()
+    return {name: getattr(settings, name) for name in settings.__struct_fields__}
+
+
+def _value(name: str, text: str, default: object) -> object:
+    try:
+        return type(default)(text) if not isinstance(default, Path) else Path(text)  # type: ignore[call-arg]
+    except ValueError:
+        raise Refused(
+            "DEPESCHE_{name} has to be a number like {default}, not “{text}”.",
+            name=name.upper(),
+            default=default,
+            text=text,
+        ) from None
+
+
+def keep_secret(settings: Settings) -> str:
+    """The key that links are made with: as set, or made once and kept in the house's folder."""
+    if settings.secret:
+        return settings.secret
+    path = settings.folder / "secret"
+    if not path.exists():
+        settings.folder.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_hex(32), "ascii")
+    return path.read_text("ascii").strip()

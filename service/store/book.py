@@ -1,0 +1,132 @@
+"""Tables, seats and entries: reading them, and the one way to add to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
+
+from service.store.schema import entries, letters, seats, submissions, tables
+
+Found = Row[Any]
+
+
+class Sealed(Struct, frozen=True):
+    """An entry as it is stored: its canonical bytes, its digest, and the hash of the chain up to it."""
+
+    seq: int
+    body: str
+    digest: str
+    hash: str
+
+
+class Chair(Struct, frozen=True):
+    """How a seat's row changes with an entry: who holds it, since when it may act, and until when."""
+
+    seat: int
+    status: str
+    open_since: int | None
+    due_at: int | None
+    remind_at: int | None
+
+
+class Owed(Struct, frozen=True):
+    """A letter that has to be sent to a seat."""
+
+    seat: int
+    kind: str
+    due_at: int
+
+
+class Verdict(Struct, frozen=True):
+    """What the referee said to a submission."""
+
+    accepted: bool
+    said: str = ""
+    rule: str = ""
+    seq: int | None = None
+
+
+LOCK = select(tables).where(tables.c.id == bindparam("wanted")).with_for_update()
+LOOK = select(tables).where(tables.c.id == bindparam("wanted"))
+SEATS = select(seats).where(seats.c.table == bindparam("wanted")).order_by(seats.c.seat)
+ENTRIES = (
+    select(entries)
+    .where(
+        entries.c.table == bindparam("wanted"), entries.c.seq >= bindparam("first"), entries.c.seq < bindparam("end")
+    )
+    .order_by(entries.c.seq)
+)
+ADVANCE = update(tables).where(tables.c.id == bindparam("wanted"))
+SIT = update(seats).where(seats.c.table == bindparam("wanted"), seats.c.seat == bindparam("one"))
+JUDGE = update(submissions).where(submissions.c.id == bindparam("one"))
+
+
+def lock(connection: Connection, table: str) -> Found | None:
+    """The table's row, and nobody else changes it until this transaction ends."""
+    return connection.execute(LOCK, {"wanted": table}).one_or_none()
+
+
+def find(connection: Connection, table: str) -> Found | None:
+    return connection.execute(LOOK, {"wanted": table}).one_or_none()
+
+
+def seats_of(connection: Connection, table: str) -> Sequence[Found]:
+    return connection.execute(SEATS, {"wanted": table}).all()
+
+
+def entries_of(connection: Connection, table: str, first: int = 0, end: int = 2**31 - 1) -> Sequence[Found]:
+    """The entries from `first` up to, not including, `end`."""
+    return connection.execute(ENTRIES, {"wanted": table, "first": first, "end": end}).all()
+
+
+def append(
+    connection: Connection,
+    table: str,
+    sealed: Sealed,
+    phase: str,
+    at: int,
+    chairs: Iterable[Chair] = (),
+    owed: Iterable[Owed] = (),
+) -> None:
+    """Add one entry and everything that follows from it, within the caller's transaction.
+
+    The entry's number is unique at its table, so of two writers one fails, whatever else went wrong.
+    """
+    connection.execute(
+        insert(entries),
+        {"table": table, "seq": sealed.seq, "body": sealed.body, "digest": sealed.digest, "hash": sealed.hash},
+    )
+    connection.execute(
+        ADVANCE.values(
+            length=sealed.seq + 1,
+            head=sealed.hash,
+            phase=phase,
+            moved_at=at,
+            ended_at=at if phase == "over" else None,
+        ),
+        {"wanted": table},
+    )
+    for chair in chairs:
+        connection.execute(
+            SIT.values(
+                status=chair.status, open_since=chair.open_since, due_at=chair.due_at, remind_at=chair.remind_at
+            ),
+            {"wanted": table, "one": chair.seat},
+        )
+    rows = [
+        {"table": table, "seq": sealed.seq, "seat": letter.seat, "kind": letter.kind, "due_at": letter.due_at}
+        for letter in owed
+    ]
+    if rows:
+        connection.execute(insert(letters), rows)
+
+
+def judge(connection: Connection, submission: int, verdict: Verdict) -> None:
+    """Note the verdict on a submission."""
+    connection.execute(
+        JUDGE.values(accepted=verdict.accepted, said=verdict.said, rule=verdict.rule, seq=verdict.seq),
+        {"one": submission},
+    )

@@ -1,0 +1,68 @@
+"""Reaching the database: SQLite in one process, PostgreSQL for many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import alembic.command
+import alembic.config
+from sqlalchemy import Connection, Engine, create_engine, event
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+class Store:
+    """A database, and transactions on it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.engine = _engine(url)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that only looks."""
+        with self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that changes something: all of it, or nothing."""
+        with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
+            yield connection
+
+    def migrate(self) -> None:
+        """Bring the database to today's shape; several processes may try at once."""
+        config = alembic.config.Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        with self.writing() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7236127)")
+            config.attributes["connection"] = connection
+            alembic.command.upgrade(config, "head")
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def _engine(url: str) -> Engine:
+    if not url.startswith("sqlite"):
+        return create_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True)
+    engine = create_engine(url, connect_args={"timeout": 20, "check_same_thread": False})
+    event.listen(engine, "connect", _sqlite_connected)
+    event.listen(engine, "begin", _sqlite_begin)
+    return engine
+
+
+def _sqlite_connected(connection: Any, _: Any) -> None:
+    """Durable, and readers never wait; transactions are begun by us and not, late, by the driver."""
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=20000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _sqlite_begin(connection: Connection) -> None:
+    writing = connection.get_execution_options().get("writing", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")

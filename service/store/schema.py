@@ -1,0 +1,132 @@
+"""The tables of the database as code sees them; the migrations beside this file make them."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+metadata = MetaData()
+row_number = BigInteger().with_variant(Integer, "sqlite")
+
+people = Table(
+    "people",
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("address", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("language", Text, nullable=False, server_default="en"),
+    Column("since", BigInteger, nullable=False),
+)
+
+tables = Table(
+    "tables",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("game", Text, nullable=False),
+    Column("seats", Integer, nullable=False),
+    Column("seed", LargeBinary, nullable=False),
+    Column("commitment", Text, nullable=False),
+    Column("phase", Text, nullable=False),
+    Column("length", Integer, nullable=False),
+    Column("head", Text, nullable=False),
+    Column("pace", Integer, nullable=False),
+    Column("watch", Text, nullable=False, unique=True),
+    Column("opened_at", BigInteger, nullable=False),
+    Column("moved_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+)
+
+seats = Table(
+    "seats",
+    metadata,
+    Column("table", Text, ForeignKey("tables.id"), primary_key=True),
+    Column("seat", Integer, primary_key=True),
+    Column("person", row_number, ForeignKey("people.id")),
+    Column("name", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("link", Text, nullable=False, unique=True),
+    Column("link_number", Integer, nullable=False),
+    Column("open_since", Integer),
+    Column("due_at", BigInteger),
+    Column("remind_at", BigInteger),
+    Index("seats_due", "due_at", sqlite_where=text("due_at IS NOT NULL"), postgresql_where=text("due_at IS NOT NULL")),
+    Index(
+        "seats_remind",
+        "remind_at",
+        sqlite_where=text("remind_at IS NOT NULL"),
+        postgresql_where=text("remind_at IS NOT NULL"),
+    ),
+    Index(
+        "seats_stand_in",
+        "table",
+        sqlite_where=text("open_since IS NOT NULL AND status IN ('bot', 'resigned')"),
+        postgresql_where=text("open_since IS NOT NULL AND status IN ('bot', 'resigned')"),
+    ),
+    Index("seats_person", "person"),
+)
+
+entries = Table(
+    "entries",
+    metadata,
+    Column("table", Text, ForeignKey("tables.id"), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+)
+
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("key", Text, nullable=False, unique=True),
+    Column("table", Text, ForeignKey("tables.id"), nullable=False),
+    Column("seat", Integer, nullable=False),
+    Column("move", Text, nullable=False),
+    Column("seen", Integer),
+    Column("at", BigInteger, nullable=False),
+    Column("accepted", Boolean),
+    Column("said", Text, nullable=False, server_default=""),
+    Column("rule", Text, nullable=False, server_default=""),
+    Column("seq", Integer),
+    Index("submissions_open", "id", sqlite_where=text("accepted IS NULL"), postgresql_where=text("accepted IS NULL")),
+    Index("submissions_table", "table"),
+)
+
+letters = Table(
+    "letters",
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("table", Text, ForeignKey("tables.id"), nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("seat", Integer, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("due_at", BigInteger, nullable=False),
+    Column("tries", Integer, nullable=False, server_default="0"),
+    Column("sent_at", BigInteger),
+    Column("outcome", Text, nullable=False, server_default=""),
+    UniqueConstraint("table", "seq", "seat", "kind", name="letters_once"),
+    Index("letters_owed", "due_at", sqlite_where=text("sent_at IS NULL"), postgresql_where=text("sent_at IS NULL")),
+)
+
+mailbox = Table(
+    "mailbox",
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("recipient", Text, nullable=False),
+    Column("raw", LargeBinary, nullable=False),
+    Index("mailbox_recipient", "recipient"),
+)

@@ -1,0 +1,87 @@
+"""The lobby: choose a game, name the players, and a table is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flask import Blueprint, Response, redirect, request, url_for
+from msgspec import Struct
+from werkzeug.wrappers import Response as Reply
+
+from engine import catalogue
+from engine.options import Option, describe
+from engine.refusal import Refused
+from service.desk import Invited
+from service.settings import DAY
+from service.web.pages import house, page
+
+lobby = Blueprint("lobby", __name__)
+PACES = {"1": DAY, "3": 3 * DAY, "7": 7 * DAY, "0": 0}
+
+
+class Guest(Struct, frozen=True):
+    """A row of the form, as filled in so far."""
+
+    name: str = ""
+    address: str = ""
+    bot: bool = False
+
+
+@lobby.get("/")
+def welcome() -> Response:
+    """The games there are."""
+    return page("lobby.html", games=[game.META for game in catalogue.games().values()])
+
+
+@lobby.get("/new/<name>")
+def new(name: str) -> Response:
+    """The form for a new table of one game."""
+    return _form(name, {}, "", 200)
+
+
+@lobby.post("/new/<name>")
+def open_table(name: str) -> Reply:
+    """Open the table and lead the first player to his seat."""
+    form = request.form
+    options = _options(name)
+    chosen = {option.name: form.get(f"option.{option.name}", "") for option in options}
+    chosen = {name: value for name, value in chosen.items() if value}
+    for option in options:
+        if option.kind == "switch" and form.get(f"asked.{option.name}"):
+            chosen[option.name] = "on" if form.get(f"option.{option.name}") else "off"
+    try:
+        guests = [guest for guest in _guests(form) if guest.name.strip() or guest.address.strip()]
+        for guest in guests:
+            if not guest.bot and not guest.address.strip():
+                raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
+        invited = [Invited(guest.name, "" if guest.bot else guest.address) for guest in guests]
+        opened = house().desk.open_table(name, chosen, invited, PACES.get(form.get("pace", ""), 3 * DAY))
+    except Refused as refused:
+        return _form(name, form, str(refused), 422)
+    first = next(link for link in opened.links if link)
+    return redirect(url_for("table.show", link=first), 303)
+
+
+def _form(name: str, form: Mapping[str, str], error: str, status: int) -> Response:
+    game = catalogue.find(name)
+    return page(
+        "new.html",
+        status,
+        game=game.META,
+        options=_options(name),
+        form=form,
+        guests=_guests(form),
+        paces=list(PACES),
+        error=error,
+    )
+
+
+def _options(name: str) -> tuple[Option, ...]:
+    return describe(catalogue.find(name).META.options)
+
+
+def _guests(form: Mapping[str, str]) -> list[Guest]:
+    return [
+        Guest(form.get(f"name.{row}", ""), form.get(f"address.{row}", ""), bool(form.get(f"bot.{row}")))
+        for row in range(8)
+    ]

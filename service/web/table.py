@@ -1,0 +1,182 @@
+"""The table: what a seat sees and may do, and what has happened."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import msgspec
+from flask import Blueprint, Response, make_response, redirect, request, url_for
+from markupsafe import Markup
+from werkzeug.wrappers import Response as Reply
+
+from engine import table as tables
+from engine.record import Table
+from engine.refusal import Refused
+from service import chronicle, people
+from service.desk import Look, Place
+from service.drawing import Scene, Voice, board_svg, board_text, players
+from service.web import offer
+from service.web.pages import house, language, page
+
+table = Blueprint("table", __name__, url_prefix="/t/<link>")
+LATEST = 40
+
+
+@table.get("")
+def show(link: str) -> Response:
+    """The page of a seat, or of somebody who looks on."""
+    place = house().desk.find(link)
+    look = house().desk.look(place.table)
+    said = _said(place)
+    if look.table.phase != "playing" and look.table.phase != "over":
+        return page("gathering.html", **_common(place, look), said=said, nonce=secrets.token_hex(4))
+    scene, voice = _scene(place, look, look.table), _voice(place, look)
+    entries = house().desk.entries(look, max(0, look.row.length - 400))
+    commands = tables.commands(look.table, place.seat) if place.seat is not None else ()
+    return page(
+        "table.html",
+        **_common(place, look),
+        said=said,
+        svg=Markup(board_svg(scene)),  # noqa: S704 - our own template, which escapes what goes in
+        text=board_text(scene),
+        alt=voice.alt(scene.view),
+        standing=look.game.standing(look.table.state),
+        offers=offer.offers(scene.menu, voice, request.args.get("say", "").split()),
+        menu=offer.as_data(scene.menu),
+        labels=_labels(scene, voice),
+        commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
+        asked=look.table.asked,
+        since=_told(look, voice, chronicle.since_own_move(entries, place.seat), place.seat),
+        chapters=_told(look, voice, entries, place.seat)[-LATEST:][::-1],
+        places=_places(look),
+        seen=look.row.length - 1,
+        key=secrets.token_hex(8),
+    )
+
+
+@table.post("")
+def move(link: str) -> Reply:
+    """Hand a move in, wait a moment for the verdict, and go back to the page with it."""
+    place = house().desk.find(link)
+    form = request.form
+    words = {name: form.getlist(name) for name in ("move", "verb", "arg")}
+    text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in words[name])
+    seen = int(form["seen"]) if form.get("seen", "").isdecimal() and len(form["seen"]) < 9 else None
+    submission = house().desk.submit(place, text, form.get("key", ""), seen)
+    house().desk.verdict(submission)
+    return redirect(url_for("table.show", link=link, said=submission), 303)
+
+
+@table.post("/sit")
+def sit(link: str) -> Reply:
+    """Take the seat, with a word of one's own for the dice."""
+    place = house().desk.find(link)
+    nonce = people.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
+    submission = house().desk.submit(place, f"sit {nonce}", f"sit/{link}")
+    house().desk.verdict(submission)
+    return redirect(url_for("table.show", link=link, said=submission), 303)
+
+
+@table.get("/replay")
+def replay(link: str) -> Response:
+    """The game as it was after any entry, as this seat could see it then; after the end as any seat could."""
+    place = house().desk.find(link)
+    look = house().desk.look(place.table)
+    entries = house().desk.entries(look)
+    first = next((entry.seq for entry in entries if entry.move == "start"), None)
+    if first is None:
+        raise Refused("There is nothing to replay yet; the game has not begun.")
+    at = _within(request.args.get("at", ""), first, entries[-1].seq)
+    eyes = _eyes(place, look)
+    seat = Place(place.table, eyes, link)
+    then = house().desk.past(look, at)
+    scene, voice = _scene(seat, look, then), _voice(seat, look)
+    told = _told(look, voice, entries, eyes)
+    return page(
+        "replay.html",
+        **_common(place, look),
+        svg=Markup(board_svg(scene)),  # noqa: S704 - our own template, which escapes what goes in
+        text=board_text(scene),
+        alt=voice.alt(scene.view),
+        standing=look.game.standing(then.state),
+        at=at,
+        first=first,
+        last=entries[-1].seq,
+        eyes=eyes,
+        chapter=next((chapter for chapter in told if chapter.seq == at), None),
+        chapters=[chapter for chapter in told if chapter.seq >= first],
+        hash=house().desk.receipt(look, at),
+    )
+
+
+@table.get("/log.json")
+def download(link: str) -> Response:
+    """The log as this seat may keep it."""
+    export = house().desk.export(house().desk.find(link))
+    response = make_response(msgspec.json.format(msgspec.json.encode(export), indent=1))
+    response.headers["Content-Type"] = "application/json"
+    response.headers["Content-Disposition"] = f'attachment; filename="{export.game}-{export.table}.json"'
+    return response
+
+
+def _common(place: Place, look: Look) -> dict[str, Any]:
+    return {
+        "link": place.link,
+        "me": place.seat,
+        "meta": look.game.META,
+        "row": look.row,
+        "phase": look.table.phase,
+        "seats": look.seats,
+        "players": players(look.names),
+        "options": look.table.options,
+        "now": house().now(),
+    }
+
+
+def _scene(place: Place, look: Look, table: Table) -> Scene:
+    menu = tables.menu(look.game, table, place.seat) if place.seat is not None and table is look.table else ()
+    view = look.game.view(table.state, place.seat)
+    return Scene(look.game, view, players(look.names), place.seat, menu, language())
+
+
+def _voice(place: Place, look: Look) -> Voice:
+    return Voice(look.game, look.names, language(), place.seat)
+
+
+def _labels(scene: Scene, voice: Voice) -> dict[str, str]:
+    """Every word of the menu as people say it, for the script."""
+    words = {entry.verb: voice.verb(entry.verb) for entry in scene.menu}
+    for entry in scene.menu:
+        tokens = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
+        for args in tokens:
+            words |= {token: voice.token(entry.verb, token) for token in args if token not in words}
+    return words
+
+
+def _told(look: Look, voice: Voice, entries: list[Any], seat: int | None) -> list[chronicle.Chapter]:
+    return list(chronicle.chapters(look.game, entries, voice, seat))
+
+
+def _places(look: Look) -> list[tuple[int, int]]:
+    return sorted((place, seat) for seat, place in enumerate(look.table.places))
+
+
+def _eyes(place: Place, look: Look) -> int | None:
+    """Through whose eyes the game is seen: one's own, or after the end anybody's."""
+    chosen = request.args.get("as", "")
+    if look.table.phase == "over" and chosen.isdecimal() and int(chosen) < len(look.seats):
+        return int(chosen)
+    return place.seat
+
+
+def _within(text: str, first: int, last: int) -> int:
+    return min(max(int(text), first), last) if text.isdecimal() and len(text) < 9 else last
+
+
+def _said(place: Place) -> Any:
+    """The verdict this page was sent back with: None where there is none, "waiting" where it is still to come."""
+    number = request.args.get("said", "")
+    if not number.isdecimal() or len(number) > 15:
+        return None
+    return house().desk.heard(place, int(number))

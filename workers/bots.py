@@ -1,0 +1,53 @@
+"""Bots: they think without holding anything up, and hand their moves in like everybody else."""
+
+from __future__ import annotations
+
+from random import SystemRandom
+
+from sqlalchemy import select
+
+from engine import bots as players
+from engine import table as tables
+from engine.game import Game
+from engine.menu import Move
+from service.clerk import STAND_INS
+from service.desk import Place
+from service.house import House
+from service.store.schema import seats, submissions
+from workers import house
+
+
+def move() -> None:
+    """Move once for every seat that a bot holds and that may act; the referee rings again while there is more."""
+    here = house()
+    here.bells.answered("bots")
+    for table, seat in waiting(here):
+        _move(here, Place(table, seat, ""))
+
+
+def waiting(here: House) -> list[tuple[str, int]]:
+    """The seats whose menu is open and whom no person holds."""
+    wanted = select(seats.c.table, seats.c.seat).where(seats.c.open_since.is_not(None), seats.c.status.in_(STAND_INS))
+    with here.store.reading() as connection:
+        return [(row.table, row.seat) for row in connection.execute(wanted)]
+
+
+def _move(here: House, place: Place) -> None:
+    """Hand in a move for this seat, once for each position."""
+    look = here.desk.look(place.table)
+    assert place.seat is not None
+    key = f"bot/{look.table.length}"
+    if tables.menu(look.game, look.table, place.seat) and not _handed_in(here, place, key):
+        chosen = choose(here, look.game, look.table.state, place.seat)
+        here.desk.submit(place, str(chosen), key)
+
+
+def _handed_in(here: House, place: Place, key: str) -> bool:
+    wanted = select(submissions.c.id).where(submissions.c.key == f"{place.table}/{place.seat}/{key}")
+    with here.store.reading() as connection:
+        return connection.execute(wanted).one_or_none() is not None
+
+
+def choose(here: House, game: Game, state: object, seat: int) -> Move:
+    """A fair move within the time this house lets its bots think."""
+    return players.monte_carlo(SystemRandom(), here.settings.thinking)(game, state, seat)

@@ -1,0 +1,164 @@
+"""Writing letters: what a seat is told by mail, as text, as HTML with the board as a picture, and as one thread."""
+
+from __future__ import annotations
+
+import functools
+from datetime import UTC, datetime
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.utils import format_datetime
+from typing import Any
+
+import css_inline
+from msgspec import Struct
+
+from engine import menu as menus
+from engine import table as tables
+from engine.menu import Menu
+from service import chronicle
+from service.desk import Look
+from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
+from service.house import House
+from workers import pictures
+
+KINDS = ("invitation", "turn", "reminder", "asked", "timeout", "over")
+
+
+class Order(Struct, frozen=True):
+    """A letter that is owed: to whom, about what."""
+
+    table: str
+    seq: int
+    seat: int
+    kind: str
+    address: str
+    name: str
+    language: str = "en"
+
+
+class Sheet(Struct, frozen=True):
+    """Everything a letter's templates may speak of."""
+
+    kind: str
+    me: int
+    name: str
+    title: str
+    players: tuple[Player, ...]
+    organiser: str
+    seats: tuple[Any, ...]
+    to_move: tuple[str, ...]
+    chapters: tuple[chronicle.Chapter, ...]
+    hints: tuple[str, ...]
+    commands: tuple[str, ...]
+    places: tuple[tuple[int, str], ...]
+    board: str
+    alt: str
+    due: datetime | None
+    link: str
+    replay: str
+    receipt: str
+    length: int
+    seed: str
+    started: bool
+
+
+def write(here: House, order: Order) -> EmailMessage | None:
+    """The letter as it is right now; None where it has been overtaken and would only confuse."""
+    look = here.desk.look(order.table)
+    if overtaken(look, order):
+        return None
+    game, voice = look.game, Voice(look.game, look.names, order.language, order.seat)
+    playing = look.table.phase in ("playing", "over")
+    menu = tables.menu(game, look.table, order.seat)
+    scene = (
+        Scene(game, game.view(look.table.state, order.seat), players(look.names), order.seat, menu, order.language)
+        if playing
+        else None
+    )
+    sheet = _sheet(here, look, order, voice, scene, menu)
+    return _message(here, order, sheet, scene)
+
+
+def overtaken(look: Look, order: Order) -> bool:
+    """Whether the moment this letter speaks of has passed."""
+    seat = look.seats[order.seat]
+    match order.kind:
+        case "turn" | "reminder":
+            return bool(seat.open_since != order.seq)
+        case "asked":
+            return look.table.asked is None or order.seat not in look.table.asked.waiting
+        case "invitation":
+            return look.table.seats[order.seat].status != "empty" and look.table.phase == "over"
+    return False
+
+
+def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | None, menu: Menu) -> Sheet:
+    seat = look.seats[order.seat]
+    entries = chronicle.since_own_move(here.desk.entries(look), order.seat)
+    link = f"{here.settings.address}/t/{here.desk.link_of(seat)}"
+    return Sheet(
+        kind=order.kind,
+        me=order.seat,
+        name=seat.name,
+        title=look.game.META.title,
+        players=players(look.names),
+        organiser=look.names[0],
+        seats=look.seats,
+        to_move=tuple(one.name for one in look.seats if one.open_since is not None),
+        chapters=tuple(chronicle.chapters(look.game, entries, voice, order.seat))[-60:],
+        hints=menus.hints(menu),
+        commands=tuple(entry.verb for entry in tables.commands(look.table, order.seat)),
+        places=tuple(sorted((place, look.names[number]) for number, place in enumerate(look.table.places))),
+        board=board_text(scene) if scene else "",
+        alt=voice.alt(scene.view) if scene else "",
+        due=datetime.fromtimestamp(seat.due_at, UTC) if seat.due_at else None,
+        link=link,
+        replay=f"{link}/replay",
+        receipt=look.row.head,
+        length=look.row.length,
+        seed=look.row.seed.hex() if look.table.phase == "over" else "",
+        started=scene is not None,
+    )
+
+
+def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None) -> EmailMessage:
+    message = EmailMessage()
+    message["From"] = Address("Depesche", addr_spec=here.settings.sender)
+    message["To"] = Address(order.name, addr_spec=order.address)
+    message["Subject"] = subject(sheet, order)
+    message["Date"] = format_datetime(datetime.fromtimestamp(here.now(), UTC))
+    _thread(here, order, message)
+    message["Auto-Submitted"] = "auto-generated"
+    message["List-Id"] = f"{sheet.title} <{order.table}.{here.settings.mail_host}>"
+    env = environment(order.language)
+    message.set_content(env.get_template("mail/letter.txt").render(sheet=sheet))
+    picture = f"{order.table}.{order.seq}.{order.seat}.board@{here.settings.mail_host}" if scene else ""
+    html = env.get_template("mail/letter.html").render(sheet=sheet, picture=picture)
+    message.add_alternative(_inliner().inline(html), subtype="html")
+    if scene:
+        part: Any = message.get_payload()[1]  # type: ignore[index]  # the HTML, just added
+        part.add_related(pictures.png(board_svg(scene)), "image", "png", cid=f"<{picture}>", filename="board.png")
+    return message
+
+
+def subject(sheet: Sheet, order: Order) -> str:
+    """The same for every letter of a table, so that mail programs keep them together."""
+    names = ", ".join(player.name for player in sheet.players)
+    return f"{sheet.title}: {names} [{order.table[:6]}]"
+
+
+def _thread(here: House, order: Order, message: EmailMessage) -> None:
+    """A letter's id derives from what it is about: sent twice it is recognisable, and all follow the first."""
+    host = here.settings.mail_host
+    root = f"<{order.table}.{order.seat}.table@{host}>"
+    if order.kind == "invitation":
+        message["Message-ID"] = root
+        return
+    message["Message-ID"] = f"<{order.table}.{order.seq}.{order.seat}.{order.kind}@{host}>"
+    message["In-Reply-To"] = root
+    message["References"] = root
+
+
+@functools.cache
+def _inliner() -> css_inline.CSSInliner:
+    return css_inline.CSSInliner(load_remote_stylesheets=False, keep_style_tags=True, keep_at_rules=True)
