@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from bisect import bisect_left
+from collections.abc import Iterable
 from functools import cache
+from math import cos, pi, sin
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 DATA = tomllib.loads((Path(__file__).parent / "board.toml").read_text("utf-8"))
 
@@ -97,6 +99,71 @@ def worth(card: str) -> int:
     return int(card.removeprefix("J"))
 
 
-def in_order(cards: list[str] | tuple[str, ...]) -> tuple[str, ...]:
+def in_order(cards: Iterable[str]) -> tuple[str, ...]:
     """Cards as one sorts them on the hand: by value, the jokers last."""
     return tuple(sorted(cards, key=RANK.__getitem__))
+
+
+# The course as it is drawn: the home straight below, run from left to right, the bends to the right and to the left.
+LENGTH, WIDTH = 34.0, 30.0
+STRAIGHT = 28 * LENGTH
+RADIUS = 100.0
+
+
+def point(along: float, out: float) -> tuple[float, float]:
+    """Where on the drawing one is, so many fields along the inner lane and so far out from its inner rail."""
+    along, radius = along % 80, RADIUS + out
+    if along <= 24:
+        x, y = (along + 4) * LENGTH, radius
+    elif along < 36:
+        x, y = STRAIGHT + radius * sin((along - 24) * pi / 12), radius * cos((along - 24) * pi / 12)
+    elif along <= 64:
+        x, y = STRAIGHT - (along - 36) * LENGTH, -radius
+    elif along < 76:
+        x, y = -radius * sin((along - 64) * pi / 12), -radius * cos((along - 64) * pi / 12)
+    else:
+        x, y = (along - 76) * LENGTH, radius
+    return round(x, 1), round(y, 1)
+
+
+def middle(field: Field) -> tuple[float, float]:
+    """How far along and how far out the middle of a field is."""
+    lane, index = field
+    rear = FRONTS[lane][index - 1] if index else 0
+    return (rear + FRONTS[lane][index]) / 2 / UNIT, (lane + 0.5) * WIDTH
+
+
+def heading(along: float) -> float:
+    """Which way one looks there, in degrees from looking to the right."""
+    along %= 80
+    if 24 < along < 36:
+        return round((24 - along) * 15, 1)
+    if 36 <= along <= 64:
+        return 180.0
+    return round(180 + (64 - along) * 15, 1) if 64 < along < 76 else 0.0
+
+
+def trail(start: Field, end: Field) -> list[tuple[float, float]]:
+    """The way of a ride on the drawing, in a line as smooth as the bends are."""
+    (along, out), (to, outer) = middle(start), middle(end)
+    return [point(along + (to - along) * step / 12, out + (outer - out) * step / 12) for step in range(13)]
+
+
+class CloseUp(NamedTuple):
+    """The piece of the course a ride plays on: which lanes, from where, how long, and the fields that can be reached."""
+
+    lanes: tuple[int, ...]
+    rear: float
+    length: float
+    reached: dict[str, Field]
+
+
+def close_up(start: Field, tokens: Iterable[str]) -> CloseUp:
+    """What to draw large for a horse here that may ride to the fields of these names."""
+    home = front(start)
+    ahead = [field for field in AHEAD.values() if home < front(field) < home + 16 * UNIT]
+    reached = {token(field): field for field in ahead if token(field) in set(tokens)}
+    lanes = [field[0] for field in (start, *reached.values())]
+    far = max([home + 3 * UNIT, *map(front, reached.values())])
+    rear = home / UNIT - 2
+    return CloseUp(tuple(range(min(lanes), max(lanes) + 1)), rear, max(far / UNIT - rear + 1, 8), reached)

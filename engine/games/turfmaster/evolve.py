@@ -140,7 +140,7 @@ def _moved(horse: Horse, cards: tuple[str, ...], start: str, end: str) -> dict[s
     """The two heaps of a horse after some of its cards went from one to the other."""
     left = Counter(getattr(horse, start))
     left.subtract(cards)
-    return {start: in_order(list(left.elements())), end: in_order([*getattr(horse, end), *cards])}
+    return {start: in_order(left.elements()), end: in_order([*getattr(horse, end), *cards])}
 
 
 def _with(state: State, place: int, **changes: Any) -> State:

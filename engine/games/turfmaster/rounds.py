@@ -50,12 +50,19 @@ def _bonus(state: State, seat: int) -> Menu:
     return (Choice("bonus", horses, rule="3.3"),) if horses else ()
 
 
+def turn_of(state: State) -> int | None:
+    """The horse whose rider decides now; none while cards are chosen at once or the pace is not set."""
+    waiting = _is_choosing(state) or (state.kind == "dice" and not state.pace)
+    return None if waiting or state.done == len(state.order) else state.order[state.done]
+
+
 def acting(state: State, seat: int) -> int | None:
     """The horse this seat decides for now, if any."""
-    if state.done == len(state.order) or (state.kind == "dice" and not state.pace) or not decisions(state, seat):
-        return None
-    choosing = state.options.simultaneous_cards and state.kind == "cards" and _is_choosing(state)
-    return state.horses.index(_chooser(state, seat)) if choosing else state.order[state.done]
+    horse = _chooser(state, seat)
+    if horse is not None:
+        return state.horses.index(horse)
+    place = turn_of(state)
+    return place if place is not None and state.horses[place].seat == seat else None
 
 
 def _called(horse: Horse) -> tuple[str, ...]:
@@ -64,7 +71,7 @@ def _called(horse: Horse) -> tuple[str, ...]:
 
 def _card_acts(state: State, seat: int) -> Menu:
     """§4.2: a card, and where it takes the horse whose turn it is."""
-    horse = _at_turn(state)
+    horse = _rider(state)
     if horse.seat != seat:
         return ()
     if not horse.hand:
@@ -82,7 +89,7 @@ def _may_ride(state: State, card: str) -> bool:
     return is_joker(card) or worth(card) <= state.limits[state.done]
 
 
-def _at_turn(state: State) -> Horse:
+def _rider(state: State) -> Horse:
     return state.horses[state.order[state.done]]
 
 
@@ -94,18 +101,26 @@ def _rides(state: State, horse: Horse, points: int) -> dict[str, Ride]:
 
 def _is_choosing(state: State) -> bool:
     """§4.5: until everybody has chosen, no card is turned up."""
-    turned_up = any(horse.card for horse in state.horses)
-    return not turned_up and any(_has_to_choose(state, horse) for horse in _runners(state))
+    if state.kind == "dice" or not state.options.simultaneous_cards or any(horse.card for horse in state.horses):
+        return False
+    return any(_has_to_choose(state, horse) for horse in _runners(state))
 
 
 def _choices(state: State, seat: int) -> Menu:
     """§4.5: a card for each of one's horses, in the order of play."""
-    for horse in _runners(state):
-        if horse.seat == seat and _has_to_choose(state, horse):
-            if not horse.hand:
-                return (Choice("pass", rule="4.4"),)
-            return (Choice("choose", tuple((card,) for card in dict.fromkeys(horse.hand)), rule="4.5"),)
-    return ()
+    horse = _chooser(state, seat)
+    if horse is None:
+        return ()
+    if not horse.hand:
+        return (Choice("pass", rule="4.4"),)
+    return (Choice("choose", tuple((card,) for card in dict.fromkeys(horse.hand)), rule="4.5"),)
+
+
+def _chooser(state: State, seat: int) -> Horse | None:
+    """Where all choose at once, the player's first horse that still needs a card or to pass."""
+    if not _is_choosing(state):
+        return None
+    return next((horse for horse in _runners(state) if horse.seat == seat and _has_to_choose(state, horse)), None)
 
 
 def _runners(state: State) -> Iterator[Horse]:
@@ -130,14 +145,14 @@ def _dice_acts(state: State, seat: int) -> Menu:
 
 
 def _ride_acts(state: State, seat: int) -> Menu:
-    if _at_turn(state).seat != seat:
+    if _rider(state).seat != seat:
         return ()
     return (Choice("ride", _ride_options(state), rule="6.1"),)
 
 
 def _ride_options(state: State) -> tuple[tuple[str, ...], ...]:
     """Where the horse in turn can ride; a handicapped one on the dice names its die first (§7.6)."""
-    horse, points = _at_turn(state), _points(state)
+    horse, points = _rider(state), _points(state)
     if len(points) == 1:
         return tuple((end,) for end in _rides(state, horse, points[0]))
     return tuple((str(die), end) for die in points for end in _rides(state, horse, die))
@@ -146,7 +161,7 @@ def _ride_options(state: State) -> tuple[tuple[str, ...], ...]:
 def _points(state: State) -> tuple[int, ...]:
     """What the horse in turn may ride: its card, the pace of the dice, or one die of its choice."""
     if state.kind == "cards":
-        return (worth(_at_turn(state).card),)
+        return (worth(_rider(state).card),)
     if state.pace != BOTH:
         return (int(state.pace),)
     total = sum(state.dice)
@@ -157,27 +172,20 @@ def act(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
     """What a rider does in a round."""
     match move.verb, move.args:
         case "play", (card, end):
-            horse = _at_turn(state)
+            horse = _rider(state)
             points = worth(card) if _may_ride(state, card) else 0
             return [Played(seat, card, horse.number), _ridden(state, horse, points, end)]
         case "ride", (*die, end):
             points = int(die[0]) if die else _points(state)[0]
-            return [_ridden(state, _at_turn(state), points, end)]
+            return [_ridden(state, _rider(state), points, end)]
         case "pace", (pace,):
             return [PaceSet(seat, pace)]
         case "choose", (card,):
-            return [Chose(seat, _chooser(state, seat).number, card)]
+            return [Chose(seat, (_chooser(state, seat) or _rider(state)).number, card)]
         case "pass", _:
-            return [Passed(seat, _chooser(state, seat).number)]
+            return [Passed(seat, (_chooser(state, seat) or _rider(state)).number)]
         case _, called:
             return [_take_bonus(state, seat, called, chance)]
-
-
-def _chooser(state: State, seat: int) -> Horse:
-    """The horse in turn, or where all choose at once the player's first that still needs a card or to pass."""
-    if not state.options.simultaneous_cards:
-        return _at_turn(state)
-    return next(horse for horse in _runners(state) if horse.seat == seat and _has_to_choose(state, horse))
 
 
 def _ridden(state: State, horse: Horse, points: int, end: str) -> Event:
@@ -202,18 +210,16 @@ def turn(state: State, chance: Chance) -> Event | None:
     """What happens in a round without anybody's decision."""
     if state.kind == "dice":
         return _dice_turn(state, chance)
-    if state.options.simultaneous_cards and (_is_choosing(state) or _is_covered(state)):
-        return None if _is_choosing(state) else _reveal(state, chance)
-    horse = _at_turn(state)
+    if _is_choosing(state):
+        return None
+    if any(horse.chosen for horse in state.horses):
+        return _reveal(state, chance)
+    horse = _rider(state)
     if horse.card:
         return _forced(state) if _may_ride(state, horse.card) else _ridden(state, horse, 0, STAY)
     if horse.hand or _may_pass(state, horse):
         return None
     return Stayed(horse.seat, "no card", horse.number)  # §4.4
-
-
-def _is_covered(state: State) -> bool:
-    return any(horse.chosen for horse in state.horses)
 
 
 def _reveal(state: State, chance: Chance) -> Revealed:
@@ -239,4 +245,4 @@ def _forced(state: State) -> Event | None:
     options = _ride_options(state)
     if len(options) > 1:
         return None
-    return _ridden(state, _at_turn(state), _points(state)[0], options[0][0])
+    return _ridden(state, _rider(state), _points(state)[0], options[0][0])

@@ -10,7 +10,7 @@ from engine.games.turfmaster import board
 from engine.games.turfmaster.board import Field
 from engine.games.turfmaster.preparation import discarding
 from engine.games.turfmaster.ride import Kind
-from engine.games.turfmaster.rounds import acting
+from engine.games.turfmaster.rounds import acting, turn_of
 from engine.games.turfmaster.state import (
     BonusPaid,
     BonusTaken,
@@ -76,7 +76,7 @@ def view(state: State, seat: int | None) -> View:
         round=state.round,
         kind=state.kind,
         order=state.order,
-        turn=state.order[state.done] if state.done < len(state.order) else None,
+        turn=turn_of(state),
         mine=None if seat is None else _mine(state, seat),
         thrower=state.thrower,
         dice=state.dice,
