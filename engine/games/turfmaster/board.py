@@ -150,7 +150,7 @@ def trail(start: Field, end: Field) -> list[tuple[float, float]]:
 
 
 class CloseUp(NamedTuple):
-    """The piece of the course a ride plays on: which lanes, from where, how long, and the fields that can be reached."""
+    """The piece of the course a ride plays on: its lanes, from where, how long, and the fields within reach."""
 
     lanes: tuple[int, ...]
     rear: float
