@@ -16,7 +16,7 @@ from service.house import House
 from service.store import book
 from service.store.book import Verdict
 from service.store.schema import submissions
-from workers import house
+from workers import answer
 
 log = structlog.get_logger()
 
@@ -31,10 +31,7 @@ NEXT = (
 
 def hear() -> None:
     """Judge everything that waits for a verdict."""
-    here = house()
-    here.bells.answered("referee")
-    while hear_one(here):
-        pass
+    answer("referee", hear_one)
 
 
 def hear_one(here: House) -> bool:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from msgspec import Struct, ValidationError
+from msgspec import Struct
 
 from service.commands import terminal
 from service.commands.terminal import FINE, MISUSED, WRONG, Misuse, Parser, Subparsers, add_command, add_json
@@ -55,8 +55,6 @@ def scenario(args: Namespace) -> int:
 def outcome(file: str) -> Outcome:
     """Load and run one file."""
     from engine import scenario as scenarios
-    from engine.chance import Unforced
-    from engine.refusal import Refused
 
     try:
         found = _loaded(file)
@@ -64,9 +62,9 @@ def outcome(file: str) -> Outcome:
         return Outcome(file, "", "unusable", str(misuse))
     try:
         scenarios.run(found)
-    except (Refused, ValidationError) as misfit:  # a refused move is part of the check; this is about the file itself
+    except scenarios.Unfit as misfit:
         return Outcome(file, found.title, "unusable", f"{file} is not a scenario: {misfit}")
-    except (scenarios.Failed, Unforced) as failed:
+    except scenarios.Failed as failed:
         return Outcome(file, found.title, "fails", str(failed))
     except Exception as fault:
         return Outcome(file, found.title, "fails", f"the rules broke down: {type(fault).__name__}: {fault}")

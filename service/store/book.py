@@ -49,7 +49,8 @@ class Verdict(Struct, frozen=True):
     seq: int | None = None
 
 
-LOCK = select(tables).where(tables.c.id == bindparam("wanted")).with_for_update()
+# `key_share`: others may meanwhile add rows that refer to this one, such as the next submission.
+LOCK = select(tables).where(tables.c.id == bindparam("wanted")).with_for_update(key_share=True)
 LOOK = select(tables).where(tables.c.id == bindparam("wanted"))
 SEATS = select(seats).where(seats.c.table == bindparam("wanted")).order_by(seats.c.seat)
 ENTRIES = (

@@ -24,7 +24,7 @@ from tests import play
 from tests.engine import highcard
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = "games playout scenario replay audit export import bench".split()
+COMMANDS = "serve web worker clock inbound doctor games playout scenario replay audit export import bench".split()
 TOLD = """
 {% macro Dealt(e) %}{{ name(e.seat) }} holds {{ e.cards | join(" ") or "something" }}.{% endmacro %}
 {% macro Played(e) %}{{ name(e.seat) }} plays {{ e.card }}.{% endmacro %}
@@ -108,6 +108,9 @@ class Shelf:
             raise terminal.Misuse(f"There is no table {table}, or no seat {seat}.")
         return self.kept[table]
 
+    def whole(self, table: str) -> logs.Export:
+        return self.export(table)
+
     def import_(self, export: logs.Export) -> str:
         self.kept[f"new{len(self.kept)}"] = export
         return list(self.kept)[-1]
@@ -119,7 +122,7 @@ class Shelf:
 @pytest.fixture
 def shelf(monkeypatch, kaiser):
     book = Shelf(one=play.finished(kaiser, 2), two=play.running(kaiser, 3, 30))
-    monkeypatch.setattr(log_commands, "open_book", lambda database: book)
+    monkeypatch.setattr(log_commands, "open_book", lambda database, make=False: book)
     return book
 
 

@@ -186,11 +186,11 @@ def _corners(options: Options, seats: int, chance: Chance) -> tuple[str, ...]:
 
 
 def menu(state: State, seat: int) -> Menu:
-    """§2, §3: whoever is on turn must move one stone, exactly as far as it is worth."""
+    """§2, §3: whoever is on turn must move one figure, exactly as far as it is worth."""
     if seat != state.turn or state.moved or state.decided:
         return ()
     targets = tuple(_targets(state, seat))
-    return (Choice("move", targets, rule="2"),) if targets else ()
+    return (Choice("move", targets, rule="2.1"),) if targets else ()
 
 
 def _targets(state: State, seat: int) -> Iterator[tuple[str, str]]:
@@ -249,7 +249,7 @@ def _decision(state: State) -> Event | None:
 
 
 def _turn(state: State) -> Event | None:
-    """§3: the turn goes round clockwise; who cannot move passes."""
+    """§3: the turn goes round clockwise; who cannot move passes, and who is out is passed over."""
     if state.moved:
         return TurnBegan(_next(state, state.turn))
     return None if menu(state, state.turn) else Passed(state.turn)
@@ -354,7 +354,7 @@ def _captured(state: State, at: str) -> State:
 
 
 def _moved(state: State, event: Moved) -> State:
-    """§5.3 counts how long nothing has happened, and how often the same position came up."""
+    """§5.3 counts how often the same position came up, §5.4 for how long nothing has happened."""
     stones = dict(state.stones)
     stone = stones.pop(event.start)
     stones[event.end] = stone

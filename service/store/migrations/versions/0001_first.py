@@ -71,6 +71,7 @@ def upgrade() -> None:
         sa.Column("tries", sa.Integer(), server_default="0", nullable=False),
         sa.Column("sent_at", sa.BigInteger(), nullable=True),
         sa.Column("outcome", sa.Text(), server_default="", nullable=False),
+        sa.Column("said", sa.Text(), server_default="", nullable=False),
         sa.ForeignKeyConstraint(
             ["table"],
             ["tables.id"],
