@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from engine.chance import Chance
 from engine.games.turfmaster import board
-from engine.games.turfmaster.board import is_joker, worth
+from engine.games.turfmaster.board import is_joker, token, worth
 from engine.games.turfmaster.preparation import dice, drawn
 from engine.games.turfmaster.ride import FALL, STAY, Ride, rides
 from engine.games.turfmaster.state import (
@@ -194,10 +194,10 @@ def _ridden(state: State, horse: Horse, points: int, end: str) -> Event:
         return Stayed(horse.seat, "over the limit", horse.number)
     ride = _rides(state, horse, points)[end]
     if end == FALL:
-        return Fell(horse.seat, ride.end, horse.number)
+        return Fell(horse.seat, token(ride.end), horse.number)
     if end == STAY:
         return Stayed(horse.seat, "blocked", horse.number)
-    return Rode(horse.seat, horse.field, ride.end, ride.ridden, horse.number, points - ride.ridden)
+    return Rode(horse.seat, horse.field, ride.end, end, ride.ridden, horse.number, points - ride.ridden)
 
 
 def _take_bonus(state: State, seat: int, called: tuple[str, ...], chance: Chance) -> BonusTaken:

@@ -215,11 +215,12 @@ class PaceSet(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Rode(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A horse rode; points it could not use lapsed."""
+    """A horse rode, to the field of this name; points it could not use lapsed."""
 
     seat: int
     start: Field
     end: Field
+    to: str
     ridden: int
     number: int = 0
     lapsed: int = 0
@@ -232,10 +233,10 @@ class Stayed(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Fell(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A horse was refused at a hedge and is out of the race."""
+    """A horse was refused before a hedge, on the field of this name, and is out of the race."""
 
     seat: int
-    at: Field
+    at: str
     number: int = 0
 
 

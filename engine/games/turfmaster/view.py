@@ -32,6 +32,7 @@ class Runner(Struct, frozen=True):
     number: int
     box: int
     field: Field | None
+    at: str
     arrived: int | None
     fallen: bool
     limit: int | None
@@ -100,6 +101,7 @@ def _runner(state: State, place: int, seat: int | None) -> Runner:
         number=horse.number,
         box=state.boxes.index(place) + 1,
         field=horse.field,
+        at=board.token(horse.field) if horse.field else "",
         arrived=state.arrived.index(place) + 1 if place in state.arrived else None,
         fallen=place in state.fallen,
         limit=state.limits[state.order.index(place)] if place in state.order else None,

@@ -48,7 +48,7 @@ def test_8_3_the_last_horse_rides_on_until_it_arrives():
 def test_8_3_the_last_horse_can_still_fall():
     last = begun(None, None, None, (3, 22), hands={3: ("3",)}, arrived=(0, 1, 2), hedges=(2, 3, 4, 5, 6))
     events = play(last, 3, "play 3").events
-    assert named(events, "Fell") == [Fell(3, (3, 22))]
+    assert named(events, "Fell") == [Fell(3, "D23")]
     assert named(events, "RaceEnded")[0].boxes == (0, 1, 2, 3)
 
 

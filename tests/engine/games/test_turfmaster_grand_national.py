@@ -95,7 +95,7 @@ def test_9_5_too_few_points_for_the_hedge_are_a_fall():
     assert riding((3, 20), 5) == {"fall"}
     state = begun((3, 22), (0, 9), (1, 9), (2, 9), hands={0: ("3",)}, **UP)
     after, events = play(state, 0, "play 3 fall")
-    assert events[1] == Fell(0, (3, 22))
+    assert events[1] == Fell(0, "D23")
     assert (after.horses[0].field, after.fallen, after.horses[0].spent) == (None, (0,), ("3",))
 
 
@@ -115,7 +115,7 @@ def test_9_6_on_the_dice_it_stops_before_the_hedge():
     assert riding((3, 20), 8, (2, 24), (3, 24), (4, 24), kind="dice") == {"C23", "D23", "E23"}
     state = begun((3, 20), (0, 9), (1, 9), (2, 9), round=1, roller=0, rig={"die": [4, 6]}, **UP)
     state = play(state, 0, "pace 4").state
-    assert play(state, 0, "ride D23").events[0] == Rode(0, (3, 20), (3, 22), 2, lapsed=2)
+    assert play(state, 0, "ride D23").events[0] == Rode(0, (3, 20), (3, 22), "D23", 2, lapsed=2)
 
 
 def test_9_7_a_longer_ride_avoids_the_fall():

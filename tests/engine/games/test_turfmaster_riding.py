@@ -23,7 +23,7 @@ def test_6_1_points_that_cannot_be_used_lapse():
     state = begun((0, 5), (1, 10), (0, 10), (3, 2))
     state = play(play(state, 2, "play 9 stay").state, 1, "play 9 stay").state
     state, events = play(state, 0, "play 7 A9")
-    assert events[1] == Rode(0, (0, 5), (0, 8), 3, lapsed=4)
+    assert events[1] == Rode(0, (0, 5), (0, 8), "A9", 3, lapsed=4)
 
 
 def test_6_1_a_horse_that_cannot_stir_stays():
@@ -36,7 +36,7 @@ def test_6_1_a_horse_that_cannot_stir_stays():
 def test_6_1_a_ride_that_can_end_in_one_way_only_is_made_on_the_dice():
     state = begun((0, 7), (1, 7), (0, 3), (3, 2), round=1, roller=3, rig={"die": [2, 2]})
     state, events = play(state, 3, "pace 2")
-    assert events == (PaceSet(3, "2"), Rode(0, (0, 7), (0, 9), 2))
+    assert events == (PaceSet(3, "2"), Rode(0, (0, 7), (0, 9), "A10", 2))
     assert ends(state, 1, "ride") == {"B10", "C10"}
     assert ends(begun((0, 7), (1, 7), (0, 3), (3, 2), hands={0: ("7",)}), 0, "play", "7") == {"A15", "B15"}
 
@@ -165,7 +165,7 @@ def test_7_4_too_high_a_card_is_spent_and_the_horse_stays():
 def test_7_5_a_joker_knows_no_handicap():
     state = begun(*LEADERS)
     assert "play J12 A22" in offers(state, 0)
-    assert play(state, 0, "play J12 A22").events[1] == Rode(0, (0, 9), (0, 21), 12)
+    assert play(state, 0, "play J12 A22").events[1] == Rode(0, (0, 9), (0, 21), "A22", 12)
 
 
 def test_7_6_too_high_a_pace_leaves_the_rider_one_die_to_pick():

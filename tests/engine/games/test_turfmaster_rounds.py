@@ -32,7 +32,7 @@ def test_4_2_a_card_is_played_and_its_points_are_ridden():
     state = begun(*FOUR)
     assert [bool(turfmaster.menu(state, seat)) for seat in range(4)] == [True, False, False, False]
     after, events = play(state, 0, "play 7 A13")
-    assert events == (Played(0, "7"), Rode(0, (0, 5), (0, 12), 7))
+    assert events == (Played(0, "7"), Rode(0, (0, 5), (0, 12), "A13", 7))
     assert (after.horses[0].hand, after.horses[0].spent) == (("8", "9", "12", "J12"), ("7",))
 
 
@@ -84,7 +84,7 @@ def test_4_5_the_horses_ride_in_order_on_the_cards_chosen():
     for seat, card in enumerate(("8", "12", "7", "12")):
         state = play(state, seat, f"choose {card}").state
     state, events = play(state, 0, "ride A14")
-    assert events == (Rode(0, (0, 5), (0, 13), 8), Stayed(1, "over the limit"))
+    assert events == (Rode(0, (0, 5), (0, 13), "A14", 8), Stayed(1, "over the limit"))
     state = play(state, 2, "ride C11").state
     assert state.horses[2].field == (2, 10)
     assert "ride D15" in offers(state, 3)
