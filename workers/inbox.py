@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from email import message_from_bytes, policy
@@ -10,13 +11,12 @@ from email.utils import parseaddr
 
 import structlog
 from aiosmtpd.smtp import SMTP, Envelope, Session
-from sqlalchemy import insert
 
 from engine.refusal import Refused
 from service.desk import Place
 from service.house import House
-from service.store.book import Verdict
-from service.store.schema import letters
+from service.store import book
+from service.store.book import Owed
 
 log = structlog.get_logger()
 
@@ -38,24 +38,31 @@ class Receiver:
         return "250 Thank you"
 
 
-def take(here: House, raw: bytes, recipient: str) -> Verdict | None:
-    """Hand the answer in and, when it was not accepted, owe a letter that says why; None where it was no answer."""
+def take(here: House, raw: bytes, recipient: str) -> int | None:
+    """Hand the answer in as a submission; None where it is no answer of a player."""
     message = message_from_bytes(raw, policy=policy.default)
     assert isinstance(message, EmailMessage)
     try:
         place = _place(here, message, recipient)
-        line = first_line(message)
+        return _hand_in(here, place, message)
     except Refused as refused:
         log.info("mail not taken", recipient=recipient[:100], why=str(refused))
         return None
-    key = "mail/" + str(message.get("Message-ID", ""))[:70]
+
+
+def _hand_in(here: House, place: Place, message: EmailMessage) -> int | None:
+    """The same mail twice is the same submission; a line that cannot be a move is answered at once."""
+    key = "mail/" + hashlib.sha256(str(message.get("Message-ID", "")).encode()).hexdigest()[:40]
     try:
-        verdict = here.desk.verdict(here.desk.submit(place, line, key))
+        return here.desk.submit(place, first_line(message), key, by_mail=True)
     except Refused as refused:
-        verdict = Verdict(False, str(refused))
-    if verdict is not None and not verdict.accepted:
-        _answer(here, place, verdict.said)
-    return verdict
+        look = here.desk.look(place.table)
+        assert place.seat is not None
+        with here.store.writing() as connection:
+            letter = Owed(place.seat, f"refused/{key[5:21]}", here.now())
+            book.owe(connection, place.table, look.row.length - 1, letter, str(refused))
+        here.bells.ring("post")
+        return None
 
 
 def _place(here: House, message: EmailMessage, recipient: str) -> Place:
@@ -87,14 +94,3 @@ def first_line(message: EmailMessage) -> str:
 
 def _own_lines(text: str) -> Iterator[str]:
     return (line.strip() for line in text.splitlines() if line.strip() and not QUOTED.match(line))
-
-
-def _answer(here: House, place: Place, said: str) -> None:
-    """Owe the sender a letter that says why his move did not count; one at a time for each position."""
-    row = here.desk.look(place.table).row
-    letter = {"table": place.table, "seq": row.length - 1, "seat": place.seat, "kind": "refused"}
-    with here.store.writing() as connection:
-        fresh = letters.select().where(*(letters.c[name] == value for name, value in letter.items()))
-        if connection.execute(fresh).first() is None:
-            connection.execute(insert(letters), {**letter, "due_at": here.now(), "said": said})
-    here.bells.ring("post")

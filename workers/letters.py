@@ -100,7 +100,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
     entries = chronicle.since_own_move(here.desk.entries(look), order.seat)
     link = f"{here.settings.address}/t/{here.desk.link_of(seat)}"
     return Sheet(
-        kind=order.kind,
+        kind=order.kind.partition("/")[0],
         me=order.seat,
         name=seat.name,
         title=look.game.META.title,
@@ -160,7 +160,7 @@ def _thread(here: House, order: Order, message: EmailMessage) -> None:
     if order.kind == "invitation":
         message["Message-ID"] = root
         return
-    message["Message-ID"] = f"<{order.table}.{order.seq}.{order.seat}.{order.kind}@{host}>"
+    message["Message-ID"] = f"<{order.table}.{order.seq}.{order.seat}.{order.kind.replace('/', '.')}@{host}>"
     message["In-Reply-To"] = root
     message["References"] = root
 

@@ -268,31 +268,39 @@ def run_clock(options: argparse.Namespace) -> int:
 
 def run_inbound(options: argparse.Namespace) -> int:
     """The server for answers by mail."""
-    from aiosmtpd.controller import Controller
-    from aiosmtpd.lmtp import LMTP
-
     from service.house import House
-    from workers import inbox
 
     host, _, port = options.bind.rpartition(":")
     if not host or not port.isdecimal():
         raise Refused("--bind takes an address and a port, like 127.0.0.1:8024, not “{bind}”.", bind=options.bind)
-
-    class Lmtp(Controller):
-        def factory(self) -> LMTP:
-            return LMTP(self.handler, **self.SMTP_kwargs)
-
     house, stop = House(_settings(options)), threading.Event()
     house.store.migrate()
-    kind = Controller if options.smtp else Lmtp
-    controller = kind(inbox.Receiver(house), hostname=host, port=int(port), data_size_limit=inbox.LARGEST)
+    receiver = smtp(house, host, int(port)) if options.smtp else lmtp(house, host, int(port))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    controller.start()
-    _say(f"Answers are received at {host}:{port} ({'SMTP' if options.smtp else 'LMTP'})")
+    receiver.start()
+    _say(f"Answers are received at {options.bind} ({'SMTP' if options.smtp else 'LMTP'})")
     stop.wait()
-    controller.stop()
+    receiver.stop()
     return 0
+
+
+def smtp(house: House, host: str, port: int) -> Any:
+    """A server that takes answers by SMTP."""
+    from aiosmtpd.controller import Controller
+
+    from workers import inbox
+
+    return Controller(inbox.Receiver(house), hostname=host, port=port, data_size_limit=inbox.LARGEST)
+
+
+def lmtp(house: House, host: str, port: int) -> Any:
+    """The same by LMTP, as a mail server in front of us speaks it."""
+    from aiosmtpd.lmtp import LMTP
+
+    receiver = smtp(house, host, port)
+    receiver.factory = lambda: LMTP(receiver.handler, **receiver.SMTP_kwargs)
+    return receiver
 
 
 def run_doctor(options: argparse.Namespace) -> int:

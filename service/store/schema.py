@@ -96,6 +96,7 @@ submissions = Table(
     Column("seat", Integer, nullable=False),
     Column("move", Text, nullable=False),
     Column("seen", Integer),
+    Column("by_mail", Boolean, nullable=False, server_default=text("false")),
     Column("at", BigInteger, nullable=False),
     Column("accepted", Boolean),
     Column("said", Text, nullable=False, server_default=""),

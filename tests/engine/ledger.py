@@ -98,6 +98,15 @@ def live_on(ledger: Ledger, random: Random, moves: int = 1_000_000) -> Ledger:
     return ledger
 
 
+def abandon(ledger: Ledger) -> Ledger:
+    """One after the other leaves until the table is over."""
+    for seat in range(len(ledger.table.seats)):
+        if ledger.table.phase == "playing":
+            ledger.do(None, f"substitute {seat}")  # also a bot's chair can then be given up
+            ledger.do(seat, "resign")
+    return ledger
+
+
 def _what_happens(ledger: Ledger, seat: int, random: Random) -> tuple[int | None, Move]:
     move, chances = ledger.any_move(seat, random), random.random()
     asked, anybody = ledger.table.asked, random.randrange(len(ledger.table.seats))

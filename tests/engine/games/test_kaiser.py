@@ -121,11 +121,11 @@ def test_2_2_a_figure_does_not_turn_round_within_a_move():
     assert targets(everywhere, "A8").isdisjoint({"A8", "A5", "A6", "A11"})
     for rank in board.RANKS:
         for start, ways in board.WAYS[rank].items():
-            for end, betweens in ways:
-                for between in betweens:
-                    way = (start, *between, end)
-                    assert len(set(way)) == len(way) == board.WORTH[rank] + 1
-                    assert all(there in board.NEIGHBOURS[here] for here, there in pairwise(way))
+            for ends, between in ways:
+                way = (start, *between, ends[1])
+                assert ends[0] == start
+                assert len(set(way)) == len(way) == board.WORTH[rank] + 1
+                assert all(there in board.NEIGHBOURS[here] for here, there in pairwise(way))
 
 
 def test_2_2_there_are_no_shorter_moves():

@@ -143,6 +143,7 @@ def upgrade() -> None:
         sa.Column("seat", sa.Integer(), nullable=False),
         sa.Column("move", sa.Text(), nullable=False),
         sa.Column("seen", sa.Integer(), nullable=True),
+        sa.Column("by_mail", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("accepted", sa.Boolean(), nullable=True),
         sa.Column("said", sa.Text(), server_default="", nullable=False),
