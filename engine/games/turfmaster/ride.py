@@ -14,20 +14,16 @@ STAY, FALL = "stay", "fall"
 Kind = Literal["cards", "dice"]
 
 
+Stride = tuple[Field, int, bool]
+"""How far a ride has come: the field, the strides made, and whether the later change of lane is used up."""
+
+
 class Course(NamedTuple):
     """What lies in the way of one horse."""
 
     blocked: frozenset[Field]
     hedges: frozenset[Field]
     turn_from: int
-
-
-class Stride(NamedTuple):
-    """How far a ride has come: the field, the strides made, and whether the later change of lane is used up."""
-
-    field: Field
-    strides: int = 0
-    turned: bool = False
 
 
 class Ride(NamedTuple):
@@ -60,13 +56,13 @@ def _stages(start: Field, others: frozenset[Field], standing: tuple[int, ...]) -
     """The fields that can be reached with exactly 0, 1, ... 12 points; how many more there are plays no part."""
     course = _course(start, others, standing)
     stages: list[set[Stride]] = [set() for _ in range(MOST + 1)]
-    stages[0].add(Stride(start))
+    stages[0].add((start, 0, False))
     for spent, strides in enumerate(stages):
         for stride in strides:
             for cost, reached in _strides(stride, course):
                 if spent + cost <= MOST:
                     stages[spent + cost].add(reached)
-    return tuple(tuple(sorted({stride.field for stride in strides})) for strides in stages)
+    return tuple(tuple(sorted({field for field, _, _ in strides})) for strides in stages)
 
 
 def _course(start: Field, others: frozenset[Field], standing: tuple[int, ...]) -> Course:
@@ -84,11 +80,11 @@ def _strides(stride: Stride, course: Course) -> Iterator[tuple[int, Stride]]:
     if ahead in course.hedges:
         landing = AHEAD[ahead]
         if landing not in course.blocked:
-            yield JUMP, Stride(landing, made + 2, turned)  # §9.3
+            yield JUMP, (landing, made + 2, turned)  # §9.3
         return
     if ahead not in course.blocked:
-        yield 1, Stride(ahead, made + 1, turned)
+        yield 1, (ahead, made + 1, turned)
     if made == 0 or (made + 1 >= course.turn_from and not turned):  # §6.2
         for side in BESIDE[field]:
             if side not in course.blocked:
-                yield 1, Stride(side, made + 1, made > 0)
+                yield 1, (side, made + 1, made > 0)
