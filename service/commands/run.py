@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import logging
 import signal
 import sys
 import threading
@@ -89,6 +90,7 @@ def _listen(house: House) -> None:
     from service import create_app
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a short line of visitors is no news
     waitress.serve(create_app(house), host=house.settings.host, port=house.settings.port, threads=8, ident=None)
 
 
@@ -160,13 +162,16 @@ def run_web(options: argparse.Namespace) -> int:
     from service.house import House
 
     settings = _settings(options)
-    House(settings).store.migrate()
+    house = House(settings)
+    house.store.migrate()
+    house.close()  # every process opens its own
     chosen = {
         "bind": options.bind or f"{settings.host}:{settings.port}",
         "workers": options.workers,
         "threads": options.threads,
         "worker_class": "gthread",
         "accesslog": None,
+        "control_socket_disable": True,  # it would lie in the home folder, one for all services of this user
     }
 
     class Pages(BaseApplication):  # type: ignore[misc]  # of a class without types
