@@ -38,7 +38,9 @@ def add(commands: Any) -> None:
     web.set_defaults(run=run_web)
 
     worker = commands.add_parser("worker", help="judge moves, send letters and play for bots (production)")
-    worker.add_argument("--queues", default="referee,post,bots", help="which bells to answer, in this order")
+    worker.add_argument(
+        "--queues", default="referee,post,bots", help="which bells to answer, each in a process of its own"
+    )
     worker.set_defaults(run=run_worker)
 
     clock = commands.add_parser("clock", help="watch deadlines and ring forgotten bells (production; one is enough)")
@@ -187,7 +189,7 @@ def run_web(options: argparse.Namespace) -> int:
 
 
 def run_worker(options: argparse.Namespace) -> int:
-    """One RQ worker process."""
+    """A worker process for each bell."""
     from service.house import House
     from workers import processes
 
@@ -199,9 +201,14 @@ def run_worker(options: argparse.Namespace) -> int:
             name=", ".join(sorted(unknown)),
             known=", ".join(processes.QUEUES),
         )
-    house = House(_settings(options))
+    settings = _settings(options)
+    house = House(settings)
     house.store.migrate()
-    processes.run_worker(house, queues)
+    if len(queues) == 1:
+        processes.run_worker(house, queues)
+        return 0
+    house.close()  # every process opens its own
+    processes.run_each(queues, lambda queue: processes.run_worker(House(settings), [queue]))
     return 0
 
 
