@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 import psutil
 from msgspec import Struct
+from msgspec.structs import replace
 from redis import Redis
 
 ROOT = Path(__file__).parents[1]
@@ -30,6 +31,7 @@ class Process:
     def __init__(self, command: Sequence[str], environment: dict[str, str], log: Path) -> None:
         self._command = [sys.executable, "-m", "service.cli", *command]
         self._environment = environment
+        self._groups: list[int] = []
         self.log = log
         self.name = command[0]
         self.start()
@@ -45,6 +47,7 @@ class Process:
                 stderr=log,
                 process_group=0,
             )
+        self._groups.append(self._running.pid)
 
     def ended(self) -> bool:
         """Whether it ended without being killed by us."""
@@ -55,8 +58,13 @@ class Process:
         os.killpg(self._running.pid, signal.SIGKILL)
         self._running.wait()
 
+    def kill_alone(self) -> None:
+        """kill -9, while its children live on until they notice."""
+        self._running.kill()
+        self._running.wait()
+
     def kill_child(self) -> None:
-        """kill -9 one of its children; gunicorn starts another."""
+        """kill -9 one of its children; it starts another."""
         children = psutil.Process(self._running.pid).children()
         if children:
             random.choice(children).kill()
@@ -68,6 +76,17 @@ class Process:
             self._running.wait(timeout=10)
         except subprocess.TimeoutExpired:
             self.kill()
+
+    def left(self) -> bool:
+        """Whether anything that was ever started here still runs."""
+        return any(group in self._groups for group in map(_group, psutil.pids()))
+
+
+def _group(pid: int) -> int | None:
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return None
 
 
 @contextmanager
@@ -84,13 +103,21 @@ def service(folder: Path, commands: Sequence[Sequence[str]], **chosen: object) -
     finally:
         for process in running:
             process.stop()
+    until(lambda: not any(process.left() for process in running), "every process has ended")
 
 
 class Vandal(threading.Thread):
     """Kills one of these processes again and again, at a moment nobody foresees, and now and then empties Redis."""
 
-    def __init__(self, processes: Sequence[Process], pauses: tuple[float, float], redis: Redis | None = None) -> None:
+    def __init__(
+        self,
+        processes: Sequence[Process],
+        pauses: tuple[float, float],
+        redis: Redis | None = None,
+        wait: Callable[[], object] = lambda: None,
+    ) -> None:
         super().__init__(name="vandal")
+        self._wait = wait
         self._processes = processes
         self._pauses = pauses
         self._redis = redis
@@ -103,6 +130,7 @@ class Vandal(threading.Thread):
         while not self._leaves.wait(random.uniform(*self._pauses)):
             self._strike()
             self._look()
+            self._wait()
 
     def _strike(self) -> None:
         if self._redis is not None and random.random() < 0.25:
@@ -111,11 +139,10 @@ class Vandal(threading.Thread):
             return
         victim = random.choice(self._processes)
         self.kills += 1
-        if victim.name == "web" and random.random() < 0.4:
-            victim.kill_child()
-            return
-        victim.kill()
-        victim.start()
+        how = random.choice([victim.kill, victim.kill, victim.kill_alone, victim.kill_child])
+        how()
+        if how != victim.kill_child:
+            victim.start()
 
     def _look(self) -> None:
         """A process that ended by itself is remembered, and started again so that the rest can be seen."""
@@ -133,6 +160,7 @@ class Vandal(threading.Thread):
 class Answer(Struct):
     status: int
     body: Any
+    requests: int = 1
 
 
 class Unreachable(Exception):
@@ -225,8 +253,8 @@ class Crowd:
         """Hand this in and repeat it, with the same key, until there is a verdict."""
         requests, until = 0, time.monotonic() + PATIENCE
         while time.monotonic() < until:
-            requests += 1
             answer = self.ask("POST", f"/t/{link}/{what}", body)
+            requests += answer.requests
             if answer.status == 202:
                 continue
             told = answer.body
@@ -241,15 +269,16 @@ class Crowd:
 
     def ask(self, method: str, path: str, body: Any = None) -> Answer:
         """The service's answer, asking again until there is one."""
-        until = time.monotonic() + PATIENCE
+        requests, until = 0, time.monotonic() + PATIENCE
         while time.monotonic() < until:
+            requests += 1
             try:
                 answer = _request(random.choice(self._ports), method, path, body)
             except (OSError, HTTPException, msgspec.DecodeError):
                 time.sleep(random.uniform(0.02, 0.1))
                 continue
             if answer.status < 500:
-                return answer
+                return replace(answer, requests=requests)
             self.errors.append(f"{method} {path}: {answer}")
         raise Unreachable(path)
 

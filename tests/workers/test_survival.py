@@ -22,12 +22,13 @@ from engine.log import Export
 from service.store import Store, book
 from service.store.schema import letters, mailbox, seats, submissions, tables
 from tests import chaos
-from tests.chaos import Crowd, Process, Vandal
+from tests.chaos import Crowd, Vandal
 from tests.servers import Sink, free_port
 
 HOST = "house.example"
 SETTINGS = {"secret": "a house for tests", "sender": f"depesche@{HOST}", "patience": 1.0, "thinking": 0.02, "lease": 3}
 SHORT, LONG = 20.0, 240.0
+TABLES = 9
 
 
 @pytest.mark.timeout(240)
@@ -67,7 +68,8 @@ def production(database: str, redis: str, sink: Sink, folder: Path, seconds: flo
         closing(Store(database)) as store,
     ):
         vandal = Vandal(processes, (0.2, 1.0), server)
-        crowd = played(store, ports, processes, vandal, seconds)
+        crowd = Crowd(ports)
+        played(store, crowd, vandal, seconds)
         received = [str(letter["Message-ID"]) for letter in sink.letters]
         settled(store, crowd, vandal, received)
         assert vandal.flushes
@@ -79,20 +81,18 @@ def embedded(folder: Path, seconds: float) -> None:
         chaos.service(folder, [["serve", "--port", str(port)]], **SETTINGS) as processes,
         closing(Store(database)) as store,
     ):
-        vandal = Vandal(processes, (1.5, 3.0))  # it has to come up again in between
-        crowd = played(store, [port], processes, vandal, seconds)
+        crowd = Crowd([port])
+        vandal = Vandal(processes, (0.0, 1.5), wait=lambda: crowd.ask("GET", "/games"))
+        played(store, crowd, vandal, seconds)
         with store.reading() as connection:
             raw = connection.execute(select(mailbox.c.raw)).scalars().all()
         settled(store, crowd, vandal, [str(message_from_bytes(letter)["Message-ID"]) for letter in raw])
 
 
-def played(
-    store: Store, ports: Sequence[int], processes: Sequence[Process], vandal: Vandal, seconds: float, tables: int = 9
-) -> Crowd:
-    """The crowd after it has played for so long among the vandal's doings, and the service had time to settle."""
-    crowd = Crowd(ports)
+def played(store: Store, crowd: Crowd, vandal: Vandal, seconds: float) -> None:
+    """Let the crowd play for so long among the vandal's doings, and give the service time to settle."""
     crowd.ask("GET", "/games")  # once it is up
-    crowd.play(tables)
+    crowd.play(TABLES)
     vandal.start()
     time.sleep(seconds)
     vandal.leave()
@@ -102,7 +102,6 @@ def played(
     chaos.until(lambda: counted(store, submissions.c.accepted.is_(None)) == 0, "every submission has a verdict")
     chaos.until(lambda: counted(store, letters.c.sent_at.is_(None)) == 0, "every letter is sent")
     check_logs(crowd)
-    return crowd
 
 
 def counted(store: Store, condition: Any) -> int:
