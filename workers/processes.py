@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 
 import structlog
@@ -45,6 +46,7 @@ def run_worker(house: House, queues: Sequence[str] = QUEUES) -> None:
 
 def run_thread(house: House, queues: Sequence[str], stop: threading.Event) -> None:
     """Work in this thread until told to stop; a worker that quits is replaced."""
+    warnings.filterwarnings("ignore", "CLIENT LIST")  # a Redis inside this process has no list of clients
     while not stop.is_set():
         try:
             worker = ThreadWorker(list(queues), connection=house.redis, serializer=JSONSerializer)

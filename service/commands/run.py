@@ -196,7 +196,7 @@ def demonstration(house: House) -> str:
 
     note = house.settings.folder / "demonstration"
     if not note.exists():
-        guests = [Invited("You", "you@localhost"), Invited("Bot")]
+        guests = [Invited("Guest", "guest@localhost"), Invited("Bot")]
         opened = house.desk.open_table("kaiser", {}, guests, 0)
         place = house.desk.find(opened.links[0])
         house.desk.verdict(house.desk.submit(place, "sit demonstration", "sit"), 5)
