@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
@@ -24,6 +25,7 @@ from service.settings import Settings
 from service.shelf import Shelf, entries
 from service.store import Store, book
 from service.store.book import Found, Verdict
+from service.store.schema import people as people_table
 from service.store.schema import seats, submissions, tables
 
 MOVE_LENGTH = 2_000
@@ -149,6 +151,33 @@ class Desk:
                 return Place(watched.id, None, link)
         raise Unknown("This link leads nowhere; please use the newest letter you have from this table.")
 
+    def answered(self, token: str) -> Place:
+        """The seat whose answers go to this address: `table.seat.proof`."""
+        table, _, rest = token.partition(".")
+        number, _, _ = rest.partition(".")
+        wanted = select(seats).where(
+            seats.c.table == table, seats.c.seat == (int(number) if number.isdecimal() else -1)
+        )
+        with self.store.reading() as connection:
+            seat = connection.execute(wanted).one_or_none()
+        if seat is None or not hmac.compare_digest(
+            self.links.answer(table, seat.seat, seat.link_number), token.lower()
+        ):
+            raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
+        return Place(table, seat.seat, self.link_of(seat))
+
+    def address_of(self, seat: Found) -> str:
+        """Where answers for a seat are sent to."""
+        return f"play+{self.links.answer(seat.table, seat.seat, seat.link_number)}@{self.settings.mail_host}"
+
+    def owner(self, place: Place) -> str:
+        """The e-mail address of whoever holds this seat."""
+        joined = seats.join(people_table, people_table.c.id == seats.c.person)
+        wanted = select(people_table.c.address).select_from(joined)
+        with self.store.reading() as connection:
+            own = wanted.where(seats.c.table == place.table, seats.c.seat == place.seat)
+            return str(connection.execute(own).scalar_one_or_none() or "")
+
     def look(self, table: str) -> Look:
         """The table as it is now."""
         with self.store.reading() as connection:
@@ -169,7 +198,7 @@ class Desk:
         with self.store.reading() as connection:
             return entries(connection, look.game, look.row.id, first, look.row.length if end is None else end)
 
-    def submit(self, place: Place, text: str, key: str = "", seen: int | None = None) -> int:
+    def submit(self, place: Place, text: str, key: str = "", seen: int | None = None, by_mail: bool = False) -> int:
         """Hand a command in for the referee; the same key again is the same submission."""
         if place.seat is None:
             raise Refused("This link is for looking on; only players can move.")
@@ -183,6 +212,7 @@ class Desk:
             "seat": place.seat,
             "move": " ".join(text.split()),
             "seen": seen,
+            "by_mail": by_mail,
             "at": self.now(),
         }
         number = self._hand_in(row)

@@ -86,7 +86,7 @@ def _written(here: House, row: Due) -> EmailMessage | None:
     if row.address is None:
         _done(here, row, "nobody there")
         return None
-    order = Order(row.table, row.seq, row.seat, row.kind, row.address, row.name, row.language)
+    order = Order(row.table, row.seq, row.seat, row.kind, row.address, row.name, row.language, row.said)
     try:
         message = write(here, order)
     except Exception as error:

@@ -131,3 +131,11 @@ def judge(connection: Connection, submission: int, verdict: Verdict) -> None:
         JUDGE.values(accepted=verdict.accepted, said=verdict.said, rule=verdict.rule, seq=verdict.seq),
         {"one": submission},
     )
+
+
+def owe(connection: Connection, table: str, seq: int, letter: Owed, said: str = "") -> None:
+    """A letter that no entry makes necessary; one that is owed already stays as it is."""
+    key = {"table": table, "seq": seq, "seat": letter.seat, "kind": letter.kind}
+    same = select(letters.c.id).where(*(letters.c[name] == value for name, value in key.items()))
+    if connection.execute(same).first() is None:
+        connection.execute(insert(letters), {**key, "due_at": letter.due_at, "said": said})
