@@ -32,7 +32,9 @@ def add(subparsers: Subparsers[Parser]) -> None:
         "depesche worker",
         "depesche worker --queues bots",
     )
-    worker.add_argument("--queues", default="referee,post,bots", help="which bells to answer, in this order")
+    worker.add_argument(
+        "--queues", default="referee,post,bots", help="which bells to answer, each in a process of its own"
+    )
     add_command(
         subparsers,
         "clock",
