@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 
+from engine.games.carcassonne import abbot, fairy, inns, messages, river, traders
 from engine.games.carcassonne.expansion import Expansion, Rules, united, wanted
 from engine.games.carcassonne.state import Options
 
-BOXES: tuple[Expansion, ...] = ()
+BOXES: tuple[Expansion, ...] = (inns.BOX, traders.BOX, river.BOX, abbot.BOX, fairy.BOX, messages.BOX)
 
 
 @functools.cache

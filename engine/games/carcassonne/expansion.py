@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from engine.chance import Chance
 from engine.games.carcassonne.board import START, SUPPLY, Args, tiles_of
-from engine.games.carcassonne.state import Award, Errand, Feature, Figure, Options, Part, State
+from engine.games.carcassonne.state import Award, Errand, Feature, Figure, Options, Part, State, TilePlaced
 from engine.menu import Entry, Menu, Move
 
 
@@ -36,20 +36,20 @@ class Expansion(Struct, frozen=True, eq=False):
     deck: Callable[[Deck], Deck] | None = None
     begun: Callable[[State], State] | None = None
     fitting: Callable[[State, str, Sequence[Args]], Sequence[Args]] | None = None
-    joined: Callable[[State, Part], Any] | None = None
-    deploy: Callable[[State, int, Part], Sequence[Args]] | None = None
-    act: Callable[[State, int], Entry | None] | None = None
+    joining: Callable[[State, TilePlaced], Any] | None = None
+    deploy: Callable[[State, int, Part, Rules], Sequence[Args]] | None = None
+    act: Callable[[State, int, Rules], Entry | None] | None = None
     rounds: dict[str, Callable[[State, Part], tuple[Award, ...]]] = {}
     completed: Callable[[State, int], Any] | None = None
     worth: Callable[[Feature, int], int] | None = None
     extra: Callable[[State, Feature, int], int] | None = None
     bonus: Callable[[State, Feature], tuple[Award, ...]] | None = None
-    escort: Callable[[Feature, Figure], tuple[Figure, ...]] | None = None
+    escort: Callable[[Feature, Figure, Rules], tuple[Figure, ...]] | None = None
     closed: Callable[[State, Chance], Any] | None = None
     after: Callable[[State, Part], Any] | None = None
     errands: dict[str, Callable[[State, Errand, Chance], Any]] = {}
-    menus: dict[str, Callable[[State, Errand], Menu]] = {}
-    decide: dict[str, Callable[[State, int, Move, Chance], Sequence[Any]]] = {}
+    menus: dict[str, Callable[[State, Errand, Rules], Menu]] = {}
+    decide: dict[str, Callable[[State, int, Move, Rules], Sequence[Any]]] = {}
     final: Callable[[State], tuple[Award, ...]] | None = None
     evolve: dict[type, Callable[[State, Any], State]] = {}
 
@@ -64,8 +64,8 @@ class Rules(Struct, frozen=True, eq=False):
     followers: dict[str, frozenset[str]]
     rounds: dict[str, tuple[Callable[[State, Part], tuple[Award, ...]], ...]]
     errands: dict[str, Callable[[State, Errand, Chance], Any]]
-    menus: dict[str, Callable[[State, Errand], Menu]]
-    decide: dict[str, Callable[[State, int, Move, Chance], Sequence[Any]]]
+    menus: dict[str, Callable[[State, Errand, Rules], Menu]]
+    decide: dict[str, Callable[[State, int, Move, Rules], Sequence[Any]]]
     hooks: dict[str, tuple[Any, ...]]
 
     def deck(self) -> Deck:
@@ -77,7 +77,7 @@ class Rules(Struct, frozen=True, eq=False):
 
 
 MEEPLE_PLACES = frozenset({"road", "city", "cloister", "field"})
-HOOKS = ("deck", "begun", "fitting", "joined", "deploy", "act", "completed", "worth", "extra", "bonus", "escort")
+HOOKS = ("deck", "begun", "fitting", "joining", "deploy", "act", "completed", "worth", "extra", "bonus", "escort")
 LATER_HOOKS = ("closed", "after", "final")
 
 
@@ -104,6 +104,12 @@ def united(boxes: Sequence[Expansion]) -> Rules:
 
 def _merged(*parts: dict[str, Any]) -> dict[str, Any]:
     return {key: value for part in parts for key, value in part.items()}
+
+
+def mixed_in(deck: Deck, box: str) -> Deck:
+    """The deck with the tiles of a box mixed into its last bag."""
+    more = tuple(name for name, count in tiles_of(box).items() for _ in range(count))
+    return Deck(deck.start, (*deck.bags[:-1], deck.bags[-1] + more))
 
 
 def wanted(options: Options, boxes: Sequence[Expansion]) -> Sequence[Expansion]:

@@ -57,6 +57,11 @@ def _joined(state: State, piece: Piece, cell: str, parents: dict[int, int]) -> l
     return joined
 
 
+def met(state: State, piece: Piece, cell: str) -> set[int]:
+    """The features that a tile would go on with here."""
+    return {root for roots in _joined(state, piece, cell, state.parents.copy()) for root in roots}
+
+
 def _grown(piece: Piece, place: int, first: int, joined: list[int], features: Features, parents: dict[int, int]) -> int:
     """Put one segment of the tile into the land; the feature it completes, or -1."""
     segment = piece.segments[place]

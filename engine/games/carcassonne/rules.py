@@ -101,7 +101,7 @@ def _turn_menu(state: State) -> Menu:
     work = state.work[-1]
     rules = rules_of(state.options)
     if isinstance(work, Errand):
-        return rules.menus[work.step](state, work)
+        return rules.menus[work.step](state, work, rules)
     if work.step == "place":
         places = placings(state, rules, work.tile)
         return (Choice("place", tuple(places), "2.2"),) if places else ()
@@ -127,11 +127,11 @@ def _figure_menu(state: State, rules: Rules, part: Part) -> Iterator[Choice]:
         if state.supply[seat][kind]:
             options += _free_spots(state, part, kind, where)
     for hook in rules.hooks["deploy"]:
-        options += hook(state, seat, part)
+        options += hook(state, seat, part, rules)
     if options:
         yield Choice("figure", tuple(options), "2.4")
     for hook in rules.hooks["act"]:
-        act = hook(state, seat)
+        act = hook(state, seat, rules)
         if act is not None:
             yield act
     yield PASS
@@ -152,7 +152,7 @@ def decide(state: State, seat: int, move: Move, chance: Chance) -> Sequence[Stru
     match move.verb:
         case "place":
             cell, turn = move.args
-            return [TilePlaced(part_of(state).tile, cell, int(turn), seat)]
+            return _placed(state, TilePlaced(part_of(state).tile, cell, int(turn), seat))
         case "figure":
             kind, segment = move.args
             return [FigurePlaced(Figure(seat, kind, part_of(state).cell, segment))]
@@ -160,7 +160,13 @@ def decide(state: State, seat: int, move: Move, chance: Chance) -> Sequence[Stru
             return [FigureWithheld(seat)]
         case "score":
             return [scoring.advance(state, seat, move.args[0])]
-    return rules_of(state.options).decide[move.verb](state, seat, move, chance)
+    rules = rules_of(state.options)
+    return rules.decide[move.verb](state, seat, move, rules)
+
+
+def _placed(state: State, event: TilePlaced) -> list[Struct]:
+    told = (hook(state, event) for hook in rules_of(state.options).hooks["joining"])
+    return [event, *(more for more in told if more is not None)]
 
 
 def waits(state: State) -> bool:
@@ -226,10 +232,6 @@ def _place(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | N
 
 
 def _figure(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
-    for hook in rules.hooks["joined"]:
-        event: Struct | None = hook(state, part)
-        if event is not None:
-            return event
     event = _open(state, part, rules, "1c") or _close(state, rules, chance)
     if event:
         return event

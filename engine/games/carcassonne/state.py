@@ -244,6 +244,11 @@ def standing_figures(state: State) -> tuple[Figure, ...]:
     return tuple(figure for feature in state.features.values() for figure in feature.figures)
 
 
+def find_figure(state: State, place: str) -> Figure:
+    """The meeple, alone on its segment, that stands at this place."""
+    return next(figure for figure in standing_figures(state) if figure.place == place)
+
+
 def part_of(state: State) -> Part:
     """The laying of a tile that is going on."""
     part = state.work[-1]

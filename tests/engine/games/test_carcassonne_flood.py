@@ -8,6 +8,10 @@ from tests.engine.games.carcassonne_flood import Count
 
 BOXES = {
     "base": {},
+    "inns": {"inns_cathedrals": True},
+    "traders": {"traders_builders": True},
+    "abbot on the river": {"abbot": True, "river": True},
+    "all": {"inns_cathedrals": True, "traders_builders": True, "abbot": True, "river": True},
 }
 
 
