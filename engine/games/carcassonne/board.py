@@ -196,10 +196,13 @@ def around(cell: str) -> tuple[str, ...]:
     return tuple(f"{x + dx},{y + dy}" for dy in (-1, 0, 1) for dx in (-1, 0, 1) if dx or dy)
 
 
-@functools.cache
-def ways(cell: str) -> tuple[tuple[Args, ...], ...]:
-    """For every set of turns the arguments that place a tile on this cell."""
-    return tuple(tuple((cell, str(TURNS[q])) for q in range(4) if fit >> q & 1) for fit in range(16))
+class Ways(dict[str, tuple[tuple[Args, ...], ...]]):
+    """For every cell and every set of turns the arguments that place a tile there; made when first asked for."""
+
+    def __missing__(self, cell: str) -> tuple[tuple[Args, ...], ...]:
+        made = tuple(tuple((cell, str(TURNS[q])) for q in range(4) if fit >> q & 1) for fit in range(16))
+        self[cell] = made
+        return made
 
 
 @functools.cache
@@ -212,4 +215,5 @@ def spots(tile: str, turn: int, kind: str, where: frozenset[str]) -> tuple[tuple
 GARDEN = "*"
 ENCLOSED = frozenset({"cloister", "garden"})
 PIECES: dict[str, dict[int, Piece]] = {name: {turn: _piece(name, row, turn) for turn in TURNS} for name, row in _rows()}
+WAYS = Ways()
 FITS: dict[str, dict[int, int]] = {tile: _fits(tile) for tile in PIECES}

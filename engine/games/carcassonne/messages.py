@@ -93,7 +93,7 @@ def menu(state: State, errand: Errand, rules: Rules) -> Menu:
 
 def _performances(state: State, number: int, rules: Rules) -> Sequence[Args]:
     if number == ONE_MORE:
-        possible = any(state.bags)
+        possible = bool(state.bags)
     elif number == TAKE_BACK:
         return [("perform", figure.place) for figure in _own(state, rules, standing_figures(state))]
     else:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.game import Meta, Standing
 from engine.games.carcassonne import land, scoring
-from engine.games.carcassonne.board import FITS, Args, spots, ways
+from engine.games.carcassonne.board import FITS, WAYS, Args, spots
 from engine.games.carcassonne.boxes import BOXES, rules_of
 from engine.games.carcassonne.expansion import Rules
 from engine.games.carcassonne.state import (
@@ -112,9 +112,8 @@ def placings(state: State, rules: Rules, tile: str) -> Sequence[Args]:
     """§2.2: every cell and turn in which all sides of the tile go on with what they touch."""
     fits, places = FITS[tile], list[Args]()
     for cell, code in state.frontier.items():
-        fit = fits.get(code)
-        if fit:
-            places += ways(cell)[fit]
+        if code in fits:
+            places += WAYS[cell][fits[code]]
     for hook in rules.hooks["fitting"]:
         places = hook(state, tile, places)
     return places
@@ -213,9 +212,8 @@ def _draw(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | No
     event = _open(state, part, rules, "1a") or _close(state, rules, chance)
     if event:
         return event
-    for bag in state.bags:
-        if bag:
-            return TileDrawn(state.turn, chance.pick("tile", bag))
+    if state.bags:
+        return TileDrawn(state.turn, chance.pick("tile", state.bags[0]))
     return _pack_up(state)
 
 
@@ -262,7 +260,7 @@ def _end(state: State, part: Part, rules: Rules) -> Struct:
             return event
     if len(state.work) > 1:
         return PartEnded(state.turn)
-    return TurnBegan((state.turn + 1) % len(state.track)) if any(state.bags) else _totals(state)
+    return TurnBegan((state.turn + 1) % len(state.track)) if state.bags else _totals(state)
 
 
 STEPS: dict[str, Callable[[State, Part, Rules, Chance], Struct | None]] = {
@@ -328,13 +326,12 @@ FRESH = (Part(),)
 
 
 def _drawn(state: State, event: TileDrawn) -> State:
-    bags = list(state.bags)
-    number = next(number for number, bag in enumerate(bags) if bag)
-    place = bags[number].index(event.tile)
-    bags[number] = bags[number][:place] + bags[number][place + 1 :]
+    bag, *later = state.bags
+    place = bag.index(event.tile)
+    left = bag[:place] + bag[place + 1 :]
     part = part_of(state)
     drawn = Part("place", part.kind, event.tile, "", (), part.passed, part.extra)
-    return replace(state, bags=tuple(bags), work=on_top(state, drawn))
+    return replace(state, bags=(left, *later) if left else tuple(later), work=on_top(state, drawn))
 
 
 def _set_aside(state: State, event: TileSetAside) -> State:

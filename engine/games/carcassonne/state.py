@@ -106,7 +106,11 @@ class Pile(Struct, frozen=True, gc=False):
 
 
 class State(Struct, frozen=True, gc=False):
-    """The table. `work` is what is to be done, the last first; tiles are drawn from the first bag that holds any."""
+    """The table.
+
+    `work` is what is to be done, the last first; tiles are drawn from the first of the bags, none of which is empty;
+    `enclosed` are the empty cells that cloisters and gardens wait for.
+    """
 
     options: Options = Options()
     turn: int = 0
@@ -118,7 +122,7 @@ class State(Struct, frozen=True, gc=False):
     frontier: dict[str, int] = {}
     parents: dict[int, int] = {}
     features: dict[int, Feature] = {}
-    enclosed: dict[str, int] = {}
+    enclosed: dict[str, tuple[int, ...]] = {}
     supply: tuple[dict[str, int], ...] = ()
     track: tuple[tuple[int, ...], ...] = ()
     owed: tuple[Award, ...] = ()

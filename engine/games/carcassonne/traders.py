@@ -111,7 +111,7 @@ def roused(state: State, event: BuilderRoused) -> State:
 
 
 def after(state: State, part: Part) -> SecondTileOffered | None:
-    return SecondTileOffered(state.turn) if part.extra and any(state.bags) else None
+    return SecondTileOffered(state.turn) if part.extra and state.bags else None
 
 
 def offered(state: State, event: SecondTileOffered) -> State:
