@@ -18,6 +18,7 @@ WINDS = ("nnw", "nne", "ene", "ese", "sse", "ssw", "wsw", "wnw")
 STEPS = ((0, -1), (1, 0), (0, 1), (-1, 0))
 TURNS = (0, 90, 180, 270)
 CODES = {"field": 1, "road": 2, "city": 3, "river": 4}
+EDGES = {"field": "f", "road": "r", "city": "c", "river": "w"}
 BITS = 3
 RIVERSIDE = sum(CODES["river"] << BITS * side for side in range(4))
 MOST_SEGMENTS = 16
@@ -86,7 +87,7 @@ def _piece(name: str, row: dict[str, Any], turn: int) -> Piece:
         tile=name,
         turn=turn,
         segments=segments,
-        edges="".join(kind[0] for kind in kinds),
+        edges="".join(EDGES[kind] for kind in kinds),
         joins=joins,
         meets=tuple(tuple(reversed(joins[side])) for side in range(4)),
         codes=tuple(CODES[kinds[side]] << BITS * ((side + 2) % 4) for side in range(4)),

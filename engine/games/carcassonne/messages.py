@@ -87,8 +87,8 @@ def _without(numbers: tuple[int, ...], gone: int) -> tuple[int, ...]:
 
 
 def menu(state: State, errand: Errand, rules: Rules) -> Menu:
-    """§5.5: perform it, or two points; who has nothing to perform it with has only the points."""
-    return (Choice("message", (*_performances(state, errand.number, rules), ("points",)), "5.5"),)
+    """§5.6: perform it, or two points; who has nothing to perform it with has only the points."""
+    return (Choice("message", (*_performances(state, errand.number, rules), ("points",)), "5.6"),)
 
 
 def _performances(state: State, number: int, rules: Rules) -> Sequence[Args]:
