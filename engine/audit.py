@@ -6,6 +6,7 @@ otherwise. Either is reported with the first entry concerned.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -20,6 +21,8 @@ from engine.log import Entry, Export, Link
 from engine.menu import Move
 from engine.record import Rewind, Table
 from engine.refusal import Refused
+
+HASH = re.compile("[0-9a-f]{64}")
 
 
 class Finding(Struct, frozen=True):
@@ -41,72 +44,80 @@ class Report(Struct, frozen=True):
 
 def audit(game: Game, export: Export) -> Report:
     """Everything that can be checked about this log with what it discloses."""
-    finding = _chain(export) or _seed(export)
-    replayed = 0
+    finding, replayed = _order(export) or _seed(export), 0
     if finding is None and export.seed is not None:
         finding, replayed = _replay(game, export, bytes.fromhex(export.seed))
-    return Report(len(export.entries), replayed, export.head, finding)
+    return Report(len(export.entries), replayed, export.head, _head(export, finding))
 
 
 def _tampered(seq: int, sentence: str) -> Finding:
     return Finding(seq, "tampering", sentence)
 
 
-def _chain(export: Export) -> Finding | None:
+def _order(export: Export) -> Finding | None:
     for number, link in enumerate(export.entries):
         if link.entry.get("seq") != number:
             return _tampered(number, f"Entry {number} is missing or out of order.")
-    if log.chain(link.digest for link in export.entries) != export.head:
-        return _tampered(len(export.entries) - 1, "The digests do not lead to the head hash of this log.")
+        if not HASH.fullmatch(link.digest):
+            return _tampered(number, f"Entry {number} has no digest.")
     return None
 
 
 def _seed(export: Export) -> Finding | None:
-    opening = export.entries[0].entry["events"][0] if export.entries else {}
-    if opening.get("commitment") != export.commitment:
-        return _tampered(0, "The table was opened with another commitment than this log names.")
-    if export.seed is not None and chances.commitment(bytes.fromhex(export.seed)) != export.commitment:
+    match export.entries:
+        case (Link(entry={"events": [{"commitment": export.commitment}]}), *_):
+            pass
+        case _:
+            return _tampered(0, "The table was not opened with the commitment that this log names.")
+    if export.seed is None:
+        return None
+    if not HASH.fullmatch(export.seed) or chances.commitment(bytes.fromhex(export.seed)) != export.commitment:
         return _tampered(0, "The revealed seed is not the one that was committed to when the table opened.")
     return None
 
 
+def _head(export: Export, finding: Finding | None) -> Finding | None:
+    """A log that misses its head hash was tampered with; what else was found tells where."""
+    if finding and finding.kind == "tampering":
+        return finding
+    if log.chain(link.digest for link in export.entries) == export.head:
+        return finding
+    broken = "The digests do not lead to the head hash of this log."
+    if finding:
+        return _tampered(finding.seq, f"{broken} {finding.sentence}")
+    return _tampered(len(export.entries) - 1, broken)
+
+
 def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, int]:
-    entries, now = list[Entry[Any]](), Table()
-    key = b""
-    for link in export.entries:
-        finding, entry = _opened(game, link, seed)
-        if finding or entry is None:
-            return finding, len(entries)
-        if not key and now.phase == "gathering" and entry.move == "start":
+    """Every entry in turn: sealed as it stands, honestly drawn, and what the rules make of its move."""
+    tables, key = [Table()], b""
+    for number, link in enumerate(export.entries):
+        entry = _opened(game, link, seed)
+        if isinstance(entry, Finding):
+            return entry, number
+        now = tables[-1]
+        if entry.move == "start" and now.phase == "gathering":
             key = chances.key(seed, (seat.nonce for seat in now.seats))
-
-        def rewind(seq: int) -> Table:
-            return record.fold(game, entries, seq)
-
-        finding = _draws(entry, key) or _decision(game, now, entry, rewind)
-        if finding:
-            return finding, len(entries)
-        now = record.apply(game, now, entry, rewind)
-        entries.append(entry)
-    return None, len(entries)
+        after = _draws(entry, key) or _decision(game, now, entry, tables.__getitem__)
+        if isinstance(after, Finding):
+            return after, number
+        tables.append(after)
+    return None, len(export.entries)
 
 
-def _opened(game: Game, link: Link, seed: bytes) -> tuple[Finding | None, Entry[Any] | None]:
-    seq = int(link.entry["seq"])
-    if log.digest(seed, seq, log.canonical(link.entry)) != link.digest:
-        return _tampered(seq, f"Entry {seq} is not the one that was sealed: its digest differs."), None
+def _opened(game: Game, link: Link, seed: bytes) -> Entry[Any] | Finding:
+    seq, body = int(link.entry["seq"]), log.canonical(link.entry)
+    if log.digest(seed, seq, body) != link.digest:
+        return _tampered(seq, f"Entry {seq} is not the one that was sealed: its digest differs.")
     try:
-        return None, msgspec.convert(link.entry, record.entry_type(game))
-    except msgspec.ValidationError as error:
-        return Finding(seq, "drift", f"Today's rules cannot read entry {seq}: {error}."), None
+        return record.decoder(game).decode(body)
+    except msgspec.MsgspecError as error:
+        return Finding(seq, "drift", f"Today's rules cannot read entry {seq}: {error}.")
 
 
 def _draws(entry: Entry[Any], key: bytes) -> Finding | None:
-    if not entry.draws:
-        return None
-    honest = chances.sealed(key, entry.seq)
     for number, draw in enumerate(entry.draws):
-        result = honest.source(draw.label, range(draw.size), number) if draw.size > 1 else 0
+        result = chances.drawn(key, entry.seq, number, draw.size)
         if result != draw.result:
             return _tampered(
                 entry.seq,
@@ -116,22 +127,18 @@ def _draws(entry: Entry[Any], key: bytes) -> Finding | None:
     return None
 
 
-def _decision(game: Game, now: Table, entry: Entry[Any], rewind: Rewind) -> Finding | None:
-    """The same command under today's rules, with the draws as recorded."""
+def _decision(game: Game, now: Table, entry: Entry[Any], rewind: Rewind) -> Table | Finding:
+    """The same command under today's rules, with the draws as recorded; the table after it where they agree."""
     chance = Chance(_recorded(entry))
+    said = f"entry {entry.seq} (“{entry.move}”)"
     try:
-        _, events = table.play(game, now, entry.seat, Move.read(entry.move or ""), chance, rewind)
+        after, events = table.play(game, now, entry.seat, Move.read(entry.move or ""), chance, rewind)
     except (Refused, Drifted) as refused:
-        return Finding(
-            entry.seq, "drift", f"Today's rules would not allow entry {entry.seq} (“{entry.move}”): {refused}"
-        )
+        return Finding(entry.seq, "drift", f"Today's rules would not allow {said}: {refused}")
     if events == entry.events and tuple(chance.draws) == entry.draws:
-        return None
-    return Finding(
-        entry.seq,
-        "drift",
-        f"Today's rules decide entry {entry.seq} (“{entry.move}”) otherwise: {_difference(entry.events, events)}.",
-    )
+        return after
+    difference = _difference(entry.events, events)
+    return Finding(entry.seq, "drift", f"Today's rules decide {said} otherwise: {difference}.")
 
 
 class Drifted(Exception):
@@ -152,6 +159,8 @@ def _difference(then: tuple[Any, ...], now: tuple[Any, ...]) -> str:
     for number, (old, new) in enumerate(zip(then, now, strict=False)):
         if old != new:
             return f"event {number} was {old!r} and would be {new!r}"
+    if then == now:
+        return "they draw less than was drawn then"
     return f"there were {len(then)} events and would be {len(now)}"
 
 

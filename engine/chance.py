@@ -73,12 +73,12 @@ def key(seed: bytes, nonces: Iterable[str]) -> bytes:
 
 def sealed(key: bytes, entry: int) -> Chance:
     """The draws of one entry of a table's log."""
-    prefix = key + entry.to_bytes(8, "big")
+    return Chance(lambda _, faces, index: drawn(key, entry, index, len(faces)))
 
-    def source(_: str, faces: Sequence[Any], index: int) -> int:
-        return below(len(faces), prefix + index.to_bytes(4, "big"))
 
-    return Chance(source)
+def drawn(key: bytes, entry: int, index: int, size: int) -> int:
+    """The result of one draw, as anybody can work it out who knows the key."""
+    return below(size, key + entry.to_bytes(8, "big") + index.to_bytes(4, "big")) if size > 1 else 0
 
 
 def below(size: int, material: bytes) -> int:

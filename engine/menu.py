@@ -17,6 +17,9 @@ from msgspec import Struct
 from engine.refusal import Refused
 
 TOKEN = re.compile(r"[^\s\x00-\x1f\x7f]{1,40}")
+LONGEST, LONGEST_WORD = 10_000, 80
+BEFORE_A_WORD = "\"'“”„‚‘’«»([<>→=.;:!?"
+AFTER_A_WORD = "\"'“”‘’«»)]<>.;:!?,"
 
 
 class Move(Struct, frozen=True):
@@ -31,8 +34,10 @@ class Move(Struct, frozen=True):
     @classmethod
     def read(cls, text: str) -> Move:
         """The move exactly as written, whether or not anybody may play it."""
-        verb, *args = text.split()
-        return cls(verb, tuple(args))
+        words = text.split()
+        if not words:
+            raise Refused("There is no move in an empty line.")
+        return cls(words[0], tuple(words[1:]))
 
 
 class Choice(Struct, frozen=True, tag="choice"):
@@ -173,6 +178,8 @@ def from_text(menu: Menu, text: str, word: Word = lambda token: (token,)) -> Mov
 
     `word` gives the ways to write a token, for instance in the reader's language.
     """
+    if len(text) > LONGEST:
+        raise Refused("That is too long for a move; write one of these: {moves}.", moves=_listed(hints(menu)))
     said = tuple(bit for bit in map(_trim, text.split()) if bit)
     if not said:
         raise Refused("Write one of these: {moves}.", moves=_listed(hints(menu)))
@@ -202,7 +209,9 @@ def narrow(menu: Menu, said: Sequence[str], word: Word = lambda token: (token,))
     verb = _match(said[0], [entry.verb for entry in menu], word)
     if verb is None:
         raise Refused(
-            "“{said}” is not one of your moves; write one of these: {moves}.", said=said[0], moves=_listed(hints(menu))
+            "“{said}” is not one of your moves; write one of these: {moves}.",
+            said=_short(said[0]),
+            moves=_listed(hints(menu)),
         )
     entry = next(entry for entry in menu if entry.verb == verb)
     match entry:
@@ -267,11 +276,11 @@ def _narrow_number(entry: Number, said: Sequence[str]) -> Narrowed:
 
 def _misfit(meant: Sequence[str], bit: str, tokens: Sequence[str]) -> Refused:
     if not tokens:
-        return Refused("“{said}” is already whole; leave out “{bit}”.", said=" ".join(meant), bit=bit)
+        return Refused("“{said}” is already whole; leave out “{bit}”.", said=" ".join(meant), bit=_short(bit))
     return Refused(
         "After “{said}”, “{bit}” does not fit; write one of these: {following}.",
         said=" ".join(meant),
-        bit=bit,
+        bit=_short(bit),
         following=_listed(tokens),
     )
 
@@ -280,11 +289,14 @@ def _match(bit: str, tokens: Sequence[str], word: Word) -> str | None:
     """The one token that this bit of text means, the closest way of reading it first."""
     if bit in tokens:
         return bit
+    if len(bit) > LONGEST_WORD:
+        return None
+    folded, plain = bit.casefold(), _plain(bit)
     readings: tuple[Callable[[str], bool], ...] = (
-        lambda form: form.casefold() == bit.casefold(),
-        lambda form: _plain(form) == _plain(bit),
-        lambda form: _begins(form.casefold(), bit.casefold()),
-        lambda form: _begins(_plain(form), _plain(bit)),
+        lambda form: form.casefold() == folded,
+        lambda form: _plain(form) == plain,
+        lambda form: _begins(form.casefold(), folded),
+        lambda form: _begins(_plain(form), plain),
     )
     for reading in readings:
         found = [token for token in tokens if any(reading(form) for form in (token, *word(token)))]
@@ -295,7 +307,7 @@ def _match(bit: str, tokens: Sequence[str], word: Word) -> str | None:
 
 def _begins(form: str, bit: str) -> bool:
     """Whether the bit begins the form; half a number is no beginning: “A1” is not short for “A17”."""
-    return bool(bit) and not bit[-1].isdigit() and form.startswith(bit)
+    return bit[-1:].isalpha() and form.startswith(bit)
 
 
 def _plain(text: str) -> str:
@@ -305,7 +317,12 @@ def _plain(text: str) -> str:
 
 def _trim(bit: str) -> str:
     """A word of a line without the punctuation around it."""
-    return re.sub(r"^[\s\"'“”„‚‘’«»(\[<>→=.;:!?]+|[\s\"'“”‘’«»)\]<>.;:!?,]+$", "", bit)
+    return bit.lstrip(BEFORE_A_WORD).rstrip(AFTER_A_WORD)
+
+
+def _short(bit: str) -> str:
+    """What somebody wrote, short enough to be quoted."""
+    return bit if len(bit) <= LONGEST_WORD else bit[: LONGEST_WORD - 1] + "…"
 
 
 def _is_canonical_int(text: str) -> bool:

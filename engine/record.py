@@ -7,7 +7,7 @@ that begin with `table.`. `fold` rebuilds the table from entries alone and knows
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -41,10 +41,9 @@ class Resigned(Struct, frozen=True, omit_defaults=True, tag="table.Resigned"):
 
 
 class TimedOut(Struct, frozen=True, omit_defaults=True, tag="table.TimedOut"):
-    """A deadline passed; what follows in the entry is the move a stand-in made."""
+    """A deadline passed; what follows in the entry is what a stand-in did, as far as each may know it."""
 
     seat: int
-    move: str
 
 
 class UndoAsked(Struct, frozen=True, omit_defaults=True, tag="table.UndoAsked"):
@@ -153,11 +152,13 @@ def closed(table: Table, mover: int | None, drew: bool) -> Table:
 
 def fold(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) -> Table:
     """The table after these entries (only those before `upto`, if given)."""
-    *_, table = folds(game, entries, upto)
+    table = Table()
+    for after in folds(game, entries, upto):
+        table = after
     return table
 
 
-def folds(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) -> Iterable[Table]:
+def folds(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) -> Iterator[Table]:
     """The empty table and the table after each entry."""
     entries = tuple(entries)[:upto]
     wanted = {event.to for entry in entries for event in entry.events if type(event) is Undone}
@@ -171,6 +172,7 @@ def folds(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) ->
 
 
 def evolve(game: Game, table: Table, events: Iterable[Any], rewind: Rewind) -> Table:
+    """The table after these events, the game's and its own, in the order in which they stand in an entry."""
     state, playing = table.state, False
     for event in events:
         if type(event) in TABLE_EVENTS:

@@ -12,6 +12,12 @@ class Refused(Exception):
 
     def __init__(self, sentence: str, /, *, rule: str = "", **words: object) -> None:
         self.sentence = sentence
-        self.words = words
+        self.words = {name: _readable(word) if isinstance(word, str) else word for name, word in words.items()}
         self.rule = rule
-        super().__init__(sentence.format(**words))
+        super().__init__(sentence.format(**self.words))
+
+
+def _readable(word: str) -> str:
+    """What somebody wrote, fit to be shown: no control characters, and never a whole book."""
+    shown = word if word.isprintable() else "".join(letter if letter.isprintable() else "�" for letter in word[:2000])
+    return shown if len(shown) <= 2000 else shown[:1999] + "…"

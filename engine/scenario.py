@@ -5,6 +5,7 @@ The format is described in `engine/README.md`.
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from engine import catalogue
 from engine import chance as chances
@@ -44,7 +45,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
     refused: str = ""
     because: str = ""
     rig: dict[str, list[Any]] = {}
-    expect: tuple[str | dict[str, Any], ...] = ()
+    expect: tuple[Expectation, ...] = ()
 
 
 class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,11 +59,15 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
     given: dict[str, Any] = {}
     rig: dict[str, list[Any]] = {}
     steps: tuple[Step, ...] = ()
-    expect: tuple[str | dict[str, Any], ...] = ()
+    expect: tuple[Expectation, ...] = ()
 
 
 class Failed(Exception):
     """A scenario that does not hold, and where."""
+
+
+class Unfit(Failed):
+    """A file that is no scenario of a game we have: nothing about the rules was checked."""
 
 
 class _Stage(Struct, frozen=True):
@@ -82,23 +87,45 @@ def load(path: Path, text: str | None = None) -> Scenario:
         raw = msgspec.json.decode(text) if path.suffix == ".json" else tomllib.loads(text)
         return msgspec.convert(raw, Scenario)
     except (msgspec.MsgspecError, tomllib.TOMLDecodeError) as error:
-        raise Failed(f"{path} is not a scenario: {error}") from error
+        raise Unfit(f"{path} is not a scenario: {error}") from error
 
 
 def run(scenario: Scenario, game: Game | None = None) -> Any:
     """Play the scenario through and return the last position; raises Failed where something is not as it says."""
-    game = game or catalogue.find(scenario.game)
-    chance = chances.rigged(scenario.rig, chances.sealed(b"scenario" + scenario.title.encode(), 0).source)
-    options = choices.read(game.META.options, scenario.options)
-    played = games.begin(game, options, scenario.seats, chance)
-    state = patched(game, played.state, scenario.given) if scenario.given else played.state
-    stage = _Stage(game, scenario.seats, state, played.events, played.events)
+    game = game or _find(scenario.game)
+    chance = chances.rigged(scenario.rig, _luck(scenario.title))
+    stage = _opening(scenario, game, chance)
     for number, step in enumerate(scenario.steps, 1):
         where = f"step {number} (seat {step.seat}: {step.move or step.refused})"
         stage = _step(stage, step, where, chance)
         _check(stage, step.expect, where)
     _check(stage, scenario.expect, "the end")
     return stage.state
+
+
+def _luck(title: str) -> chances.Source:
+    """What is drawn where nothing was foreseen: the same for a scenario every time."""
+    key, numbers = chances.key(title.encode(), ()), itertools.count()
+    return lambda label, faces, _: chances.drawn(key, 0, next(numbers), len(faces))
+
+
+def _find(name: str) -> Game:
+    try:
+        return catalogue.find(name)
+    except Refused as refused:
+        raise Unfit(f"the opening: {refused}") from refused
+
+
+def _opening(scenario: Scenario, game: Game, chance: chances.Chance) -> _Stage:
+    try:
+        options = choices.read(game.META.options, scenario.options)
+        state, events = games.begin(game, options, scenario.seats, chance)
+    except Refused as refused:
+        raise Unfit(f"the opening: {refused}") from refused
+    except chances.Unforced as unforced:
+        raise Failed(f"the opening: {unforced}") from unforced
+    state = patched(game, state, scenario.given) if scenario.given else state
+    return _Stage(game, scenario.seats, state, events, events)
 
 
 def patched(game: Game, state: Any, patch: Mapping[str, Any]) -> Any:
@@ -109,7 +136,7 @@ def patched(game: Game, state: Any, patch: Mapping[str, Any]) -> Any:
     try:
         return msgspec.convert(_merged(msgspec.to_builtins(state, str_keys=True), patch), game.State, strict=False)
     except msgspec.ValidationError as error:
-        raise Failed(f"what is given does not make a position: {error}") from error
+        raise Unfit(f"what is given does not make a position: {error}") from error
 
 
 def _merged(old: Any, new: Any) -> Any:
@@ -122,6 +149,8 @@ def _merged(old: Any, new: Any) -> Any:
 def _step(stage: _Stage, step: Step, where: str, chance: chances.Chance) -> _Stage:
     if bool(step.move) == bool(step.refused):
         raise Failed(f"{where}: say either what is moved or what is refused")
+    if not 0 <= step.seat < stage.seats:
+        raise Failed(f"{where}: there is no such seat")
     own = chances.rigged(step.rig, chance.source)
     menu = stage.game.menu(stage.state, step.seat)
     try:
@@ -129,6 +158,8 @@ def _step(stage: _Stage, step: Step, where: str, chance: chances.Chance) -> _Sta
         played = games.play(stage.game, stage.state, step.seat, move, own)
     except Refused as refused:
         return _refused(stage, step, where, refused)
+    except chances.Unforced as unforced:
+        raise Failed(f"{where}: {unforced}") from unforced
     if step.refused:
         raise Failed(f"{where}: was accepted")
     return replace(stage, state=played.state, latest=played.events, events=stage.events + played.events)
@@ -142,21 +173,35 @@ def _refused(stage: _Stage, step: Step, where: str, refused: Refused) -> _Stage:
     return stage
 
 
-def _check(stage: _Stage, expectations: Sequence[str | dict[str, Any]], where: str) -> None:
+def _check(stage: _Stage, expectations: Sequence[Expectation], where: str) -> None:
     for expectation in expectations:
-        if isinstance(expectation, str):
-            _check_sentence(stage, expectation, where)
-        else:
-            _check_claim(stage, msgspec.convert(expectation, Claim), where)
+        match expectation:
+            case str():
+                _check_sentence(stage, expectation, where)
+            case Claim(event=dict(event)):
+                _check_event(stage, event, where)
+            case Claim():
+                _check_view(stage, expectation, where)
 
 
-def _check_claim(stage: _Stage, claim: Claim, where: str) -> None:
-    if claim.event is not None:
-        happened = [msgspec.to_builtins(event) for event in stage.latest or stage.events]
-        if not any(all(event.get(key) == value for key, value in claim.event.items()) for event in happened):
-            raise Failed(f"{where}: no {claim.event} happened, only {happened}")
-        return
-    found = msgspec.to_builtins(stage.game.view(stage.state, claim.seat), str_keys=True)
+def _check_event(stage: _Stage, wanted: Mapping[str, Any], where: str) -> None:
+    happened = [_plain(event) for event in stage.latest]
+    if not any(wanted.items() <= event.items() for event in happened):
+        raise Failed(f"{where}: no {wanted} happened, only {happened}")
+
+
+def _plain(event: Any) -> dict[str, Any]:
+    """An event as plain values, what its stored form leaves out as a default included."""
+    return {"type": type(event).__name__, **_as_read(asdict(event))}
+
+
+def _as_read(value: Any) -> Any:
+    """A value in the shape it would have if it came from a file: lists, texts and numbers."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def _check_view(stage: _Stage, claim: Claim, where: str) -> None:
+    found = _as_read(stage.game.view(stage.state, claim.seat))
     for key in claim.path.split("."):
         found = _at(found, key, f"{where}: {claim.path}")
     if found != claim.value:
@@ -174,10 +219,17 @@ def _check_sentence(stage: _Stage, sentence: str, where: str) -> None:
     for pattern, holds in SENTENCES.items():
         found = re.fullmatch(pattern, sentence)
         if found:
-            if holds(stage, *found.groups()):
+            if _holds(stage, holds, found.groups(), f"{where}: “{sentence}”"):
                 return
             raise Failed(f"{where}: “{sentence}” does not hold; {_situation(stage)}")
-    raise Failed(f"{where}: nobody knows how to check “{sentence}”")
+    raise Unfit(f"{where}: nobody knows how to check “{sentence}”")
+
+
+def _holds(stage: _Stage, holds: Callable[..., bool], words: Sequence[str], where: str) -> bool:
+    try:
+        return holds(stage, *words)
+    except IndexError as error:
+        raise Failed(f"{where} speaks of a seat that is not there") from error
 
 
 def _to_move(stage: _Stage) -> list[int]:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -42,6 +43,7 @@ from engine.record import (
 )
 from engine.refusal import Refused
 
+COMMITMENT = re.compile("[0-9a-f]{64}")
 RESERVED = frozenset("open sit start resign undo agree refuse expire substitute status help pause resume".split())
 
 
@@ -90,23 +92,43 @@ def draws(table: Table, seed: bytes) -> Chance:
 
 def play(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind = no_rewind) -> Played:
     """Judge a command of a seat, or of the house (None), and do it."""
-    if seat is None:
-        events = _house(game, table, move, chance)
-    elif not 0 <= seat < len(table.seats):
-        raise Refused("This table has no seat {seat}.", seat=seat)
-    elif table.phase != "playing":
-        raise Refused("The game is over." if table.phase == "over" else "The game has not begun yet.")
-    elif move.verb in RESERVED:
-        events = _command(game, table, seat, move, rewind)
-    else:
-        return _moved(game, table, seat, (), games.play(game, table.state, seat, move, chance), bool(chance.draws))
-    if move.verb == "expire":
-        missed, stand_in = int(move.args[0]), Move(move.args[1], move.args[2:])
-        played = games.play(game, table.state, missed, stand_in, chance)
-        return _moved(game, table, missed, events, played, bool(chance.draws))
+    if seat is None and move.verb == "expire":
+        return _expired(game, table, move, chance)
+    if seat is not None:
+        _check_may_act(table, seat)
+        if move.verb not in RESERVED:
+            return _moved(game, table, seat, (), games.play(game, table.state, seat, move, chance), bool(chance.draws))
+    events = _house(game, table, move, chance) if seat is None else _command(game, table, seat, move, rewind)
     after = evolve(game, table, events, rewind)
     ending = _ending(game, after)
     return Played(closed(evolve(game, after, ending, rewind), None, False), (*events, *ending))
+
+
+def _check_may_act(table: Table, seat: int) -> None:
+    if not 0 <= seat < len(table.seats):
+        raise Refused("This table has no seat {seat}.", seat=seat)
+    if table.phase != "playing":
+        raise Refused("The game is over." if table.phase == "over" else "The game has not begun yet.")
+
+
+def _expired(game: Game, table: Table, move: Move, chance: Chance) -> Played:
+    """The time of a seat is up, and the house moves for it."""
+    if table.phase != "playing" or len(move.args) < 2:
+        raise _impossible(move)
+    missed, stand_in = _chair(table, move.args[0]), Move(move.args[1], move.args[2:])
+    played = games.play(game, table.state, missed, stand_in, chance)
+    return _moved(game, table, missed, (TimedOut(missed),), played, bool(chance.draws))
+
+
+def _impossible(move: Move) -> Refused:
+    return Refused("The house cannot do “{move}” at this table now.", move=move)
+
+
+def _chair(table: Table, number: str) -> int:
+    """The seat of that number, as the house writes it."""
+    if number not in map(str, range(len(table.seats))):
+        raise Refused("This table has no seat {seat}.", seat=number)
+    return int(number)
 
 
 def _moved(game: Game, table: Table, seat: int, first: tuple[Any, ...], played: games.Played, drew: bool) -> Played:
@@ -118,27 +140,36 @@ def _moved(game: Game, table: Table, seat: int, first: tuple[Any, ...], played: 
 def _house(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, ...]:
     match table.phase, move.verb, move.args:
         case "new", "open", (name, seats, commitment, *chosen) if name == game.META.name:
-            return (_open(game, int(seats), commitment, dict(pair.split("=", 1) for pair in chosen)),)
-        case "gathering", "sit" | "bot", (seat, nonce) if table.seats[int(seat)].status == "empty":
-            return (Sat(int(seat), nonce, bot=move.verb == "bot"),)
+            return (_open(game, seats, commitment, chosen),)
+        case "gathering", "sit" | "bot", (number, nonce):
+            seat = _chair(table, number)
+            if table.seats[seat].status != "empty" or not menus.is_token(nonce):
+                raise Refused("Nobody can sit down on seat {seat} with these words.", seat=seat)
+            return (Sat(seat, nonce, bot=move.verb == "bot"),)
         case "gathering", "start", ():
             if any(seat.status == "empty" for seat in table.seats):
                 raise Refused("Somebody still has to sit down before the game can start.")
             options = choices.read(game.META.options, table.options)
             return (Started(), *games.begin(game, options, len(table.seats), chance).events)
-        case "playing", "expire", (seat, *words) if words:
-            return (TimedOut(int(seat), " ".join(words)),)
-        case "playing", "substitute" | "relieve", (seat,):
-            return (Substituted(int(seat), bot=move.verb == "relieve"),)
-    raise Refused("The house cannot do “{move}” at this table now.", move=move)
+        case "playing", "substitute" | "relieve", (number,):
+            return (Substituted(_chair(table, number), bot=move.verb == "relieve"),)
+    raise _impossible(move)
 
 
-def _open(game: Game, seats: int, commitment: str, chosen: Mapping[str, Any]) -> Opened:
-    options = choices.read(game.META.options, chosen)
+def _open(game: Game, number: str, commitment: str, chosen: Sequence[str]) -> Opened:
+    if not COMMITMENT.fullmatch(commitment):
+        raise Refused("A table is opened with the commitment to its seed, 64 hexadecimal digits.")
+    seats = int(number) if re.fullmatch("[0-9]{1,3}", number) else 0
+    options = choices.read(game.META.options, dict(_pair(word) for word in chosen))
     why = games.objection(game, options, seats)
     if why:
         raise Refused("{why}", why=why)
     return Opened(game.META.name, game.META.edition, seats, commitment, msgspec.to_builtins(options))
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, _, value = word.partition("=")
+    return name, value
 
 
 def open_move(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any]) -> Move:

@@ -48,11 +48,12 @@ class Bells:
             log.warning("nobody woken", submission=submission, error=str(error))
 
     def wait(self, submission: int, seconds: float) -> None:
-        """Wait until that submission has a verdict, or the time is up."""
+        """Wait until that submission has a verdict, or the time is up; what wakes one is left for the others."""
         if seconds <= 0:
             return
+        key = f"verdict:{submission}"
         try:
-            self.redis.blpop([f"verdict:{submission}"], timeout=seconds)
+            self.redis.brpoplpush(key, key, seconds)
         except RedisError:
             time.sleep(min(seconds, 0.2))
 

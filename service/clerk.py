@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection
 
-from engine import catalogue, log, record
+from engine import catalogue, log
 from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
@@ -119,25 +119,3 @@ def _owed(desktop: Desktop, after: Table, chairs: Iterable[Chair], events: tuple
     for chair in chairs:
         if chair.open_since == seq and chair.status == "taken":
             yield Owed(chair.seat, "turn", at)
-
-
-def export(connection: Connection, row: Found, seat: int | None = None) -> log.Export:
-    """The log of a table: whole with its seed after the end, before that as this seat may know it."""
-    game = catalogue.find(row.game)
-    over = row.phase == "over"
-    rows = book.entries_of(connection, row.id)
-    return log.Export(
-        table=row.id,
-        game=row.game,
-        commitment=row.commitment,
-        head=row.head,
-        entries=tuple(_link(game, stored, seat, over) for stored in rows),
-        seed=row.seed.hex() if over else None,
-        seat=None if over else seat,
-    )
-
-
-def _link(game: Game, stored: Found, seat: int | None, over: bool) -> log.Link:
-    entry = record.decoder(game).decode(stored.body)
-    known = entry if over else tables.redact(game, entry, seat)
-    return log.Link(stored.digest, known is entry, log.plain(stored.body if known is entry else log.canonical(known)))

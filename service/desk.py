@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from engine import catalogue, chance, log
@@ -17,13 +18,14 @@ from engine.game import objection
 from engine.menu import Move
 from engine.record import Table
 from engine.refusal import Refused
-from service import clerk, people
+from service import archive, clerk, people
 from service.bells import Bells
 from service.links import Links, hashed
 from service.settings import Settings
 from service.shelf import Shelf, entries
 from service.store import Store, book
 from service.store.book import Found, Verdict
+from service.store.schema import people as people_table
 from service.store.schema import seats, submissions, tables
 
 MOVE_LENGTH = 2_000
@@ -96,9 +98,9 @@ class Desk:
         opening = engine_table.open_move(game, len(guests), seed, chosen)
         with self.store.writing() as connection:
             connection.execute(insert(tables), self._row(table, game_name, seed, len(guests), pace, at))
+            owners = _owners(connection, guests, at)
             for number, guest in enumerate(guests):
-                owner = people.person(connection, guest.address, guest.name, at) if guest.address else None
-                connection.execute(insert(seats), self._seat(table, number, guest, owner))
+                connection.execute(insert(seats), self._seat(table, number, guest, owners.get(guest.address)))
             desktop = clerk.take(connection, self.shelf, table)
             assert desktop
             desktop = clerk.enter(desktop, None, opening, at, self.settings)
@@ -149,6 +151,33 @@ class Desk:
                 return Place(watched.id, None, link)
         raise Unknown("This link leads nowhere; please use the newest letter you have from this table.")
 
+    def answered(self, token: str) -> Place:
+        """The seat whose answers go to this address: `table.seat.proof`."""
+        table, _, rest = token.partition(".")
+        number, _, _ = rest.partition(".")
+        wanted = select(seats).where(
+            seats.c.table == table, seats.c.seat == (int(number) if number.isdecimal() else -1)
+        )
+        with self.store.reading() as connection:
+            seat = connection.execute(wanted).one_or_none()
+        if seat is None or not hmac.compare_digest(
+            self.links.answer(table, seat.seat, seat.link_number), token.lower()
+        ):
+            raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
+        return Place(table, seat.seat, self.link_of(seat))
+
+    def address_of(self, seat: Found) -> str:
+        """Where answers for a seat are sent to."""
+        return f"play+{self.links.answer(seat.table, seat.seat, seat.link_number)}@{self.settings.mail_host}"
+
+    def owner(self, place: Place) -> str:
+        """The e-mail address of whoever holds this seat."""
+        joined = seats.join(people_table, people_table.c.id == seats.c.person)
+        wanted = select(people_table.c.address).select_from(joined)
+        with self.store.reading() as connection:
+            own = wanted.where(seats.c.table == place.table, seats.c.seat == place.seat)
+            return str(connection.execute(own).scalar_one_or_none() or "")
+
     def look(self, table: str) -> Look:
         """The table as it is now."""
         with self.store.reading() as connection:
@@ -169,7 +198,7 @@ class Desk:
         with self.store.reading() as connection:
             return entries(connection, look.game, look.row.id, first, look.row.length if end is None else end)
 
-    def submit(self, place: Place, text: str, key: str = "", seen: int | None = None) -> int:
+    def submit(self, place: Place, text: str, key: str = "", seen: int | None = None, by_mail: bool = False) -> int:
         """Hand a command in for the referee; the same key again is the same submission."""
         if place.seat is None:
             raise Refused("This link is for looking on; only players can move.")
@@ -183,6 +212,7 @@ class Desk:
             "seat": place.seat,
             "move": " ".join(text.split()),
             "seen": seen,
+            "by_mail": by_mail,
             "at": self.now(),
         }
         number = self._hand_in(row)
@@ -235,7 +265,7 @@ class Desk:
         with self.store.reading() as connection:
             row = book.find(connection, place.table)
             assert row
-            return clerk.export(connection, row, place.seat)
+            return archive.export(connection, row, place.seat)
 
     def link_of(self, seat: Found) -> str:
         """The link of a seat, made again."""
@@ -258,6 +288,12 @@ def _checked(invited: Sequence[Invited]) -> tuple[Invited, ...]:
     if not any(guest.address for guest in guests):
         raise Refused("At least one player needs an e-mail address; the others may be bots.")
     return guests
+
+
+def _owners(connection: Connection, guests: Sequence[Invited], at: int) -> dict[str, int]:
+    """The persons behind the addresses; always noted in the same order, so that two openings never wait in a circle."""
+    named = sorted((guest.address, guest.name) for guest in guests if guest.address)
+    return {address: people.person(connection, address, name, at) for address, name in named}
 
 
 def _new_name() -> str:

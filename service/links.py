@@ -21,6 +21,10 @@ class Links:
         """The token with which anybody may look on."""
         return self._token(f"watch/{table}")
 
+    def answer(self, table: str, seat: int, number: int) -> str:
+        """The local part of the address that answers for a seat go to: who they are for, and a proof of it."""
+        return f"{table}.{seat}.{self._token(f'answer/{table}/{seat}/{number}')[:26]}"
+
     def _token(self, purpose: str) -> str:
         made = hmac.digest(self._secret, purpose.encode(), "sha256")[:20]
         return base64.b32encode(made).decode().lower()

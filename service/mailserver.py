@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -44,16 +45,12 @@ class Sink:
 
 
 def start(house: House) -> Controller:
-    """A server on a free port of this machine; its `port` is known once it runs."""
-    controller = Controller(Sink(house), hostname="127.0.0.1", port=0)
+    """A server on a free port of this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    controller = Controller(Sink(house), hostname="127.0.0.1", port=port)
     controller.start()
     return controller
-
-
-def port_of(controller: Controller) -> int:
-    """The port the server was given."""
-    server: Any = controller.server
-    return int(server.sockets[0].getsockname()[1])
 
 
 def newest(house: House, most: int = 60) -> Sequence[Letter]:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from sqlalchemy import Connection, insert, select
+from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
 from service.store.schema import people
@@ -46,8 +47,13 @@ def clean_nonce(text: str, otherwise: str) -> str:
 
 def person(connection: Connection, address: str, name: str, at: int) -> int:
     """The person with this address, noted now if not known before."""
-    found = connection.execute(select(people.c.id).where(people.c.address == address)).scalar_one_or_none()
+    known = select(people.c.id).where(people.c.address == address)
+    found = connection.execute(known).scalar_one_or_none()
     if found is not None:
         return int(found)
-    made = connection.execute(insert(people).returning(people.c.id), {"address": address, "name": name, "since": at})
-    return int(made.scalar_one())
+    try:
+        with connection.begin_nested():
+            connection.execute(insert(people), {"address": address, "name": name, "since": at})
+    except IntegrityError:  # noted by somebody else in this very moment
+        pass
+    return int(connection.execute(known).scalar_one())

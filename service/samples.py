@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 from typing import Any
@@ -21,7 +22,7 @@ class Sample:
 
     def __init__(self, game: Game, seed: bytes) -> None:
         self.game = game
-        self.seed = seed
+        self.seed = hashlib.sha256(seed).digest()
         self.table = Table()
         self.entries: list[Entry[Any]] = []
 
@@ -61,7 +62,7 @@ def _link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | 
 def started(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {}) -> Sample:
     """A table where everybody has just sat down."""
     sample = Sample(game, seed)
-    sample.do(None, table.open_move(game, seats, seed, chosen))
+    sample.do(None, table.open_move(game, seats, sample.seed, chosen))
     for seat in range(seats):
         sample.do(None, Move("sit", (str(seat), f"word{seat}")))
     sample.do(None, Move("start"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from msgspec import Struct
@@ -32,6 +34,7 @@ class Settings(Struct, frozen=True):
     reminder: float = 0.25
     patience: float = 2.0
     thinking: float = 0.4
+    lease: int = 120
     opens_per_hour: int = 30
 
     @property
@@ -78,6 +81,15 @@ def keep_secret(settings: Settings) -> str:
     path = settings.folder / "secret"
     if not path.exists():
         settings.folder.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_hex(32), "ascii")
+        _put(path, secrets.token_hex(32))
     return path.read_text("ascii").strip()
+
+
+def _put(path: Path, secret: str) -> None:
+    """Make the file whole or not at all, and only where there is none: a half-made key would open every seat."""
+    with NamedTemporaryFile("w", dir=path.parent, prefix=".secret-") as made:
+        made.write(secret)
+        made.flush()
+        os.fsync(made.fileno())
+        with suppress(FileExistsError):
+            os.link(made.name, path)

@@ -4,13 +4,15 @@ import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import count
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
 import redis
 from playwright.sync_api import Browser
 
-from tests import servers
+from service.house import House
+from tests import houses, servers
 
 T = TypeVar("T")
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
@@ -60,6 +62,34 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
     """An empty PostgreSQL database, as SQLAlchemy names it."""
     with servers.fresh_database(postgres_server, f"test_{next(numbers)}") as url:
         yield url
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind the store knows."""
+    if request.param == "postgres":
+        return str(request.getfixturevalue("postgres_url"))
+    return f"sqlite:///{tmp_path / 'depesche.sqlite'}"
+
+
+@pytest.fixture
+def clock() -> houses.Clock:
+    """The time in `house`, moved by hand."""
+    return houses.Clock()
+
+
+@pytest.fixture
+def house(tmp_path: Path, clock: houses.Clock) -> Iterator[House]:
+    """A house on SQLite whose jobs are those of this process."""
+    with houses.standing(houses.settings(tmp_path), clock) as here:
+        yield here
+
+
+@pytest.fixture
+def any_house(tmp_path: Path, database_url: str, clock: houses.Clock) -> Iterator[House]:
+    """The same house, once on SQLite and once on PostgreSQL."""
+    with houses.standing(houses.settings(tmp_path, database_url), clock) as here:
+        yield here
 
 
 @pytest.fixture

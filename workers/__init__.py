@@ -6,8 +6,12 @@ without harm. The process that runs it says once, with `work_for`, which house i
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 from service.house import House
 
+SHIFT = 30.0  # seconds; a job that works much longer would be stopped by RQ in the middle of something
 _houses: list[House] = []
 
 
@@ -19,3 +23,13 @@ def work_for(house: House) -> None:
 def house() -> House:
     """The house that this process works for."""
     return _houses[0]
+
+
+def answer(bell: str, work: Callable[[House], bool]) -> None:
+    """Work step by step until nothing is left to do; after a long shift ring for the next one instead."""
+    here, until = house(), time.monotonic() + SHIFT
+    here.bells.answered(bell)
+    while work(here):
+        if time.monotonic() >= until:
+            here.bells.ring(bell)
+            return

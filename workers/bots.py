@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from random import SystemRandom
 
+import structlog
 from sqlalchemy import select
 
 from engine import bots as players
+from engine import catalogue
 from engine import table as tables
 from engine.game import Game
 from engine.menu import Move
@@ -14,7 +16,9 @@ from service.clerk import STAND_INS
 from service.desk import Place
 from service.house import House
 from service.store.schema import seats, submissions
-from workers import house
+from workers import aside, house
+
+log = structlog.get_logger()
 
 
 def move() -> None:
@@ -22,7 +26,10 @@ def move() -> None:
     here = house()
     here.bells.answered("bots")
     for table, seat in waiting(here):
-        _move(here, Place(table, seat, ""))
+        try:
+            _move(here, Place(table, seat, ""))
+        except Exception:  # one table's trouble must not stop the other bots
+            log.exception("bot did not move", table=table, seat=seat)
 
 
 def waiting(here: House) -> list[tuple[str, int]]:
@@ -50,4 +57,9 @@ def _handed_in(here: House, place: Place, key: str) -> bool:
 
 def choose(here: House, game: Game, state: object, seat: int) -> Move:
     """A fair move within the time this house lets its bots think."""
-    return players.monte_carlo(SystemRandom(), here.settings.thinking)(game, state, seat)
+    return aside.do(think, game.META.name, state, seat, here.settings.thinking)
+
+
+def think(game: str, state: object, seat: int, seconds: float) -> Move:
+    """A move found by trying moves out."""
+    return players.monte_carlo(SystemRandom(), seconds)(catalogue.find(game), state, seat)

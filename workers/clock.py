@@ -19,8 +19,8 @@ log = structlog.get_logger()
 def tick(here: House) -> None:
     """Look at everything that time alone sets in motion."""
     remind(here)
-    expire(here)
     ring(here)
+    expire(here)
 
 
 def remind(here: House) -> None:
@@ -45,7 +45,10 @@ def expire(here: House) -> None:
     with here.store.reading() as connection:
         late = connection.execute(wanted).all()
     for seat in late:
-        _expire(here, seat.table, seat.seat)
+        try:
+            _expire(here, seat.table, seat.seat)
+        except Exception:  # one table's trouble must not stop the others' clocks
+            log.exception("deadline not kept", table=seat.table, seat=seat.seat)
 
 
 def _expire(here: House, table: str, seat: int) -> None:

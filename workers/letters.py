@@ -34,6 +34,7 @@ class Order(Struct, frozen=True):
     address: str
     name: str
     language: str = "en"
+    said: str = ""
 
 
 class Sheet(Struct, frozen=True):
@@ -55,7 +56,9 @@ class Sheet(Struct, frozen=True):
     alt: str
     due: datetime | None
     link: str
+    answer: str
     replay: str
+    said: str
     receipt: str
     length: int
     seed: str
@@ -97,7 +100,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
     entries = chronicle.since_own_move(here.desk.entries(look), order.seat)
     link = f"{here.settings.address}/t/{here.desk.link_of(seat)}"
     return Sheet(
-        kind=order.kind,
+        kind=order.kind.partition("/")[0],
         me=order.seat,
         name=seat.name,
         title=look.game.META.title,
@@ -113,7 +116,9 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         alt=voice.alt(scene.view) if scene else "",
         due=datetime.fromtimestamp(seat.due_at, UTC) if seat.due_at else None,
         link=link,
+        answer=here.desk.address_of(seat),
         replay=f"{link}/replay",
+        said=order.said,
         receipt=look.row.head,
         length=look.row.length,
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
@@ -125,6 +130,7 @@ def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None) -> Em
     message = EmailMessage()
     message["From"] = Address("Depesche", addr_spec=here.settings.sender)
     message["To"] = Address(order.name, addr_spec=order.address)
+    message["Reply-To"] = sheet.answer
     message["Subject"] = subject(sheet, order)
     message["Date"] = format_datetime(datetime.fromtimestamp(here.now(), UTC))
     _thread(here, order, message)
@@ -154,7 +160,7 @@ def _thread(here: House, order: Order, message: EmailMessage) -> None:
     if order.kind == "invitation":
         message["Message-ID"] = root
         return
-    message["Message-ID"] = f"<{order.table}.{order.seq}.{order.seat}.{order.kind}@{host}>"
+    message["Message-ID"] = f"<{order.table}.{order.seq}.{order.seat}.{order.kind.replace('/', '.')}@{host}>"
     message["In-Reply-To"] = root
     message["References"] = root
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from service.drawing import TEMPLATES
+from workers import aside
 
 FONTS = TEMPLATES / "static" / "fonts"
 WIDTH = 760
@@ -13,6 +14,11 @@ WIDTH = 760
 @functools.lru_cache(maxsize=256)
 def png(svg: str) -> bytes:
     """The drawing as a PNG, with the fonts shipped with the service."""
+    return aside.do(render, svg)
+
+
+def render(svg: str) -> bytes:
+    """Draw it now."""
     import resvg_py  # slow to load, and only letters need it
 
     return bytes(

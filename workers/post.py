@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import smtplib
 from collections.abc import Sequence
+from contextlib import suppress
 from email.message import EmailMessage
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import structlog
@@ -12,14 +14,14 @@ from sqlalchemy import Connection, Row, select, update
 
 from service.house import House
 from service.store.schema import letters, people, seats
-from workers import house
+from workers import answer
 from workers.letters import Order, write
 
 log = structlog.get_logger()
 
+Due = Row[Any]
 BATCH = 25
-LEASE = 120
-TRIES = 12
+TRIES = 24  # three to four days
 OWED = (
     select(letters.c.id)
     .where(letters.c.sent_at.is_(None))
@@ -31,51 +33,60 @@ OWED = (
 
 def deliver() -> None:
     """Send everything that is owed now."""
-    here = house()
-    here.bells.answered("post")
-    while batch := claim(here):
-        send(here, batch)
+    answer("post", deliver_some)
 
 
-def claim(here: House) -> list[Row[tuple[object, ...]]]:
+def deliver_some(here: House) -> bool:
+    """Send some of the letters that are owed, if there are any."""
+    batch = claim(here)
+    send(here, batch)
+    return bool(batch)
+
+
+def claim(here: House) -> Sequence[Due]:
     """Take some letters in hand: for a while nobody else will, and should we die, somebody else does afterwards."""
     with here.store.writing() as connection:
         wanted = connection.execute(OWED.where(letters.c.due_at <= here.now())).scalars().all()
         if not wanted:
             return []
-        lease = {"due_at": here.now() + LEASE, "tries": letters.c.tries + 1}
+        lease = {"due_at": here.now() + here.settings.lease, "tries": letters.c.tries + 1}
         connection.execute(update(letters).where(letters.c.id.in_(wanted)).values(**lease))
-        return list(_addressed(connection, wanted))
+        return _addressed(connection, wanted)
 
 
-def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Row[tuple[object, ...]]]:
-    joined = letters.join(seats, (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)).join(
-        people, people.c.id == seats.c.person
-    )
+def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
+    seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
+    joined = letters.join(seats, seat).outerjoin(people, people.c.id == seats.c.person)
     columns = (*letters.c, seats.c.name, people.c.address, people.c.language)
     return connection.execute(
         select(*columns).select_from(joined).where(letters.c.id.in_(wanted)).order_by(letters.c.id)
     ).all()
 
 
-def send(here: House, batch: Sequence[Row[tuple[object, ...]]]) -> None:
+def send(here: House, batch: Sequence[Due]) -> None:
     """Write and send these letters over one connection."""
-    written = [(row, _written(here, row)) for row in batch]
-    ready = [(row, message) for row, message in written if message is not None]
+    ready = [(row, message) for row in batch if (message := _written(here, row)) is not None]
     if not ready:
         return
     try:
-        with connect(here.relay) as server:
-            for row, message in ready:
-                _post(here, server, row, message)
-    except (OSError, smtplib.SMTPException) as error:
+        server = connect(here.relay)
+    except OSError as error:
         log.warning("mail server not reached", error=str(error))
         for row, _ in ready:
             _later(here, row, str(error))
+        return
+    with suppress(smtplib.SMTPException), server:  # by the time it refuses our goodbye, all letters are marked
+        for place, (row, message) in enumerate(ready):
+            if not _post(here, server, row, message):
+                _back_in_line(here, [left for left, _ in ready[place + 1 :]])
+                return
 
 
-def _written(here: House, row: Row[tuple[object, ...]]) -> EmailMessage | None:
-    order = Order(row.table, row.seq, row.seat, row.kind, row.address, row.name, row.language)
+def _written(here: House, row: Due) -> EmailMessage | None:
+    if row.address is None:
+        _done(here, row, "nobody there")
+        return None
+    order = Order(row.table, row.seq, row.seat, row.kind, row.address, row.name, row.language, row.said)
     try:
         message = write(here, order)
     except Exception as error:
@@ -87,17 +98,32 @@ def _written(here: House, row: Row[tuple[object, ...]]) -> EmailMessage | None:
     return message
 
 
-def _post(here: House, server: smtplib.SMTP, row: Row[tuple[object, ...]], message: EmailMessage) -> None:
+def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage) -> bool:
+    """Hand one letter to the server; False where neither it nor our lease is good for another."""
+    if here.now() >= row.due_at:
+        return False
     try:
         server.send_message(message, here.settings.sender, [row.address])
     except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError) as error:
-        if _permanent(error):
-            log.warning("letter refused for good", letter=row.id, error=str(error))
-            _done(here, row, f"refused: {error}")
-        else:
-            _later(here, row, str(error))
+        _refused(here, row, error)
+    except OSError as error:  # smtplib's own are among these
+        log.warning("mail server lost", letter=row.id, error=str(error))
+        _later(here, row, str(error))
+        return False
+    except Exception as error:
+        log.exception("letter not sent", letter=row.id)
+        _later(here, row, f"not sent: {error}")
+    else:
+        _done(here, row, "sent")
+    return True
+
+
+def _refused(here: House, row: Due, error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> None:
+    if not _permanent(error):
+        _later(here, row, str(error))
         return
-    _done(here, row, "sent")
+    log.warning("letter refused for good", letter=row.id, error=str(error))
+    _done(here, row, f"refused: {error}")
 
 
 def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> bool:
@@ -106,13 +132,13 @@ def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> 
     return all(code >= 500 for code, _ in error.recipients.values())
 
 
-def _done(here: House, row: Row[tuple[object, ...]], outcome: str) -> None:
+def _done(here: House, row: Due, outcome: str) -> None:
     with here.store.writing() as connection:
         marked = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
         connection.execute(marked.values(sent_at=here.now(), outcome=outcome))
 
 
-def _later(here: House, row: Row[tuple[object, ...]], why: str) -> None:
+def _later(here: House, row: Due, why: str) -> None:
     """Try again after a pause that doubles, up to six hours; in the end give up and say so."""
     if row.tries >= TRIES:
         _done(here, row, f"given up: {why}")
@@ -121,6 +147,14 @@ def _later(here: House, row: Row[tuple[object, ...]], why: str) -> None:
     with here.store.writing() as connection:
         again = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
         connection.execute(again.values(due_at=here.now() + pause, outcome=why[:500]))
+
+
+def _back_in_line(here: House, rows: Sequence[Due]) -> None:
+    """These were in hand but not tried; whoever is next may have them at once."""
+    with here.store.writing() as connection:
+        for row in rows:
+            ours = update(letters).where(letters.c.id == row.id, letters.c.due_at == row.due_at)
+            connection.execute(ours.values(due_at=here.now(), tries=row.tries - 1))
 
 
 def connect(url: str) -> smtplib.SMTP:

@@ -30,10 +30,17 @@ class ThreadWorker(SimpleWorker):
 
 
 def run_worker(house: House, queues: Sequence[str] = QUEUES) -> None:
-    """Work in this process until a signal ends it."""
+    """Work in this process until a signal ends it; a worker that quits for another reason is replaced."""
     work_for(house)
-    worker = SimpleWorker(list(queues), connection=house.redis, serializer=JSONSerializer)
-    worker.work(logging_level="WARNING")
+    while True:
+        worker = SimpleWorker(list(queues), connection=house.redis, serializer=JSONSerializer)
+        try:
+            worker.work(logging_level="WARNING")
+        except RedisError as error:
+            log.warning("worker starts again", error=str(error))
+        if worker._shutdown_requested_date:
+            return
+        time.sleep(TICK)
 
 
 def run_thread(house: House, queues: Sequence[str], stop: threading.Event) -> None:
@@ -45,7 +52,7 @@ def run_thread(house: House, queues: Sequence[str], stop: threading.Event) -> No
             worker.work(logging_level="WARNING")
         except RedisError as error:
             log.warning("worker starts again", error=str(error))
-            stop.wait(TICK)
+        stop.wait(TICK)
 
 
 def _stop_with(worker: ThreadWorker, stop: threading.Event) -> None:

@@ -14,10 +14,11 @@ from service import clerk
 from service.clerk import STAND_INS, Desktop
 from service.house import House
 from service.store import book
-from service.store.book import Verdict
+from service.store.book import Owed, Verdict
 from service.store.schema import submissions
-from workers import house
+from workers import answer
 
+Submission = Row[tuple[object, ...]]
 log = structlog.get_logger()
 
 NEXT = (
@@ -31,10 +32,7 @@ NEXT = (
 
 def hear() -> None:
     """Judge everything that waits for a verdict."""
-    here = house()
-    here.bells.answered("referee")
-    while hear_one(here):
-        pass
+    answer("referee", hear_one)
 
 
 def hear_one(here: House) -> bool:
@@ -45,10 +43,22 @@ def hear_one(here: House) -> bool:
             return False
         verdict, desktop = _judged(here, connection, submission)
         book.judge(connection, submission.id, verdict)
+        if submission.by_mail and not verdict.accepted:
+            _answer_by_mail(here, connection, submission, verdict)
     here.bells.wake(submission.id)
     if desktop is not None:
         settled(here, desktop)
+    elif submission.by_mail:
+        here.bells.ring("post")
     return True
+
+
+def _answer_by_mail(here: House, connection: Connection, submission: Submission, verdict: Verdict) -> None:
+    """Who answers by mail sees no page, so a letter says why the answer did not count."""
+    row = book.find(connection, submission.table)
+    assert row
+    letter = Owed(submission.seat, f"refused/{submission.id}", here.now())
+    book.owe(connection, submission.table, row.length - 1, letter, verdict.said)
 
 
 def settled(here: House, desktop: Desktop) -> None:
@@ -59,7 +69,7 @@ def settled(here: House, desktop: Desktop) -> None:
         here.bells.ring("bots")
 
 
-def _judged(here: House, connection: Connection, submission: Row[tuple[object, ...]]) -> tuple[Verdict, Desktop | None]:
+def _judged(here: House, connection: Connection, submission: Submission) -> tuple[Verdict, Desktop | None]:
     desktop = clerk.take(connection, here.shelf, submission.table)
     assert desktop
     try:
@@ -75,7 +85,7 @@ def _judged(here: House, connection: Connection, submission: Row[tuple[object, .
         return Verdict(False, "This move met a fault of ours. Nothing was changed; the host has been told."), None
 
 
-def _entered(here: House, desktop: Desktop, submission: Row[tuple[object, ...]]) -> Desktop:
+def _entered(here: House, desktop: Desktop, submission: Submission) -> Desktop:
     seat, words = submission.seat, submission.move.split()
     if words[0].casefold() == "sit":
         return _sat(here, desktop, seat, words[1:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from service.commands import terminal
@@ -35,13 +36,34 @@ class Book(Protocol):
     def import_(self, export: Export) -> str:
         """Add a log from elsewhere; the result is the table's name here."""
 
+    def whole(self, table: str) -> Export:
+        """The log with everything, even while it is played: for the host's own audit."""
+
     def tables(self) -> Iterable[str]:
         """All tables, the oldest first."""
 
 
-def open_book(database: str | None) -> Book:
-    """The book of record of the service with these settings, or of this database."""
-    raise Misuse(f"There is no book of record at {database or 'the settings'} yet: this build keeps none.")
+def open_book(database: str | None, make: bool = False) -> Book:
+    """The book of record of the service with these settings, or of this database; made only where that is meant."""
+    from msgspec.structs import replace
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from service import settings
+    from service.archive import Archive
+    from service.links import Links
+    from service.store import Store
+
+    found = settings.read()
+    found = replace(found, database=database) if database else found
+    url = found.database_url
+    if url.startswith("sqlite:///") and not (make or Path(url.removeprefix("sqlite:///")).exists()):
+        raise Misuse(f"There is no book of record at {url}; name it with --database, or set DEPESCHE_FOLDER.")
+    try:
+        store = Store(url)
+        store.migrate()
+    except (SQLAlchemyError, OSError) as error:
+        raise Misuse(f"The book of record at {url} cannot be opened: {error}") from error
+    return Archive(store, Links(settings.keep_secret(found)))
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
@@ -116,7 +138,7 @@ def _logs(args: Namespace) -> Iterator[tuple[str, Export]]:
     if args.table or args.all:
         book = open_book(args.database)
         for table in dict.fromkeys((*args.table, *(book.tables() if args.all else ()))):
-            yield table, book.export(table)
+            yield table, book.whole(table)
 
 
 def audited(name: str, log: Export) -> Report:
@@ -176,7 +198,7 @@ def import_(args: Namespace) -> int:
         _say(file, report)
     if tampered:
         return WRONG
-    book = open_book(args.database)
+    book = open_book(args.database, make=True)
     names = [{"file": file, "table": book.import_(log)} for file, log in logs]
     if args.json:
         terminal.print_json(names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -65,14 +66,27 @@ def replay(args: Namespace) -> int:
     log = _opened(args.file, load(args.file), args.seat)
     if args.at is not None and args.at >= len(log.entries):
         raise Misuse(f"{args.file} has no entry {args.at}; its entries are 0 to {len(log.entries) - 1}.")
-    told = moments(log, args.at)
+    told = _all(moments(log, args.at))
     if args.json:
-        terminal.print_json(_described(log, list(told)))
+        terminal.print_json(_described(log, told))
         return FINE
     print("\n".join(_heading(log)))
     for moment in told:
         print("\n".join(("", *_lines(moment))))
     return FINE
+
+
+def _all(told: Iterator[Moment]) -> list[Moment]:
+    """All of it before anything is printed, so that a log that cannot be told is refused as a whole."""
+    from jinja2 import TemplateNotFound
+
+    try:
+        return list(told)
+    except TemplateNotFound as missing:
+        raise Misuse(f"This game cannot be told: there is no template {missing.name}.") from missing
+    except Exception as fault:  # the log is somebody's file: anything may stand in it
+        why = f"{type(fault).__name__}: {fault}"
+        raise Misuse(f"This log cannot be told ({why}); `depesche audit` says what is wrong with it.") from fault
 
 
 def load(file: str) -> Export:
@@ -141,14 +155,8 @@ def _tables(log: Log, only: int | None) -> Iterator[Table | None]:
     if not log.whole:
         yield from [None] * len(log.entries)
         return
-    number = -1
-    try:
-        for number, table in enumerate(record.folds(log.game, log.entries, None if only is None else only + 1)):
-            if number:
-                yield table
-    except Exception as fault:
-        why = f"Entry {number} does not follow from those before it ({type(fault).__name__})"
-        raise Misuse(f"{why}; `depesche audit` tells more.") from fault
+    tables = record.folds(log.game, log.entries, None if only is None else only + 1)
+    yield from islice(tables, 1, None)
 
 
 def _heard(log: Log, entry: Entry[Any]) -> Entry[Any]:

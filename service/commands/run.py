@@ -13,38 +13,76 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from engine.refusal import Refused
+from service.commands.terminal import Parser, Subparsers, add_command, positive
 
 if TYPE_CHECKING:
     from service.house import House
     from service.settings import Settings
 
 
-def add(commands: Any) -> None:
-    """The commands of this file."""
-    serve = commands.add_parser(
-        "serve", help="run everything in one process: pages, referee, post, clock, and a local mailbox"
+def add(subparsers: Subparsers[Parser]) -> None:
+    _add_serve(subparsers)
+    _add_web(subparsers)
+    worker = add_command(
+        subparsers,
+        "worker",
+        run_worker,
+        "Judge moves, send letters and play for bots; production, as many as you like.",
+        "depesche worker",
+        "depesche worker --queues bots",
+    )
+    worker.add_argument("--queues", default="referee,post,bots", help="which bells to answer, in this order")
+    add_command(
+        subparsers,
+        "clock",
+        run_clock,
+        "Watch deadlines and ring forgotten bells; production, one is enough, more do no harm.",
+        "depesche clock",
+    )
+    inbound = add_command(
+        subparsers,
+        "inbound",
+        run_inbound,
+        "Receive answers by mail: an LMTP server behind your mail server.",
+        "depesche inbound --bind 127.0.0.1:8024",
+    )
+    inbound.add_argument("--bind", default="127.0.0.1:8024", help="address and port to listen on")
+    inbound.add_argument("--smtp", action="store_true", help="speak SMTP, not LMTP")
+    add_command(
+        subparsers,
+        "doctor",
+        run_doctor,
+        "Check that database, Redis and mail server can be reached.",
+        "depesche doctor",
+    )
+
+
+def _add_serve(subparsers: Subparsers[Parser]) -> None:
+    serve = add_command(
+        subparsers,
+        "serve",
+        run_serve,
+        "Run everything in one process: pages, referee, post, clock, and a local mailbox.",
+        "depesche serve --demo",
+        "depesche serve --host 0.0.0.0 --port 80 --folder /var/lib/depesche",
     )
     serve.add_argument("--host", help="address to listen on (DEPESCHE_HOST)")
-    serve.add_argument("--port", type=int, help="port to listen on (DEPESCHE_PORT)")
+    serve.add_argument("--port", type=positive, help="port to listen on (DEPESCHE_PORT)")
     serve.add_argument("--folder", help="where the database and the secret live (DEPESCHE_FOLDER)")
     serve.add_argument("--demo", action="store_true", help="open a table against a bot and print its address")
-    serve.set_defaults(run=run_serve)
 
-    web = commands.add_parser("web", help="serve the pages (production; any number of machines)")
-    web.add_argument("--workers", type=int, default=2, help="processes")
-    web.add_argument("--threads", type=int, default=8, help="threads in each process")
+
+def _add_web(subparsers: Subparsers[Parser]) -> None:
+    web = add_command(
+        subparsers,
+        "web",
+        run_web,
+        "Serve the pages; production, on any number of machines.",
+        "depesche web --bind 0.0.0.0:8000 --workers 4",
+    )
+    web.add_argument("--workers", type=positive, default=2, help="processes")
+    web.add_argument("--threads", type=positive, default=8, help="threads in each process")
     web.add_argument("--bind", help="address and port, for instance 0.0.0.0:8000")
-    web.set_defaults(run=run_web)
-
-    worker = commands.add_parser("worker", help="judge moves, send letters and play for bots (production)")
-    worker.add_argument("--queues", default="referee,post,bots", help="which bells to answer, in this order")
-    worker.set_defaults(run=run_worker)
-
-    clock = commands.add_parser("clock", help="watch deadlines and ring forgotten bells (production; one is enough)")
-    clock.set_defaults(run=run_clock)
-
-    doctor = commands.add_parser("doctor", help="check that database, Redis and mail server can be reached")
-    doctor.set_defaults(run=run_doctor)
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -67,29 +105,41 @@ def _settings(options: argparse.Namespace) -> Settings:
 def run_serve(options: argparse.Namespace) -> int:
     """The embedded service: everything in this process."""
     from service.house import House
+    from service.settings import EMBEDDED
 
     settings = _settings(options)
     settings.folder.mkdir(parents=True, exist_ok=True)
     with only_one(settings):
         house = House(settings)
         house.store.migrate()
+        server = _server(house)
         with embedded(house):
             if options.demo:
                 _say(f"A table against a bot is laid: {demonstration(house)}")
             _say(f"Depesche is open at {settings.address}/ (stop with Ctrl-C)")
-            if settings.smtp == "embedded":
+            if settings.smtp == EMBEDDED:
                 _say(f"Every letter can be read at {settings.address}/mailbox")
-            _listen(house)
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+            server.run()
     return 0
 
 
-def _listen(house: House) -> None:
-    import waitress
+def _server(house: House) -> Any:
+    """The web server, its port already taken."""
+    import waitress.server
 
     from service import create_app
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    waitress.serve(create_app(house), host=house.settings.host, port=house.settings.port, threads=8, ident=None)
+    host, port = house.settings.host, house.settings.port
+    try:
+        return waitress.server.create_server(create_app(house), host=host, port=port, threads=8, ident=None)
+    except OSError as error:
+        raise Refused(
+            "{host}:{port} cannot be listened on ({why}); choose another port with --port.",
+            host=host,
+            port=port,
+            why=error.strerror,
+        ) from error
 
 
 @contextmanager
@@ -97,18 +147,19 @@ def embedded(house: House) -> Iterator[None]:
     """The workers, the clock and, where there is no relay, the mail server, as threads of this process."""
     from service import mailserver
     from service.settings import EMBEDDED
-    from workers import processes, work_for
+    from workers import aside, processes, work_for
 
     stop, mail = threading.Event(), None
     if house.settings.smtp == EMBEDDED:
         mail = mailserver.start(house)
-        house.relay = f"smtp://127.0.0.1:{mailserver.port_of(mail)}"
+        house.relay = f"smtp://127.0.0.1:{mail.port}"
     work_for(house)
+    aside.start()
     threads = [
-        threading.Thread(target=processes.run_thread, args=(house, ["referee", "post"], stop), name="referee"),
-        threading.Thread(target=processes.run_thread, args=(house, ["bots"], stop), name="bots"),
-        threading.Thread(target=processes.run_clock, args=(house, stop), name="clock"),
+        threading.Thread(target=processes.run_thread, args=(house, [queue], stop), name=queue)
+        for queue in processes.QUEUES
     ]
+    threads.append(threading.Thread(target=processes.run_clock, args=(house, stop), name="clock"))
     for thread in threads:
         thread.daemon = True
         thread.start()
@@ -116,10 +167,11 @@ def embedded(house: House) -> Iterator[None]:
         yield
     finally:
         stop.set()
-        for bell in ("referee", "bots"):
+        for bell in processes.QUEUES:
             house.bells.ring(bell)  # wakes the workers, so that they see the stop
         for thread in threads:
             thread.join(timeout=5)
+        aside.stop()
         if mail:
             mail.stop()
 
@@ -212,6 +264,43 @@ def run_clock(options: argparse.Namespace) -> int:
         signal.signal(number, lambda *_: stop.set())
     processes.run_clock(house, stop)
     return 0
+
+
+def run_inbound(options: argparse.Namespace) -> int:
+    """The server for answers by mail."""
+    from service.house import House
+
+    host, _, port = options.bind.rpartition(":")
+    if not host or not port.isdecimal():
+        raise Refused("--bind takes an address and a port, like 127.0.0.1:8024, not “{bind}”.", bind=options.bind)
+    house, stop = House(_settings(options)), threading.Event()
+    house.store.migrate()
+    receiver = smtp(house, host, int(port)) if options.smtp else lmtp(house, host, int(port))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    receiver.start()
+    _say(f"Answers are received at {options.bind} ({'SMTP' if options.smtp else 'LMTP'})")
+    stop.wait()
+    receiver.stop()
+    return 0
+
+
+def smtp(house: House, host: str, port: int) -> Any:
+    """A server that takes answers by SMTP."""
+    from aiosmtpd.controller import Controller
+
+    from workers import inbox
+
+    return Controller(inbox.Receiver(house), hostname=host, port=port, data_size_limit=inbox.LARGEST)
+
+
+def lmtp(house: House, host: str, port: int) -> Any:
+    """The same by LMTP, as a mail server in front of us speaks it."""
+    from aiosmtpd.lmtp import LMTP
+
+    receiver = smtp(house, host, port)
+    receiver.factory = lambda: LMTP(receiver.handler, **receiver.SMTP_kwargs)
+    return receiver
 
 
 def run_doctor(options: argparse.Namespace) -> int:

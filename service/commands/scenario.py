@@ -55,8 +55,6 @@ def scenario(args: Namespace) -> int:
 def outcome(file: str) -> Outcome:
     """Load and run one file."""
     from engine import scenario as scenarios
-    from engine.chance import Unforced
-    from engine.refusal import Refused
 
     try:
         found = _loaded(file)
@@ -64,9 +62,9 @@ def outcome(file: str) -> Outcome:
         return Outcome(file, "", "unusable", str(misuse))
     try:
         scenarios.run(found)
-    except Refused as refused:  # the moves' refusals are part of the check; what is left is the table itself
-        return Outcome(file, found.title, "unusable", f"{file} is not a scenario: {refused}")
-    except (scenarios.Failed, Unforced) as failed:
+    except scenarios.Unfit as misfit:
+        return Outcome(file, found.title, "unusable", f"{file} is not a scenario: {misfit}")
+    except scenarios.Failed as failed:
         return Outcome(file, found.title, "fails", str(failed))
     except Exception as fault:
         return Outcome(file, found.title, "fails", f"the rules broke down: {type(fault).__name__}: {fault}")

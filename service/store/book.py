@@ -49,35 +49,38 @@ class Verdict(Struct, frozen=True):
     seq: int | None = None
 
 
-LOCK = select(tables).where(tables.c.id == bindparam("id")).with_for_update()
-LOOK = select(tables).where(tables.c.id == bindparam("id"))
-SEATS = select(seats).where(seats.c.table == bindparam("id")).order_by(seats.c.seat)
+# `key_share`: others may meanwhile add rows that refer to this one, such as the next submission.
+LOCK = select(tables).where(tables.c.id == bindparam("wanted")).with_for_update(key_share=True)
+LOOK = select(tables).where(tables.c.id == bindparam("wanted"))
+SEATS = select(seats).where(seats.c.table == bindparam("wanted")).order_by(seats.c.seat)
 ENTRIES = (
     select(entries)
-    .where(entries.c.table == bindparam("id"), entries.c.seq >= bindparam("first"), entries.c.seq < bindparam("end"))
+    .where(
+        entries.c.table == bindparam("wanted"), entries.c.seq >= bindparam("first"), entries.c.seq < bindparam("end")
+    )
     .order_by(entries.c.seq)
 )
-ADVANCE = update(tables).where(tables.c.id == bindparam("id"))
-SIT = update(seats).where(seats.c.table == bindparam("id"), seats.c.seat == bindparam("number"))
-JUDGE = update(submissions).where(submissions.c.id == bindparam("number"))
+ADVANCE = update(tables).where(tables.c.id == bindparam("wanted"))
+SIT = update(seats).where(seats.c.table == bindparam("wanted"), seats.c.seat == bindparam("one"))
+JUDGE = update(submissions).where(submissions.c.id == bindparam("one"))
 
 
 def lock(connection: Connection, table: str) -> Found | None:
     """The table's row, and nobody else changes it until this transaction ends."""
-    return connection.execute(LOCK, {"id": table}).one_or_none()
+    return connection.execute(LOCK, {"wanted": table}).one_or_none()
 
 
 def find(connection: Connection, table: str) -> Found | None:
-    return connection.execute(LOOK, {"id": table}).one_or_none()
+    return connection.execute(LOOK, {"wanted": table}).one_or_none()
 
 
 def seats_of(connection: Connection, table: str) -> Sequence[Found]:
-    return connection.execute(SEATS, {"id": table}).all()
+    return connection.execute(SEATS, {"wanted": table}).all()
 
 
 def entries_of(connection: Connection, table: str, first: int = 0, end: int = 2**31 - 1) -> Sequence[Found]:
     """The entries from `first` up to, not including, `end`."""
-    return connection.execute(ENTRIES, {"id": table, "first": first, "end": end}).all()
+    return connection.execute(ENTRIES, {"wanted": table, "first": first, "end": end}).all()
 
 
 def append(
@@ -105,14 +108,14 @@ def append(
             moved_at=at,
             ended_at=at if phase == "over" else None,
         ),
-        {"id": table},
+        {"wanted": table},
     )
     for chair in chairs:
         connection.execute(
             SIT.values(
                 status=chair.status, open_since=chair.open_since, due_at=chair.due_at, remind_at=chair.remind_at
             ),
-            {"id": table, "number": chair.seat},
+            {"wanted": table, "one": chair.seat},
         )
     rows = [
         {"table": table, "seq": sealed.seq, "seat": letter.seat, "kind": letter.kind, "due_at": letter.due_at}
@@ -126,5 +129,13 @@ def judge(connection: Connection, submission: int, verdict: Verdict) -> None:
     """Note the verdict on a submission."""
     connection.execute(
         JUDGE.values(accepted=verdict.accepted, said=verdict.said, rule=verdict.rule, seq=verdict.seq),
-        {"number": submission},
+        {"one": submission},
     )
+
+
+def owe(connection: Connection, table: str, seq: int, letter: Owed, said: str = "") -> None:
+    """A letter that no entry makes necessary; one that is owed already stays as it is."""
+    key = {"table": table, "seq": seq, "seat": letter.seat, "kind": letter.kind}
+    same = select(letters.c.id).where(*(letters.c[name] == value for name, value in key.items()))
+    if connection.execute(same).first() is None:
+        connection.execute(insert(letters), {**key, "due_at": letter.due_at, "said": said})

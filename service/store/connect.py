@@ -20,11 +20,12 @@ class Store:
     def __init__(self, url: str) -> None:
         self.url = url
         self.engine = _engine(url)
+        self._snapshots = _snapshots(self.engine)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only looks."""
-        with self.engine.begin() as connection:
+        """A transaction that only looks, and sees one moment however long it looks."""
+        with self._snapshots.begin() as connection:
             yield connection
 
     @contextmanager
@@ -54,6 +55,13 @@ def _engine(url: str) -> Engine:
     event.listen(engine, "connect", _sqlite_connected)
     event.listen(engine, "begin", _sqlite_begin)
     return engine
+
+
+def _snapshots(engine: Engine) -> Engine:
+    """The same database, where a transaction sees what was true as it began; SQLite's always do."""
+    if engine.dialect.name == "sqlite":
+        return engine
+    return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 def _sqlite_connected(connection: Any, _: Any) -> None:

@@ -96,6 +96,7 @@ submissions = Table(
     Column("seat", Integer, nullable=False),
     Column("move", Text, nullable=False),
     Column("seen", Integer),
+    Column("by_mail", Boolean, nullable=False, server_default=text("false")),
     Column("at", BigInteger, nullable=False),
     Column("accepted", Boolean),
     Column("said", Text, nullable=False, server_default=""),
@@ -117,6 +118,7 @@ letters = Table(
     Column("tries", Integer, nullable=False, server_default="0"),
     Column("sent_at", BigInteger),
     Column("outcome", Text, nullable=False, server_default=""),
+    Column("said", Text, nullable=False, server_default=""),
     UniqueConstraint("table", "seq", "seat", "kind", name="letters_once"),
     Index("letters_owed", "due_at", sqlite_where=text("sent_at IS NULL"), postgresql_where=text("sent_at IS NULL")),
 )

@@ -21,7 +21,7 @@ from service.web.api import api
 from service.web.lobby import lobby
 from service.web.mailbox import mailbox
 from service.web.ops import ops
-from service.web.pages import problem
+from service.web.pages import LANGUAGES, problem
 from service.web.table import table
 
 log = structlog.get_logger()
@@ -59,7 +59,8 @@ def wire(house: House) -> Flask:
     _limit(app, house)
     app.register_error_handler(Exception, _failed)
     app.after_request(_headers)
-    environment().filters["when"] = when
+    for language in LANGUAGES:
+        environment(language).filters["when"] = when
     return app
 
 

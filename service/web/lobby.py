@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Mapping
+from random import Random
 
-from flask import Blueprint, Response, redirect, request, url_for
+from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
+from engine.game import Game
 from engine.options import Option, describe
 from engine.refusal import Refused
-from service.desk import Invited
+from service import samples
+from service.desk import Invited, Unknown
+from service.drawing import Scene, board_svg, players
 from service.settings import DAY
 from service.web.pages import house, page
 
 lobby = Blueprint("lobby", __name__)
+ROWS = 8
+EARLY = 16
 PACES = {"1": DAY, "3": 3 * DAY, "7": 7 * DAY, "0": 0}
 
 
@@ -31,6 +39,15 @@ class Guest(Struct, frozen=True):
 def welcome() -> Response:
     """The games there are."""
     return page("lobby.html", games=[game.META for game in catalogue.games().values()])
+
+
+@lobby.get("/picture/<name>.svg")
+def picture(name: str) -> Response:
+    """A board of that game, as its sign in the lobby."""
+    response = make_response(_drawn(name))
+    response.headers["Content-Type"] = "image/svg+xml"
+    response.headers["Cache-Control"] = "public, max-age=3600"
+    return response
 
 
 @lobby.get("/new/<name>")
@@ -50,11 +67,11 @@ def open_table(name: str) -> Reply:
         if option.kind == "switch" and form.get(f"asked.{option.name}"):
             chosen[option.name] = "on" if form.get(f"option.{option.name}") else "off"
     try:
-        guests = [guest for guest in _guests(form) if guest.name.strip() or guest.address.strip()]
+        guests = [guest for guest in _guests(form) if guest.name.strip() or guest.address.strip() or guest.bot]
         for guest in guests:
             if not guest.bot and not guest.address.strip():
                 raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
-        invited = [Invited(guest.name, "" if guest.bot else guest.address) for guest in guests]
+        invited = [Invited(_called(one, row), "" if one.bot else one.address) for row, one in enumerate(guests)]
         opened = house().desk.open_table(name, chosen, invited, PACES.get(form.get("pace", ""), 3 * DAY))
     except Refused as refused:
         return _form(name, form, str(refused), 422)
@@ -63,7 +80,7 @@ def open_table(name: str) -> Reply:
 
 
 def _form(name: str, form: Mapping[str, str], error: str, status: int) -> Response:
-    game = catalogue.find(name)
+    game = _game(name)
     return page(
         "new.html",
         status,
@@ -76,12 +93,34 @@ def _form(name: str, form: Mapping[str, str], error: str, status: int) -> Respon
     )
 
 
+def _game(name: str) -> Game:
+    if name not in catalogue.games():
+        raise Unknown("There is no game “{name}” here; please choose one of those in the lobby.", name=name)
+    return catalogue.find(name)
+
+
 def _options(name: str) -> tuple[Option, ...]:
-    return describe(catalogue.find(name).META.options)
+    return describe(_game(name).META.options)
+
+
+@functools.cache
+def _drawn(name: str) -> str:
+    """The board of a game some moves after its beginning, as all may see it."""
+    game = _game(name)
+    sample = samples.started(game, max(game.META.seats), b"lobby".ljust(32))
+    for _ in itertools.islice(samples.played(sample, Random(7)), EARLY):  # noqa: S311 - a picture, not dice
+        pass
+    seats = players(["" for _ in sample.table.seats])
+    return board_svg(Scene(game, game.view(sample.table.state, None), seats))
 
 
 def _guests(form: Mapping[str, str]) -> list[Guest]:
     return [
         Guest(form.get(f"name.{row}", ""), form.get(f"address.{row}", ""), bool(form.get(f"bot.{row}")))
-        for row in range(8)
+        for row in range(ROWS)
     ]
+
+
+def _called(guest: Guest, row: int) -> str:
+    """A bot without a name is called by its place."""
+    return guest.name if guest.name.strip() or not guest.bot else f"Bot {row}"

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as Reply
 
 from engine import table as tables
+from engine.menu import Entry, Menu
 from engine.record import Table
 from engine.refusal import Refused
 from service import chronicle, people
@@ -31,7 +32,8 @@ def show(link: str) -> Response:
     said = _said(place)
     if look.table.phase != "playing" and look.table.phase != "over":
         return page("gathering.html", **_common(place, look), said=said, nonce=secrets.token_hex(4))
-    scene, voice = _scene(place, look, look.table), _voice(place, look)
+    menu = tables.menu(look.game, look.table, place.seat) if place.seat is not None else ()
+    scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
     entries = house().desk.entries(look, max(0, look.row.length - 400))
     commands = tables.commands(look.table, place.seat) if place.seat is not None else ()
     return page(
@@ -45,6 +47,7 @@ def show(link: str) -> Response:
         offers=offer.offers(scene.menu, voice, request.args.get("say", "").split()),
         menu=offer.as_data(scene.menu),
         labels=_labels(scene, voice),
+        saying=request.args.get("say", "").split(),
         commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
         asked=look.table.asked,
         since=_told(look, voice, chronicle.since_own_move(entries, place.seat), place.seat),
@@ -63,9 +66,20 @@ def move(link: str) -> Reply:
     words = {name: form.getlist(name) for name in ("move", "verb", "arg")}
     text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in words[name])
     seen = int(form["seen"]) if form.get("seen", "").isdecimal() and len(form["seen"]) < 9 else None
-    submission = house().desk.submit(place, text, form.get("key", ""), seen)
+    key = form.get("key", "")
+    submission = house().desk.submit(place, text, f"{key[:16]}/{text}" if key else "", seen)
     house().desk.verdict(submission)
     return redirect(url_for("table.show", link=link, said=submission), 303)
+
+
+@table.get("/pulse")
+def pulse(link: str) -> Reply:
+    """How far the table has come: little to ask for, so that an open page may ask often."""
+    row = house().desk.look(house().desk.find(link).table).row
+    response = make_response({"length": row.length, "head": row.head})
+    response.set_etag(row.head)
+    response.headers["Cache-Control"] = "no-cache"
+    return response.make_conditional(request)
 
 
 @table.post("/sit")
@@ -131,11 +145,11 @@ def _common(place: Place, look: Look) -> dict[str, Any]:
         "players": players(look.names),
         "options": look.table.options,
         "now": house().now(),
+        "watch": url_for("table.show", link=house().links.watch(look.row.id)),
     }
 
 
-def _scene(place: Place, look: Look, table: Table) -> Scene:
-    menu = tables.menu(look.game, table, place.seat) if place.seat is not None and table is look.table else ()
+def _scene(place: Place, look: Look, table: Table, menu: Menu = ()) -> Scene:
     view = look.game.view(table.state, place.seat)
     return Scene(look.game, view, players(look.names), place.seat, menu, language())
 
@@ -144,14 +158,15 @@ def _voice(place: Place, look: Look) -> Voice:
     return Voice(look.game, look.names, language(), place.seat)
 
 
-def _labels(scene: Scene, voice: Voice) -> dict[str, str]:
-    """Every word of the menu as people say it, for the script."""
-    words = {entry.verb: voice.verb(entry.verb) for entry in scene.menu}
-    for entry in scene.menu:
-        tokens = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
-        for args in tokens:
-            words |= {token: voice.token(entry.verb, token) for token in args if token not in words}
-    return words
+def _labels(scene: Scene, voice: Voice) -> dict[str, dict[str, Any]]:
+    """Every word of the menu as people say it, verb by verb, for the script."""
+    return {entry.verb: {"verb": voice.verb(entry.verb), "tokens": _words(entry, voice)} for entry in scene.menu}
+
+
+def _words(entry: Entry, voice: Voice) -> dict[str, str]:
+    sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
+    tokens = dict.fromkeys(token for args in sequences for token in args)
+    return {token: voice.token(entry.verb, token) for token in tokens}
 
 
 def _told(look: Look, voice: Voice, entries: list[Any], seat: int | None) -> list[chronicle.Chapter]:

@@ -10,7 +10,7 @@ from typing import Literal
 DATA = tomllib.loads((Path(__file__).parent / "board.toml").read_text("utf-8"))
 
 Rank = Literal["emperor", "king", "nobleman"]
-Way = tuple[str, tuple[tuple[str, ...], ...]]
+Way = tuple[tuple[str, str], tuple[str, ...]]
 
 SECTORS = "ABCD"
 CENTRE = "Z"
@@ -57,16 +57,13 @@ def _distances() -> dict[str, int]:
     return found
 
 
-def _walks(start: str, steps: int) -> tuple[Way, ...]:
-    """Every place exactly so many steps away, with the crossings between on each simple way; never over the centre."""
+def _ways(start: str, steps: int) -> tuple[Way, ...]:
+    """Every simple way of exactly so many steps: its two ends, and the crossings between; never over the centre."""
     walks: list[tuple[str, ...]] = [(start,)]
     for _ in range(steps):
         walks = [(*walk, near) for walk in walks for near in NEIGHBOURS[walk[-1]] if near not in walk]
         walks = [walk for walk in walks if steps == 1 or walk[-1] != CENTRE]
-    ways = dict[str, list[tuple[str, ...]]]()
-    for walk in walks:
-        ways.setdefault(walk[-1], []).append(walk[1:-1])
-    return tuple((end, tuple(between)) for end, between in ways.items())
+    return tuple(((start, walk[-1]), walk[1:-1]) for walk in walks)
 
 
 PLACES = _places()
@@ -74,7 +71,7 @@ EDGES = _edges()
 NEIGHBOURS = _neighbours()
 DISTANCE = _distances()
 WAYS: dict[str, dict[str, tuple[Way, ...]]] = {
-    rank: {place: _walks(place, WORTH[rank]) for place in PLACES} for rank in RANKS
+    rank: {place: _ways(place, WORTH[rank]) for place in PLACES} for rank in RANKS
 }
 FORMATION: dict[str, dict[str, Rank]] = {
     sector: {sector + str(number): rank for rank in RANKS for number in DATA["formation"][rank]} for sector in SECTORS

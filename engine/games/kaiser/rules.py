@@ -81,6 +81,7 @@ class State(Struct, frozen=True):
     quiet: int = 0
     mark: int = 0
     seen: dict[int, int] = {}
+    repeated: int = 0
     last: tuple[str, str] | None = None
     decided: bool = False
     victor: int | None = None
@@ -186,25 +187,25 @@ def _corners(options: Options, seats: int, chance: Chance) -> tuple[str, ...]:
 
 
 def menu(state: State, seat: int) -> Menu:
-    """§2, §3: whoever is on turn must move one stone, exactly as far as it is worth."""
+    """§2, §3: whoever is on turn must move one figure, exactly as far as it is worth."""
     if seat != state.turn or state.moved or state.decided:
         return ()
-    targets = tuple(_targets(state, seat))
-    return (Choice("move", targets, rule="2"),) if targets else ()
+    targets = tuple(dict.fromkeys(_targets(state, seat)))
+    return (Choice("move", targets, rule="2.1"),) if targets else ()
 
 
 def _targets(state: State, seat: int) -> Iterator[tuple[str, str]]:
+    """Start and end of every legal move, once for each free way."""
     stones = state.stones
-    may_capture = state.opened[seat]
+    free, may_capture = stones.keys().isdisjoint, state.opened[seat]
     for start, stone in stones.items():
         if stone.seat != seat:
             continue
-        for end, ways in WAYS[stone.rank][start]:
-            taken = stones.get(end)
-            if taken is not None and (taken.seat == seat or not may_capture):  # §4.1
-                continue
-            if any(all(place not in stones for place in between) for between in ways):  # §2.3
-                yield start, end
+        for ends, between in WAYS[stone.rank][start]:
+            if free(between):  # §2.3
+                taken = stones.get(ends[1])
+                if taken is None or (may_capture and taken.seat != seat):  # §4.1, §4.2
+                    yield ends
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
@@ -241,7 +242,7 @@ def _decision(state: State) -> Event | None:
     alive = [seat for seat, out in enumerate(state.out) if not out]
     if len(alive) == 1 and state.options.last_emperor == "wins":
         return RoundWon(alive[0], "last emperor")
-    if state.seen and max(state.seen.values()) >= REPETITIONS:
+    if state.repeated >= REPETITIONS:
         return RoundDrawn("repetition")
     if state.quiet >= QUIET_ROUNDS * len(alive):
         return RoundDrawn("quiet")
@@ -249,10 +250,11 @@ def _decision(state: State) -> Event | None:
 
 
 def _turn(state: State) -> Event | None:
-    """§3: the turn goes round clockwise; who cannot move passes."""
+    """§3: the turn goes round clockwise; who cannot move passes, and who is out is passed over."""
     if state.moved:
         return TurnBegan(_next(state, state.turn))
-    return None if menu(state, state.turn) else Passed(state.turn)
+    can_move = next(_targets(state, state.turn), None)
+    return None if can_move else Passed(state.turn)
 
 
 def _next(state: State, seat: int) -> int:
@@ -354,19 +356,21 @@ def _captured(state: State, at: str) -> State:
 
 
 def _moved(state: State, event: Moved) -> State:
-    """§5.3 counts how long nothing has happened, and how often the same position came up."""
+    """§5.3 counts how often the same position came up, §5.4 for how long nothing has happened."""
     stones = dict(state.stones)
     stone = stones.pop(event.start)
     stones[event.end] = stone
     mark = state.mark ^ _mark(event.start, stone) ^ _mark(event.end, stone)
     position = mark ^ _mark("turn", Stone(event.seat, "emperor"))
     distance = DISTANCE[event.end]
+    repeated = state.seen.get(position, 0) + 1
     nearer = event.rank == "emperor" and distance < state.nearest[event.seat]
     return replace(
         state,
         stones=stones,
         mark=mark,
-        seen={**state.seen, position: state.seen.get(position, 0) + 1},
+        seen={**state.seen, position: repeated},
+        repeated=repeated,
         moved=True,
         opened=_with(state.opened, event.seat, True),
         nearest=_with(state.nearest, event.seat, distance) if nearer else state.nearest,

@@ -71,6 +71,7 @@ def upgrade() -> None:
         sa.Column("tries", sa.Integer(), server_default="0", nullable=False),
         sa.Column("sent_at", sa.BigInteger(), nullable=True),
         sa.Column("outcome", sa.Text(), server_default="", nullable=False),
+        sa.Column("said", sa.Text(), server_default="", nullable=False),
         sa.ForeignKeyConstraint(
             ["table"],
             ["tables.id"],
@@ -142,6 +143,7 @@ def upgrade() -> None:
         sa.Column("seat", sa.Integer(), nullable=False),
         sa.Column("move", sa.Text(), nullable=False),
         sa.Column("seen", sa.Integer(), nullable=True),
+        sa.Column("by_mail", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("accepted", sa.Boolean(), nullable=True),
         sa.Column("said", sa.Text(), server_default="", nullable=False),

@@ -1,0 +1,124 @@
+"""Logs taken out of the book and put into it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+from sqlalchemy import Connection, insert, select
+
+from engine import catalogue, log, record
+from engine import table as engine_table
+from engine.game import Game
+from engine.log import Export
+from engine.refusal import Refused
+from service.links import Links, hashed
+from service.store import Store, book
+from service.store.book import Found
+from service.store.schema import entries, seats, tables
+
+
+def export(connection: Connection, row: Found, seat: int | None = None) -> log.Export:
+    """The log of a table: whole with its seed after the end, before that as this seat may know it."""
+    game = catalogue.find(row.game)
+    over = row.phase == "over"
+    rows = book.entries_of(connection, row.id)
+    return log.Export(
+        table=row.id,
+        game=row.game,
+        commitment=row.commitment,
+        head=row.head,
+        entries=tuple(_link(game, stored, seat, over) for stored in rows),
+        seed=row.seed.hex() if over else None,
+        seat=None if over else seat,
+    )
+
+
+def _link(game: Game, stored: Found, seat: int | None, over: bool) -> log.Link:
+    entry = record.decoder(game).decode(stored.body)
+    known = entry if over else engine_table.redact(game, entry, seat)
+    return log.Link(stored.digest, known is entry, log.plain(stored.body if known is entry else log.canonical(known)))
+
+
+class Archive:
+    """The book of record, as far as whole logs go out of it and into it."""
+
+    def __init__(self, store: Store, links: Links) -> None:
+        self._store = store
+        self._links = links
+
+    def tables(self) -> Sequence[str]:
+        """All tables, the oldest first."""
+        with self._store.reading() as connection:
+            return connection.execute(select(tables.c.id).order_by(tables.c.opened_at, tables.c.id)).scalars().all()
+
+    def export(self, table: str, seat: int | None = None) -> Export:
+        """The log of a table: whole once it has ended, before that as the seat or a spectator may know it."""
+        with self._store.reading() as connection:
+            return export(connection, self._row(connection, table), seat)
+
+    def whole(self, table: str) -> Export:
+        """The log with everything, seed included, even while it is played: for the host's own audit only."""
+        with self._store.reading() as connection:
+            row = self._row(connection, table)
+            links = tuple(
+                log.Link(stored.digest, True, log.plain(stored.body)) for stored in book.entries_of(connection, table)
+            )
+            return replace(export(connection, row), entries=links, seed=row.seed.hex())
+
+    def import_(self, brought: Export) -> str:
+        """Add the log of a finished table; the result is the table's name here."""
+        game = catalogue.find(brought.game)
+        if brought.seed is None:
+            raise Refused("Only the log of a finished table can be imported; this one does not disclose its seed yet.")
+        bodies = [log.canonical(link.entry) for link in brought.entries]
+        ended = record.fold(game, map(record.decoder(game).decode, bodies))
+        with self._store.writing() as connection:
+            if book.find(connection, brought.table):
+                raise Refused("The table {table} is in the book already.", table=brought.table)
+            connection.execute(insert(tables), self._table(brought, len(ended.seats)))
+            connection.execute(insert(seats), [self._seat(brought.table, seat) for seat in range(len(ended.seats))])
+            connection.execute(insert(entries), list(_stored(brought, bodies)))
+        return brought.table
+
+    def _row(self, connection: Connection, table: str) -> Found:
+        row = book.find(connection, table)
+        if row is None:
+            raise Refused("There is no table {table}.", table=table)
+        return row
+
+    def _table(self, brought: Export, count: int) -> dict[str, Any]:
+        times = [int(link.entry["at"]) for link in brought.entries]
+        return {
+            "id": brought.table,
+            "game": brought.game,
+            "seats": count,
+            "seed": bytes.fromhex(brought.seed or ""),
+            "commitment": brought.commitment,
+            "phase": "over",
+            "length": len(brought.entries),
+            "head": brought.head,
+            "pace": 0,
+            "watch": hashed(self._links.watch(brought.table)),
+            "opened_at": times[0],
+            "moved_at": times[-1],
+            "ended_at": times[-1],
+        }
+
+    def _seat(self, table: str, seat: int) -> dict[str, Any]:
+        link = hashed(self._links.seat(table, seat, 0))
+        return {
+            "table": table,
+            "seat": seat,
+            "name": f"Seat {seat + 1}",
+            "status": "taken",
+            "link": link,
+            "link_number": 0,
+        }
+
+
+def _stored(brought: Export, bodies: Sequence[bytes]) -> Any:
+    digests = [link.digest for link in brought.entries]
+    for seq, (body, digest, head) in enumerate(zip(bodies, digests, log.heads(digests), strict=True)):
+        yield {"table": brought.table, "seq": seq, "body": body.decode(), "digest": digest, "hash": head}

@@ -1,0 +1,15 @@
+// Moments in the reader's own time; without a script they stay in UTC.
+
+export function localise(within) {
+  for (const time of within.querySelectorAll("time[datetime]")) {
+    const moment = new Date(time.getAttribute("datetime"));
+    if (Number.isNaN(moment.getTime())) continue;
+    const today = moment.toDateString() === new Date().toDateString();
+    const shape = today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" };
+    time.textContent = new Intl.DateTimeFormat(document.documentElement.lang, shape).format(moment);
+    time.removeAttribute("datetime");
+    time.title = moment.toString();
+  }
+}
+
+localise(document);

@@ -1,0 +1,131 @@
+"""A table and its log in memory, for tests: what the service does with a database, in a few lines."""
+
+from __future__ import annotations
+
+import types
+from random import Random
+from typing import Any
+
+import msgspec
+
+from engine import bots, chance, log, menu
+from engine import table as tables
+from engine.log import Entry, Export, Link
+from engine.menu import Move
+from engine.record import Table
+
+SEED = bytes(range(32))
+
+
+class Ledger:
+    """Every entry of a table, and the table before each and after the last."""
+
+    def __init__(self, game: Any, seed: bytes = SEED) -> None:
+        self.game, self.seed = game, seed
+        self.entries: list[Entry[Any]] = []
+        self.tables = [Table()]
+
+    @property
+    def table(self) -> Table:
+        return self.tables[-1]
+
+    def do(self, seat: int | None, move: Move | str) -> Table:
+        """One command of a seat, or of the house (None); what is refused changes nothing."""
+        move = Move.read(move) if isinstance(move, str) else move
+        luck = tables.draws(self.table, self.seed)
+        after, events = tables.play(self.game, self.table, seat, move, luck, self.tables.__getitem__)
+        at, edition = 1_000 + len(self.entries), self.game.META.edition
+        self.entries.append(Entry(len(self.entries), at, seat, str(move), tuple(luck.draws), events, edition))
+        self.tables.append(after)
+        return after
+
+    def waiting(self) -> tuple[int, ...]:
+        return tables.waiting_for(self.game, self.table)
+
+    def any_move(self, seat: int, random: Random) -> Move:
+        return bots.random_move(tables.menu(self.game, self.table, seat), random)
+
+    def export(self, seat: int | None = None) -> Export:
+        """The log as that seat may keep it; open and with its seed once the table is over."""
+        over = self.table.phase == "over"
+        digests = [log.digest(self.seed, entry.seq, log.canonical(entry)) for entry in self.entries]
+        known = [entry if over else tables.redact(self.game, entry, seat) for entry in self.entries]
+        links = tuple(
+            Link(digest, mine is entry, msgspec.json.decode(log.canonical(mine)))
+            for digest, mine, entry in zip(digests, known, self.entries, strict=True)
+        )
+        return Export(
+            table="t",
+            game=self.game.META.name,
+            commitment=chance.commitment(self.seed),
+            head=log.chain(digests),
+            entries=links,
+            seed=self.seed.hex() if over else None,
+            seat=None if over else seat,
+        )
+
+
+def seated(game: Any, seats: int, chosen: Any = (), seed: bytes = SEED) -> Ledger:
+    """A table at which everybody sits and nothing has begun."""
+    ledger = Ledger(game, seed)
+    ledger.do(None, tables.open_move(game, seats, seed, dict(chosen)))
+    for seat in range(seats):
+        ledger.do(None, f"sit {seat} nonce-{seat}")
+    return ledger
+
+
+def started(game: Any, seats: int, chosen: Any = (), seed: bytes = SEED) -> Ledger:
+    ledger = seated(game, seats, chosen, seed)
+    ledger.do(None, "start")
+    return ledger
+
+
+def play_on(ledger: Ledger, random: Random, moves: int = 1_000_000) -> Ledger:
+    """So many random moves, or to the end."""
+    while moves and ledger.table.phase == "playing":
+        seat = random.choice(ledger.waiting())
+        ledger.do(seat, ledger.any_move(seat, random))
+        moves -= 1
+    return ledger
+
+
+def live_on(ledger: Ledger, random: Random, moves: int = 1_000_000) -> Ledger:
+    """Like `play_on`, but life happens: moves are taken back, clocks run out, people come and go."""
+    while moves and ledger.table.phase == "playing":
+        seat = random.choice(ledger.waiting())
+        ledger.do(*_what_happens(ledger, seat, random))
+        moves -= 1
+    return ledger
+
+
+def abandon(ledger: Ledger) -> Ledger:
+    """One after the other leaves until the table is over."""
+    for seat in range(len(ledger.table.seats)):
+        if ledger.table.phase == "playing":
+            ledger.do(None, f"substitute {seat}")  # also a bot's chair can then be given up
+            ledger.do(seat, "resign")
+    return ledger
+
+
+def _what_happens(ledger: Ledger, seat: int, random: Random) -> tuple[int | None, Move]:
+    move, chances = ledger.any_move(seat, random), random.random()
+    asked, anybody = ledger.table.asked, random.randrange(len(ledger.table.seats))
+    if asked and chances < 0.9:
+        return random.choice(asked.waiting), Move("agree" if chances < 0.6 else "refuse")
+    if chances < 0.02:
+        return None, Move("expire", (str(seat), move.verb, *move.args))
+    if chances < 0.03:
+        return None, Move(random.choice(("relieve", "substitute")), (str(anybody),))
+    own = tables.commands(ledger.table, anybody)
+    if chances < 0.08 and menu.allows(own, Move("undo")):
+        return anybody, Move("undo")
+    if chances < 0.0805 and menu.allows(own, Move("resign")):
+        return anybody, Move("resign")
+    return seat, move
+
+
+def variant(game: Any, **changed: Any) -> Any:
+    """The same game under rules that were changed a little."""
+    other = types.ModuleType(game.__name__ + "_variant")
+    other.__dict__.update({name: value for name, value in vars(game).items() if not name.startswith("__")} | changed)
+    return other

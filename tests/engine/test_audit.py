@@ -1,0 +1,230 @@
+"""An honest log passes; every other one is found out, with the first entry concerned."""
+
+from __future__ import annotations
+
+import copy
+from random import Random
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from engine import audit, chance, log
+from engine.log import Export, Link
+from tests.engine import highcard
+from tests.engine.cases import cases
+from tests.engine.ledger import SEED, abandon, live_on, play_on, started, variant
+
+OTHER_SEED = bytes(reversed(SEED))
+HONEST = live_on(started(highcard, 3, {"cards": "5"}.items()), Random(9)).export()
+DEAL = 4  # the entry in which the game starts: opened, three sat down
+MOVE = next(n for n, link in enumerate(HONEST.entries) if n > DEAL and str(link.entry["move"]).startswith("play"))
+
+
+def finding(export, game=highcard):
+    return audit.audit(game, export).finding
+
+
+def tampered(seq, words, export, game=highcard):
+    found = finding(export, game)
+    assert found is not None
+    assert (found.kind, found.seq) == ("tampering", seq), found
+    assert words in found.sentence, found
+
+
+def with_entry(number, change, sealed=False, chained=False, export=HONEST):
+    """The log with one entry changed; its digest made to fit, and the head too, if a forger went so far."""
+    entry = copy.deepcopy(export.entries[number].entry)
+    change(entry)
+    digest = log.digest(SEED, number, log.canonical(entry)) if sealed else export.entries[number].digest
+    entries = (*export.entries[:number], Link(digest, True, entry), *export.entries[number + 1 :])
+    return with_entries(entries, chained, export)
+
+
+def with_entries(entries, chained=False, export=HONEST):
+    head = log.chain(link.digest for link in entries) if chained else export.head
+    return replace(export, entries=tuple(entries), head=head)
+
+
+def another_card(entry):
+    event = next(event for event in entry["events"] if event["type"] == "Played")
+    event["card"] = 1 if event["card"] != 1 else 2
+
+
+def another_draw(entry):
+    label, size, result = entry["draws"][2]
+    entry["draws"][2] = [label, size, (result + 1) % size]
+
+
+def another_move(entry):
+    entry["move"] = "play 99"
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_an_honest_log_passes(case):
+    ledger = abandon(live_on(started(case.game, case.seats, case.chosen), Random(1), 5_000))
+    report = audit.audit(case.game, ledger.export())
+    assert report.finding is None
+    assert report.replayed == report.entries == len(ledger.entries)
+    assert any("as they should be" in line for line in audit.sentences(report))
+
+
+@pytest.mark.parametrize(("number", "change"), [(MOVE, another_card), (DEAL, another_draw), (MOVE, another_move)])
+def test_a_changed_event_draw_or_move_breaks_its_digest(number, change):
+    tampered(number, "is not the one that was sealed", with_entry(number, change))
+
+
+@pytest.mark.parametrize(("number", "change"), [(MOVE, another_card), (DEAL, another_draw), (MOVE, another_move)])
+def test_one_that_was_sealed_anew_misses_the_head_and_is_still_located(number, change):
+    tampered(number, "", with_entry(number, change, sealed=True))
+
+
+def test_a_draw_that_the_seed_does_not_give_is_found_though_everything_else_fits():
+    forged = with_entry(DEAL, another_draw, sealed=True, chained=True)
+    tampered(DEAL, "from the revealed seed", forged)
+
+
+@pytest.mark.parametrize("field", ["at", "edition"])
+def test_a_change_that_the_rules_do_not_see_misses_the_head(field):
+    forged = with_entry(MOVE, lambda entry: entry.update({field: entry[field] + 1}), sealed=True)
+    tampered(len(HONEST.entries) - 1, "head hash", forged)
+
+
+def test_a_dropped_doubled_or_moved_entry_is_missed_at_its_place():
+    entries = list(HONEST.entries)
+    for chained in (False, True):
+        tampered(MOVE, "missing or out of order", with_entries(entries[:MOVE] + entries[MOVE + 1 :], chained))
+        tampered(MOVE + 1, "missing or out of order", with_entries([*entries[: MOVE + 1], *entries[MOVE:]], chained))
+        swapped = [*entries[:MOVE], entries[MOVE + 1], entries[MOVE], *entries[MOVE + 2 :]]
+        tampered(MOVE, "missing or out of order", with_entries(swapped, chained))
+
+
+def test_a_log_cut_short_misses_its_head():
+    tampered(len(HONEST.entries) - 2, "head hash", with_entries(HONEST.entries[:-1]))
+
+
+def test_another_seed_commitment_or_head_is_found():
+    tampered(0, "revealed seed", replace(HONEST, seed=OTHER_SEED.hex()))
+    tampered(0, "not opened with the commitment", replace(HONEST, commitment=chance.commitment(OTHER_SEED)))
+    tampered(0, "revealed seed", replace(HONEST, seed="no seed"))
+    tampered(len(HONEST.entries) - 1, "head hash", replace(HONEST, head=log.GENESIS))
+    both = replace(HONEST, seed=OTHER_SEED.hex(), commitment=chance.commitment(OTHER_SEED))
+    tampered(0, "not opened with the commitment", both)
+    tampered(0, "not opened with the commitment", with_entries([], chained=True))
+
+
+def test_a_nonce_cannot_be_changed_afterwards():
+    def another_nonce(entry):
+        entry["move"] = "sit 0 mine"
+        entry["events"][0]["nonce"] = "mine"
+
+    tampered(DEAL, "Draw 0", with_entry(1, another_nonce, sealed=True, chained=True))
+
+
+def test_an_honest_log_that_todays_rules_decide_otherwise_is_drift():
+    def upkeep(state, luck):
+        event = highcard.upkeep(state, luck)
+        if isinstance(event, highcard.TrickWon):
+            return highcard.TrickWon((state.leader + state.trick.index(min(state.trick))) % len(state.hands))
+        return event
+
+    found = finding(HONEST, variant(highcard, upkeep=upkeep))
+    first = next(
+        n for n, link in enumerate(HONEST.entries) if any(e["type"] == "TrickWon" for e in link.entry["events"])
+    )
+    assert (found.kind, found.seq) == ("drift", first)
+    assert "decide entry" in found.sentence
+
+
+def test_a_move_that_todays_rules_forbid_is_drift():
+    found = finding(HONEST, variant(highcard, menu=lambda state, seat: ()))
+    assert (found.kind, found.seq) == ("drift", MOVE)
+    assert "would not allow" in found.sentence
+
+
+@pytest.mark.parametrize("label", ["deck", "another deck"])
+def test_a_draw_that_todays_rules_do_not_make_or_make_otherwise_is_drift(label):
+    def setup(options, seats, luck):
+        cards = 20 if label != "deck" else 19
+        hands = luck.shuffle(label, range(1, cards + 1))
+        return [highcard.Dealt(seat, hands[seat : seat + 1]) for seat in range(seats)]
+
+    found = finding(HONEST, variant(highcard, setup=setup))
+    assert (found.kind, found.seq) == ("drift", DEAL)
+
+
+def test_events_that_todays_rules_no_longer_know_are_drift():
+    class Forgotten(msgspec.Struct, frozen=True, tag=True):
+        seat: int
+
+    found = finding(HONEST, variant(highcard, Event=Forgotten))
+    assert (found.kind, found.seq) == ("drift", DEAL)
+    assert "cannot read" in found.sentence
+
+
+def test_a_log_in_the_middle_of_a_game_shows_its_chain_and_hides_the_rest():
+    ledger = play_on(started(highcard, 3), Random(1), 4)
+    for seat in (0, 1, 2, None):
+        export = ledger.export(seat)
+        report = audit.audit(highcard, export)
+        assert (report.finding, report.replayed, report.head) == (None, 0, export.head)
+        assert not export.entries[DEAL].whole
+        assert export.seed is None
+        assert any("once the table has ended" in line for line in audit.sentences(report))
+    assert len({ledger.export(seat).head for seat in range(3)}) == 1
+
+
+def test_a_redacted_log_shows_a_missing_entry_and_a_wrong_head_too():
+    export = play_on(started(highcard, 2), Random(1), 3).export(0)
+    dropped = with_entries([*export.entries[:2], *export.entries[3:]], export=export)
+    tampered(2, "missing", dropped)
+    tampered(len(export.entries) - 1, "head hash", replace(export, head=log.GENESIS))
+    tampered(1, "no digest", with_entries([export.entries[0], Link("zz", True, {"seq": 1})], export=export))
+
+
+def test_the_report_is_told_in_sentences():
+    forged = with_entry(MOVE, another_card)
+    lines = list(audit.sentences(audit.audit(highcard, forged)))
+    assert lines[0] == f"{len(HONEST.entries)} entries, receipt {HONEST.head}"
+    assert lines[1].startswith(f"TAMPERING at entry {MOVE}: ")
+
+
+PLAIN = msgspec.to_builtins(HONEST)
+junk = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=20)
+    | st.sampled_from(["play 1", "undo", "expire 0 x"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.data(), st.booleans(), st.booleans())
+def test_a_forger_gets_a_report_never_a_crash(data, sealed, chained):
+    """Anything may be put in the place of anything in an entry, the digest and the head made to fit or not."""
+    number = data.draw(st.integers(0, len(HONEST.entries) - 1))
+    changed = copy.deepcopy(PLAIN["entries"][number]["entry"])
+    spot, key = changed, data.draw(st.sampled_from(sorted(changed)))
+    while isinstance(spot[key], list | dict) and spot[key] and data.draw(st.booleans()):
+        spot, inner = spot[key], spot[key]
+        key = data.draw(st.sampled_from(sorted(inner) if isinstance(inner, dict) else range(len(inner))))
+    spot[key] = data.draw(junk)
+    try:
+        body = log.canonical(changed)
+    except (UnicodeEncodeError, msgspec.EncodeError, OverflowError):
+        return  # no export can hold it
+    digest = log.digest(SEED, number, body) if sealed else HONEST.entries[number].digest
+    entries = (*HONEST.entries[:number], Link(digest, True, changed), *HONEST.entries[number + 1 :])
+    report = audit.audit(highcard, with_entries(entries, chained))
+    if changed != HONEST.entries[number].entry and key not in ("at", "edition") and not (sealed and chained):
+        assert report.finding
+        assert report.finding.kind == "tampering"
+
+
+def test_an_export_that_is_no_log_is_refused_when_it_is_read():
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(PLAIN | {"entries": [{"digest": 1}]}, Export)

@@ -1,0 +1,62 @@
+"""Golden logs: games that were finished long ago, and that no later change may alter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from engine import audit, catalogue, record
+from engine.log import Export
+from tests.golden import make
+
+FOLDER = Path(make.__file__).parent
+FILES = sorted(FOLDER.glob("*/*.json"))
+
+every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+
+
+def read(path):
+    return msgspec.json.decode(path.read_bytes(), type=Export)
+
+
+@every_file
+def test_the_log_passes_the_audit(path):
+    export = read(path)
+    report = audit.audit(catalogue.find(path.parent.name), export)
+    assert report.finding is None
+    assert report.replayed == len(export.entries)
+    assert path.stat().st_size <= make.LARGEST
+
+
+@every_file
+def test_events_alone_lead_to_the_same_end(path):
+    export = read(path)
+    game = catalogue.find(export.game)
+    entries = [msgspec.convert(link.entry, record.entry_type(game)) for link in export.entries]
+    table = record.fold(game, entries)
+    assert table.phase == "over"
+    assert table.places == entries[-1].events[-1].places
+    standing = game.standing(table.state)
+    left = [seat for seat, chair in enumerate(table.seats) if chair.status == "resigned"]
+    if standing[0].place is not None and not left:
+        assert table.places == tuple(seat.place for seat in standing)
+
+
+@pytest.mark.parametrize("name", catalogue.games())
+def test_every_game_has_golden_logs(name):
+    assert {path.stem for path in FILES if path.parent.name == name} >= {
+        plan.name for plan in make.plans(catalogue.find(name))
+    }
+
+
+def test_the_golden_logs_hold_everything_that_happens_at_a_table():
+    happened = {event["type"] for path in FILES for link in read(path).entries for event in link.entry["events"]}
+    assert {kind.__struct_config__.tag for kind in record.TABLE_EVENTS} <= happened
+
+
+def test_a_plan_makes_the_same_log_every_time():
+    game = catalogue.find("kaiser")
+    plan = next(plan for plan in make.plans(game) if plan.name == "abandoned")
+    assert make.body(make.play(game, plan)) == make.body(make.play(game, plan))

@@ -1,0 +1,260 @@
+"""Menus as data and the text form of a move: forgiving to people, strict about what is legal."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from random import Random
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from engine import menu
+from engine.menu import Choice, Move, Narrowed, Number, Subset
+from engine.refusal import Refused
+
+TRAVEL = Choice("travel", (("Moskwa",), ("Omsk",), ("Orenburg",), ("Ochotsk",), ("Nishnij-Nowgorod",)))
+MOVE = Choice("move", (("A1", "A2"), ("A1", "B1"), ("A17", "A16"), ("B10", "A7")))
+KEEP = Subset("keep", ("3", "7", "7", "9", "ace"), 1, 3)
+BID = Number("bid", 0, 120)
+PLACE = Choice("place", (("-1,0", "90"), ("1,0", "90"), ("1,0", "180"), ("10,0", "0")))
+MENU = (TRAVEL, MOVE, KEEP, BID, PLACE, Choice("pass"))
+
+tokens = st.text(st.characters(categories=["L", "N"], codec="utf-8"), min_size=1, max_size=12)
+choices = st.builds(
+    Choice,
+    st.just("go"),
+    st.lists(st.lists(tokens, min_size=1, max_size=3).map(tuple), min_size=1, max_size=12, unique=True).map(tuple),
+)
+subsets = st.lists(tokens, min_size=1, max_size=8).flatmap(
+    lambda items: st.integers(0, len(items)).map(lambda least: Subset("keep", tuple(items), least, len(items)))
+)
+numbers = st.tuples(st.integers(-999, 999), st.integers(0, 99)).map(lambda ends: Number("bid", ends[0], sum(ends)))
+menus = st.tuples(choices, subsets, numbers)
+
+
+def read(text, offered=MENU):
+    return str(menu.from_text(offered, text))
+
+
+@given(menus, st.randoms(use_true_random=False))
+def test_every_move_is_read_back_from_its_text(offered, random):
+    move = menu.pick(offered, random.randrange)
+    assert menu.allows(offered, move)
+    assert Move.read(str(move)) == move
+    assert menu.allows(offered, menu.from_text(offered, str(move)))
+    assert sorted(menu.from_text(offered, str(move)).args) == sorted(move.args)
+
+
+@given(menus, st.text() | st.lists(tokens | st.sampled_from(["go", "keep", "bid", "-", "0"])).map(" ".join))
+def test_whatever_is_written_is_a_move_on_the_menu_or_refused_in_a_sentence(offered, text):
+    try:
+        outcome = menu.from_text(offered, text)
+    except Refused as refused:
+        outcome = refused
+    assert str(outcome).isprintable() if isinstance(outcome, Refused) else menu.allows(offered, outcome)
+
+
+@given(menus)
+def test_the_moves_are_as_many_as_counted_and_all_different(offered):
+    choice, subset, number = offered
+    for entry in (choice, number):
+        assert len(set(entry.moves())) == entry.count()
+    assert len(set(subset.moves())) <= subset.count()
+    assert all(menu.allows(offered, move) for move in itertools.islice(menu.moves(offered), 500))
+
+
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("travel Omsk", "travel Omsk"),
+        ("TRAVEL OMSK", "travel Omsk"),
+        ("travel om", "travel Omsk"),
+        ("tr ore", "travel Orenburg"),
+        ("“travel Omsk.”", "travel Omsk"),
+        ("  travel:  →Omsk!!  ", "travel Omsk"),
+        ("travel nishnijnowgorod", "travel Nishnij-Nowgorod"),
+        ("travel NISHNIJNOW", "travel Nishnij-Nowgorod"),
+        ("move b10", "move B10 A7"),
+        ("b 7", "bid 7"),
+        ("bid 0", "bid 0"),
+        ("keep 9 7", "keep 7 9"),
+        ("keep 7 7", "keep 7 7"),
+        ("keep Ace, 3", "keep 3 ace"),
+        ("place -1,0", "place -1,0 90"),
+        ("place 1,0 180", "place 1,0 180"),
+        ("pass.", "pass"),
+        ("PA", "pass"),
+    ],
+)
+def test_case_punctuation_beginnings_and_the_obvious_rest(text, move):
+    assert read(text) == move
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "Write one of these: travel Moskwa, Omsk"),
+        (" .,! ", "Write one of these"),
+        ("fly", "“fly” is not one of your moves; write one of these"),
+        ("p", "“p” is not one of your moves"),
+        ("travel", "“travel” goes on with one of these: Moskwa, Omsk"),
+        ("travel o", "After “travel”, “o” does not fit"),
+        ("travel Paris", "After “travel”, “Paris” does not fit; write one of these: Moskwa"),
+        ("travel Omsk now", "“travel Omsk” is already whole; leave out “now”"),
+        ("pass twice", "“pass” is already whole; leave out “twice”"),
+        ("move A1", "“move A1” goes on with one of these: A2, B1"),
+        ("move A1 A16", "After “move A1”, “A16” does not fit; write one of these: A2, B1"),
+        ("keep", "“keep” goes on with one of these: 3, 7, 9, ace"),
+        ("keep 7 7 7", "After “keep 7 7”, “7” does not fit"),
+        ("keep 3 7 7 9", "Choose at most 3 for “keep”"),
+        ("bid", "“bid” goes on with one of these: 0-120"),
+        ("bid 121", "“bid” takes one number from 0 to 120"),
+        ("bid -1", "“bid” takes one number"),
+        ("bid 07", "“bid” takes one number"),
+        ("bid 7 8", "“bid” takes one number"),
+        ("bid ٧", "“bid” takes one number"),
+        ("bid 1e2", "“bid” takes one number"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_what_would(text, sentence):
+    with pytest.raises(Refused, match=sentence):
+        read(text)
+
+
+def test_half_a_number_is_no_beginning():
+    offered = (Choice("move", (("A17", "A16"),)), Choice("place", (("-1,0", "90"), ("100,0", "0"))), KEEP, BID)
+    for text in ("move A1", "place 1,0", "place 1", "place -", "place 10", "keep A1", "bid 1x"):
+        with pytest.raises(Refused):
+            read(text, offered)
+    with pytest.raises(Refused):
+        menu.narrow((PLACE,), ("place", "1,"))
+
+
+def test_signs_and_commas_that_make_numbers_count():
+    assert read("place -1,0 90") != read("place 1,0 90")
+
+
+def test_what_fits_exactly_goes_before_what_begins_so():
+    offered = (Choice("go", (("Omsk",), ("Omsk-West",), ("omsk",))),)
+    assert read("go Omsk", offered) == "go Omsk"
+    assert read("go omsk", offered) == "go omsk"
+    with pytest.raises(Refused):
+        read("go OMSK", offered)
+
+
+def test_a_shorter_move_that_is_whole_is_meant():
+    assert read("go a", (Choice("go", (("a",), ("a", "b"))),)) == "go a"
+
+
+@given(st.permutations(KEEP.items), st.integers(1, 3))
+def test_the_order_of_a_subset_does_not_matter(order, size):
+    chosen = order[:size]
+    move = menu.from_text(MENU, "keep " + " ".join(chosen))
+    assert move.args == tuple(sorted(chosen, key=KEEP.items.index))
+    assert KEEP.allows(tuple(chosen))
+
+
+def test_no_more_of_an_item_than_there_are():
+    assert KEEP.allows(("7", "7"))
+    assert not KEEP.allows(("3", "3"))
+    assert not KEEP.allows(())
+    assert not KEEP.allows(("3", "7", "7", "9"))
+    assert set(KEEP.moves()) == {move for move in KEEP.moves() if KEEP.allows(move.args)}
+
+
+def test_words_in_the_readers_language():
+    words = {"pass": ("passen",), "Moskwa": ("Moskau", "Moscow")}
+    assert menu.from_text(MENU, "trav mosc", lambda token: words.get(token, ())) == Move("travel", ("Moskwa",))
+    assert menu.from_text(MENU, "passen", lambda token: words.get(token, ())) == Move("pass")
+
+
+@given(menus, st.randoms(use_true_random=False))
+def test_narrowing_token_by_token_leads_to_the_move(offered, random):
+    move = menu.pick(offered, random.randrange)
+    said = (move.verb,)
+    for token in move.args:
+        following = menu.narrow(offered, said).following
+        assert token in following or move.verb == "bid"
+        said = (*said, token)
+    narrowed = menu.narrow(offered, said)
+    assert narrowed.move is not None
+    assert sorted(narrowed.move.args) == sorted(move.args)
+
+
+def test_narrowing_says_how_far_it_came():
+    assert menu.narrow(MENU, ()).following == ("travel", "move", "keep", "bid", "place", "pass")
+    assert menu.narrow(MENU, ("move", "a1")) == Narrowed(("move", "A1"), ("A2", "B1"), None)
+    assert menu.narrow(MENU, ("keep", "9")) == Narrowed(("keep", "9"), ("3", "7", "ace"), Move("keep", ("9",)))
+    with pytest.raises(Refused, match="nothing for you"):
+        menu.narrow((), ("move",))
+
+
+def test_a_form_is_read_as_text_or_as_verb_and_arguments():
+    assert menu.from_form(MENU, {"move": ["travel Omsk"]}) == Move("travel", ("Omsk",))
+    assert menu.from_form(MENU, {"verb": ["keep"], "arg": ["9", "3"]}) == Move("keep", ("3", "9"))
+    for form in ({}, {"verb": ["fly"]}, {"verb": [], "arg": ["9"]}, {"move": [""]}):
+        with pytest.raises(Refused):
+            menu.from_form(MENU, form)
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        "x" * 1_000_000,
+        "travel " + "!" * 1_000_000 + "x",
+        "keep " + "7 " * 300_000,
+        "travel " + "x!" * 4_000,
+        "move " + "A" * 9_000,
+        "\x00\x07",
+        "travel \x1b[2J",
+        "travel \ud800",
+        "{0} {said} %s",
+        "travel {rule}",
+        "𒐫" * 5_000,
+    ],
+)
+def test_hostile_text_is_refused_at_once_and_quoted_in_brief(garbage):
+    before = time.perf_counter()
+    with pytest.raises(Refused) as refused:
+        menu.from_text(MENU, garbage)
+    assert time.perf_counter() - before < 1
+    assert len(str(refused.value)) < 2_000
+    assert str(refused.value).isprintable()
+
+
+def test_a_move_needs_a_verb():
+    with pytest.raises(Refused, match="empty line"):
+        Move.read(" \n ")
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"), [("A17", True), ("-1,0", True), ("", False), ("a b", False), ("x" * 41, False)]
+)
+def test_a_token_has_no_blanks_and_is_short(text, fits):
+    assert menu.is_token(text) is fits
+
+
+def test_hints_say_what_may_be_written():
+    assert menu.hints((MOVE, KEEP, Subset("drop", ("a", "b"), 1, 1), BID, Choice("pass"))) == (
+        "move A1 A2, B1; move A17 A16; move B10 A7",
+        "keep (1-3 of: 3 7 7 9 ace)",
+        "drop (1 of: a b)",
+        "bid 0-120",
+        "pass",
+    )
+
+
+def test_a_random_pick_reaches_every_move():
+    offered, random = (MOVE, Choice("pass"), Number("bid", 1, 3), Subset("keep", ("1", "2"), 0, 2)), Random(1)
+    picked = {menu.pick(offered, random.randrange) for _ in range(500)}
+    assert picked == set(menu.moves(offered))
+
+
+@given(st.lists(tokens, min_size=2, max_size=8, unique_by=str.casefold))
+def test_two_moves_are_never_taken_for_each_other(names):
+    offered = (Choice("go", tuple((name,) for name in names)),)
+    for name in names:
+        assume(sum(other.casefold() == name.casefold() for other in names) == 1)
+        assert menu.from_text(offered, f"go {name}").args == (name,)

@@ -1,0 +1,88 @@
+"""The page for authors keeps its word: its game is our game, and its examples come out as printed."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import sys
+import tomllib
+import types
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+
+from engine import bots, record, scenario
+from engine.scenario import SENTENCES
+from engine.table import RESERVED
+from tests.engine import highcard
+from tests.engine.ledger import play_on, started
+
+PAGE = (Path(__file__).parents[2] / "engine/README.md").read_text("utf-8")
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def lines(code):
+    return [line for line in code.splitlines() if line.strip()]
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """The game as somebody has it who copied every piece of the page into one file."""
+    module = types.ModuleType("highcard")
+    monkeypatch.setitem(sys.modules, "highcard", module)
+    exec(compile("\n".join(blocks("python")), "engine/README.md", "exec"), vars(module))
+    return module
+
+
+def test_the_game_on_the_page_is_the_game_in_the_tests():
+    assert lines("\n".join(blocks("python"))) == lines(Path(highcard.__file__).read_text("utf-8"))
+
+
+def told(game, seats):
+    played = bots.playout(game, game.Options(), seats, b"x")
+    return [(str(move), msgspec.to_builtins(events)) for _, move, _, events in played]
+
+
+def test_the_game_on_the_page_plays(built):
+    for seats in built.META.seats:
+        assert told(built, seats) == told(highcard, seats)
+
+
+def test_the_examples_come_out_as_printed(built):
+    export = msgspec.to_builtins(play_on(started(highcard, 3), Random(1)).export())
+    example = doctest.DocTestParser().get_doctest(PAGE, {"export": export}, "engine/README.md", "engine/README.md", 0)
+    assert len(example.examples) > 20
+    report = []
+    doctest.DocTestRunner(verbose=False).run(example, out=report.append)
+    assert not report, "".join(report)
+
+
+def test_the_scenario_on_the_page_holds():
+    (text,) = blocks("toml")
+    scenario.run(msgspec.convert(tomllib.loads(text), scenario.Scenario), highcard)
+
+
+def test_every_sentence_of_a_scenario_is_on_the_page():
+    told = re.findall(r"`([^`\n]+)`", PAGE.split("## 8 ")[1].split("## 9 ")[0])
+    for pattern in SENTENCES:
+        assert any(re.fullmatch(pattern, sentence) for sentence in told), pattern
+
+
+def test_every_name_of_the_contract_is_on_the_page():
+    for name in "META State Event View objection setup menu decide upkeep evolve view hear redeal standing".split():
+        assert f"| `{name}" in PAGE
+
+
+def test_every_command_of_the_table_and_every_event_is_on_the_page():
+    for verb in RESERVED:
+        assert re.search(rf"`{verb}\b", PAGE), verb
+    for event in record.TABLE_EVENTS:
+        told = ", ".join(
+            f"{field.name}=false" if field.default is False else field.name for field in msgspec.structs.fields(event)
+        )
+        assert f"`{event.__name__}({told})`" in PAGE

@@ -1,0 +1,159 @@
+"""The worked examples of every game, and what the runner says of examples that do not hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine import catalogue, scenario
+from engine.scenario import Failed
+from tests.engine import highcard
+
+FOLDER = Path(__file__).parents[1] / "scenarios"
+FILES = sorted(path for path in FOLDER.glob("*/*") if path.suffix in (".toml", ".json"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_worked_example_holds(path):
+    example = scenario.load(path)
+    assert example.game == path.parent.name
+    assert example.title
+    scenario.run(example)
+
+
+@pytest.mark.parametrize("name", catalogue.games())
+def test_every_game_has_worked_examples(name):
+    assert [path for path in FILES if path.parent.name == name]
+
+
+DEAL = 'game = "highcard"\nseats = 2\noptions = { cards = 1 }\nrig = { deck = [7, 9] }\n'
+
+
+def run(text, deal=DEAL):
+    return scenario.run(scenario.load(Path("example.toml"), deal + text), highcard)
+
+
+def step(words):
+    return f"[[steps]]\n{words}\n"
+
+
+PLAY = step('seat = 0\nmove = "play 7"') + step('seat = 1\nmove = "play 9"\nexpect = [{expect}]')
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "seat 0 has 0 points",
+        "seat 1 has 1 point",
+        "nobody is to move",
+        "seat 1 is not to move",
+        "seat 1 is in",
+        "seat 1 wins",
+        "seat 0 is placed 2",
+        "seat 0 may not play 7",
+        "the game is over",
+        "TrickWon happened",
+        "Dealt did not happen",
+        "Nonsense never happened",
+    ],
+)
+def test_a_sentence_that_holds(claim):
+    run(PLAY.replace("{expect}", f'"{claim}"'))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "seat 0 has 1 point",
+        "seat 0 is to move",
+        "seat 0 is out",
+        "seat 0 wins",
+        "seat 1 is placed 2",
+        "seat 1 may play 9",
+        "the game goes on",
+        "Dealt happened",
+        "TrickWon did not happen",
+        "Dealt never happened",
+    ],
+)
+def test_a_sentence_that_does_not_hold_fails_in_its_step(claim):
+    with pytest.raises(Failed, match=r"step 2 \(seat 1: play 9\).*does not hold; to move: \[\], scores \[0, 1\]"):
+        run(PLAY.replace("{expect}", f'"{claim}"'))
+
+
+def test_who_is_to_move_and_what_they_may_do():
+    run('expect = ["seat 0 is to move", "seat 1 is not to move", "seat 0 may play 7", "seat 0 may not play 9"]')
+
+
+def test_a_value_in_a_view():
+    run(PLAY.replace("{expect}", '{ path = "points", value = [0, 1] }, { path = "points.1", value = 1 }'))
+    run('expect = [{ path = "own", seat = 1, value = [9] }, { path = "own", value = [] }]')
+
+
+def test_an_event_with_some_of_its_fields():
+    run(PLAY.replace("{expect}", '{ event = { type = "TrickWon", seat = 1 } }'))
+    run(PLAY.replace("{expect}", "{ event = { places = [2, 1] } }"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (step('seat = 1\nmove = "play 9"'), r"^step 1 \(seat 1: play 9\): There is nothing for you"),
+        (step('seat = 0\nmove = "play 9"'), r"^step 1 \(seat 0: play 9\): After “play”, “9” does not fit"),
+        (step('seat = 0\nrefused = "play 7"'), r"^step 1 \(seat 0: play 7\): was accepted"),
+        (step('seat = 0\nrefused = "play 9"\nbecause = "too high"'), r"^step 1 .*not because “too high”"),
+        (step("seat = 0"), r"^step 1 .*say either"),
+        (step('seat = 0\nmove = "play 7"\nrefused = "play 9"'), r"^step 1 .*say either"),
+        (step('seat = 5\nmove = "play 7"'), r"^step 1 .*no such seat"),
+        (PLAY.replace("{expect}", '{ path = "purse", value = 1 }'), "^step 2 .*: purse is not in the view"),
+        (PLAY.replace("{expect}", '{ path = "points.7", value = 1 }'), r"^step 2 .*: points\.7 is not in the view"),
+        (PLAY.replace("{expect}", '{ path = "points.0", value = 1 }'), r"^step 2 .*: points\.0 is 0, not 1"),
+        (PLAY.replace("{expect}", '{ event = { type = "Dealt" } }'), "^step 2 .*: no .*Dealt.* happened, only"),
+        (PLAY.replace("{expect}", '"the moon is full"'), "^step 2 .*nobody knows how to check “the moon is full”"),
+        (PLAY.replace("{expect}", '"seat 7 has 1 point"'), "^step 2 .*speaks of a seat that is not there"),
+        ('expect = ["the game is over"]', "^the end: “the game is over” does not hold"),
+        ("given = { hands = 5 }", "^what is given does not make a position"),
+    ],
+)
+def test_what_does_not_hold_is_found_and_says_where(text, sentence):
+    with pytest.raises(Failed, match=sentence):
+        run(text)
+
+
+@pytest.mark.parametrize(
+    ("deal", "sentence"),
+    [
+        ('game = "highcard"\nseats = 9\n', "the opening: High Card is played by 2, 3, 4 players, not by 9"),
+        ('game = "highcard"\nseats = 2\noptions = { cards = 9 }\n', "the opening: The option “cards” can be 1 to 5"),
+        ('game = "highcard"\nseats = 2\nrig = { deck = [99] }\n', "the opening: “99” cannot be drawn for “deck”"),
+        ('game = "highcard"\nseats = "two"\n', "example.toml is not a scenario"),
+        ('game = "highcard"\nseats = 2\nmoves = []\n', "example.toml is not a scenario.*moves"),
+        ("game = \n", "example.toml is not a scenario"),
+    ],
+)
+def test_a_table_that_cannot_be_opened_says_why(deal, sentence):
+    with pytest.raises(Failed, match=sentence):
+        run("", deal)
+
+
+def test_an_unknown_game_says_which_there_are():
+    with pytest.raises(Failed, match="no game “chess”; the games are: "):
+        scenario.run(scenario.Scenario(game="chess", seats=2))
+
+
+def test_json_is_read_as_well():
+    text = '{"game": "highcard", "seats": 2, "rig": {"deck": [20]}, "expect": ["seat 0 may play 20"]}'
+    scenario.run(scenario.load(Path("example.json"), text), highcard)
+    with pytest.raises(Failed, match="is not a scenario"):
+        scenario.load(Path("example.json"), "{")
+
+
+def test_given_parts_are_merged_into_the_position():
+    state = run('given = { points = [3, 4] }\nexpect = ["seat 1 has 4 points"]')
+    assert state.hands == ((7,), (9,))
+
+
+def test_a_step_has_a_rig_of_its_own_and_the_rest_is_left_to_fixed_luck():
+    example = scenario.load(Path("example.toml"), 'game = "highcard"\nseats = 4\n')
+    assert scenario.run(example, highcard) == scenario.run(example, highcard)

@@ -1,0 +1,399 @@
+"""What is common to every table: sitting down, starting, resigning, running out of time, undoing, standing in."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from engine import log, menu, record
+from engine import table as tables
+from engine.log import Entry
+from engine.menu import Move
+from engine.record import (
+    Asked,
+    Ended,
+    Resigned,
+    Sat,
+    Started,
+    Substituted,
+    TimedOut,
+    UndoAgreed,
+    UndoAsked,
+    Undone,
+    UndoRefused,
+)
+from engine.refusal import Refused
+from tests.engine import highcard
+from tests.engine.cases import all_games, cases
+from tests.engine.ledger import SEED, Ledger, live_on, play_on, started, variant
+
+every_case = pytest.mark.parametrize("case", cases(), ids=str)
+
+
+def refused(ledger, seat, words, sentence):
+    before = ledger.table
+    with pytest.raises(Refused, match=sentence):
+        ledger.do(seat, words)
+    assert ledger.table is before
+
+
+def position(table):
+    """What undo restores: everything but the number of entries."""
+    return replace(table, length=0)
+
+
+def low_then_high(seats=2, game=highcard):
+    """A table where seat 0 played low; with more seats, those between too. The last seat is to play."""
+    ledger = started(game, seats)
+    for seat in range(seats - 1):
+        ledger.do(seat, f"play {ledger.table.state.hands[seat][0]}")
+    return ledger
+
+
+# Opening, sitting down, starting
+
+
+def test_a_table_is_opened_with_its_options_in_full_and_the_commitment():
+    ledger = Ledger(highcard)
+    table = ledger.do(None, tables.open_move(highcard, 2, SEED, {"cards": "2"}))
+    assert ledger.entries[0].move == f"open highcard 2 {table.commitment} cards=2"
+    assert (table.phase, table.options, len(table.seats)) == ("gathering", {"cards": 2}, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("open chess 2 {commitment}", "The house cannot do"),
+        ("open highcard two {commitment}", "played by 2, 3, 4 players"),
+        ("open highcard 9 {commitment}", "played by 2, 3, 4 players, not by 9"),
+        ("open highcard 2 abc", "64 hexadecimal digits"),
+        ("open highcard 2 {commitment} cards", "“cards” can be 1 to 5, not “”"),
+        ("open highcard 2 {commitment} moon=full", "no option “moon”"),
+        ("sit 0 word", "The house cannot do"),
+        ("start", "The house cannot do"),
+    ],
+)
+def test_a_table_that_makes_no_sense_is_not_opened(words, sentence):
+    refused(Ledger(highcard), None, words.replace("{commitment}", "0" * 64), sentence)
+
+
+def test_people_and_bots_sit_down_and_the_game_starts():
+    ledger = Ledger(highcard)
+    ledger.do(None, tables.open_move(highcard, 2, SEED, {}))
+    refused(ledger, None, "start", "Somebody still has to sit down")
+    refused(ledger, 0, "play 1", "has not begun")
+    ledger.do(None, "sit 1 anna")
+    ledger.do(None, "bot 0 clockwork")
+    assert ledger.entries[-1].events == (Sat(0, "clockwork", bot=True),)
+    assert [seat.status for seat in ledger.table.seats] == ["bot", "taken"]
+    table = ledger.do(None, "start")
+    assert ledger.entries[-1].events[0] == Started()
+    assert table.phase == "playing"
+    assert ledger.waiting() == (0,)
+
+
+@pytest.mark.parametrize(
+    "words", ["sit 0 again", "sit 2 word", "sit -1 word", "sit x word", "sit ² word", "sit 1", "sit", "start now"]
+)
+def test_nobody_sits_on_a_chair_that_is_taken_or_not_there(words):
+    ledger = Ledger(highcard)
+    ledger.do(None, tables.open_move(highcard, 2, SEED, {}))
+    ledger.do(None, "sit 0 anna")
+    refused(ledger, None, words, "cannot do|no seat|Nobody can sit down")
+
+
+def test_a_nonce_is_one_word():
+    ledger = Ledger(highcard)
+    ledger.do(None, tables.open_move(highcard, 2, SEED, {}))
+    refused(ledger, None, Move("sit", ("0", "two words")), "Nobody can sit down")
+
+
+def test_every_nonce_changes_the_deal():
+    hands = set()
+    for nonce in ("a", "b", "c"):
+        ledger = Ledger(highcard)
+        ledger.do(None, tables.open_move(highcard, 2, SEED, {}))
+        ledger.do(None, f"sit 0 {nonce}")
+        ledger.do(None, "sit 1 x")
+        hands.add(ledger.do(None, "start").state.hands)
+    assert len(hands) == 3
+
+
+# Moves
+
+
+def test_moves_are_judged_by_the_game():
+    ledger = started(highcard, 2)
+    refused(ledger, 1, "play 1", "not your turn")
+    refused(ledger, 0, "play 99", "does not fit")
+    refused(ledger, 7, "play 1", "no seat 7")
+    refused(ledger, -1, "play 1", "no seat -1")
+    refused(ledger, 0, "expire 1 play 5", "not possible")
+    refused(ledger, 0, "relieve 1", "not one of your moves")
+    assert ledger.do(0, ledger.any_move(0, Random(1))).last.seat == 0
+
+
+def test_the_end_of_the_game_ends_the_table():
+    ledger = play_on(started(highcard, 3), Random(1))
+    ended = ledger.entries[-1].events[-1]
+    assert ended == Ended(ledger.table.state.places)
+    assert ledger.table.phase == "over"
+    for words in ("play 1", "undo", "resign"):
+        refused(ledger, 0, words, "The game is over")
+    for words in ("start", "sit 0 x", "expire 0 play 1", "substitute 0", "relieve 0"):
+        refused(ledger, None, words, "The house cannot do")
+    assert tables.commands(ledger.table, 0) == ()
+
+
+# Resigning, running out of time, standing in
+
+
+def test_who_resigns_leaves_a_chair_that_a_bot_plays_on():
+    ledger = started(highcard, 3)
+    table = ledger.do(1, "resign")
+    assert ledger.entries[-1].events == (Resigned(1),)
+    assert (table.seats[1].status, table.seats[1].left) == ("resigned", ledger.entries[-1].seq)
+    assert tables.commands(table, 1) == ()
+    refused(ledger, 1, "resign", "not possible")
+    assert play_on(ledger, Random(1)).table.places[1] == 3
+
+
+def test_when_all_but_one_have_resigned_the_table_ends():
+    ledger = started(highcard, 3)
+    ledger.do(2, "resign")
+    table = ledger.do(0, "resign")
+    assert ledger.entries[-1].events == (Resigned(0), Ended((2, 1, 3)))
+    assert (table.phase, table.places) == ("over", (2, 1, 3))
+
+
+def test_when_the_clock_runs_out_the_house_moves():
+    ledger = started(highcard, 2)
+    card = ledger.table.state.hands[0][0]
+    refused(ledger, None, f"expire 1 play {card}", "not your turn")
+    refused(ledger, None, "expire 0 play 99", "does not fit")
+    refused(ledger, None, "expire 5 play 1", "no seat 5")
+    refused(ledger, None, "expire 0", "The house cannot do")
+    table = ledger.do(None, f"expire 0 play {card}")
+    assert ledger.entries[-1].events[:2] == (TimedOut(0), highcard.Played(0, card))
+    assert table.last.seat == 0
+
+
+def test_somebody_else_plays_on_and_a_bot_may_stand_in():
+    ledger = started(highcard, 2)
+    ledger.do(None, "relieve 0")
+    assert ledger.entries[-1].events == (Substituted(0, bot=True),)
+    assert ledger.table.seats[0].status == "bot"
+    refused(ledger, 0, "undo", "not possible")
+    ledger.do(None, "substitute 0")
+    assert ledger.table.seats[0].status == "taken"
+    refused(ledger, None, "substitute 2", "no seat 2")
+
+
+def test_a_substitute_may_take_a_chair_that_was_given_up():
+    ledger = started(highcard, 3)
+    ledger.do(1, "resign")
+    ledger.do(None, "substitute 1")
+    assert ledger.table.seats[1].status == "taken"
+    assert ledger.table.seats[1].nonce == "nonce-1"
+
+
+# Undo
+
+
+def test_undo_is_free_while_nobody_else_could_act_and_nothing_was_drawn():
+    """Seat 1 wins the trick and leads the next: nobody else has a menu."""
+    ledger = low_then_high()
+    high = max(ledger.table.state.hands[1])
+    before = ledger.table
+    ledger.do(1, f"play {high}")
+    assert ledger.waiting() == (1,)
+    assert tables.undo_is_free(highcard, ledger.table, 1, ledger.tables.__getitem__)
+    ledger.do(1, "undo")
+    assert ledger.entries[-1].events == (Undone(1, ledger.entries[-2].seq),)
+    assert position(ledger.table) == position(before)
+
+
+def test_undo_is_by_consent_once_somebody_else_could_act():
+    ledger = started(highcard, 3)
+    before = ledger.table
+    ledger.do(0, ledger.any_move(0, Random(1)))
+    asked = ledger.do(0, "undo")
+    assert ledger.entries[-1].events == (UndoAsked(0, before.length),)
+    assert asked.asked == Asked(0, before.length, (1, 2))
+    assert tables.commands(asked, 1) == menu.bare("agree", "refuse", "resign")
+    refused(ledger, 0, "agree", "not possible")
+    refused(ledger, 0, "undo", "not possible")
+    ledger.do(2, "agree")
+    refused(ledger, 2, "agree", "not possible")
+    after = ledger.do(1, "agree")
+    assert ledger.entries[-1].events == (UndoAgreed(1), Undone(0, before.length))
+    assert position(after) == position(before)
+
+
+def test_one_refusal_lets_the_move_stand():
+    ledger = low_then_high(3)
+    state = ledger.table.state
+    ledger.do(0, "undo")
+    ledger.do(2, "refuse")
+    assert ledger.entries[-1].events == (UndoRefused(2),)
+    assert (ledger.table.asked, ledger.table.state) == (None, state)
+    refused(ledger, 1, "agree", "not possible")
+
+
+def test_undo_takes_back_what_others_did_since():
+    ledger = started(highcard, 3)
+    before = ledger.table
+    ledger.do(0, ledger.any_move(0, Random(1)))
+    ledger.do(1, ledger.any_move(1, Random(1)))
+    ledger.do(0, "undo")
+    ledger.do(1, "agree")
+    ledger.do(2, "agree")
+    assert position(ledger.table) == position(before)
+
+
+def test_a_wish_to_undo_lapses_when_play_goes_on_or_somebody_leaves():
+    ledger = low_then_high(3)
+    ledger.do(0, "undo")
+    ledger.do(2, ledger.any_move(2, Random(1)))
+    assert ledger.table.asked is None
+    for seat, words in ((1, "resign"), (None, "relieve 1"), (None, "substitute 1")):
+        ledger = low_then_high(3)
+        ledger.do(0, "undo")
+        ledger.do(seat, words)
+        assert ledger.table.asked is None
+
+
+def test_bots_and_empty_chairs_are_not_asked():
+    ledger = low_then_high(3)
+    before = ledger.tables[ledger.table.last.before.seq]
+    ledger.do(None, "relieve 1")
+    ledger.do(2, "resign")
+    ledger.do(0, "undo")
+    assert ledger.entries[-1].events == (UndoAsked(0, before.length), Undone(0, before.length))
+    assert ledger.table.state == before.state
+
+
+def test_undo_after_a_draw_is_by_consent():
+    def decide(state, seat, move, chance):
+        chance.reveal("the card below")
+        return highcard.decide(state, seat, move, chance)
+
+    ledger = low_then_high(game=variant(highcard, decide=decide))
+    ledger.do(1, f"play {max(ledger.table.state.hands[1])}")
+    assert ledger.waiting() == (1,)
+    assert not tables.undo_is_free(ledger.game, ledger.table, 1, ledger.tables.__getitem__)
+    ledger.do(1, "undo")
+    assert ledger.table.asked
+
+
+def test_nobody_takes_back_what_they_did_not_do():
+    ledger = started(highcard, 2)
+    refused(ledger, 0, "undo", "not possible")
+    ledger.do(0, ledger.any_move(0, Random(1)))
+    refused(ledger, 1, "undo", "not possible")
+    assert not tables.undo_is_free(highcard, ledger.table, 1, ledger.tables.__getitem__)
+
+
+def test_one_after_the_other_everything_can_be_taken_back():
+    ledger = started(highcard, 2)
+    fresh, random = ledger.table, Random(3)
+    for _ in range(3):
+        seat = ledger.waiting()[0]
+        ledger.do(seat, ledger.any_move(seat, random))
+    while ledger.table.last:
+        seat = ledger.table.last.seat
+        ledger.do(seat, "undo")
+        if ledger.table.asked:
+            ledger.do(1 - seat, "agree")
+    assert position(ledger.table) == position(fresh)
+    assert play_on(ledger, random).table.phase == "over"
+
+
+@every_case
+def test_undo_restores_the_exact_state(case):
+    random = Random(5)
+    ledger = started(case.game, case.seats, case.chosen)
+    for _ in range(40):
+        play_on(ledger, random, random.randrange(8))
+        if ledger.table.phase == "over":
+            break
+        before, seat = ledger.table, random.choice(ledger.waiting())
+        ledger.do(seat, ledger.any_move(seat, random))
+        if ledger.table.phase == "over":
+            break
+        ledger.do(seat, "undo")
+        while ledger.table.asked:
+            ledger.do(ledger.table.asked.waiting[0], "agree")
+        assert position(ledger.table) == position(before)
+
+
+# The record
+
+
+@every_case
+def test_entries_alone_rebuild_the_table(case):
+    ledger = live_on(started(case.game, case.seats, case.chosen), Random(2), 400)
+    decode = record.decoder(case.game).decode
+    read = [decode(log.canonical(entry)) for entry in ledger.entries]
+    assert read == ledger.entries
+    for seq, table in enumerate(record.folds(case.game, read)):
+        assert table == ledger.tables[seq]
+    assert record.fold(case.game, read) == ledger.table
+    assert record.fold(case.game, read, 3) == ledger.tables[3]
+
+
+@every_case
+def test_no_entry_tells_a_seat_more_than_it_may_hear(case):
+    ledger = live_on(started(case.game, case.seats, case.chosen), Random(4), 150)
+    for entry in ledger.entries:
+        for seat in (*range(case.seats), None):
+            known = tables.redact(case.game, entry, seat)
+            heard = [tables.hear(case.game, event, seat) for event in entry.events]
+            assert list(known.events) == [event for event in heard if event is not None]
+            assert (known.seq, known.at, known.seat, known.edition) == (entry.seq, entry.at, entry.seat, entry.edition)
+            if tuple(heard) != entry.events:
+                assert known.draws == ()
+                assert known.move is None or entry.seat == seat is not None
+            assert tables.redact(case.game, known, seat).events == known.events
+
+
+def test_a_hidden_hand_stays_hidden():
+    ledger = started(highcard, 3)
+    deal = ledger.entries[-1]
+    for seat in range(3):
+        known = tables.redact(highcard, deal, seat)
+        assert [event.cards for event in known.events[1:]] == [
+            hand if other == seat else () for other, hand in enumerate(ledger.table.state.hands)
+        ]
+        assert (known.move, known.draws) == (None, ())
+
+
+def test_ones_own_hidden_move_is_known_to_oneself_alone_even_when_the_house_made_it():
+    """A variant where cards are played face down: nobody else hears which one."""
+
+    def hear(event, seat):
+        hidden = isinstance(event, highcard.Played) and event.seat != seat
+        return replace(event, card=0) if hidden else highcard.hear(event, seat)
+
+    game = variant(highcard, hear=hear)
+    ledger = started(game, 3)
+    ledger.do(0, f"play {ledger.table.state.hands[0][0]}")
+    assert tables.redact(game, ledger.entries[-1], 0) == ledger.entries[-1]
+    assert tables.redact(game, ledger.entries[-1], 1).move is None
+    card = ledger.table.state.hands[1][0]
+    ledger.do(None, f"expire 1 play {card}")
+    assert str(card) not in log.canonical(replace(tables.redact(game, ledger.entries[-1], 2), at=0, seq=0)).decode()
+    assert tables.redact(game, ledger.entries[-1], 1).events == (TimedOut(1), highcard.Played(1, card))
+
+
+@pytest.mark.parametrize("game", all_games(), ids=lambda game: game.META.name)
+def test_what_the_table_does_is_heard_by_all(game):
+    for event in (Sat(0, "x"), Started(), Resigned(0), TimedOut(0), UndoAsked(0, 3), Undone(0, 3), Ended((1, 2))):
+        assert tables.hear(game, event, 1) == tables.hear(game, event, None) == event
+
+
+def test_nobody_expects_to_go_back_where_nothing_was_undone():
+    with pytest.raises(AssertionError, match="nobody expected"):
+        record.apply(highcard, started(highcard, 2).table, Entry(4, 0, 0, "undo", (), (Undone(0, 3),), 1))

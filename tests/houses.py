@@ -1,0 +1,100 @@
+"""Houses for tests: the real parts, with a clock that is moved by hand, and tables where people sit."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import fakeredis
+
+from engine import menu as menus
+from engine import table as tables
+from service.desk import Invited, Place
+from service.house import House
+from service.settings import Settings
+from service.store.book import Verdict
+from workers import referee, work_for
+
+NOON = 1_800_000_000
+NAMES = ("Anna", "Berta", "Clara", "Dora")
+
+
+class Clock:
+    """The time, moved by hand."""
+
+    def __init__(self) -> None:
+        self.at = NOON
+
+    def __call__(self) -> int:
+        return self.at
+
+    def move(self, seconds: int) -> None:
+        self.at += seconds
+
+
+def settings(folder: Path, database: str = "", **others: Any) -> Settings:
+    """Settings without waiting: here a verdict is there at once or not at all."""
+    words = {"secret": "a house for tests", "patience": 0.0, "thinking": 0.0, "opens_per_hour": 1_000_000}
+    return Settings(folder=folder, database=database, **{**words, **others})
+
+
+@contextmanager
+def standing(chosen: Settings, now: Callable[[], int], redis: Any = None) -> Iterator[House]:
+    """A house with its database made, whose jobs are those of this process."""
+    here = House(chosen, now, redis or fakeredis.FakeRedis(server=fakeredis.FakeServer()))
+    try:
+        here.store.migrate()
+        work_for(here)
+        yield here
+    finally:
+        here.close()
+
+
+def opened(here: House, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
+    """The places of a new table, where only bots sit so far."""
+    people = [Invited(name, f"{name.lower()}@example.org") for name in NAMES[: seats - bots]]
+    guests = [*people, *(Invited(f"Bot {number}") for number in range(bots))]
+    made = here.desk.open_table("kaiser", {}, guests, pace)
+    return [here.desk.find(link) for link in made.links if link]
+
+
+def seated(here: House, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
+    """The places of a new table where everybody sits, so that the game has begun."""
+    places = opened(here, seats, bots, pace)
+    for place in places:
+        assert judged(here, place, "sit word").accepted
+    return places
+
+
+def judged(here: House, place: Place, text: str, key: str = "", seen: int | None = None) -> Verdict:
+    """What the referee says to this."""
+    submission = here.desk.submit(place, text, key, seen)
+    referee.hear()
+    return verdict(here, submission)
+
+
+def verdict(here: House, submission: int) -> Verdict:
+    said = here.desk.verdict(submission)
+    assert said is not None
+    return said
+
+
+def length(here: House, place: Place) -> int:
+    return int(here.desk.look(place.table).row.length)
+
+
+def moves(here: House, place: Place) -> list[str]:
+    """What this seat may do now."""
+    look = here.desk.look(place.table)
+    assert place.seat is not None
+    return [str(move) for move in menus.moves(tables.menu(look.game, look.table, place.seat))]
+
+
+def on_turn(here: House, places: list[Place]) -> tuple[Place, str]:
+    """A place that may act, and a move it may make."""
+    return next((place, found[0]) for place in places if (found := moves(here, place)))
+
+
+def waiting(here: House, places: list[Place]) -> Place:
+    """A place that has to wait."""
+    return next(place for place in places if not moves(here, place))

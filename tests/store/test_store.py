@@ -1,0 +1,173 @@
+"""The same store on SQLite and on PostgreSQL: one shape, and transactions that do everything or nothing."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, func, insert, inspect, select
+from sqlalchemy.exc import IntegrityError
+
+from engine import log
+from service.desk import Invited
+from service.house import House
+from service.store import Store, book
+from service.store.book import Owed, Sealed
+from service.store.connect import MIGRATIONS
+from service.store.schema import entries, letters, metadata, people, tables
+from tests import houses
+
+ROOT = Path(__file__).parents[2]
+MIGRATE = "import sys; from service.store import Store; input(); Store(sys.argv[1]).migrate()"
+
+
+@pytest.fixture
+def store(database_url: str) -> Any:
+    made = Store(database_url)
+    yield made
+    made.close()
+
+
+def version(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def test_migrations_lead_from_nothing_to_the_newest_version_and_stay_there(store: Store) -> None:
+    newest = ScriptDirectory(str(MIGRATIONS)).get_current_head()
+    for _ in range(2):
+        store.migrate()
+        with store.reading() as connection:
+            assert version(connection) == newest
+
+
+def test_migrations_make_exactly_the_schema_that_code_sees(store: Store) -> None:
+    store.migrate()
+    with store.reading() as connection:
+        defaults = connection.dialect.name != "sqlite"  # where Alembic takes every empty default for a changed one
+        context = MigrationContext.configure(connection, opts={"compare_server_default": defaults})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_several_processes_may_migrate_at_once(store: Store, database_url: str) -> None:
+    command = [sys.executable, "-c", MIGRATE, database_url]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    migrating = [subprocess.Popen(command, cwd=ROOT, **pipes) for _ in range(4)]
+    for process in migrating:
+        assert process.stdin
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=60)[1].decode() for process in migrating]
+    assert [process.returncode for process in migrating] == [0] * 4, "\n".join(said)
+    with store.reading() as connection:
+        assert set(inspect(connection).get_table_names()) == {*metadata.tables, "alembic_version"}
+
+
+def sealed(seq: int) -> Sealed:
+    return Sealed(seq, "{}", f"digest {seq}", f"hash {seq}")
+
+
+@pytest.fixture
+def table(any_house: House) -> str:
+    """A table with one entry, the opening."""
+    return houses.opened(any_house)[0].table
+
+
+def counted(connection: Connection, table: str) -> tuple[int, int]:
+    """How many entries and letters a table has."""
+    entry = select(func.count()).select_from(entries).where(entries.c.table == table)
+    letter = select(func.count()).select_from(letters).where(letters.c.table == table)
+    return connection.execute(entry).scalar_one(), connection.execute(letter).scalar_one()
+
+
+def test_an_error_after_append_leaves_nothing(any_house: House, table: str) -> None:
+    class Struck(Exception):
+        pass
+
+    with suppress(Struck), any_house.store.writing() as connection:
+        book.append(connection, table, sealed(1), "gathering", 5, owed=[Owed(0, "turn", 5)])
+        assert counted(connection, table) == (2, 3)
+        raise Struck
+    with any_house.store.reading() as connection:
+        row = book.find(connection, table)
+        assert row
+        assert (row.length, row.moved_at) == (1, houses.NOON)
+        assert counted(connection, table) == (1, 2)
+
+
+def test_an_error_within_append_leaves_nothing(any_house: House, table: str) -> None:
+    twice = [Owed(0, "turn", 5), Owed(0, "turn", 6)]
+    with pytest.raises(IntegrityError), any_house.store.writing() as connection:
+        book.append(connection, table, sealed(1), "gathering", 5, owed=twice)
+    with any_house.store.reading() as connection:
+        row = book.find(connection, table)
+        assert row
+        assert row.length == 1
+        assert counted(connection, table) == (1, 2)
+
+
+def test_an_entry_number_is_given_once(any_house: House, table: str) -> None:
+    with pytest.raises(IntegrityError), any_house.store.writing() as connection:
+        book.append(connection, table, sealed(0), "gathering", 5)
+
+
+def test_a_letter_is_owed_once(any_house: House, table: str) -> None:
+    letter = {"table": table, "seq": 0, "seat": 1, "kind": "invitation", "due_at": 5}
+    with pytest.raises(IntegrityError), any_house.store.writing() as connection:
+        connection.execute(insert(letters), letter)
+    with any_house.store.writing() as connection:
+        connection.execute(insert(letters), {**letter, "kind": "reminder"})
+
+
+def test_whoever_locks_a_table_sees_what_the_last_one_wrote(any_house: House, table: str) -> None:
+    def add() -> None:
+        for _ in range(10):
+            with any_house.store.writing() as connection:
+                row = book.lock(connection, table)
+                assert row
+                book.append(connection, table, sealed(row.length), "gathering", 5)
+
+    with ThreadPoolExecutor() as pool:
+        for done in [pool.submit(add) for _ in range(4)]:
+            done.result()
+    with any_house.store.reading() as connection:
+        assert counted(connection, table)[0] == 41
+
+
+def test_a_reader_sees_one_moment(any_house: House, table: str) -> None:
+    with any_house.store.reading() as connection:
+        row = book.find(connection, table)
+        with any_house.store.writing() as other:
+            book.append(other, table, sealed(1), "gathering", 5)
+        assert row
+        assert [entry.hash for entry in book.entries_of(connection, table)] == [row.head]
+
+
+def test_the_receipt_is_the_head_of_the_chain(any_house: House, table: str) -> None:
+    with any_house.store.reading() as connection:
+        row = book.find(connection, table)
+        (entry,) = book.entries_of(connection, table)
+        assert row
+        assert row.head == entry.hash == log.link(log.GENESIS, entry.digest)
+
+
+def test_strangers_invited_to_many_tables_at_once_are_noted_once(any_house: House) -> None:
+    together = Barrier(4)
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES]
+
+    def invite(first: int) -> None:
+        together.wait(10)
+        any_house.desk.open_table("kaiser", {}, guests[first:] + guests[:first])
+
+    with ThreadPoolExecutor() as pool:
+        for done in [pool.submit(invite, first) for first in range(4)]:
+            done.result()
+    with any_house.store.reading() as connection:
+        assert connection.execute(select(func.count()).select_from(people)).scalar_one() == 4
+        assert connection.execute(select(func.count()).select_from(tables)).scalar_one() == 4

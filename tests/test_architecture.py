@@ -1,0 +1,158 @@
+"""The shape of the house: who may import whom, and how large things may grow."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+OURS = ("engine", "service", "workers")
+LONGEST_FILE = 450
+LONGEST_FUNCTION = 40
+EXAMPLES = ("service/benches/", "service/commands/")  # what is measured, shown or explained must name something
+WRITTEN = (".py", ".js", ".css", ".html")
+
+
+def sources(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module a file imports, in full: `from engine import menu` gives engine and engine.menu."""
+    package = path.relative_to(ROOT).parent.parts
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = ".".join(package[: len(package) + 1 - node.level]) if node.level else ""
+            module = ".".join(filter(None, (above, node.module)))
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def tops(path: Path) -> set[str]:
+    return {name.split(".")[0] for name in imports(path)}
+
+
+def puts_processes_together(path: Path) -> bool:
+    return name_of(path) == "service/cli.py" or name_of(path).startswith("service/commands/")
+
+
+def wrong_imports(path: Path) -> set[str]:
+    """What a file of ours imports against the arrows: workers -> service -> engine -> (msgspec)."""
+    match path.relative_to(ROOT).parts[0]:
+        case "engine":
+            return tops(path) - sys.stdlib_module_names - {"msgspec", "engine"}
+        case "service" if not puts_processes_together(path):
+            return tops(path) & {"workers", "tests"}
+        case _:
+            return tops(path) & {"tests"}
+
+
+def test_imports_follow_the_arrows() -> None:
+    assert {name_of(path): wrong for path in sources(*OURS) if (wrong := wrong_imports(path))} == {}
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "wrong"),
+    [
+        ("engine/menu.py", "import service.desk", {"service"}),
+        ("engine/menu.py", "from flask import Flask", {"flask"}),
+        ("engine/games/any/rules.py", "def late():\n    import sqlalchemy", {"sqlalchemy"}),
+        ("engine/menu.py", "import re, msgspec.json\nfrom engine import chance", set()),
+        ("service/desk.py", "from workers import referee", {"workers"}),
+        ("service/commands/worker.py", "from workers import referee", set()),
+        ("workers/post.py", "from service import desk\nfrom engine import table", set()),
+    ],
+)
+def test_a_wrong_arrow_would_be_found(file: str, line: str, wrong: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda *_: line)
+    assert wrong_imports(ROOT / file) == wrong
+
+
+def games() -> list[str]:
+    return sorted(path.parent.name for path in (ROOT / "engine/games").glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("game", games())
+def test_no_game_imports_another(game: str) -> None:
+    others = tuple(f"engine.games.{other}" for other in games() if other != game)
+    for path in sources(f"engine/games/{game}"):
+        assert [name for name in imports(path) if name.startswith(others)] == [], name_of(path)
+
+
+@pytest.mark.parametrize("game", games())
+def test_only_a_games_own_folders_mention_it(game: str) -> None:
+    homes = (f"engine/games/{game}/", f"templates/games/{game}/", *EXAMPLES)
+    files = [path for folder in (*OURS, "templates") for path in (ROOT / folder).rglob("*") if path.is_file()]
+    mentions = [
+        name_of(path)
+        for path in files
+        if path.suffix not in (".pyc", ".po", ".mo", ".md", ".pot")
+        and not name_of(path).startswith(homes)
+        and game in path.read_text("utf-8", errors="replace").casefold()
+    ]
+    assert mentions == []
+
+
+def test_no_file_is_too_long_to_read() -> None:
+    files = [path for folder in (*OURS, "templates") for path in (ROOT / folder).rglob("*") if path.suffix in WRITTEN]
+    lengths = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in files}
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
+
+
+def definitions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def test_no_function_is_too_long_to_grasp() -> None:
+    lengths = {
+        f"{name_of(path)}:{function.name}": (function.end_lineno or 0) - function.lineno + 1
+        for path in sources(*OURS)
+        if "/migrations/versions/" not in name_of(path)  # a migration is a list of tables, not a thought
+        for function in definitions(path)
+    }
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION} == {}
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    assert [name_of(path) for path in sources(*OURS) if not ast.get_docstring(ast.parse(path.read_text("utf-8")))] == []
+
+
+CONTRACT = set(
+    "META Options State Event View objection setup menu decide upkeep evolve view hear redeal standing".split()
+)
+TOLD_BY_THE_CONTRACT = "engine/games/"
+LONGEST_UNTOLD = 8
+
+
+def public(path: Path) -> Iterator[ast.FunctionDef | ast.ClassDef]:
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            yield node
+
+
+def test_what_the_engine_offers_is_told() -> None:
+    """Every public function and class has a docstring, but for what its name and a few lines say already.
+
+    A game's own contract is told once, in engine/game.py.
+    """
+    untold = [
+        f"{name_of(path)}:{node.name}"
+        for path in sources("engine")
+        for node in public(path)
+        if not ast.get_docstring(node)
+        and (node.end_lineno or 0) - node.lineno + 1 > LONGEST_UNTOLD
+        and not (name_of(path).startswith(TOLD_BY_THE_CONTRACT) and node.name in CONTRACT)
+    ]
+    assert untold == []

@@ -1,0 +1,251 @@
+"""The post sends every letter that is owed, at least once, and only while it still says something."""
+
+import itertools
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from sqlalchemy import Row, select, update
+
+from service.desk import Place
+from service.house import House
+from service.store.schema import letters, seats
+from tests import houses
+from tests.houses import Clock
+from tests.servers import Sink, free_port
+from workers import post, work_for
+
+
+@pytest.fixture
+def posted(any_house: House, smtp_sink: Sink) -> House:
+    """A house with a relay."""
+    any_house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    return any_house
+
+
+def rows(here: House) -> list[Row[Any]]:
+    with here.store.reading() as connection:
+        return list(connection.execute(select(letters).order_by(letters.c.id)).all())
+
+
+def outcomes(here: House) -> list[str]:
+    """What became of each letter; empty while it is owed and was not tried."""
+    return [row.outcome for row in rows(here)]
+
+
+def started(here: House, sink: Sink) -> list[Place]:
+    """A table whose game has begun, its letters sent and thrown away."""
+    places = houses.seated(here)
+    post.deliver()
+    sink.letters.clear()
+    return places
+
+
+def parts(message: EmailMessage) -> list[str]:
+    return [part.get_content_type() for part in message.walk() if not part.is_multipart()]
+
+
+def test_a_turn_letter_has_text_html_and_a_picture(posted: House, smtp_sink: Sink) -> None:
+    places = houses.seated(posted)
+    post.deliver()
+    letter = smtp_sink.letters[-1]
+    assert parts(letter) == ["text/plain", "text/html", "image/png"]
+    picture = next(part for part in letter.walk() if part.get_content_type() == "image/png")
+    assert picture.get_payload(decode=True).startswith(b"\x89PNG")
+    html = letter.get_body(("html",))
+    text = letter.get_body(("plain",))
+    assert html
+    assert text
+    assert f"cid:{picture['Content-ID'].strip('<>')}" in html.get_content()
+    mover, _ = houses.on_turn(posted, places)
+    assert f"{posted.settings.address}/t/{mover.link}" in text.get_content()
+    assert posted.desk.look(mover.table).row.head in text.get_content()  # the receipt
+    assert letter["To"].addresses[0].addr_spec == f"{houses.NAMES[mover.seat or 0].lower()}@example.org"
+    assert letter["Auto-Submitted"] == "auto-generated"
+
+
+def test_letters_of_a_seat_are_one_thread(posted: House, smtp_sink: Sink) -> None:
+    houses.seated(posted)
+    post.deliver()
+    invitation, other, turn = smtp_sink.letters
+    assert turn["To"] in (invitation["To"], other["To"])
+    root = next(letter for letter in (invitation, other) if letter["To"] == turn["To"])
+    assert turn["In-Reply-To"] == turn["References"] == root["Message-ID"]
+    assert turn["Subject"] == root["Subject"]
+    assert len({letter["Message-ID"] for letter in smtp_sink.letters}) == 3
+
+
+def test_nothing_is_sent_twice_by_two_rings(posted: House, smtp_sink: Sink) -> None:
+    houses.seated(posted)
+    post.deliver()
+    post.deliver()
+    assert len(smtp_sink.letters) == 3
+    assert outcomes(posted) == ["sent"] * 3
+
+
+def test_two_workers_share_the_letters(posted: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(post, "BATCH", 5)
+    monkeypatch.setattr(post, "OWED", post.OWED.limit(5))
+    for _ in range(10):
+        houses.opened(posted)
+    with ThreadPoolExecutor() as pool:
+        for done in [pool.submit(post.deliver) for _ in range(3)]:
+            done.result()
+    sent = [letter["Message-ID"] for letter in smtp_sink.letters]
+    assert len(sent) == len(set(sent)) == 20
+
+
+def test_a_refused_recipient_is_marked_and_not_tried_again(posted: House, smtp_sink: Sink, clock: Clock) -> None:
+    houses.opened(posted)
+    smtp_sink.refuse("550 no such mailbox")
+    post.deliver()
+    assert all(outcome.startswith("refused") for outcome in outcomes(posted))
+    smtp_sink.accept()
+    clock.move(30 * 86_400)
+    post.deliver()
+    assert smtp_sink.letters == []
+
+
+def pauses(here: House, clock: Clock) -> Iterator[int]:
+    """How long the post waits before each further try of the first letter."""
+    while (letter := rows(here)[0]).sent_at is None:
+        pause = letter.due_at - clock.at
+        clock.move(pause - 1)
+        post.deliver()
+        assert rows(here)[0].tries == letter.tries, "tried before its time"
+        clock.move(1)
+        post.deliver()
+        yield pause
+
+
+def unwilling(here: House, sink: Sink) -> None:
+    sink.refuse("451 try again later")
+
+
+def dead(here: House, _: Sink) -> None:
+    here.relay = f"smtp://127.0.0.1:{free_port()}"
+
+
+@pytest.mark.parametrize("trouble", [unwilling, dead])
+def test_trouble_is_met_with_growing_pauses(posted: House, smtp_sink: Sink, clock: Clock, trouble: Any) -> None:
+    houses.opened(posted)
+    relay = posted.relay
+    trouble(posted, smtp_sink)
+    post.deliver()
+    assert list(itertools.islice(pauses(posted, clock), 5)) == [10, 20, 40, 80, 160]
+    smtp_sink.accept()
+    posted.relay = relay
+    clock.move(6 * 3600)
+    post.deliver()
+    assert outcomes(posted) == ["sent"] * 2
+    assert len(smtp_sink.letters) == 2
+
+
+def test_after_three_days_it_is_given_up_and_said(posted: House, smtp_sink: Sink, clock: Clock) -> None:
+    houses.opened(posted)
+    begun = clock.at
+    unwilling(posted, smtp_sink)
+    post.deliver()
+    assert max(pauses(posted, clock)) == 6 * 3600
+    assert all(outcome.startswith("given up: ") for outcome in outcomes(posted))
+    assert 3 * 86_400 <= clock.at - begun <= 4 * 86_400
+
+
+def test_an_overtaken_turn_letter_is_not_sent(posted: House, smtp_sink: Sink) -> None:
+    places = started(posted, smtp_sink)
+    first, move = houses.on_turn(posted, places)
+    assert houses.judged(posted, first, move).accepted
+    while houses.moves(posted, first):
+        assert houses.judged(posted, first, houses.moves(posted, first)[0]).accepted
+    second, move = houses.on_turn(posted, places)
+    while houses.moves(posted, second):
+        assert houses.judged(posted, second, houses.moves(posted, second)[0]).accepted
+    post.deliver()
+    assert outcomes(posted)[-2:] == ["overtaken", "sent"]
+    (letter,) = smtp_sink.letters
+    assert letter["To"].addresses[0].addr_spec.startswith(houses.NAMES[first.seat or 0].lower())
+
+
+def test_the_letters_of_a_worker_that_died_are_sent_by_another(posted: House, smtp_sink: Sink, clock: Clock) -> None:
+    houses.opened(posted)
+    assert len(post.claim(posted)) == 2  # and then the power went
+    post.deliver()
+    assert smtp_sink.letters == []
+    clock.move(posted.settings.lease)
+    post.deliver()
+    assert outcomes(posted) == ["sent"] * 2
+    assert len(smtp_sink.letters) == 2
+
+
+def test_a_worker_whose_lease_ran_out_sends_nothing_more(posted: House, smtp_sink: Sink, clock: Clock) -> None:
+    houses.opened(posted)
+    slow = post.claim(posted)
+    clock.move(posted.settings.lease)
+    post.deliver()
+    post.send(posted, slow)
+    assert len(smtp_sink.letters) == 2
+
+
+def test_a_lost_connection_costs_only_the_letter_in_hand(
+    posted: House, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang_up(server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
+        if address.startswith("anna"):
+            server.transport.close()
+        envelope.rcpt_tos.append(address)
+        return "250 fine"
+
+    monkeypatch.setattr(smtp_sink, "handle_RCPT", hang_up, raising=False)
+    houses.opened(posted, 3)
+    post.deliver()
+    assert [row.tries for row in rows(posted)] == [1, 1, 1]
+    assert [row.outcome == "sent" for row in rows(posted)] == [False, True, True]
+
+
+def test_a_letter_that_cannot_be_written_does_not_hold_up_the_others(
+    posted: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = post.write
+
+    def trembling(here: House, order: Any) -> EmailMessage | None:
+        if order.seat == 0:
+            raise ZeroDivisionError("ink")
+        message = write(here, order)
+        if message is not None and order.seat == 1:
+            message._headers = [("X", "\udce4")]  # type: ignore[attr-defined]  # no bytes can be made of this
+        return message
+
+    monkeypatch.setattr(post, "write", trembling)
+    houses.opened(posted, 3)
+    post.deliver()
+    assert outcomes(posted)[0] == "not written: ink"
+    assert outcomes(posted)[2] == "sent"
+    assert len(smtp_sink.letters) == 1
+
+
+def test_nobody_is_written_to_where_nobody_sits_any_more(posted: House, smtp_sink: Sink) -> None:
+    first, _ = houses.opened(posted)
+    with posted.store.writing() as connection:
+        erased = update(seats).where(seats.c.table == first.table, seats.c.seat == 0)
+        connection.execute(erased.values(person=None))
+    post.deliver()
+    assert outcomes(posted) == ["nobody there", "sent"]
+
+
+def test_an_embedded_house_reads_its_own_letters(tmp_path: Path, clock: Clock) -> None:
+    from service import mailserver
+
+    with houses.standing(replace(houses.settings(tmp_path), smtp="embedded"), clock) as here:
+        mail = mailserver.start(here)
+        here.relay = f"smtp://127.0.0.1:{mail.port}"
+        try:
+            work_for(here)
+            houses.opened(here)
+            post.deliver()
+            assert {letter.recipient for letter in mailserver.newest(here)} == {"anna@example.org", "berta@example.org"}
+        finally:
+            mail.stop()

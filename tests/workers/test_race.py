@@ -1,0 +1,190 @@
+"""Races: whoever comes second is told so, and nothing happens twice."""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from engine import audit as audits
+from engine.game import Game
+from service.desk import Place
+from service.house import House
+from service.settings import DAY
+from service.store.book import Verdict
+from service.store.schema import letters, submissions
+from tests import houses
+from tests.houses import Clock, verdict
+from workers import clock as clocks
+from workers.referee import hear_one
+
+ROUNDS = 12
+Two = tuple[House, House]
+
+
+@pytest.fixture
+def two(any_house: House, tmp_path: Path, clock: Clock) -> Iterator[Two]:
+    """Two workers of the same house, each with its own connections and its own memory."""
+    with houses.standing(any_house.settings, clock, any_house.redis) as other:
+        yield any_house, other
+
+
+def at_once(*works: Callable[[], Any]) -> list[Any]:
+    """What these return when they begin in the same moment."""
+    ready = Barrier(len(works))
+
+    def begin(work: Callable[[], Any]) -> Any:
+        ready.wait(10)
+        return work()
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return [done.result(30) for done in [pool.submit(begin, work) for work in works]]
+
+
+def judge_all(here: House) -> None:
+    while hear_one(here):
+        pass
+
+
+def sound(here: House, place: Place) -> None:
+    """The log passes its audit and has as many entries as its table says."""
+    look = here.desk.look(place.table)
+    game: Game = look.game
+    report = audits.audit(game, here.desk.export(place))
+    assert report.finding is None, report
+    assert report.entries == look.row.length
+
+
+def both(here: House, first: int, second: int) -> tuple[Verdict, Verdict]:
+    """The verdicts on two submissions, the accepted one first."""
+    said = sorted((verdict(here, first), verdict(here, second)), key=lambda one: not one.accepted)
+    return said[0], said[1]
+
+
+def test_of_two_pages_with_the_same_position_one_wins(two: Two) -> None:
+    here, there = two
+    places = houses.seated(here)
+    for turn in range(ROUNDS):
+        mover, _ = houses.on_turn(here, places)
+        options = houses.moves(here, mover)
+        before = houses.length(here, mover)
+        first, second = at_once(
+            lambda: here.desk.submit(mover, options[0], f"left {turn}", before - 1),  # noqa: B023 - used at once
+            lambda: there.desk.submit(mover, options[-1], f"right {turn}", before - 1),  # noqa: B023
+        )
+        at_once(lambda: judge_all(here), lambda: judge_all(there))
+        won, lost = both(here, first, second)
+        assert won.accepted
+        assert won.seq == before
+        assert lost.said.startswith("The table has changed")
+        assert houses.length(here, mover) == before + 1
+        if here.desk.look(mover.table).table.phase == "over":
+            break
+    sound(here, places[0])
+
+
+def test_of_the_same_move_sent_by_two_pages_one_counts(two: Two) -> None:
+    here, there = two
+    places = houses.seated(here)
+    mover, move = houses.on_turn(here, places)
+    before = houses.length(here, mover)
+    first, second = (one.desk.submit(mover, move, key, before - 1) for one, key in zip(two, "ab", strict=True))
+    at_once(lambda: judge_all(here), lambda: judge_all(there))
+    won, lost = both(here, first, second)
+    assert (won.accepted, lost.accepted) == (True, False)
+    assert houses.length(here, mover) == before + 1
+
+
+def test_a_submission_doubled_with_its_key_has_one_verdict(two: Two) -> None:
+    here, there = two
+    places = houses.seated(here)
+    for turn in range(ROUNDS):
+        mover, move = houses.on_turn(here, places)
+        before = houses.length(here, mover)
+        key = f"once {turn}"
+        submit = [lambda one=one: one.desk.submit(mover, move, key) for one in (*two, *two)]  # noqa: B023
+        numbers = at_once(*submit, lambda: judge_all(here), lambda: judge_all(there))[:4]
+        judge_all(here)
+        assert len(set(numbers)) == 1
+        assert verdict(here, numbers[0]) == verdict(there, numbers[0])
+        assert verdict(here, numbers[0]).seq == before
+        assert there.desk.submit(mover, move, key) == numbers[0]
+        assert houses.length(here, mover) == before + 1
+        if here.desk.look(mover.table).table.phase == "over":
+            break
+    sound(here, places[0])
+
+
+def test_the_last_two_to_sit_down_at_once_start_the_game_once(two: Two) -> None:
+    here, there = two
+    for _ in range(4):
+        places = houses.opened(here, 3)
+        numbers = [here.desk.submit(place, "sit word") for place in places]
+        at_once(lambda: judge_all(here), lambda: judge_all(there))
+        assert all(verdict(here, number).accepted for number in numbers)
+        look = here.desk.look(places[0].table)
+        assert look.table.phase == "playing"
+        assert [entry.move for entry in here.desk.entries(look)].count("start") == 1
+        sound(here, places[0])
+
+
+def test_a_line_of_submissions_is_shared_and_each_is_judged_once(two: Two) -> None:
+    here, there = two
+    tables = [houses.seated(here) for _ in range(8)]
+    numbers = []
+    for places in tables:
+        mover, move = houses.on_turn(here, places)
+        numbers += [here.desk.submit(mover, move, f"{mover.table} {copy}") for copy in range(3)]
+    at_once(lambda: judge_all(here), lambda: judge_all(there))
+    accepted = [verdict(here, number).seq for number in numbers if verdict(here, number).accepted]
+    assert len(accepted) >= len(tables)  # somebody may be on turn again and make the same move again
+    for places in tables:
+        sound(here, places[0])
+    with here.store.reading() as connection:
+        unheard = select(func.count()).where(submissions.c.accepted.is_(None))
+        assert connection.execute(unheard).scalar_one() == 0
+
+
+def test_a_move_at_its_deadline_races_the_clock_and_one_of_them_counts(two: Two, clock: Clock) -> None:
+    here, there = two
+    for _ in range(4):
+        places = houses.seated(here, pace=DAY)
+        mover, move = houses.on_turn(here, places)
+        before = houses.length(here, mover)
+        clock.move(DAY)
+        number = here.desk.submit(mover, move, seen=before - 1)
+        at_once(lambda: judge_all(here), lambda: clocks.expire(there))
+        entries = here.desk.entries(here.desk.look(mover.table), before)
+        assert len(entries) == 1
+        said = verdict(here, number)
+        assert said.accepted == (entries[0].seat == mover.seat)
+        assert said.accepted or said.said.startswith("The table has changed")
+        sound(here, places[0])
+
+
+def test_two_clocks_remind_once(two: Two, clock: Clock) -> None:
+    here, there = two
+    for _ in range(4):
+        houses.seated(here, pace=DAY)
+    clock.move(DAY - 1)
+    at_once(lambda: clocks.remind(here), lambda: clocks.remind(there))
+    with here.store.reading() as connection:
+        reminders = select(func.count()).where(letters.c.kind == "reminder")
+        assert connection.execute(reminders).scalar_one() == 4
+
+
+def test_all_who_wait_for_a_verdict_hear_it(two: Two) -> None:
+    here, _ = two
+    mover, move = houses.on_turn(here, houses.seated(here))
+    number = here.desk.submit(mover, move)
+    waiting = [lambda one=one: one.desk.verdict(number, 5.0) for one in (*two, *two)]
+    begun = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        heard = pool.submit(at_once, *waiting)
+        judge_all(here)
+        assert [said.accepted for said in heard.result(30)] == [True] * 4
+    assert time.monotonic() - begun < 4

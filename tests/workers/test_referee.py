@@ -1,0 +1,214 @@
+"""The referee judges every submission once, with a sentence, and lets none hold up the others."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import insert
+
+from engine.games import kaiser
+from engine.menu import Move
+from engine.record import Started
+from engine.refusal import Refused
+from service import clerk
+from service.desk import Place
+from service.house import House
+from service.store.schema import submissions
+from tests import houses
+from tests.houses import judged
+from workers import referee
+
+
+def test_the_game_starts_when_the_last_has_sat_down(any_house: House) -> None:
+    places = houses.opened(any_house, 3)
+    for place in places[:-1]:
+        assert judged(any_house, place, "sit word").accepted
+        assert any_house.desk.look(place.table).table.phase == "gathering"
+    assert judged(any_house, places[-1], "sit word").accepted
+    look = any_house.desk.look(places[0].table)
+    assert look.table.phase == look.row.phase == "playing"
+    assert isinstance(any_house.desk.entries(look)[-1].events[0], Started)
+
+
+def test_with_bots_the_game_starts_when_the_last_person_has_sat_down(any_house: House) -> None:
+    (place,) = houses.seated(any_house, 3, bots=2)
+    assert any_house.desk.look(place.table).table.phase == "playing"
+
+
+def test_nobody_sits_down_twice(any_house: House) -> None:
+    first, _ = houses.opened(any_house)
+    assert judged(any_house, first, "sit word").accepted
+    assert judged(any_house, first, "sit other").said == "You have sat down already."
+
+
+def test_nobody_moves_before_the_game_has_begun(any_house: House) -> None:
+    first, _ = houses.opened(any_house)
+    assert "not begun" in judged(any_house, first, "resign").said
+
+
+def test_an_accepted_move_is_the_entry_it_is_told(any_house: House) -> None:
+    mover, move = houses.on_turn(any_house, houses.seated(any_house))
+    said = judged(any_house, mover, move)
+    look = any_house.desk.look(mover.table)
+    assert said.accepted
+    assert said.seq == look.row.length - 1
+    entry = any_house.desk.entries(look)[-1]
+    assert (entry.seq, entry.seat, entry.move) == (said.seq, mover.seat, move)
+
+
+BAD = [
+    "fly to the moon",
+    "sit",
+    "start",
+    "expire 0 pass",
+    "substitute 0",
+    "undo",
+    "agree",
+    "x" * 2_000,
+    "🎲 🎲",
+    "'; drop",
+]
+
+
+@pytest.fixture
+def untouched(any_house: House) -> Iterator[list[Place]]:
+    """A table that has the same log after the test as before."""
+    places = houses.seated(any_house)
+    before = any_house.desk.look(places[0].table).row
+    yield places
+    after = any_house.desk.look(places[0].table).row
+    assert (after.length, after.head, after.moved_at) == (before.length, before.head, before.moved_at)
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_what_is_not_on_the_menu_is_refused_with_a_sentence(
+    any_house: House, untouched: list[Place], text: str
+) -> None:
+    mover, _ = houses.on_turn(any_house, untouched)
+    said = judged(any_house, mover, text)
+    assert not said.accepted
+    assert said.said
+    assert "fault of ours" not in said.said
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "pass\x00", "pass\x07", "\u202epass", "x" * 2_001])
+def test_what_is_no_text_is_not_even_taken(any_house: House, untouched: list[Place], text: str) -> None:
+    with pytest.raises(Refused):
+        any_house.desk.submit(untouched[0], text)
+
+
+def test_whose_turn_it_is_not_has_to_wait(any_house: House, untouched: list[Place]) -> None:
+    _, move = houses.on_turn(any_house, untouched)
+    said = judged(any_house, houses.waiting(any_house, untouched), move)
+    assert not said.accepted
+    assert said.said
+
+
+def test_onlookers_cannot_move(any_house: House, untouched: list[Place]) -> None:
+    watching = Place(untouched[0].table, None, "")
+    with pytest.raises(Refused, match="looking on"):
+        any_house.desk.submit(watching, "resign")
+
+
+def test_a_page_is_stale_once_the_own_view_has_changed(any_house: House) -> None:
+    places = houses.seated(any_house)
+    mover, move = houses.on_turn(any_house, places)
+    seen = houses.length(any_house, mover) - 1
+    assert judged(any_house, mover, move, seen=seen).accepted
+    later, move = houses.on_turn(any_house, places)
+    stale = judged(any_house, later, move, seen=seen)
+    assert "has changed" in stale.said
+    assert judged(any_house, later, move, seen=seen + 1).accepted
+
+
+def test_an_entry_that_changes_nothing_one_sees_makes_no_page_stale(any_house: House) -> None:
+    places = houses.seated(any_house, 3)
+    mover, move = houses.on_turn(any_house, places)
+    seen = houses.length(any_house, mover) - 1
+    with any_house.store.writing() as connection:
+        desktop = clerk.take(connection, any_house.shelf, mover.table)
+        assert desktop
+        other = next(place.seat for place in places if place.seat != mover.seat)
+        clerk.enter(desktop, None, Move("relieve", (str(other),)), any_house.now(), any_house.settings)
+    assert judged(any_house, mover, move, seen=seen).accepted
+
+
+@pytest.mark.parametrize("seen", [10**6, 2**31 - 1])
+def test_a_page_from_the_future_is_judged_like_the_newest(any_house: House, seen: int) -> None:
+    mover, move = houses.on_turn(any_house, houses.seated(any_house))
+    assert judged(any_house, mover, move, seen=seen).accepted
+
+
+def test_nothing_can_be_moved_when_the_table_is_over(any_house: House) -> None:
+    first, second = houses.seated(any_house)
+    assert judged(any_house, first, "resign").accepted
+    assert any_house.desk.look(first.table).table.phase == "over"
+    for place in (first, second):
+        for text in ("resign", "undo", "pass"):
+            assert "over" in judged(any_house, place, text).said
+
+
+def test_the_same_key_is_the_same_submission(any_house: House) -> None:
+    mover, move = houses.on_turn(any_house, houses.seated(any_house))
+    first = any_house.desk.submit(mover, move, "once")
+    again = any_house.desk.submit(mover, move, "once")
+    assert first == again
+    before = houses.length(any_house, mover)
+    referee.hear()
+    assert houses.length(any_house, mover) == before + 1
+    assert judged(any_house, mover, move, "once") == houses.verdict(any_house, first)
+    assert houses.length(any_house, mover) == before + 1
+
+
+def test_a_key_belongs_to_one_seat(any_house: House) -> None:
+    places = houses.seated(any_house)
+    numbers = {any_house.desk.submit(place, "resign", "mine") for place in places}
+    assert len(numbers) == 2
+
+
+@pytest.mark.parametrize("fault", [ZeroDivisionError, RecursionError, MemoryError, KeyError])
+def test_a_fault_of_the_game_gets_a_sentence_and_holds_nobody_up(
+    any_house: House, monkeypatch: pytest.MonkeyPatch, fault: type[Exception]
+) -> None:
+    poisoned, healthy = houses.seated(any_house), houses.seated(any_house, 3)
+    decide, calls = kaiser.decide, []
+
+    def sick(state: Any, seat: int, move: Move, chance: Any) -> Any:
+        calls.append(seat)
+        if len(calls) == 1:
+            raise fault("in the rules")
+        return decide(state, seat, move, chance)
+
+    monkeypatch.setattr(kaiser, "decide", sick)
+    (mover, move), (other, fine) = houses.on_turn(any_house, poisoned), houses.on_turn(any_house, healthy)
+    before = houses.length(any_house, mover)
+    bad, good = any_house.desk.submit(mover, move), any_house.desk.submit(other, fine)
+    referee.hear()
+    assert "fault of ours" in houses.verdict(any_house, bad).said
+    assert houses.verdict(any_house, good).accepted
+    assert houses.length(any_house, mover) == before
+    assert judged(any_house, mover, move).accepted  # the table is as good as before
+
+
+def test_rows_nobody_could_have_handed_in_hold_nobody_up(any_house: House) -> None:
+    places = houses.seated(any_house)
+    mover, move = houses.on_turn(any_house, places)
+    strange = [("a", 99, "resign"), ("b", -1, "resign"), ("c", 0, "")]
+    with any_house.store.writing() as connection:
+        for key, seat, text in strange:
+            row = {"key": key, "table": mover.table, "seat": seat, "move": text, "at": 0}
+            connection.execute(insert(submissions), row)
+    assert judged(any_house, mover, move).accepted
+
+
+def test_a_long_line_is_worked_off_in_shifts(any_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.SHIFT", 0.0)
+    places = houses.opened(any_house, 3)
+    numbers = [any_house.desk.submit(place, "sit word") for place in places]
+    any_house.redis.flushall()
+    rings = 0
+    while any_house.desk.verdict(numbers[-1]) is None:
+        referee.hear()
+        rings += 1
+        assert any_house.bells.queue("referee").count == rings
+    assert rings == 3

@@ -1,0 +1,72 @@
+"""Heavy work done in a process aside, where one process serves everything and must keep answering.
+
+A thinking bot or a picture being rendered would otherwise hold the interpreter, and every page would wait for it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
+from typing import ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+_pools: list[ProcessPoolExecutor] = []
+_lock = threading.Lock()
+
+
+def start() -> None:
+    """From now on heavy work of this process is done aside."""
+    with _lock:
+        _pools.append(_pool())
+
+
+def stop() -> None:
+    """Let the process aside go; heavy work is done here again."""
+    with _lock:
+        while _pools:
+            _pools.pop().shutdown(wait=False, cancel_futures=True)
+
+
+def do(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
+    """The result of this work, done aside where there is such a process; one that died is replaced."""
+    for _ in range(2):
+        pool = _pools[-1] if _pools else None
+        if pool is None:
+            break
+        try:
+            return pool.submit(work, *args, **words).result()
+        except BrokenProcessPool:
+            _replace(pool)
+    return work(*args, **words)
+
+
+def _replace(broken: ProcessPoolExecutor) -> None:
+    with _lock:
+        if _pools and _pools[-1] is broken:
+            _pools[-1] = _pool()
+
+
+def _pool() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=_begin)
+
+
+def _begin() -> None:
+    """The process aside leaves signals to its parent, steps back when there is much to do, and goes when it goes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(5)
+    parent = multiprocessing.parent_process()
+    assert parent
+    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+
+
+def _follow(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(0)
