@@ -2,9 +2,11 @@
 
 from collections import Counter
 
+from engine.games.carcassonne.board import MESSAGES
 from engine.games.carcassonne.boxes import rules_of
 from engine.games.carcassonne.land import root_of
-from engine.games.carcassonne.state import Part, standing_figures
+from engine.games.carcassonne.scoring import leaders
+from engine.games.carcassonne.state import Errand, Part, standing_figures
 
 
 def check(state):
@@ -12,6 +14,8 @@ def check(state):
     check_tiles(state, rules.deck())
     check_figures(state, rules)
     check_features(state)
+    check_leads(state, rules)
+    check_messages(state)
     assert all(award.points > 0 for award in state.owed)
     assert all(step >= 0 for steps in state.track for step in steps)
 
@@ -39,3 +43,20 @@ def check_features(state):
         assert root not in state.parents
         assert feature.open >= 0
         assert len(set(feature.tiles)) == len(feature.tiles)
+
+
+def check_leads(state, rules):
+    """No two leaders of a feature differ in strength."""
+    for feature in state.features.values():
+        strengths = dict.fromkeys(leaders(rules, feature), 0)
+        for figure in feature.figures:
+            if figure.seat in strengths:
+                strengths[figure.seat] += rules.strength[figure.kind]
+        assert len(set(strengths.values())) <= 1
+
+
+def check_messages(state):
+    """Every message lies in the stack or is being dealt with."""
+    if state.options.messages:
+        held = [errand.number for errand in state.work if isinstance(errand, Errand) and errand.number]
+        assert sorted(held + list(state.pile.unseen) + list(state.pile.seen)) == list(MESSAGES)
