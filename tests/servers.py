@@ -3,6 +3,7 @@
 None of them outlives the process that started it, however that process ends.
 """
 
+import asyncio
 import importlib.util
 import os
 import pwd
@@ -192,6 +193,7 @@ class Sink(Controller):
         self.letters: list[EmailMessage] = []
         self.envelopes: list[Envelope] = []
         self.refusal: str | None = None
+        self.pause = 0.0  # between keeping a letter and saying so
 
     def _create_server(self) -> Any:
         return self.loop.create_server(self._factory_invoker, sock=self.listener)
@@ -202,6 +204,7 @@ class Sink(Controller):
         self.envelopes.append(envelope)
         text = (envelope.original_content or b"").replace(b"\r\n", b"\n")  # as a mailbox stores it
         self.letters.append(message_from_bytes(text, policy=default))
+        await asyncio.sleep(self.pause)
         return "250 kept"
 
     def refuse(self, answer: str = "451 try again later") -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+import sys
 import threading
 import time
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 
 import structlog
 from redis import RedisError
@@ -43,8 +48,47 @@ def run_worker(house: House, queues: Sequence[str] = QUEUES) -> None:
         time.sleep(TICK)
 
 
+def run_each(queues: Sequence[str], work: Callable[[str], None]) -> None:
+    """A process for each bell, so that no verdict waits for a letter or a thinking bot; one that dies is replaced."""
+    running: dict[str, multiprocessing.process.BaseProcess] = {}
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))
+    try:
+        while True:
+            for queue in queues:
+                if queue not in running or not running[queue].is_alive():
+                    running[queue] = _forked(work, queue)
+            time.sleep(TICK)
+    finally:
+        for process in running.values():
+            process.terminate()
+        for process in running.values():
+            process.join(10)
+
+
+def _forked(work: Callable[[str], None], queue: str) -> multiprocessing.process.BaseProcess:
+    process = multiprocessing.get_context("fork").Process(target=_child, args=(work, queue), name=queue, daemon=True)
+    process.start()
+    return process
+
+
+def _child(work: Callable[[str], None], queue: str) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    work(queue)
+
+
+def _die_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent
+    parent.join()
+    os._exit(1)  # whatever was in hand is still in the book
+
+
 def run_thread(house: House, queues: Sequence[str], stop: threading.Event) -> None:
     """Work in this thread until told to stop; a worker that quits is replaced."""
+    warnings.filterwarnings("ignore", "CLIENT LIST")  # a Redis inside this process has no list of clients
     while not stop.is_set():
         try:
             worker = ThreadWorker(list(queues), connection=house.redis, serializer=JSONSerializer)

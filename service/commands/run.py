@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import logging
 import signal
 import sys
 import threading
@@ -131,6 +132,7 @@ def _server(house: House) -> Any:
     from service import create_app
 
     host, port = house.settings.host, house.settings.port
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a short line of visitors is no news
     try:
         return waitress.server.create_server(create_app(house), host=host, port=port, threads=8, ident=None)
     except OSError as error:
@@ -196,7 +198,7 @@ def demonstration(house: House) -> str:
 
     note = house.settings.folder / "demonstration"
     if not note.exists():
-        guests = [Invited("You", "you@localhost"), Invited("Bot")]
+        guests = [Invited("Guest", "guest@localhost"), Invited("Bot")]
         opened = house.desk.open_table("kaiser", {}, guests, 0)
         place = house.desk.find(opened.links[0])
         house.desk.verdict(house.desk.submit(place, "sit demonstration", "sit"), 5)
@@ -212,13 +214,16 @@ def run_web(options: argparse.Namespace) -> int:
     from service.house import House
 
     settings = _settings(options)
-    House(settings).store.migrate()
+    house = House(settings)
+    house.store.migrate()
+    house.close()  # every process opens its own
     chosen = {
         "bind": options.bind or f"{settings.host}:{settings.port}",
         "workers": options.workers,
         "threads": options.threads,
         "worker_class": "gthread",
         "accesslog": None,
+        "control_socket_disable": True,  # it would lie in the home folder, one for all services of this user
     }
 
     class Pages(BaseApplication):  # type: ignore[misc]  # of a class without types
@@ -234,7 +239,7 @@ def run_web(options: argparse.Namespace) -> int:
 
 
 def run_worker(options: argparse.Namespace) -> int:
-    """One RQ worker process."""
+    """A worker process for each bell."""
     from service.house import House
     from workers import processes
 
@@ -246,9 +251,14 @@ def run_worker(options: argparse.Namespace) -> int:
             name=", ".join(sorted(unknown)),
             known=", ".join(processes.QUEUES),
         )
-    house = House(_settings(options))
+    settings = _settings(options)
+    house = House(settings)
     house.store.migrate()
-    processes.run_worker(house, queues)
+    if len(queues) == 1:
+        processes.run_worker(house, queues)
+        return 0
+    house.close()  # every process opens its own
+    processes.run_each(queues, lambda queue: processes.run_worker(House(settings), [queue]))
     return 0
 
 
