@@ -19,6 +19,7 @@ from service import chronicle
 from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
+from service.languages import Said, in_game
 from workers import pictures
 
 KINDS = ("invitation", "turn", "reminder", "asked", "timeout", "over")
@@ -58,7 +59,7 @@ class Sheet(Struct, frozen=True):
     link: str
     answer: str
     replay: str
-    said: str
+    said: Said
     receipt: str
     length: int
     seed: str
@@ -103,7 +104,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         kind=order.kind.partition("/")[0],
         me=order.seat,
         name=seat.name,
-        title=look.game.META.title,
+        title=in_game(order.language, look.game.META.name, look.game.META.title),
         players=players(look.names),
         organiser=look.names[0],
         seats=look.seats,
@@ -118,7 +119,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         link=link,
         answer=here.desk.address_of(seat),
         replay=f"{link}/replay",
-        said=order.said,
+        said=Said.read(order.said),
         receipt=look.row.head,
         length=look.row.length,
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
@@ -134,6 +135,7 @@ def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None) -> Em
     message["Subject"] = subject(sheet, order)
     message["Date"] = format_datetime(datetime.fromtimestamp(here.now(), UTC))
     _thread(here, order, message)
+    message["Content-Language"] = order.language
     message["Auto-Submitted"] = "auto-generated"
     message["List-Id"] = f"{sheet.title} <{order.table}.{here.settings.mail_host}>"
     env = environment(order.language)
