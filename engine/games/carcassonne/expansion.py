@@ -53,7 +53,7 @@ class Expansion(Struct, frozen=True, eq=False):
     escort: Callable[[Feature, Figure, Rules], tuple[Figure, ...]] | None = None
     closed: Callable[[State, Chance], Any] | None = None
     after: Callable[[State, Part], Any] | None = None
-    errands: dict[str, Callable[[State, Errand, Chance], Any]] = {}
+    errands: dict[str, Callable[[State, Errand], Struct]] = {}
     menus: dict[str, Callable[[State, Errand, Rules], Menu]] = {}
     decide: dict[str, Callable[[State, int, Move, Rules], Sequence[Any]]] = {}
     final: Callable[[State], tuple[Award, ...]] | None = None
@@ -69,7 +69,7 @@ class Rules(Struct, frozen=True, eq=False):
     scoring_figures: int
     followers: dict[str, frozenset[str]]
     rounds: dict[str, tuple[Callable[[State, Part], tuple[Award, ...]], ...]]
-    errands: dict[str, Callable[[State, Errand, Chance], Any]]
+    errands: dict[str, Callable[[State, Errand], Struct]]
     menus: dict[str, Callable[[State, Errand, Rules], Menu]]
     decide: dict[str, Callable[[State, int, Move, Rules], Sequence[Any]]]
     hooks: dict[str, tuple[Any, ...]]

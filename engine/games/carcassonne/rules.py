@@ -174,8 +174,13 @@ def upkeep(state: State, chance: Chance) -> Struct | None:
         return None
     work, rules = state.work[-1], rules_of(state.options)
     if isinstance(work, Errand):
-        return _close(state, rules, chance) or rules.errands[work.step](state, work, chance)
+        return _close(state, rules, chance) or _errand(state, work, rules)
     return STEPS[work.step](state, work, rules, chance)
+
+
+def _errand(state: State, errand: Errand, rules: Rules) -> Struct | None:
+    hook = rules.errands.get(errand.step)
+    return hook(state, errand) if hook else None
 
 
 def _open(state: State, part: Part, rules: Rules, place: str) -> Struct | None:
@@ -239,7 +244,7 @@ def _score(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | N
             if event is not None:
                 return event
         if state.features[root].figures:
-            return scoring.scoring(state, rules, root)
+            return scoring.settled(state, rules, root)
     return _close(state, rules, chance) or _open(state, part, rules, "4") or _end(state, part, rules)
 
 
@@ -279,7 +284,7 @@ def _ending(state: State) -> Struct | None:
     rules = rules_of(state.options)
     root = scoring.uncounted(state)
     if root is not None:
-        return scoring.scoring(state, rules, root)
+        return scoring.settled(state, rules, root)
     for box in rules.boxes:
         if box.final is not None and box.option not in state.counted:
             return BonusCounted(box.option, box.final(state))
