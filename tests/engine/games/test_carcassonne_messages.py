@@ -177,6 +177,14 @@ def test_5_10_message_4_is_a_whole_turn_and_the_next_turn_stays_whose_it_was():
     assert game.menu(seat=1) == ["place"]
 
 
+def test_5_10_where_no_tile_fits_any_more_the_interrupted_turn_goes_on():
+    game = performing(4, bag=("C",)).play("message perform", tile=["C"])
+    names = [type(event).__name__ for event in game.events]
+    after = names[names.index("MessagePerformed") + 1 :]
+    assert after[:4] == ["TileDrawn", "TileSetAside", "PartEnded", "MessageReturned"]
+    assert game.over
+
+
 def test_5_11_message_5_pays_two_for_each_shield_and_each_city_once():
     tiles, figures = ["F 0,1 0", "M 1,1 0"], ["0 meeple 0,1/city", "0 meeple 1,1/city", "1 meeple 1,1/city"]
     assert performing(5, tiles, figures[:1]).play("message perform").state.owed[0].points == 4
