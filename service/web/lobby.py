@@ -107,7 +107,8 @@ def _options(name: str) -> tuple[Option, ...]:
 def _drawn(name: str) -> str:
     """The board of a game some moves after its beginning, as all may see it."""
     game = _game(name)
-    sample = samples.started(game, max(game.META.seats), b"lobby".ljust(32))
+    most = max(seats for seats in game.META.seats if not game.objection(game.META.options(), seats))
+    sample = samples.started(game, most, b"lobby".ljust(32))
     for _ in itertools.islice(samples.played(sample, Random(7)), EARLY):  # noqa: S311 - a picture, not dice
         pass
     seats = players(["" for _ in sample.table.seats])
