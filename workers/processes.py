@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Sequence
 
 import structlog
@@ -87,6 +88,7 @@ def _die_with_parent() -> None:
 
 def run_thread(house: House, queues: Sequence[str], stop: threading.Event) -> None:
     """Work in this thread until told to stop; a worker that quits is replaced."""
+    warnings.filterwarnings("ignore", "CLIENT LIST")  # a Redis inside this process has no list of clients
     while not stop.is_set():
         try:
             worker = ThreadWorker(list(queues), connection=house.redis, serializer=JSONSerializer)

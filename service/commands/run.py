@@ -144,8 +144,8 @@ def _server(house: House) -> Any:
 
     from service import create_app
 
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a short line of visitors is no news
     host, port = house.settings.host, house.settings.port
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a short line of visitors is no news
     try:
         return waitress.server.create_server(create_app(house), host=host, port=port, threads=8, ident=None)
     except OSError as error:
@@ -211,7 +211,7 @@ def demonstration(house: House) -> str:
 
     note = house.settings.folder / "demonstration"
     if not note.exists():
-        guests = [Invited("You", "you@localhost"), Invited("Bot")]
+        guests = [Invited("Guest", "guest@localhost"), Invited("Bot")]
         opened = house.desk.open_table("kaiser", {}, guests, 0)
         place = house.desk.find(opened.links[0])
         house.desk.verdict(house.desk.submit(place, "sit demonstration", "sit"), 5)

@@ -1,0 +1,32 @@
+"""Carcassonne with The Messages and the boxes that go with it: lay the land, and claim it."""
+
+from engine.games.carcassonne.rules import (
+    META,
+    Event,
+    decide,
+    evolve,
+    menu,
+    objection,
+    setup,
+    standing,
+    upkeep,
+)
+from engine.games.carcassonne.state import State
+from engine.games.carcassonne.view import View, hear, redeal, view
+
+__all__ = [
+    "META",
+    "Event",
+    "State",
+    "View",
+    "decide",
+    "evolve",
+    "hear",
+    "menu",
+    "objection",
+    "redeal",
+    "setup",
+    "standing",
+    "upkeep",
+    "view",
+]

@@ -1,0 +1,220 @@
+"""The tiles as they lie in every turn, and the cells of the endless table they lie on."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+DATA = tomllib.loads((Path(__file__).parent / "board.toml").read_text("utf-8"))
+
+SIDES = "NESW"
+WINDS = ("nnw", "nne", "ene", "ese", "sse", "ssw", "wsw", "wnw")
+STEPS = ((0, -1), (1, 0), (0, 1), (-1, 0))
+TURNS = (0, 90, 180, 270)
+CODES = {"field": 1, "road": 2, "city": 3, "river": 4}
+EDGES = {"field": "f", "road": "r", "city": "c", "river": "w"}
+BITS = 3
+RIVERSIDE = sum(CODES["river"] << BITS * side for side in range(4))
+MOST_SEGMENTS = 16
+TRACK: int = DATA["track"]
+START: str = DATA["start"]
+SUPPLY: dict[str, int] = DATA["supply"]
+MESSAGES = {int(number): name for number, name in DATA["messages"].items()}
+
+Args = tuple[str, ...]
+
+
+class Segment(Struct, frozen=True):
+    """A piece of road, city or field on one tile, or its cloister or garden; `cities` are those a field touches."""
+
+    token: str
+    kind: str
+    ends: tuple[int, ...] = ()
+    marks: tuple[str, ...] = ()
+    cities: tuple[int, ...] = ()
+
+
+class Piece(Struct, frozen=True, eq=False):
+    """A tile in one turn: its segments, and what it shows its four neighbours.
+
+    `joins` names for each side the segments along it clockwise, `meets` the same as the neighbour sees them, and
+    `codes` is what the side asks of the cell beyond it.
+    """
+
+    tile: str
+    turn: int
+    segments: tuple[Segment, ...]
+    edges: str
+    joins: tuple[tuple[int, ...], ...]
+    meets: tuple[tuple[int, ...], ...]
+    codes: tuple[int, ...]
+    rivers: tuple[str, ...]
+    locals: dict[str, int]
+    enclosed: tuple[int, ...]
+
+
+def tiles_of(box: str) -> dict[str, int]:
+    """How many of each tile are in a box."""
+    return {name: row["count"] for name, row in DATA["tiles"][box].items()}
+
+
+def gardens_of(box: str) -> dict[str, int]:
+    """How many of each tile show a garden in a box."""
+    return {name: row["garden"] for name, row in DATA["tiles"][box].items() if "garden" in row}
+
+
+def _rows() -> Iterator[tuple[str, dict[str, Any]]]:
+    for box in DATA["tiles"].values():
+        for name, row in box.items():
+            yield name, row
+            if "garden" in row:
+                yield name + GARDEN, row | {"in_garden": True}
+
+
+def _piece(name: str, row: dict[str, Any], turn: int) -> Piece:
+    quarter = turn // 90
+    segments = _named([*_built(row, quarter), *_fields(row, quarter)])
+    rivers = tuple(_turned(word, quarter) for word in row.get("rivers", ()))
+    kinds = [_side_kind(segments, rivers, side) for side in range(4)]
+    joins = tuple(_along(segments, kinds[side], side) for side in range(4))
+    return Piece(
+        tile=name,
+        turn=turn,
+        segments=segments,
+        edges="".join(EDGES[kind] for kind in kinds),
+        joins=joins,
+        meets=tuple(tuple(reversed(joins[side])) for side in range(4)),
+        codes=tuple(CODES[kinds[side]] << BITS * ((side + 2) % 4) for side in range(4)),
+        rivers=rivers,
+        locals={segment.token: place for place, segment in enumerate(segments)},
+        enclosed=tuple(place for place, segment in enumerate(segments) if segment.kind in ENCLOSED),
+    )
+
+
+def _built(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
+    for kind, plural in (("city", "cities"), ("road", "roads")):
+        for text in row.get(plural, ()):
+            sides, *marks = text.split()
+            turned = _turned(sides, quarter)
+            yield Segment(turned, kind, tuple(SIDES.index(side) for side in turned), tuple(marks))
+    if row.get("cloister"):
+        yield Segment("", "cloister")
+    if row.get("in_garden"):
+        yield Segment("", "garden")
+
+
+def _fields(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
+    for text in row.get("fields", ()):
+        halves, _, cities = text.partition(">")
+        ends = tuple(sorted((int(half) + 2 * quarter) % 8 for half in halves.strip()))
+        yield Segment(WINDS[ends[0]] if ends else "inner", "field", ends, (), tuple(map(int, cities.split())))
+
+
+def _turned(sides: str, quarter: int) -> str:
+    turned = {SIDES[(SIDES.index(side) + quarter) % 4] for side in sides}
+    return "".join(side for side in SIDES if side in turned)
+
+
+def _named(segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    """Each segment under its token: the kind alone where the tile has one of it, else the kind and where it lies."""
+    kinds = Counter(segment.kind for segment in segments)
+    return tuple(
+        Segment(s.kind if kinds[s.kind] == 1 else f"{s.kind}-{s.token}", s.kind, s.ends, s.marks, s.cities)
+        for s in segments
+    )
+
+
+def _side_kind(segments: Sequence[Segment], rivers: Sequence[str], side: int) -> str:
+    if any(SIDES[side] in river for river in rivers):
+        return "river"
+    built = [segment.kind for segment in segments if segment.kind != "field" and side in segment.ends]
+    return built[0] if built else "field"
+
+
+def _along(segments: Sequence[Segment], kind: str, side: int) -> tuple[int, ...]:
+    def at(kind: str, end: int) -> int:
+        return next(place for place, segment in enumerate(segments) if segment.kind == kind and end in segment.ends)
+
+    first, last = 2 * side, 2 * side + 1
+    match kind:
+        case "city":
+            return (at("city", side),)
+        case "road":
+            return (at("field", first), at("road", side), at("field", last))
+        case "river":
+            return (at("field", first), at("field", last))
+    return (at("field", first),)
+
+
+def _looks(piece: Piece) -> object:
+    """What tells a turn of a tile from another one."""
+    return frozenset((s.kind, s.ends, s.marks) for s in piece.segments), frozenset(piece.rivers)
+
+
+def _fits(tile: str) -> dict[int, int]:
+    """Every code of a cell that this tile fits, with a bit for each of its turns that do."""
+    fits, seen = dict[int, int](), set[object]()
+    for quarter, turn in enumerate(TURNS):
+        piece = PIECES[tile][turn]
+        if _looks(piece) in seen:
+            continue
+        seen.add(_looks(piece))
+        for known in range(1, 16):
+            code = sum(_asked(piece, side) for side in range(4) if known >> side & 1)
+            fits[code] = fits.get(code, 0) | 1 << quarter
+    return fits
+
+
+def _asked(piece: Piece, side: int) -> int:
+    """The code of a neighbour's side that this side fits."""
+    return (piece.codes[side] >> BITS * ((side + 2) % 4)) << BITS * side
+
+
+@functools.cache
+def at(cell: str) -> tuple[int, int]:
+    """The cell's place: steps to the east and to the south of the start."""
+    x, y = cell.split(",")
+    return int(x), int(y)
+
+
+@functools.cache
+def near(cell: str) -> tuple[str, ...]:
+    """The cells to the north, east, south and west."""
+    x, y = at(cell)
+    return tuple(f"{x + dx},{y + dy}" for dx, dy in STEPS)
+
+
+@functools.cache
+def around(cell: str) -> tuple[str, ...]:
+    """The eight cells round a cell."""
+    x, y = at(cell)
+    return tuple(f"{x + dx},{y + dy}" for dy in (-1, 0, 1) for dx in (-1, 0, 1) if dx or dy)
+
+
+class Ways(dict[str, tuple[tuple[Args, ...], ...]]):
+    """For every cell and every set of turns the arguments that place a tile there; made when first asked for."""
+
+    def __missing__(self, cell: str) -> tuple[tuple[Args, ...], ...]:
+        made = tuple(tuple((cell, str(TURNS[q])) for q in range(4) if fit >> q & 1) for fit in range(16))
+        self[cell] = made
+        return made
+
+
+@functools.cache
+def spots(tile: str, turn: int, kind: str, where: frozenset[str]) -> tuple[tuple[int, Args], ...]:
+    """The segments of these kinds on a tile, each with the arguments that put such a figure there."""
+    segments = enumerate(PIECES[tile][turn].segments)
+    return tuple((place, (kind, segment.token)) for place, segment in segments if segment.kind in where)
+
+
+GARDEN = "*"
+ENCLOSED = frozenset({"cloister", "garden"})
+PIECES: dict[str, dict[int, Piece]] = {name: {turn: _piece(name, row, turn) for turn in TURNS} for name, row in _rows()}
+WAYS = Ways()
+FITS: dict[str, dict[int, int]] = {tile: _fits(tile) for tile in PIECES}

@@ -1,0 +1,29 @@
+"""§6, Inns & Cathedrals: more for what is completed, nothing for what is not, and a meeple that counts as two."""
+
+from __future__ import annotations
+
+from engine.games.carcassonne.expansion import MEEPLE_PLACES, Deck, Expansion, mixed_in
+from engine.games.carcassonne.state import Feature
+
+
+def deck(deck: Deck) -> Deck:
+    return mixed_in(deck, "inns_cathedrals")
+
+
+def worth(feature: Feature, points: int) -> int:
+    """§6.2, §6.3: an inn at the road, a cathedral in the city."""
+    if feature.kind == "road" and "inn" in feature.marks:
+        return 0 if feature.open else 2 * len(feature.tiles)
+    if feature.kind == "city" and "cathedral" in feature.marks:
+        return 0 if feature.open else 3 * (len(feature.tiles) + feature.marks.count("shield"))
+    return points
+
+
+BOX = Expansion(
+    option="inns_cathedrals",
+    supply={"large": 1},
+    strength={"large": 2},
+    followers={"large": MEEPLE_PLACES},
+    deck=deck,
+    worth=worth,
+)

@@ -1,0 +1,200 @@
+"""How a tile joins the land: roads, cities and fields grow together, cloisters see their neighbours come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from engine.games.carcassonne.board import ENCLOSED, MOST_SEGMENTS, PIECES, Piece, Segment, around, near
+from engine.games.carcassonne.state import Feature, Figure, Laid, Part, State, TilePlaced, find, on_top, part_of
+
+Features = dict[int, Feature]
+
+
+def placed(state: State, event: TilePlaced) -> State:
+    """The land with one more tile, and the features it completed noted in the part of the turn."""
+    cell, tiles = event.cell, state.tiles
+    piece = PIECES[event.tile][event.turn]
+    first = len(tiles) * MOST_SEGMENTS
+    neighbours = [tiles.get(beyond) for beyond in near(cell)]
+    features, parents = state.features.copy(), state.parents.copy()
+    done = _grown(piece, first, _joined(piece, neighbours, parents), features, parents)
+    enclosed = state.enclosed
+    if cell in enclosed:
+        done += _approached(enclosed[cell], first, features)
+    if piece.enclosed:
+        enclosed, more = _enclosed(state, piece, cell, first, features)
+        done += more
+    work = state.work
+    if work:
+        part = part_of(state)
+        finished = tuple(dict.fromkeys(done))
+        work = on_top(state, Part("figure", part.kind, event.tile, cell, finished, part.passed, part.extra))
+    return replace(
+        state,
+        work=work,
+        tiles={**tiles, cell: Laid(event.tile, event.turn, first)},
+        frontier=_frontier(state, piece, cell, neighbours),
+        parents=parents,
+        features=features,
+        enclosed=enclosed,
+    )
+
+
+def met(state: State, piece: Piece, cell: str) -> set[int]:
+    """The features that a tile would go on with here."""
+    neighbours = [state.tiles.get(beyond) for beyond in near(cell)]
+    return {root for roots in _joined(piece, neighbours, state.parents.copy()) for root in roots}
+
+
+def _joined(piece: Piece, neighbours: Sequence[Laid | None], parents: dict[int, int]) -> list[list[int]]:
+    """For each segment of the tile the features that it meets, one for each end that is met; paths are shortened."""
+    joined: list[list[int]] = [[] for _ in piece.segments]
+    for side, other in enumerate(neighbours):
+        if other is None:
+            continue
+        first = other.first
+        meets = PIECES[other.tile][other.turn].meets[side - 2]
+        for place, there in zip(piece.joins[side], meets, strict=True):
+            root = segment = first + there
+            while root in parents:
+                root = parents[root]
+            if root != segment:
+                parents[segment] = root
+            joined[place].append(root)
+    return joined
+
+
+def _grown(
+    piece: Piece, first: int, joined: Sequence[list[int]], features: Features, parents: dict[int, int]
+) -> list[int]:
+    """Put every segment of the tile into the land; the roads and cities that have no open end left."""
+    done, number = list[int](), first // MOST_SEGMENTS
+    for place, segment in enumerate(piece.segments):
+        roots = joined[place]
+        if not roots:
+            if segment.kind not in ENCLOSED:
+                features[first + place] = _alone(segment, first, number)
+            continue
+        root = parents[first + place] = find(parents, roots[0])
+        others = _others(root, roots, parents) if len(roots) > 1 else ()
+        if segment.kind == "field":
+            _grow_field(segment, first, root, others, features)
+        elif not _grow(segment, number, root, others, features, len(roots)):
+            done.append(root)
+    return done
+
+
+def _alone(segment: Segment, first: int, number: int) -> Feature:
+    if segment.kind == "field":
+        return Feature("field", cities=tuple([first + city for city in segment.cities]))
+    return Feature(segment.kind, len(segment.ends), (number,), segment.marks)
+
+
+def _others(root: int, roots: Sequence[int], parents: dict[int, int]) -> Sequence[int]:
+    """The further features that now become one with this one."""
+    others = list[int]()
+    for other in roots[1:]:
+        other = find(parents, other)
+        if other != root:
+            parents[other] = root
+            others.append(other)
+    return others
+
+
+def _grow_field(segment: Segment, first: int, root: int, others: Sequence[int], features: Features) -> None:
+    if not others and not segment.cities:
+        return
+    feature = features[root]
+    cities = feature.cities + tuple([first + city for city in segment.cities])
+    figures = feature.figures
+    for other in others:
+        gone = features.pop(other)
+        cities += gone.cities
+        figures += gone.figures
+    features[root] = Feature("field", 0, (), (), cities, figures)
+
+
+def _grow(segment: Segment, number: int, root: int, others: Sequence[int], features: Features, ends: int) -> int:
+    """How many ends of the road or city are open now that so many of this segment's are joined."""
+    feature = features[root]
+    open_ = feature.open + len(segment.ends) - 2 * ends
+    tiles, marks, figures = feature.tiles, feature.marks + segment.marks, feature.figures
+    for other in others:
+        gone = features.pop(other)
+        open_ += gone.open
+        tiles = tuple(sorted({*tiles, *gone.tiles}))  # a tile with two segments of a feature counts once
+        marks += gone.marks
+        figures += gone.figures
+    if tiles[-1] != number:
+        tiles += (number,)
+    features[root] = Feature(segment.kind, open_, tiles, marks, (), figures)
+    return open_
+
+
+def _approached(roots: tuple[int, ...], first: int, features: Features) -> list[int]:
+    """Cloisters and gardens gain a neighbour; those that have all of theirs."""
+    for root in roots:
+        feature = features[root]
+        tiles = (*feature.tiles, first // MOST_SEGMENTS)
+        features[root] = Feature(feature.kind, feature.open - 1, tiles, figures=feature.figures)
+    return [root for root in roots if not features[root].open]
+
+
+def _enclosed(
+    state: State, piece: Piece, cell: str, first: int, features: Features
+) -> tuple[dict[str, tuple[int, ...]], list[int]]:
+    """A new cloister or garden begins with the neighbours it finds, and waits for the others."""
+    enclosed = state.enclosed.copy()
+    found = [state.tiles[beyond].first // MOST_SEGMENTS for beyond in around(cell) if beyond in state.tiles]
+    for place in piece.enclosed:
+        root = first + place
+        features[root] = Feature(piece.segments[place].kind, 8 - len(found), (*found, first // MOST_SEGMENTS))
+        for beyond in around(cell):
+            if beyond not in state.tiles:
+                enclosed[beyond] = (*enclosed.get(beyond, ()), root)
+    return enclosed, [first + place for place in piece.enclosed if len(found) == 8]
+
+
+def _frontier(state: State, piece: Piece, cell: str, neighbours: Sequence[Laid | None]) -> dict[str, int]:
+    """The empty cells beside the land, each with what its neighbours ask of it."""
+    frontier = state.frontier.copy()
+    frontier.pop(cell, None)
+    for side, beyond in enumerate(near(cell)):
+        if neighbours[side] is None:
+            frontier[beyond] = frontier.get(beyond, 0) | piece.codes[side]
+    return frontier
+
+
+def stationed(state: State, figure: Figure) -> State:
+    """A figure leaves its owner's supply for a segment."""
+    root = root_of(state, figure)
+    feature = state.features[root]
+    features = state.features.copy()
+    features[root] = replace(feature, figures=(*feature.figures, figure))
+    return replace(state, features=features, supply=_supplied(state, (figure,), -1))
+
+
+def taken_back(state: State, figures: tuple[Figure, ...]) -> State:
+    """These figures leave the table for their owners' supplies."""
+    features = state.features.copy()
+    for figure in figures:
+        root = root_of(state, figure)
+        feature = features[root]
+        features[root] = replace(feature, figures=tuple(other for other in feature.figures if other != figure))
+    return replace(state, features=features, supply=_supplied(state, figures, 1))
+
+
+def root_of(state: State, figure: Figure) -> int:
+    """The feature a figure stands on."""
+    laid = state.tiles[figure.cell]
+    return find(state.parents, laid.first + PIECES[laid.tile][laid.turn].locals[figure.segment])
+
+
+def _supplied(state: State, figures: tuple[Figure, ...], change: int) -> tuple[dict[str, int], ...]:
+    supply = list(state.supply)
+    for figure in figures:
+        own = supply[figure.seat]
+        supply[figure.seat] = {**own, figure.kind: own[figure.kind] + change}
+    return tuple(supply)

@@ -1,0 +1,251 @@
+"""The options, the table of Kurier des Zaren, and what can happen to it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Struct
+
+from engine.games.kurier.board import FULL_STACK, Coin, Kind
+
+Guests = dict[Kind, int]
+Reason = Literal["price", "first rouble", "first dispatch"]
+
+
+class Options(Struct, frozen=True):
+    rules: Annotated[
+        Literal["revised", "basic"],
+        msgspec.Meta(description="Roubles gathered on the road, or luck pushed at the palace (§7, §8)"),
+    ] = "revised"
+    blank_coins: Annotated[
+        Literal["as_printed", "in", "out"],
+        msgspec.Meta(description="Blank coins: in with the basic rules, out with the revised ones, unless told (§1.4)"),
+    ] = "as_printed"
+    robbing: Annotated[
+        bool, msgspec.Meta(description="Revised: once the palace is empty, coins come out of other purses (§8.7)")
+    ] = True
+    at_the_guard: Annotated[
+        Literal["play_on", "roubles"],
+        msgspec.Meta(description="Revised: too poor at the guard, go on with the usual actions or turn coins (§8.6)"),
+    ] = "play_on"
+    own_traveller: Annotated[
+        bool, msgspec.Meta(description="One of the two couriers who travel must be the mover's own (§6.1)")
+    ] = False
+    closed_third: Annotated[
+        Literal["roman", "masl"],
+        msgspec.Meta(description="With three players: Roman Hof is closed, or Masl Hof (§2.1)"),
+    ] = "roman"
+
+
+class Dispatch(Struct, frozen=True):
+    """Where a dispatch is: in the room of a kind in an inn, or with a guard who asks a price."""
+
+    inn: str = ""
+    kind: Kind | None = None
+    price: int = 0
+
+
+class Player(Struct, frozen=True):
+    """What lies before a seat: the stack as a bag, under it those who came home, and coins face down and face up."""
+
+    stack: tuple[Kind, ...] = FULL_STACK
+    under: tuple[Kind, ...] = ()
+    reserve: tuple[Kind, ...] = ()
+    purse: tuple[Coin, ...] = ()
+    secured: tuple[Coin, ...] = ()
+    dispatch: Dispatch = Dispatch()
+
+
+class State(Struct, frozen=True):
+    """The board, the players, and how far the turn has come."""
+
+    options: Options = Options()
+    inns: dict[str, Guests] = {}
+    players: tuple[Player, ...] = ()
+    palace: tuple[Coin, ...] = ()
+    colours: int = 0
+    turn: int = 0
+    flipped: Kind | None = None
+    acted: bool = False
+    done: bool = False
+    owed: int | None = None
+    turned: tuple[Coin, ...] = ()
+    arrivals: tuple[int, ...] = ()
+    first_rouble: int | None = None
+    last: tuple[tuple[str, Kind], ...] = ()
+    places: tuple[int, ...] = ()
+    reason: Reason | None = None
+
+
+class Prepared(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The inns that are open, the coins in the palace, the colours nobody plays, and the seat that begins."""
+
+    options: Options
+    seats: int
+    inns: tuple[str, ...]
+    palace: tuple[Coin, ...]
+    colours: int
+    first: int
+
+
+class SentOut(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The first courier of a seat, with its dispatch."""
+
+    seat: int
+    kind: Kind
+    inn: str
+
+
+class Refilled(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The top courier of the stack went to the open reserve."""
+
+    seat: int
+    kind: Kind
+
+
+class ColourOpened(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The twelve couriers of an unused colour became a seat's new stack."""
+
+    seat: int
+
+
+class Flipped(Struct, frozen=True, omit_defaults=True, tag=True):
+    seat: int
+    kind: Kind
+
+
+class SetAside(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A flipped courier found no room and went to the open reserve."""
+
+    seat: int
+    kind: Kind
+
+
+class Deployed(Struct, frozen=True, omit_defaults=True, tag=True):
+    seat: int
+    kind: Kind
+    inn: str
+
+
+class Handed(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A dispatch changed hands within a village."""
+
+    seat: int
+    start: str
+    giver: Kind
+    end: str
+    taker: Kind
+
+
+class Departed(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat chose a full inn to travel from; `kind` of seat `left` stays behind and may be owed a coin."""
+
+    seat: int
+    inn: str
+    left: int
+    kind: Kind
+    owed: bool = False
+
+
+class Travelled(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A courier came to another village, having skipped so many, or to the palace and so under its owner's stack."""
+
+    seat: int
+    kind: Kind
+    start: str
+    end: str
+    skipped: int = 0
+    dispatch: bool = False
+
+
+class Delivered(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A dispatch came to a guard: the one above `inn`, or the far one."""
+
+    seat: int
+    price: int
+    inn: str = ""
+
+
+class Rewarded(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The courier left behind was given a coin from the palace; only its owner sees which."""
+
+    seat: int
+    coin: Coin | None = None
+
+
+class Robbed(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A hidden coin went from one purse to another; only these two see which."""
+
+    seat: int
+    victim: int
+    coin: Coin | None = None
+
+
+class Spared(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat declined to rob anybody."""
+
+    seat: int
+
+
+class Turned(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A coin was turned face up, in the palace or in the purse of `victim`."""
+
+    seat: int
+    coin: Coin
+    victim: int | None = None
+
+
+class Lost(Struct, frozen=True, omit_defaults=True, tag=True):
+    """“Njet”: all coins turned in this turn left the game."""
+
+    seat: int
+    coins: tuple[Coin, ...]
+
+
+class Stopped(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat ended its turn and secured the coins it had turned, if any."""
+
+    seat: int
+    coins: tuple[Coin, ...] = ()
+
+
+class Passed(Struct, frozen=True, omit_defaults=True, tag=True):
+    seat: int
+
+
+class TurnBegan(Struct, frozen=True, omit_defaults=True, tag=True):
+    seat: int
+
+
+class Won(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The game is over; `coins` are what the winner showed."""
+
+    seat: int
+    reason: Reason
+    places: tuple[int, ...]
+    coins: tuple[Coin, ...] = ()
+
+
+Event = (
+    Prepared
+    | SentOut
+    | Refilled
+    | ColourOpened
+    | Flipped
+    | SetAside
+    | Deployed
+    | Handed
+    | Departed
+    | Travelled
+    | Delivered
+    | Rewarded
+    | Robbed
+    | Spared
+    | Turned
+    | Lost
+    | Stopped
+    | Passed
+    | TurnBegan
+    | Won
+)

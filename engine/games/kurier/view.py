@@ -1,0 +1,98 @@
+"""What may be known: the order of the stacks and the coins lying face down are hidden."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.kurier.board import SUPPLY, Coin, Kind
+from engine.games.kurier.events import Dispatch, Event, Guests, Player, Reason, Rewarded, Robbed, State
+
+
+class Before(Struct, frozen=True):
+    """What everybody sees of a player: couriers in the stack, those who came home under it, and the coins."""
+
+    stack: int
+    under: tuple[Kind, ...]
+    reserve: tuple[Kind, ...]
+    hidden: int
+    secured: tuple[Coin, ...]
+    dispatch: Dispatch
+
+
+class View(Struct, frozen=True):
+    """The board, the own purse, and how many coins of each sort this seat has not seen."""
+
+    rules: str
+    at_the_guard: str
+    inns: dict[str, Guests]
+    players: tuple[Before, ...]
+    purse: tuple[Coin, ...]
+    palace: int
+    unseen: dict[Coin, int]
+    colours: int
+    turn: int
+    flipped: Kind | None
+    owed: int | None
+    turned: tuple[Coin, ...]
+    last: tuple[tuple[str, Kind], ...]
+    places: tuple[int, ...]
+    reason: Reason | None
+
+
+def view(state: State, seat: int | None) -> View:
+    unseen = _unseen(state, seat)
+    return View(
+        rules=state.options.rules,
+        at_the_guard=state.options.at_the_guard,
+        inns=state.inns,
+        players=tuple(map(_before, state.players)),
+        purse=() if seat is None else state.players[seat].purse,
+        palace=len(state.palace),
+        unseen={coin: unseen.count(coin) for coin in dict.fromkeys(SUPPLY) if coin in unseen},
+        colours=state.colours,
+        turn=state.turn,
+        flipped=state.flipped,
+        owed=state.owed,
+        turned=state.turned,
+        last=state.last,
+        places=state.places,
+        reason=state.reason,
+    )
+
+
+def _before(player: Player) -> Before:
+    return Before(
+        stack=len(player.stack) + len(player.under),
+        under=player.under,
+        reserve=player.reserve,
+        hidden=len(player.purse),
+        secured=player.secured,
+        dispatch=player.dispatch,
+    )
+
+
+def _unseen(state: State, seat: int | None) -> tuple[Coin, ...]:
+    """The coins that lie face down before this seat's eyes: in the palace and in the purses of the others."""
+    purses = (player.purse for other, player in enumerate(state.players) if other != seat)
+    return sum(purses, state.palace)
+
+
+def hear(event: Event, seat: int | None) -> Event:
+    match event:
+        case Rewarded(owner) if seat != owner:
+            return replace(event, coin=None)
+        case Robbed(robber, victim) if seat not in (robber, victim):
+            return replace(event, coin=None)
+    return event
+
+
+def redeal(state: State, seat: int | None, chance: Chance) -> State:
+    """Other coins of the unseen ones lie in every purse; what a victim remembers of a robbed coin is left to it."""
+    left = list(chance.shuffle("unseen", _unseen(state, seat)))
+    players = tuple(
+        player if other == seat else replace(player, purse=tuple(left.pop() for _ in player.purse))
+        for other, player in enumerate(state.players)
+    )
+    return replace(state, players=players, palace=tuple(left))

@@ -1,0 +1,24 @@
+"""TurfMaster, with the Grand National: three horse races on cards and dice."""
+
+from engine.games.turfmaster.evolve import evolve
+from engine.games.turfmaster.finish import standing
+from engine.games.turfmaster.rules import decide, menu, objection, setup, upkeep
+from engine.games.turfmaster.state import META, Event, State
+from engine.games.turfmaster.view import View, hear, redeal, view
+
+__all__ = [
+    "META",
+    "Event",
+    "State",
+    "View",
+    "decide",
+    "evolve",
+    "hear",
+    "menu",
+    "objection",
+    "redeal",
+    "setup",
+    "standing",
+    "upkeep",
+    "view",
+]

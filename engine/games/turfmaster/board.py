@@ -1,0 +1,169 @@
+"""The course, field by field, and the cards."""
+
+from __future__ import annotations
+
+import tomllib
+from bisect import bisect_left
+from collections.abc import Iterable
+from functools import cache
+from math import cos, pi, sin
+from pathlib import Path
+from typing import Any, NamedTuple
+
+DATA = tomllib.loads((Path(__file__).parent / "board.toml").read_text("utf-8"))
+
+Field = tuple[int, int]
+"""A lane counted from 0 inside, and how many fields after its start box."""
+
+LANES: int = DATA["track"]["lanes"]
+LETTERS = "ABCDEFGH"
+SECTIONS: list[dict[str, Any]] = DATA["track"]["sections"]
+UNIT = 21_840
+"""One field of the inner lane: divisible by every number of fields a bend has, so that all fronts are whole."""
+
+HANDICAPS: list[int] = DATA["race"]["handicaps"]
+POINTS: list[int] = DATA["race"]["points"]
+RACES: int = DATA["race"]["races"]
+DEALT: int = DATA["cards"]["dealt"]
+BONUS: int = DATA["cards"]["bonus"]
+JUMP: int = DATA["hedges"]["points"]
+FIRST_HEDGE: int = DATA["hedges"]["first"]
+START_HEDGE: int = DATA["hedges"]["on_the_start_row"]
+
+
+def _fronts(lane: int) -> tuple[int, ...]:
+    """How far along the course the front edge of each field of a lane is."""
+    fronts, start = list[int](), 0
+    for section in SECTIONS:
+        length, fields = section["length"] * UNIT, section["fields"][lane]
+        fronts += [start + length * number // fields for number in range(1, fields + 1)]
+        start += length
+    return tuple(fronts)
+
+
+def _ahead() -> dict[Field, Field]:
+    return {(lane, index): (lane, index + 1) for lane in range(LANES) for index in range(len(FRONTS[lane]) - 1)}
+
+
+def _beside(field: Field, ahead: Field) -> tuple[Field, ...]:
+    """Where a diagonal stride leads: the fields next to the middle of the field straight ahead."""
+    lane, index = field
+    middle = -(-(FRONTS[lane][index] + FRONTS[lane][ahead[1]]) // 2)
+    return tuple((side, bisect_left(FRONTS[side], middle)) for side in (lane - 1, lane + 1) if 0 <= side < LANES)
+
+
+def _row(index: int) -> tuple[Field, ...]:
+    """The fields of all lanes that are level with this field of the inner lane."""
+    return tuple((lane, FRONTS[lane].index(FRONTS[0][index])) for lane in range(LANES))
+
+
+FRONTS = tuple(map(_fronts, range(LANES)))
+LAPS = tuple(sum(section["fields"][lane] for section in SECTIONS[:-1]) for lane in range(LANES))
+AHEAD = _ahead()
+BESIDE = {field: _beside(field, ahead) for field, ahead in AHEAD.items()}
+HEDGES = {int(number): frozenset(_row(index)) for number, index in DATA["hedges"]["rows"].items()}
+FINISH: int = FRONTS[0][LAPS[0] + DATA["finish"]["after"] - 1]
+
+
+@cache
+def hedged(standing: tuple[int, ...]) -> frozenset[Field]:
+    """The fields on which one of these hedges stands."""
+    return frozenset[Field]().union(*(HEDGES[number] for number in standing))
+
+
+def front(field: Field) -> int:
+    return FRONTS[field[0]][field[1]]
+
+
+def token(field: Field) -> str:
+    """The name of a field: its lane and its number in the lap, the same on both passes of the home straight."""
+    lane, index = field
+    return f"{LETTERS[lane]}{index % LAPS[lane] + 1}"
+
+
+def _deck() -> tuple[str, ...]:
+    plain = [value for value, copies in DATA["cards"]["values"].items() for _ in range(copies)]
+    return (*plain, *(f"J{value}" for value in DATA["cards"]["jokers"]))
+
+
+DECK = _deck()
+RANK = {card: place for place, card in enumerate(dict.fromkeys(DECK))}
+
+
+def is_joker(card: str) -> bool:
+    return card.startswith("J")
+
+
+def worth(card: str) -> int:
+    """The points of a card."""
+    return int(card.removeprefix("J"))
+
+
+def in_order(cards: Iterable[str]) -> tuple[str, ...]:
+    """Cards as one sorts them on the hand: by value, the jokers last."""
+    return tuple(sorted(cards, key=RANK.__getitem__))
+
+
+# The course as it is drawn: the home straight below, run from left to right, the bends to the right and to the left.
+LENGTH, WIDTH = 34.0, 30.0
+STRAIGHT = 28 * LENGTH
+RADIUS = 100.0
+
+
+def point(along: float, out: float) -> tuple[float, float]:
+    """Where on the drawing one is, so many fields along the inner lane and so far out from its inner rail."""
+    along, radius = along % 80, RADIUS + out
+    if along <= 24:
+        x, y = (along + 4) * LENGTH, radius
+    elif along < 36:
+        x, y = STRAIGHT + radius * sin((along - 24) * pi / 12), radius * cos((along - 24) * pi / 12)
+    elif along <= 64:
+        x, y = STRAIGHT - (along - 36) * LENGTH, -radius
+    elif along < 76:
+        x, y = -radius * sin((along - 64) * pi / 12), -radius * cos((along - 64) * pi / 12)
+    else:
+        x, y = (along - 76) * LENGTH, radius
+    return round(x, 1), round(y, 1)
+
+
+def middle(field: Field) -> tuple[float, float]:
+    """How far along and how far out the middle of a field is."""
+    lane, index = field
+    rear = FRONTS[lane][index - 1] if index else 0
+    return (rear + FRONTS[lane][index]) / 2 / UNIT, (lane + 0.5) * WIDTH
+
+
+def heading(along: float) -> float:
+    """Which way one looks there, in degrees from looking to the right."""
+    along %= 80
+    if 24 < along < 36:
+        return round((24 - along) * 15, 1)
+    if 36 <= along <= 64:
+        return 180.0
+    return round(180 + (64 - along) * 15, 1) if 64 < along < 76 else 0.0
+
+
+def trail(start: Field, end: Field) -> list[tuple[float, float]]:
+    """The way of a ride on the drawing, in a line as smooth as the bends are."""
+    (along, out), (to, outer) = middle(start), middle(end)
+    return [point(along + (to - along) * step / 12, out + (outer - out) * step / 12) for step in range(13)]
+
+
+class CloseUp(NamedTuple):
+    """The piece of the course a ride plays on: its lanes, from where, how long, and the fields within reach."""
+
+    lanes: tuple[int, ...]
+    rear: float
+    length: float
+    reached: dict[str, Field]
+
+
+def close_up(start: Field, tokens: Iterable[str]) -> CloseUp:
+    """What to draw large for a horse here that may ride to the fields of these names."""
+    home = front(start)
+    ahead = [field for field in AHEAD.values() if home < front(field) < home + 16 * UNIT]
+    reached = {token(field): field for field in ahead if token(field) in set(tokens)}
+    lanes = [field[0] for field in (start, *reached.values())]
+    far = max([home + 3 * UNIT, *map(front, reached.values())])
+    rear = home / UNIT - 2
+    return CloseUp(tuple(range(min(lanes), max(lanes) + 1)), rear, max(far / UNIT - rear + 1, 8), reached)

@@ -1,0 +1,106 @@
+"""Between two rounds: arrivals, hedges, the next round, the score (§1.4, §7, §8)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from engine.game import Standing
+from engine.games.turfmaster import board
+from engine.games.turfmaster.board import Field, front
+from engine.games.turfmaster.ride import MOST
+from engine.games.turfmaster.state import (
+    Arrived,
+    Event,
+    HedgePlaced,
+    HedgeRemoved,
+    Horse,
+    RaceEnded,
+    RoundBegan,
+    State,
+    running,
+)
+
+
+def between_rounds(state: State) -> Event:
+    """The next thing that happens when every horse has had its turn."""
+    return _arrival(state) or _race_end(state) or _hedge(state) or _next_round(state)
+
+
+def _arrival(state: State) -> Event | None:
+    """§8: when the round is played out the farthest horse arrives first, on equal terms the inner one."""
+    past = [place for place in running(state) if front(_field(state, place)) > board.FINISH]
+    if not past:
+        return None
+    horse = state.horses[min(past, key=lambda place: _rank(_field(state, place)))]
+    place = len(state.arrived) + 1
+    points = board.POINTS[place - 1] if place <= len(board.POINTS) else 0
+    return Arrived(horse.seat, place, horse.number, points)
+
+
+def _field(state: State, horse: int) -> Field:
+    field = state.horses[horse].field
+    assert field is not None
+    return field
+
+
+def _rank(field: Field) -> tuple[int, int]:
+    """§1.4: ahead first; level, the inner lane first."""
+    return -front(field), field[0]
+
+
+def _race_end(state: State) -> Event | None:
+    """§2.4: the order of arrival; whoever fell later stands before whoever fell earlier."""
+    return None if running(state) else RaceEnded((*state.arrived, *reversed(state.fallen)))
+
+
+def _hedge(state: State) -> Event | None:
+    """§9.2: hedges change between rounds."""
+    if not state.hedges:
+        return None
+    fields = [_field(state, horse) for horse in running(state)]
+    if board.START_HEDGE not in state.hedges and all(index > 0 for _, index in fields):
+        return HedgePlaced(board.START_HEDGE)
+    passed = max(front(field) for field in board.HEDGES[board.FIRST_HEDGE])
+    if board.FIRST_HEDGE in state.hedges and all(front(field) > passed for field in fields):
+        return HedgeRemoved(board.FIRST_HEDGE)
+    return None
+
+
+def _next_round(state: State) -> RoundBegan:
+    """§4.1, §7.1: order and handicaps hold for the whole round."""
+    order = sorted(running(state), key=lambda horse: _rank(_field(state, horse)))
+    fronts = [front(_field(state, horse)) for horse in order]
+    limits = [_limit(len(state.arrived) + sum(other > own for other in fronts)) for own in fronts]
+    return RoundBegan(state.round + 1, "dice" if state.round % 2 else "cards", tuple(order), tuple(limits))
+
+
+def _limit(ahead: int) -> int:
+    """§7.1 to §7.3: the most points for a horse with so many others ahead of it, arrived ones included."""
+    return board.HANDICAPS[ahead] - 1 if ahead < len(board.HANDICAPS) else MOST
+
+
+Score = tuple[int, ...]
+
+
+def _score(state: State, seat: int) -> Score:
+    """§8.5, §8.6: points, then better places."""
+    scores = [_worth(horse) for horse in state.horses if horse.seat == seat]
+    if state.options.team_score == "best_horse":
+        return max(scores)
+    return tuple(map(sum, zip(*scores, strict=True)))
+
+
+def _worth(horse: Horse) -> Score:
+    places = Counter(horse.arrivals)
+    return (horse.points, *(places[place] for place in range(1, len(board.POINTS) + 1)))
+
+
+def places(state: State) -> tuple[int, ...]:
+    """The final places, shared where nothing tells two players apart."""
+    scores = [_score(state, seat) for seat in range(state.seats)]
+    return tuple(1 + sum(other > own for other in scores) for own in scores)
+
+
+def standing(state: State) -> tuple[Standing, ...]:
+    final = state.places or (None,) * state.seats
+    return tuple(Standing(_score(state, seat)[0], place=final[seat]) for seat in range(state.seats))

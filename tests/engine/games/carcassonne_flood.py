@@ -1,0 +1,189 @@
+"""A second opinion on Carcassonne: every feature flooded anew from the tiles, every point counted by hand.
+
+Reads only the tile file and what was laid where; shares no code with the game.
+"""
+
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import engine.games
+
+DATA = tomllib.loads((Path(engine.games.__path__[0]) / "carcassonne" / "board.toml").read_text("utf-8"))
+ROWS = {name: row for box in DATA["tiles"].values() for name, row in box.items()}
+COMPASS = ["nnw", "nne", "ene", "ese", "sse", "ssw", "wsw", "wnw"]
+MIRROR = {0: 5, 1: 4, 2: 7, 3: 6, 4: 1, 5: 0, 6: 3, 7: 2}
+OFFSETS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
+WEIGHTS = {"large": 2, "builder": 0, "pig": 0}
+
+
+class Land:
+    """Tiles on a table, as a dictionary from places to lists of segments."""
+
+    def __init__(self):
+        self.cells = {}
+
+    def lay(self, tile, x, y, turn):
+        self.cells[x, y] = segments(ROWS[tile.rstrip("*")], turn // 90, tile.endswith("*"))
+
+    def flood(self, start):
+        """Every (x, y, number of a segment) that hangs together with this one, and whether any end is open."""
+        found, queue, is_open = {start}, [start], False
+        while queue:
+            x, y, number = queue.pop()
+            kind, ends = self.cells[x, y][number][:2]
+            for end in ends:
+                beyond = self.beyond(x, y, kind, end)
+                if beyond is None:
+                    is_open = True
+                elif beyond not in found:
+                    found.add(beyond)
+                    queue.append(beyond)
+        return found, is_open
+
+    def beyond(self, x, y, kind, end):
+        side = "NESW"[end // 2] if kind == "field" else "NESW"[end]
+        dx, dy = OFFSETS[side]
+        there = MIRROR[end] if kind == "field" else (end + 2) % 4
+        for number, other in enumerate(self.cells.get((x + dx, y + dy), ())):
+            if other[0] == kind and there in other[1]:
+                return x + dx, y + dy, number
+        assert (x + dx, y + dy) not in self.cells, "the tiles do not match"
+        return None
+
+    def neighbours(self, x, y):
+        return sum((x + dx, y + dy) in self.cells for dx in (-1, 0, 1) for dy in (-1, 0, 1)) - 1
+
+
+def segments(row, quarter, garden):
+    """(kind, ends, symbols, cities touched) for everything on a tile, cities first."""
+
+    def sides(word):
+        return {("NESW".index(letter) + quarter) % 4 for letter in word}
+
+    found = []
+    for kind, key in (("city", "cities"), ("road", "roads")):
+        for text in row.get(key, ()):
+            word, *symbols = text.split()
+            found.append((kind, sides(word), symbols, []))
+    for text in row.get("fields", ()):
+        halves, _, touched = text.partition(">")
+        found.append(("field", {(int(half) + 2 * quarter) % 8 for half in halves.strip()}, [], touched.split()))
+    if row.get("cloister"):
+        found.append(("cloister", set(), [], []))
+    if garden:
+        found.append(("garden", set(), [], []))
+    return found
+
+
+def segment_called(tile, token):
+    """The number of the segment that a token means."""
+    kind, _, where = token.partition("-")
+    meant = [number for number, segment in enumerate(tile) if segment[0] == kind]
+    if not where:
+        assert len(meant) == 1
+        return meant[0]
+    if kind == "field":
+        wanted = COMPASS.index(where) if where in COMPASS else None
+        return next(number for number in meant if min(tile[number][1], default=None) == wanted)
+    return next(number for number in meant if tile[number][1] == {"NESW".index(letter) for letter in where})
+
+
+class Count:
+    """Plays the laid tiles and figures of a game without messages again and keeps its own score."""
+
+    def __init__(self, seats):
+        self.land = Land()
+        self.figures = []
+        self.scores = [0] * seats
+        self.goods = [Counter() for _ in range(seats)]
+        self.latest = None
+
+    def hear(self, event):
+        match type(event).__name__:
+            case "TilePlaced":
+                self.settle()
+                x, y = map(int, event.cell.split(","))
+                self.land.lay(event.tile, x, y, event.turn)
+                self.latest = event.seat, x, y
+            case "FigurePlaced":
+                self.figures.append(self.spot(event.figure))
+            case "AbbotRecalled":
+                seat, kind, x, y, number = self.spot(event.figure)
+                self.figures.remove((seat, kind, x, y, number))
+                self.scores[seat] += 1 + self.land.neighbours(x, y)
+            case "FinalScoringBegan":
+                self.settle()
+                self.finish()
+
+    def spot(self, figure):
+        x, y = map(int, figure.cell.split(","))
+        return figure.seat, figure.kind, x, y, segment_called(self.land.cells[x, y], figure.segment)
+
+    def settle(self):
+        """Score what the latest tile completed."""
+        if self.latest is None:
+            return
+        seat, x, y = self.latest
+        seen = set()
+        for number, segment in enumerate(self.land.cells[x, y]):
+            if segment[0] in ("road", "city") and (x, y, number) not in seen:
+                area, is_open = self.land.flood((x, y, number))
+                seen |= area
+                if not is_open:
+                    self.score(area)
+                    if segment[0] == "city" and seat is not None:
+                        goods = [symbol for spot in area for symbol in self.symbols(spot)]
+                        self.goods[seat].update(good for good in goods if good in ("wine", "grain", "cloth"))
+        for _, _, fx, fy, number in list(self.figures):
+            enclosed = self.land.cells[fx, fy][number][0] in ("cloister", "garden")
+            if enclosed and max(abs(fx - x), abs(fy - y)) <= 1 and self.land.neighbours(fx, fy) == 8:
+                self.score({(fx, fy, number)})
+        self.latest = None
+
+    def symbols(self, spot):
+        x, y, number = spot
+        return self.land.cells[x, y][number][2]
+
+    def score(self, area):
+        there = [figure for figure in self.figures if figure[2:] in area]
+        might = Counter()
+        for seat, kind, *_ in there:
+            might[seat] += WEIGHTS.get(kind, 1)
+        for seat, strength in might.items():
+            if strength == max(might.values()) and strength:
+                pig = any(figure[:2] == (seat, "pig") for figure in there)
+                self.scores[seat] += self.worth(area, pig)
+        self.figures = [figure for figure in self.figures if figure not in there]
+
+    def worth(self, area, pig):
+        x, y, number = next(iter(area))
+        kind = self.land.cells[x, y][number][0]
+        tiles = len({spot[:2] for spot in area})
+        symbols = [symbol for spot in area for symbol in self.symbols(spot)]
+        is_open = self.land.flood((x, y, number))[1]
+        if kind in ("cloister", "garden"):
+            return 1 + self.land.neighbours(x, y)
+        if kind == "road":
+            return tiles * ((0 if is_open else 2) if "inn" in symbols else 1)
+        if kind == "city":
+            rate = (0 if is_open else 3) if "cathedral" in symbols else (1 if is_open else 2)
+            return rate * (tiles + symbols.count("shield"))
+        return len(self.cities_fed(area)) * (4 if pig else 3)
+
+    def cities_fed(self, area):
+        fed = set()
+        for x, y, number in area:
+            for city in self.land.cells[x, y][number][3]:
+                land, is_open = self.land.flood((x, y, int(city)))
+                if not is_open:
+                    fed.add(min(land))
+        return fed
+
+    def finish(self):
+        while self.figures:
+            self.score(self.land.flood(self.figures[0][2:])[0])
+        for good in ("wine", "grain", "cloth"):
+            most = max(own[good] for own in self.goods)
+            for seat, own in enumerate(self.goods):
+                self.scores[seat] += 10 if most and own[good] == most else 0

@@ -1,0 +1,72 @@
+"""Small hand-made positions of Carcassonne, and moves played on them."""
+
+from engine import chance, menu, options
+from engine import game as games
+from engine.games import carcassonne
+from engine.games.carcassonne import land
+from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.state import Began, Figure, TileDrawn, TilePlaced, TurnBegan
+
+QUIET = {"messages": False}
+
+
+def table(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=None, **boxes):
+    """Seat 0 holds the drawn tile; tiles as `U 1,0 90`, figures as `0 meeple 1,0/road`; no messages unless asked."""
+    chosen = options.read(carcassonne.META.options, QUIET | boxes)
+    rules = rules_of(chosen)
+    track = track or ((0,) * rules.scoring_figures,) * seats
+    start = [Began(chosen, 0, rules.supply, ((drawn, *bag),), track), TilePlaced("D", "0,0")]
+    for text in tiles:
+        tile, cell, turn = text.split()
+        start.append(TilePlaced(tile, cell, int(turn)))
+    state = games.fold(carcassonne, start)
+    for text in meeples:
+        state = land.stationed(state, figure(text))
+    return games.fold(carcassonne, [TurnBegan(0), TileDrawn(0, drawn)], state)
+
+
+def figure(text):
+    seat, kind, place = text.split()
+    return Figure(int(seat), kind, *place.split("/"))
+
+
+class Game:
+    """A position that remembers what happened; `play` moves whoever is named, or else seat 0."""
+
+    def __init__(self, state, **rig):
+        self.state = state
+        self.events = ()
+        self.chance = chance.rigged({"tile": ["U"] * 40, **rig})
+
+    def play(self, *moves, **rig):
+        own = chance.rigged(rig, self.chance.source) if rig else self.chance
+        for text in moves:
+            seat, _, move = text.rpartition(": ")
+            seat = int(seat or 0)
+            meant = menu.from_text(carcassonne.menu(self.state, seat), move)
+            played = games.play(carcassonne, self.state, seat, meant, own)
+            self.state, self.events = played.state, self.events + played.events
+        return self
+
+    def menu(self, verb="", seat=0):
+        """The arguments that a seat may use with a verb, or the verbs it may use."""
+        offered = carcassonne.menu(self.state, seat)
+        if not verb:
+            return [entry.verb for entry in offered]
+        return {" ".join(args) for entry in offered if entry.verb == verb for args in entry.options}
+
+    def happened(self, name):
+        return [event for event in self.events if type(event).__name__ == name]
+
+    @property
+    def points(self):
+        return [standing.score for standing in carcassonne.standing(self.state)]
+
+    @property
+    def over(self):
+        return games.is_over(carcassonne, self.state)
+
+
+def at(*args, rig=None, **given):
+    """A game that goes on from a hand-made position."""
+    return Game(table(*args, **given), **(rig or {}))

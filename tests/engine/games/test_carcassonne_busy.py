@@ -1,0 +1,75 @@
+"""Crowded random games of short roads and small cities, in which messages and double turns come again and again."""
+
+from collections import Counter
+from random import Random
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from engine import bots, menu, options
+from engine import game as games
+from engine.games import carcassonne
+from engine.games.carcassonne.boxes import rules_of
+from tests.invariants import carcassonne as invariants
+
+CLOSING = {"E": 6, "H": 3, "I": 3, "A": 4, "U": 5, "V": 5, "W": 3, "X": 2, "L": 3, "J": 3, "B": 2, "F": 2}
+SPECIAL = ("E*", "U*", "T15", "T17", "I15", "I01")
+EVERYTHING = dict.fromkeys(("messages", "inns_cathedrals", "traders_builders", "abbot", "fairy"), True)
+
+
+def setup(chosen, seats, chance):
+    """The usual beginning with another bag."""
+    began, *others = carcassonne.setup(chosen, seats, chance)
+    bag = [tile for tile, number in CLOSING.items() for _ in range(number)]
+    return [msgspec.structs.replace(began, bags=((*bag, *SPECIAL, *SPECIAL),)), *others]
+
+
+BUSY = SimpleNamespace(**{name: getattr(carcassonne, name) for name in carcassonne.__all__} | {"setup": setup})
+
+
+def eager(offered, random):
+    """Any move, but mostly the builder where he can go, then another figure, seldom a farmer, the fairy or none."""
+    moves = list(menu.moves(offered))
+    if random.random() < 0.2:
+        return random.choice(moves)
+    building = [move for move in moves if "builder" in str(move)]
+    acting = [move for move in moves if not any(word in str(move) for word in ("field", "fairy", "pass"))]
+    return random.choice(building or acting or moves)
+
+
+def crowded(chosen, seats, seed):
+    """Every position of a busy game with the events that led to it."""
+    random = Random(seed)
+    luck = bots.loose(random)
+    state, events = games.begin(BUSY, options.read(carcassonne.META.options, chosen), seats, luck)
+    yield state, events
+    while open_menus := [(seat, offered) for seat in range(seats) if (offered := carcassonne.menu(state, seat))]:
+        seat, offered = random.choice(open_menus)
+        state, events = games.play(carcassonne, state, seat, eager(offered, random), luck)
+        yield state, events
+
+
+@pytest.mark.parametrize("figures", ["at_once", "own_turn"])
+def test_busy_games_keep_every_promise_and_everything_happens_in_them(figures):
+    happened, performed = Counter(), Counter()
+    for seed in range(60):
+        folded = None
+        for state, events in crowded(EVERYTHING | {"figures": figures}, 2 + seed % 3, seed):
+            folded = games.fold(carcassonne, events, folded)
+            assert folded == state
+            check(state)
+            happened.update(type(event).__name__ for event in events)
+            performed.update(event.number for event in events if type(event).__name__ == "MessagePerformed")
+        assert games.is_over(carcassonne, folded)
+        assert msgspec.json.decode(msgspec.json.encode(folded), type=carcassonne.State) == folded
+    assert set(performed) == set(range(1, 9))
+    assert {kind.__name__ for kind in carcassonne.Event.__args__} - set(happened) <= {"TileSetAside"}
+
+
+def check(state):
+    rules = rules_of(state.options)
+    invariants.check_figures(state, rules)
+    invariants.check_features(state)
+    invariants.check_leads(state, rules)
+    invariants.check_messages(state)

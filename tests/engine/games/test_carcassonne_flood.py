@@ -1,0 +1,40 @@
+"""Whole random games of Carcassonne against a second opinion that floods every feature anew."""
+
+import pytest
+
+from engine import bots, options
+from engine.games import carcassonne
+from tests.engine.games.carcassonne_flood import Count
+
+BOXES = {
+    "base": {},
+    "inns": {"inns_cathedrals": True},
+    "traders": {"traders_builders": True},
+    "abbot on the river": {"abbot": True, "river": True},
+    "all": {"inns_cathedrals": True, "traders_builders": True, "abbot": True, "river": True},
+}
+
+
+def check(chosen, seats, seed):
+    chosen = options.read(carcassonne.META.options, {"messages": False, **chosen})
+    count = Count(seats)
+    state = None
+    for _, _, after, events in bots.playout(carcassonne, chosen, seats, seed):
+        state = after
+        for event in events:
+            count.hear(event)
+    assert [standing.score for standing in carcassonne.standing(state)] == count.scores
+
+
+@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("boxes", BOXES)
+def test_the_score_is_what_flooding_every_feature_gives(boxes, number):
+    check(BOXES[boxes], 2 + number % 4, b"flood %d" % number)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("boxes", BOXES)
+def test_not_one_of_3000_scores_is_wrong(boxes):
+    for number in range(3000):
+        check(BOXES[boxes], 2 + number % 4, b"soak %d" % number)

@@ -1,0 +1,60 @@
+"""The tiles as data: what the boxes hold, and that every one of them is whole in every turn."""
+
+import pytest
+
+from engine.games.carcassonne.board import DATA, FITS, PIECES, TURNS, tiles_of
+
+EVERY = [(tile, turn) for tile in PIECES for turn in TURNS]
+
+
+def test_the_boxes_hold_what_they_should():
+    assert {box: sum(tiles_of(box).values()) for box in DATA["tiles"]} == {
+        "base": 72,
+        "inns_cathedrals": 18,
+        "traders_builders": 24,
+        "river": 12,
+    }
+
+
+@pytest.mark.parametrize(
+    ("box", "mark", "number"),
+    [
+        ("base", "shield", 10),
+        ("inns_cathedrals", "shield", 3),
+        ("inns_cathedrals", "inn", 6),
+        ("inns_cathedrals", "cathedral", 2),
+        ("traders_builders", "wine", 9),
+        ("traders_builders", "grain", 6),
+        ("traders_builders", "cloth", 5),
+    ],
+)
+def test_the_symbols_of_a_box(box, mark, number):
+    marks = [m for tile, copies in tiles_of(box).items() for s in PIECES[tile][0].segments for m in s.marks * copies]
+    assert marks.count(mark) == number
+
+
+@pytest.mark.parametrize(("tile", "turn"), EVERY)
+def test_every_side_belongs_to_one_thing_and_every_half_side_to_at_most_one_field(tile, turn):
+    piece = PIECES[tile][turn]
+    fields = sorted(end for segment in piece.segments if segment.kind == "field" for end in segment.ends)
+    open_sides = [side for side, edge in enumerate(piece.edges) if edge != "c"]
+    assert fields == [half for side in open_sides for half in (2 * side, 2 * side + 1)]
+    along = {"c": ["city"], "r": ["field", "road", "field"], "f": ["field"], "w": ["field", "field"]}
+    for side, edge in enumerate(piece.edges):
+        assert [piece.segments[place].kind for place in piece.joins[side]] == along[edge]
+
+
+@pytest.mark.parametrize("tile", PIECES)
+def test_segments_have_names_of_their_own(tile):
+    for piece in PIECES[tile].values():
+        names = [segment.token.casefold() for segment in piece.segments]
+        assert len(set(names)) == len(names) <= 16
+
+
+def test_turns_that_look_the_same_are_one():
+    def turns(tile):
+        return {turn for mask in FITS[tile].values() for turn in range(4) if mask >> turn & 1}
+
+    assert turns("B") == turns("C") == turns("X") == {0}
+    assert turns("U") == turns("H") == {0, 1}
+    assert turns("V") == turns("D") == {0, 1, 2, 3}

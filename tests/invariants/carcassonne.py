@@ -1,0 +1,62 @@
+"""What is true of every position of Carcassonne."""
+
+from collections import Counter
+
+from engine.games.carcassonne.board import MESSAGES
+from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.land import root_of
+from engine.games.carcassonne.scoring import leaders
+from engine.games.carcassonne.state import Errand, Part, standing_figures
+
+
+def check(state):
+    rules = rules_of(state.options)
+    check_tiles(state, rules.deck())
+    check_figures(state, rules)
+    check_features(state)
+    check_leads(state, rules)
+    check_messages(state)
+    assert all(award.points > 0 for award in state.owed)
+    assert all(step >= 0 for steps in state.track for step in steps)
+
+
+def check_tiles(state, deck):
+    """Every tile is in a bag, in a hand, on the table or out of the game."""
+    held = [part.tile for part in state.work if isinstance(part, Part) and part.step == "place"]
+    known = [laid.tile for laid in state.tiles.values()] + list(state.aside) + held
+    box = Counter([deck.start, *(tile for bag in deck.bags for tile in bag)])
+    assert Counter(known) + Counter(tile for bag in state.bags for tile in bag) == box
+
+
+def check_figures(state, rules):
+    figures = standing_figures(state)
+    assert len(set(figures)) == len(figures)
+    for seat, supply in enumerate(state.supply):
+        out = Counter(figure.kind for figure in figures if figure.seat == seat)
+        assert out + Counter(supply) == Counter(rules.supply)
+    for figure in figures:
+        assert figure in state.features[root_of(state, figure)].figures
+
+
+def check_features(state):
+    for root, feature in state.features.items():
+        assert root not in state.parents
+        assert feature.open >= 0
+        assert len(set(feature.tiles)) == len(feature.tiles)
+
+
+def check_leads(state, rules):
+    """No two leaders of a feature differ in strength."""
+    for feature in state.features.values():
+        strengths = dict.fromkeys(leaders(rules, feature), 0)
+        for figure in feature.figures:
+            if figure.seat in strengths:
+                strengths[figure.seat] += rules.strength[figure.kind]
+        assert len(set(strengths.values())) <= 1
+
+
+def check_messages(state):
+    """Every message lies in the stack or is being dealt with."""
+    if state.options.messages:
+        held = [errand.number for errand in state.work if isinstance(errand, Errand) and errand.number]
+        assert sorted(held + list(state.pile.unseen) + list(state.pile.seen)) == list(MESSAGES)

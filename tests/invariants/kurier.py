@@ -1,0 +1,65 @@
+"""What is true of every position of Kurier des Zaren."""
+
+from collections import Counter
+
+from engine.games.kurier.board import FULL_STACK, KINDS, NAMES, SUPPLY, closed
+
+
+def check(state):
+    check_inns(state)
+    check_couriers(state)
+    check_coins(state)
+    check_dispatches(state)
+    if not state.places:
+        check_turn(state)
+
+
+def check_inns(state):
+    shut = closed(len(state.players), state.options.closed_third)
+    assert set(state.inns) == set(NAMES) - shut
+    assert all(len(guests) < len(KINDS) for guests in state.inns.values())
+
+
+def check_couriers(state):
+    """Every seat has whole colours, and no courier of them is lost or doubled."""
+    opened = 0
+    for seat, player in enumerate(state.players):
+        flipped = [state.flipped] if state.flipped and seat == state.turn else []
+        lodged = [kind for guests in state.inns.values() for kind, owner in guests.items() if owner == seat]
+        held = Counter([*player.stack, *player.under, *player.reserve, *flipped, *lodged])
+        sets = held["officer"] // FULL_STACK.count("officer")
+        assert held == Counter(FULL_STACK * sets)
+        opened += sets
+    assert opened + state.colours == 5
+
+
+def check_coins(state):
+    """No coin comes out of nowhere; with the revised rules none is lost before somebody turns one."""
+    held = Counter(state.palace + state.turned)
+    for player in state.players:
+        held.update(player.purse + player.secured)
+    whole = Counter(SUPPLY)
+    assert held <= whole
+    if state.first_rouble is None:
+        assert whole - held <= Counter(blank=3)
+    if state.options.rules == "basic":
+        assert not any(player.purse for player in state.players)
+
+
+def check_dispatches(state):
+    for seat, player in enumerate(state.players):
+        dispatch = player.dispatch
+        if dispatch.price:
+            assert seat in state.arrivals
+            assert dispatch.kind is None
+        else:
+            assert state.inns[dispatch.inn][dispatch.kind] == seat
+    assert len(set(state.arrivals)) == len(state.arrivals)
+
+
+def check_turn(state):
+    """Whoever is not on turn has an open reserve, unless there is nothing left to open one from."""
+    for seat, player in enumerate(state.players):
+        if seat != state.turn and not player.reserve:
+            assert not player.stack
+            assert not state.colours

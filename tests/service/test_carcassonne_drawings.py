@@ -1,0 +1,117 @@
+"""Carcassonne as it is drawn, written and told."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from engine import menu
+from engine.games import carcassonne
+from engine.games.carcassonne.board import PIECES
+from service import drawing
+from tests.engine.games.carcassonne_table import at
+from tests.engine.games.test_carcassonne_busy import EVERYTHING, crowded
+
+NAMES = ["Anna", "Bartholomäus", "Chiara <&>"]
+SILENT = {"BuilderRoused", "FigureWithheld", "MessageReturned", "PartEnded", "RoundClosed"}
+SILENT |= {"SecondTileOffered", "TileDrawn", "TurnBegan"}
+
+
+def scene(state, seat):
+    own = () if seat is None else carcassonne.menu(state, seat)
+    players = drawing.players(NAMES[: len(state.track)])
+    return drawing.Scene(carcassonne, carcassonne.view(state, seat), players, seat, own)
+
+
+@pytest.fixture(scope="module")
+def moments():
+    """Positions of busy games with the seat that is to move and what has just happened."""
+    found = []
+    for seed in range(12):
+        for state, events in crowded(EVERYTHING, 3, seed):
+            mover = next((seat for seat in range(3) if carcassonne.menu(state, seat)), 0)
+            found.append((state, mover, events))
+    return found
+
+
+def by_verb(moments, each):
+    """A few positions for every verb there is."""
+    counted = {}
+    for state, seat, _ in moments:
+        verbs = tuple(entry.verb for entry in carcassonne.menu(state, seat))
+        counted[verbs] = counted.get(verbs, 0) + 1
+        if counted[verbs] <= each:
+            yield state, seat
+
+
+def drawn(state, seat):
+    return ElementTree.fromstring(drawing.board_svg(scene(state, seat)))
+
+
+def test_every_token_of_the_menu_can_be_clicked(moments):
+    for state, seat in by_verb(moments, 3):
+        root = drawn(state, seat)
+        ids = [element.get("id") for element in root.iter() if element.get("id")]
+        assert len(set(ids)) == len(ids)
+        spots = {element.get("id") for element in root.iter() if element.get("class") == "spot"}
+        assert {token for move in menu.moves(carcassonne.menu(state, seat)) for token in move.args} <= spots
+        assert not [element for element in drawn(state, None).iter() if element.get("class") == "spot"]
+
+
+def test_every_tile_on_the_table_is_drawn(moments):
+    state, seat, _ = moments[-1]
+    uses = [element for element in drawn(state, seat).iter() if element.tag.endswith("use")]
+    assert len(uses) == len(state.tiles)
+
+
+@pytest.mark.parametrize("tile", PIECES)
+def test_every_tile_can_be_drawn_in_hand(tile):
+    state = at(drawn=tile).state
+    assert f'href="#tile-{tile.replace("*", "g")}"' in drawing.board_svg(scene(state, 0))
+    assert f"In hand, unturned: {tile} (" in drawing.board_text(scene(state, 0))
+
+
+def test_the_text_board_is_narrow_and_names_every_figure_and_legal_cell(moments):
+    for state, seat in by_verb(moments, 2):
+        text = drawing.board_text(scene(state, seat))
+        assert max(map(len, text.splitlines())) <= 80
+        words = " ".join(text.split())
+        for figure in carcassonne.view(state, seat).figures:
+            assert f"{figure.kind} {figure.place}" in words
+        for entry in carcassonne.menu(state, seat):
+            if entry.verb == "place":
+                assert all(f"{args[0]} (" in words for args in entry.options)
+
+
+def test_a_wide_land_is_shown_round_the_latest_tile():
+    road = [f"U {x},0 0" for x in range(1, 30)]
+    text = drawing.board_text(scene(at(road).state, 0))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "Only the land round the latest tile is shown." in text
+    assert re.search(r"\b29\b", text.splitlines()[0])
+    assert "30,0 (0)" in text
+
+
+def test_everything_that_happens_is_told_in_one_sentence(moments):
+    voice = drawing.Voice(carcassonne, NAMES)
+    told = {}
+    for _, _, events in moments:
+        for event in events:
+            told.setdefault(type(event).__name__, set()).add(voice.tell(event))
+    assert {name for name, sentences in told.items() if sentences == {""}} == SILENT
+    for name in told.keys() - SILENT:
+        assert all(sentence(text) for text in told[name] - {""}), name
+    assert {kind.__name__ for kind in carcassonne.Event.__args__} - set(told) <= {"TileSetAside", "SecondTileDeclined"}
+
+
+def test_every_token_and_verb_has_words_and_every_position_a_description(moments):
+    voice = drawing.Voice(carcassonne, NAMES)
+    for state, seat in by_verb(moments, 2):
+        assert sentence(voice.alt(carcassonne.view(state, seat)))
+        for move in menu.moves(carcassonne.menu(state, seat)):
+            assert voice.verb(move.verb)
+            assert all(voice.token(move.verb, token) for token in move.args)
+
+
+def sentence(text):
+    return text[:1].isupper() and text.endswith(".") and "None" not in text and "{" not in text

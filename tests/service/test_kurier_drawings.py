@@ -1,0 +1,107 @@
+"""Kurier des Zaren as it is drawn, written and told."""
+
+import re
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from msgspec.structs import replace
+
+from engine import bots, menu
+from engine.games import kurier
+from engine.games.kurier.events import Delivered, Event, Options, Passed, SetAside, Won
+from service import drawing
+
+NAMES = ["Anna", "Bartholomäus", "Chiara", "Dmitri", "Eve <&>"]
+TABLES = [(2, {}), (3, {"rules": "basic"}), (5, {"at_the_guard": "roubles"})]
+
+every_table = pytest.mark.parametrize(("seats", "chosen"), TABLES)
+
+
+def moments(seats: int, chosen: dict[str, Any]) -> Iterator[tuple[Any, int, tuple[Any, ...]]]:
+    """Some positions of a random game, with the seat that is to move and what has just happened."""
+    game = bots.playout(kurier, Options(**chosen), seats, b"a samovar")
+    for _, _, state, events in game:
+        mover = next((seat for seat in range(seats) if kurier.menu(state, seat)), None)
+        yield state, 0 if mover is None else mover, events
+
+
+def scene(state: Any, seat: int | None) -> drawing.Scene:
+    own = () if seat is None else kurier.menu(state, seat)
+    names = NAMES[: len(state.players)]
+    return drawing.Scene(kurier, kurier.view(state, seat), drawing.players(names), seat, own)
+
+
+@every_table
+def test_every_token_of_the_menu_can_be_clicked(seats, chosen):
+    for state, seat, _ in list(moments(seats, chosen))[::9]:
+        root = ElementTree.fromstring(drawing.board_svg(scene(state, seat)))
+        ids = [element.get("id") for element in root.iter() if element.get("id")]
+        assert len(set(ids)) == len(ids)
+        spots = {element.get("id") for element in root.iter() if element.get("class") == "spot"}
+        assert {token for move in menu.moves(kurier.menu(state, seat)) for token in move.args} <= spots
+
+
+@every_table
+def test_the_text_board_is_narrow_and_shows_every_guest(seats, chosen):
+    for state, seat, _ in list(moments(seats, chosen))[::9]:
+        text = drawing.board_text(scene(state, seat))
+        assert max(map(len, text.splitlines())) <= 80
+        shown = re.findall(r"\b[OCDL][1-5]", text)
+        assert len(shown) == sum(map(len, state.inns.values()))
+        held = [player.dispatch for player in state.players if not player.dispatch.price]
+        assert len(re.findall(r"[OCDL][1-5]\*", text)) == len(held)
+
+
+def test_nobody_is_shown_what_lies_in_other_purses():
+    state = next(state for state, _, _ in moments(2, {}) if any(player.purse for player in state.players))
+    for seat in (0, 1, None):
+        other = kurier.redeal(state, seat, bots.loose(Random(3)))
+        assert drawing.board_svg(scene(state, seat)) == drawing.board_svg(scene(other, seat))
+        assert drawing.board_text(scene(state, seat)) == drawing.board_text(scene(other, seat))
+
+
+def test_everything_that_happens_is_told_in_one_sentence():
+    voice = drawing.Voice(kurier, NAMES)
+    told = {}
+    for seats, chosen in TABLES:
+        for _, _, events in moments(seats, chosen):
+            for event in events:
+                for heard in (event, kurier.hear(event, None)):
+                    told.setdefault(type(event).__name__, set()).add(voice.tell(heard))
+    assert told.pop("TurnBegan") == {""}
+    assert not [name for name, sentences in told.items() if not all(map(sentence, sentences))]
+    assert {kind.__name__ for kind in Event.__args__} - set(told) == {"Passed", "SetAside", "TurnBegan"}
+
+
+def sentence(text: str) -> bool:
+    return text[:1].isupper() and text.endswith(".") and "None" not in text and "{" not in text
+
+
+def test_what_happens_rarely_is_told_too():
+    voice = drawing.Voice(kurier, NAMES)
+    assert voice.tell(Passed(1)) == "Bartholomäus can do nothing and passes."
+    assert voice.tell(SetAside(0, "lady")) == "The lady finds no room in the swamp and joins the reserve of Anna."
+    assert voice.tell(Delivered(1, 10)) == "A guard takes the dispatch of Bartholomäus and asks 10 roubles."
+    assert voice.tell(Won(1, "first rouble", (2, 1))).startswith("No coin is left in the palace")
+    assert voice.tell(Won(1, "first dispatch", (2, 1))).startswith("Nobody can pay a guard any more")
+
+
+@every_table
+def test_buttons_and_the_picture_have_words(seats, chosen):
+    voice = drawing.Voice(kurier, NAMES[:seats])
+    for state, seat, _ in list(moments(seats, chosen))[::9]:
+        for entry in kurier.menu(state, seat):
+            assert voice.verb(entry.verb) != entry.verb
+            assert all(voice.token(entry.verb, token) for move in entry.moves() for token in move.args)
+        assert len(voice.alt(kurier.view(state, seat))) > 60
+
+
+def test_the_winner_is_crowned():
+    *_, (state, _, _) = moments(2, {})
+    assert drawing.board_svg(scene(state, None)).count('class="crown"') == 1
+    winner = NAMES[state.places.index(1)]
+    assert drawing.Voice(kurier, NAMES[:2]).alt(kurier.view(state, None)).startswith(f"{winner} has won.")
+    assert 'class="crown"' not in drawing.board_svg(scene(replace(state, places=()), None))

@@ -1,0 +1,67 @@
+"""TurfMaster as it is drawn: everything that can be clicked is there once, and everything that happens is told."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from engine.games import turfmaster
+from engine.games.turfmaster.state import Chose
+from service import drawing
+from tests.engine.cases import cases, game_of, some
+
+NAMES = ["Anna", "Bertrand the Younger of Burgundy", *"CDEFGH"]
+SILENT = {"Dealt"}  # ten cards dealt to somebody else are no news
+
+every_case = pytest.mark.parametrize("case", [case for case in cases() if case.game is turfmaster], ids=str)
+
+
+def scenes(case):
+    for position in some(game_of(case, b"a lantern"), 10):
+        for me in (None, *range(case.seats)):
+            menu = () if me is None else turfmaster.menu(position.state, me)
+            view = turfmaster.view(position.state, me)
+            yield drawing.Scene(turfmaster, view, drawing.players(NAMES[: case.seats]), me, menu)
+
+
+def clickable(menu):
+    """The tokens that name a thing on the table: cards, dice, fields."""
+    entries = [entry for entry in menu if entry.verb != "bonus"]
+    return {token for entry in entries for move in _few(entry) for token in move}
+
+
+def _few(entry):
+    return [entry.items] if entry.verb == "discard" else entry.options
+
+
+@every_case
+def test_every_token_is_drawn_once(case):
+    for scene in scenes(case):
+        root = ElementTree.fromstring(drawing.board_svg(scene))
+        ids = [element.get("id") for element in root.iter() if element.get("id")]
+        assert len(ids) == len(set(ids))
+        assert set(ids) == clickable(scene.menu)
+
+
+@every_case
+def test_the_text_board_fits_a_letter(case):
+    for scene in scenes(case):
+        text = drawing.board_text(scene)
+        assert max(map(len, text.split("\n"))) <= 80
+        for runner in scene.view.runners:
+            assert " ".join(runner.hand) in text
+
+
+@every_case
+def test_everything_that_happens_is_told_to_everybody(case):
+    voice = drawing.Voice(turfmaster, NAMES[: case.seats])
+    for position in game_of(case, b"a lantern"):
+        for event in position.events:
+            for seat in (None, 0):
+                told = voice.tell(turfmaster.hear(event, seat))
+                assert told.endswith((".", "!")) or (not told and type(event).__name__ in SILENT)
+
+
+def test_a_hidden_card_is_not_told():
+    voice = drawing.Voice(turfmaster, NAMES)
+    chose = turfmaster.hear(Chose(1, card="J12"), 0)
+    assert voice.tell(chose) == "A card lies face down for Bertrand the Younger of Burgundy’s horse."
