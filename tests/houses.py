@@ -53,7 +53,7 @@ def standing(chosen: Settings, now: Callable[[], int], redis: Any = None) -> Ite
 def opened(here: House, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
     """The places of a new table, where only bots sit so far."""
     people = [Invited(name, f"{name.lower()}@example.org") for name in NAMES[: seats - bots]]
-    guests = [*people, *(Invited(f"Bot {number}") for number in range(bots))]
+    guests = [*people, *(Invited(f"Bot {number + 1}") for number in range(bots))]
     made = here.desk.open_table("kaiser", {}, guests, pace)
     return [here.desk.find(link) for link in made.links if link]
 

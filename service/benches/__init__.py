@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -42,7 +43,9 @@ def bench(function: Bench) -> Bench:
 
 
 def found() -> dict[str, Bench]:
-    """All benches by name, from every file of this folder."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    """All benches by name: from every file of this folder and, in a checkout, those that start servers of their own."""
+    for package in (__name__, "tests.bench"):
+        with suppress(ModuleNotFoundError):
+            for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+                importlib.import_module(f"{package}.{module.name}")
     return BENCHES

@@ -32,7 +32,9 @@ def add(subparsers: Subparsers[Parser]) -> None:
         "depesche worker",
         "depesche worker --queues bots",
     )
-    worker.add_argument("--queues", default="referee,post,bots", help="which bells to answer, in this order")
+    worker.add_argument(
+        "--queues", default="referee,post,bots", help="which bells to answer, each in a process of its own"
+    )
     add_command(
         subparsers,
         "clock",
@@ -86,11 +88,22 @@ def _add_web(subparsers: Subparsers[Parser]) -> None:
     web.add_argument("--bind", help="address and port, for instance 0.0.0.0:8000")
 
 
+def plain_logs() -> None:
+    """What went wrong is told without the values of variables, for among them are seeds, links and addresses."""
+    import structlog
+
+    renderer = structlog.dev.ConsoleRenderer(
+        colors=sys.stdout.isatty(), exception_formatter=structlog.dev.plain_traceback
+    )
+    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], renderer])
+
+
 def _settings(options: argparse.Namespace) -> Settings:
     from msgspec.structs import replace
 
     from service import settings
 
+    plain_logs()
     found = settings.read()
     folder = getattr(options, "folder", None)
     host, port = getattr(options, "host", None), getattr(options, "port", None)

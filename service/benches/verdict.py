@@ -1,0 +1,80 @@
+"""From handing a move in to hearing its verdict, one after the other."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from engine import menu as menus
+from engine import table as tables
+from service.benches import Measure, bench
+from service.desk import Invited, Place
+from service.house import House
+from service.settings import Settings
+
+SUBMISSIONS = 300
+P50_MS, P99_MS = 10.0, 40.0
+
+
+@bench
+def verdict_embedded() -> Iterator[Measure]:
+    """Submit to verdict in the embedded service: SQLite, and all workers as threads of this process."""
+    from service.commands.run import embedded
+
+    with tempfile.TemporaryDirectory() as folder:
+        house = House(Settings(folder=Path(folder)))
+        house.store.migrate()
+        with embedded(house):
+            yield from verdicts(house, "embedded")
+        house.close()
+
+
+def verdicts(house: House, where: str) -> Iterator[Measure]:
+    """The median and the slowest but one in a hundred of many submissions."""
+    players = Players(house)
+    for _ in range(20):
+        players.move()  # everything is loaded, every connection is open
+    took = [players.move() * 1_000 for _ in range(SUBMISSIONS)]
+    quantiles = statistics.quantiles(took, n=100)
+    yield Measure(f"submit to verdict, {where}, p50", quantiles[49], "ms", P50_MS, at_most=True)
+    yield Measure(f"submit to verdict, {where}, p99", quantiles[98], "ms", P99_MS, at_most=True)
+
+
+class Players:
+    """Three people who move at random, table after table."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._random = Random(1)  # noqa: S311  # no secret hangs on a measured game
+        self._places = self._seated()
+
+    def move(self) -> float:
+        """How many seconds one of them waited for the verdict on a move."""
+        place, move = self._next()
+        begun = time.perf_counter()
+        verdict = self._house.desk.verdict(self._house.desk.submit(place, move), 10)
+        took = time.perf_counter() - begun
+        if verdict is None or not verdict.accepted:
+            raise AssertionError(f"{move} was not accepted: {verdict}")
+        return took
+
+    def _next(self) -> tuple[Place, str]:
+        look = self._house.desk.look(self._places[0].table)
+        if look.table.phase == "over":
+            self._places = self._seated()
+            return self._next()
+        place = next(place for place in self._places if look.seats[place.seat or 0].open_since is not None)
+        menu = tables.menu(look.game, look.table, place.seat or 0)
+        return place, str(menus.pick(menu, self._random.randrange))
+
+    def _seated(self) -> list[Place]:
+        desk = self._house.desk
+        guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta", "Clara")]
+        places = [desk.find(link) for link in desk.open_table("kaiser", {}, guests).links]
+        for place in places:
+            desk.verdict(desk.submit(place, "sit word"), 10)
+        return places

@@ -1,0 +1,47 @@
+"""From handing a move in to hearing its verdict, with real servers and a real worker."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec.structs import asdict
+
+from service.benches import Measure, bench
+from service.benches.verdict import verdicts
+from service.house import House
+from service.settings import Settings
+from tests import servers
+
+
+@bench
+def verdict_production() -> Iterator[Measure]:
+    """Submit to verdict with PostgreSQL, Redis and one worker."""
+    with (
+        servers.postgres_server(durable=True) as database,
+        servers.redis_server() as redis,
+        servers.smtp_server() as sink,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        relay = f"smtp://{sink.hostname}:{sink.port}"
+        settings = Settings(folder=Path(folder), database=database, redis=redis, smtp=relay, secret="a bench")
+        house = House(settings)
+        house.store.migrate()
+        with worker(settings):
+            yield from verdicts(house, "PostgreSQL")
+        house.close()
+
+
+@contextmanager
+def worker(settings: Settings) -> Iterator[None]:
+    """One `depesche worker`."""
+    command = [sys.executable, "-m", "service.cli", "worker"]
+    chosen = {f"DEPESCHE_{name.upper()}": str(value) for name, value in asdict(settings).items()}
+    with subprocess.Popen(command, env={**os.environ, **chosen}, cwd=Path(__file__).parents[2]) as process:
+        try:
+            yield
+        finally:
+            process.terminate()
