@@ -163,7 +163,7 @@ def _open(game: Game, number: str, commitment: str, chosen: Sequence[str]) -> Op
     options = choices.read(game.META.options, dict(_pair(word) for word in chosen))
     why = games.objection(game, options, seats)
     if why:
-        raise Refused("{why}", why=why)
+        raise why
     return Opened(game.META.name, game.META.edition, seats, commitment, msgspec.to_builtins(options))
 
 

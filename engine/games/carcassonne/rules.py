@@ -35,6 +35,7 @@ from engine.games.carcassonne.state import (
     part_of,
 )
 from engine.menu import Choice, Menu, Move
+from engine.refusal import Refused
 
 META = Meta(
     name="carcassonne",
@@ -54,11 +55,11 @@ META = Meta(
 PASS = Choice("pass", rule="2.6")
 
 
-def objection(options: Options, seats: int) -> str:
+def objection(options: Options, seats: int) -> Refused | None:
     """§1.1: the sixth set of figures comes with Inns & Cathedrals."""
     if seats == 6 and not options.inns_cathedrals:
-        return "Six players need Inns & Cathedrals; switch “inns_cathedrals” on."
-    return ""
+        return Refused("Six players need Inns & Cathedrals; switch “inns_cathedrals” on.", rule="1.1")
+    return None
 
 
 def setup(options: Options, seats: int, chance: Chance) -> list[Struct]:

@@ -15,6 +15,7 @@ from engine.chance import Chance
 from engine.game import Meta, Standing
 from engine.games.kaiser.board import CENTRE, DISTANCE, FORMATION, WAYS, WORTH, Rank
 from engine.menu import Choice, Menu, Move
+from engine.refusal import Refused
 
 Item = TypeVar("Item")
 
@@ -163,11 +164,11 @@ Event = (
 )
 
 
-def objection(options: Options, seats: int) -> str:
+def objection(options: Options, seats: int) -> Refused | None:
     """§1.2: only two players can choose to sit across the board."""
     if options.corners == "opposite" and seats != 2:
-        return "Opposite corners are for two players; leave “corners” at adjacent."
-    return ""
+        return Refused("Opposite corners are for two players; leave “corners” at adjacent.", rule="1.2")
+    return None
 
 
 def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
