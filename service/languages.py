@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import Any, Protocol
@@ -106,3 +106,10 @@ def moment(language: str, at: int | datetime) -> str:
 
     then, locale = datetime.fromtimestamp(at, UTC) if isinstance(at, int) else at, LOCALES.get(language, language)
     return f"{format_date(then, 'medium', locale)}, {format_time(then, 'short', locale=locale)}"
+
+
+def day(language: str, written: str) -> str:
+    """A day, kept as 2027-01-05, as people write it in this language."""
+    from babel.dates import format_date
+
+    return format_date(date.fromisoformat(written), "medium", LOCALES.get(language, language))

@@ -135,7 +135,6 @@ def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None) -> Em
     message["Subject"] = subject(sheet, order)
     message["Date"] = format_datetime(datetime.fromtimestamp(here.now(), UTC))
     _thread(here, order, message)
-    message["Content-Language"] = order.language
     message["Auto-Submitted"] = "auto-generated"
     message["List-Id"] = f"{sheet.title} <{order.table}.{here.settings.mail_host}>"
     env = environment(order.language)
@@ -146,6 +145,7 @@ def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None) -> Em
     if scene:
         part: Any = message.get_payload()[1]  # type: ignore[index]  # the HTML, just added
         part.add_related(pictures.png(board_svg(scene)), "image", "png", cid=f"<{picture}>", filename="board.png")
+    message["Content-Language"] = order.language  # last, for whatever makes parts moves such headers into them
     return message
 
 

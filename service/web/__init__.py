@@ -57,7 +57,6 @@ def wire(house: House) -> Flask:
     )
     csrf = CSRFProtect(app)
     csrf.exempt(api)
-    csrf.exempt(choice)  # only chooses a language, and works on a page that stands without a form
     for blueprint in (lobby, table, api, ops, mailbox, choice):
         app.register_blueprint(blueprint)
     _limit(app, house)
