@@ -24,6 +24,7 @@ class Opened(Struct, frozen=True, omit_defaults=True, tag="table.Opened"):
     seats: int
     commitment: str
     options: dict[str, Any] = {}
+    clock: dict[str, str] = {}
 
 
 class Sat(Struct, frozen=True, omit_defaults=True, tag="table.Sat"):
@@ -42,6 +43,12 @@ class Resigned(Struct, frozen=True, omit_defaults=True, tag="table.Resigned"):
 
 class TimedOut(Struct, frozen=True, omit_defaults=True, tag="table.TimedOut"):
     """A deadline passed; what follows in the entry is what a stand-in did, as far as each may know it."""
+
+    seat: int
+
+
+class Missed(Struct, frozen=True, omit_defaults=True, tag="table.Missed"):
+    """A deadline passed, and this seat loses more than a move; what it loses follows in the entry."""
 
     seat: int
 
@@ -73,22 +80,96 @@ class Substituted(Struct, frozen=True, omit_defaults=True, tag="table.Substitute
     bot: bool = False
 
 
+class Returned(Struct, frozen=True, omit_defaults=True, tag="table.Returned"):
+    """Who held this seat plays on himself, and it is no longer offered to others."""
+
+    seat: int
+
+
+class Offered(Struct, frozen=True, omit_defaults=True, tag="table.Offered"):
+    """Somebody else may take this seat."""
+
+    seat: int
+
+
+class PauseAsked(Struct, frozen=True, omit_defaults=True, tag="table.PauseAsked"):
+    seat: int
+
+
+class PauseAgreed(Struct, frozen=True, omit_defaults=True, tag="table.PauseAgreed"):
+    seat: int
+
+
+class PauseRefused(Struct, frozen=True, omit_defaults=True, tag="table.PauseRefused"):
+    seat: int
+
+
+class Paused(Struct, frozen=True, omit_defaults=True, tag="table.Paused"):
+    """From now on no clock runs here."""
+
+
+class Resumed(Struct, frozen=True, omit_defaults=True, tag="table.Resumed"):
+    seat: int
+
+
+class VacationTaken(Struct, frozen=True, omit_defaults=True, tag="table.VacationTaken"):
+    """This seat is away from one day to another, both included; its clock stands still meanwhile."""
+
+    seat: int
+    first: str
+    last: str
+
+
+class VacationEnded(Struct, frozen=True, omit_defaults=True, tag="table.VacationEnded"):
+    """The vacation from `first` on ends early with the day `last`; where that is before, it does not take place."""
+
+    seat: int
+    first: str
+    last: str
+
+
 class Ended(Struct, frozen=True, omit_defaults=True, tag="table.Ended"):
     places: tuple[int, ...]
 
 
 TableEvent = (
-    Opened | Sat | Started | Resigned | TimedOut | UndoAsked | UndoAgreed | UndoRefused | Undone | Substituted | Ended
+    Opened
+    | Sat
+    | Started
+    | Resigned
+    | TimedOut
+    | Missed
+    | UndoAsked
+    | UndoAgreed
+    | UndoRefused
+    | Undone
+    | Substituted
+    | Returned
+    | Offered
+    | PauseAsked
+    | PauseAgreed
+    | PauseRefused
+    | Paused
+    | Resumed
+    | VacationTaken
+    | VacationEnded
+    | Ended
 )
 TABLE_EVENTS = frozenset(TableEvent.__args__)
 
 
 class Seat(Struct, frozen=True):
-    """A chair: who may act for it, the word mixed into the dice for it, and the entry at which it was given up."""
+    """A chair: who may act for it, the word mixed into the dice for it, and the entry at which it was given up.
+
+    `held` says that a person sat there and may come back, even while a bot stands in.
+    """
 
     status: Literal["empty", "taken", "bot", "resigned"] = "empty"
     nonce: str = ""
     left: int = 0
+    held: bool = False
+    offered: bool = False
+    away: tuple[tuple[str, str], ...] = ()
 
 
 class Step(Struct, frozen=True):
@@ -108,6 +189,13 @@ class Asked(Struct, frozen=True):
     waiting: tuple[int, ...]
 
 
+class Wish(Struct, frozen=True):
+    """Somebody wishes to pause; these seats still have to agree."""
+
+    seat: int
+    waiting: tuple[int, ...]
+
+
 class Table(Struct, frozen=True):
     """A table after some entries; `state` is the game's own."""
 
@@ -120,6 +208,9 @@ class Table(Struct, frozen=True):
     state: Any = None
     last: Step | None = None
     asked: Asked | None = None
+    clock: dict[str, str] = {}
+    pausing: Wish | None = None
+    paused: bool = False
     places: tuple[int, ...] = ()
     length: int = 0
 
@@ -134,10 +225,10 @@ def no_rewind(seq: int) -> Table:
 def apply(game: Game, table: Table, entry: Entry[Any], rewind: Rewind = no_rewind) -> Table:
     """The table after one more entry; knows no rule."""
     after = evolve(game, table, entry.events, rewind)
-    return closed(after, _mover(entry), bool(entry.draws))
+    return closed(after, mover(entry), bool(entry.draws))
 
 
-def _mover(entry: Entry[Any]) -> int | None:
+def mover(entry: Entry[Any]) -> int | None:
     """The seat whose move in the game this entry holds, if any."""
     first = entry.events[0]
     if isinstance(first, TimedOut):
@@ -185,18 +276,53 @@ def evolve(game: Game, table: Table, events: Iterable[Any], rewind: Rewind) -> T
 
 def _evolve_table(game: Game, table: Table, event: TableEvent, rewind: Rewind) -> Table:
     match event:
-        case Opened(name, edition, seats, commitment, options):
-            return Table(name, edition, options, commitment, (Seat(),) * seats, "gathering", length=table.length)
-        case Sat(seat, nonce, bot):
-            return _seated(table, seat, Seat("bot" if bot else "taken", nonce))
+        case Opened(name, edition, seats, commitment, options, clock):
+            new = Table(name, edition, options, commitment, (Seat(),) * seats, "gathering", length=table.length)
+            return replace(new, clock=clock)
         case Started():
             return replace(table, phase="playing", state=game.State())
-        case Resigned(seat):
-            return _seated(table, seat, replace(table.seats[seat], status="resigned", left=table.length))
-        case Substituted(seat, bot):
-            return _seated(table, seat, replace(table.seats[seat], status="bot" if bot else "taken"))
-        case TimedOut():
+        case TimedOut() | Missed():
             return table
+        case UndoAsked() | UndoAgreed() | UndoRefused() | Undone():
+            return _evolve_undo(table, event, rewind)
+        case PauseAsked() | PauseAgreed() | PauseRefused() | Paused() | Resumed():
+            return _evolve_pause(table, event)
+        case Ended(places):
+            return replace(table, phase="over", places=places, asked=None, pausing=None)
+    return _evolve_seat(table, event)
+
+
+def _evolve_seat(
+    table: Table, event: Sat | Resigned | Substituted | Returned | Offered | VacationTaken | VacationEnded
+) -> Table:
+    chair = table.seats[event.seat]
+    match event:
+        case Sat(seat, nonce, bot):
+            return _seated(table, seat, Seat("bot" if bot else "taken", nonce, held=not bot))
+        case Resigned(seat):
+            return _seated(table, seat, replace(chair, status="resigned", left=table.length))
+        case Substituted(seat, True):
+            return _seated(table, seat, replace(chair, status="bot"))
+        case Substituted(seat):
+            return _seated(table, seat, replace(chair, status="taken", held=True, offered=False, away=()))
+        case Returned(seat):
+            return _seated(table, seat, replace(chair, status="taken", offered=False))
+        case Offered(seat):
+            return _changed(table, seat, replace(chair, offered=True))
+        case VacationTaken(seat, first, last):
+            return _changed(table, seat, replace(chair, away=_spans(chair, first, last)))
+        case VacationEnded(seat, first, last):
+            return _changed(table, seat, replace(chair, away=_spans(chair, first, last)))
+
+
+def _spans(chair: Seat, first: str, last: str) -> tuple[tuple[str, str], ...]:
+    """The vacations of a chair, the one that begins on that day as it is now."""
+    others = [span for span in chair.away if span[0] != first]
+    return tuple(sorted([*others, (first, last)] if first <= last else others))
+
+
+def _evolve_undo(table: Table, event: UndoAsked | UndoAgreed | UndoRefused | Undone, rewind: Rewind) -> Table:
+    match event:
         case UndoAsked(seat, to):
             return replace(table, asked=Asked(seat, to, to_ask(table, seat)))
         case UndoAgreed(seat):
@@ -208,14 +334,31 @@ def _evolve_table(game: Game, table: Table, event: TableEvent, rewind: Rewind) -
         case Undone(_, to):
             past = rewind(to)
             return replace(table, state=past.state, last=past.last, asked=None)
-        case Ended(places):
-            return replace(table, phase="over", places=places, asked=None)
+
+
+def _evolve_pause(table: Table, event: PauseAsked | PauseAgreed | PauseRefused | Paused | Resumed) -> Table:
+    match event:
+        case PauseAsked(seat):
+            return replace(table, pausing=Wish(seat, to_ask(table, seat)))
+        case PauseAgreed(seat):
+            assert table.pausing
+            left = tuple(other for other in table.pausing.waiting if other != seat)
+            return replace(table, pausing=replace(table.pausing, waiting=left))
+        case PauseRefused():
+            return replace(table, pausing=None)
+        case Paused():
+            return replace(table, pausing=None, paused=True)
+        case Resumed():
+            return replace(table, paused=False)
 
 
 def _seated(table: Table, number: int, seat: Seat) -> Table:
-    """That chair changed; a wish to undo that waits for it is dropped."""
-    seats = (*table.seats[:number], seat, *table.seats[number + 1 :])
-    return replace(table, seats=seats, asked=None)
+    """Somebody else acts for that chair; a wish that waited for those who sat there before is dropped."""
+    return replace(_changed(table, number, seat), asked=None, pausing=None)
+
+
+def _changed(table: Table, number: int, seat: Seat) -> Table:
+    return replace(table, seats=(*table.seats[:number], seat, *table.seats[number + 1 :]))
 
 
 def to_ask(table: Table, seat: int) -> tuple[int, ...]:

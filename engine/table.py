@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -23,8 +25,16 @@ from engine.menu import Menu, Move
 from engine.record import (
     TABLE_EVENTS,
     Ended,
+    Missed,
+    Offered,
     Opened,
+    PauseAgreed,
+    PauseAsked,
+    Paused,
+    PauseRefused,
     Resigned,
+    Resumed,
+    Returned,
     Rewind,
     Sat,
     Started,
@@ -36,6 +46,8 @@ from engine.record import (
     UndoAsked,
     Undone,
     UndoRefused,
+    VacationEnded,
+    VacationTaken,
     closed,
     evolve,
     no_rewind,
@@ -44,7 +56,12 @@ from engine.record import (
 from engine.refusal import Refused
 
 COMMITMENT = re.compile("[0-9a-f]{64}")
-RESERVED = frozenset("open sit start resign undo agree refuse expire substitute status help pause resume".split())
+RESERVED = frozenset(
+    "open sit start resign undo agree refuse expire miss substitute offer back status help pause resume vacation home "
+    "order cancel".split()
+)
+NO_CLOCK: Mapping[str, str] = MappingProxyType({})
+CLOCK_WORD = re.compile("[a-z_]{1,20}=[a-z0-9_]{1,20}")
 
 
 class Played(NamedTuple):
@@ -61,13 +78,34 @@ def menu(game: Game, table: Table, seat: int) -> Menu:
 
 def commands(table: Table, seat: int) -> Menu:
     """What the table itself lets that seat do, whoever's turn it is."""
-    if table.phase != "playing" or table.seats[seat].status != "taken":
+    chair = table.seats[seat]
+    if table.phase != "playing":
         return ()
-    if table.asked and seat in table.asked.waiting:
-        return menus.bare("agree", "refuse", "resign")
+    if chair.status == "bot" and chair.held:
+        return menus.bare("back")
+    return menus.bare(*_verbs(table, seat)) if chair.status == "taken" else ()
+
+
+def _verbs(table: Table, seat: int) -> Iterator[str]:
+    if _to_answer(table, seat):
+        yield "agree"
+    if _to_answer(table, seat) or (table.pausing and not table.asked):
+        yield "refuse"
     if not table.asked and _own_step(table, seat):
-        return menus.bare("undo", "resign")
-    return menus.bare("resign")
+        yield "undo"
+    if table.seats[seat].offered:
+        yield "back"
+    if table.paused:
+        yield "resume"
+    elif not table.asked and not table.pausing:
+        yield "pause"
+    yield "resign"
+
+
+def _to_answer(table: Table, seat: int) -> bool:
+    """Whether the table waits for this seat's consent: to an undo first, then to a pause."""
+    wish = table.asked or table.pausing
+    return wish is not None and seat in wish.waiting
 
 
 def waiting_for(game: Game, table: Table) -> tuple[int, ...]:
@@ -151,20 +189,50 @@ def _house(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, .
                 raise Refused("Somebody still has to sit down before the game can start.")
             options = choices.read(game.META.options, table.options)
             return (Started(), *games.begin(game, options, len(table.seats), chance).events)
-        case "playing", "substitute" | "relieve", (number,):
-            return (Substituted(_chair(table, number), bot=move.verb == "relieve"),)
+        case "playing", _, (number, *_):
+            return _about_seat(game, table, _chair(table, number), move)
     raise _impossible(move)
+
+
+def _about_seat(game: Game, table: Table, seat: int, move: Move) -> tuple[Any, ...]:
+    """What the house does with a seat while the game is played."""
+    chair = table.seats[seat]
+    match move.verb, move.args[1:]:
+        case "substitute" | "relieve", ():
+            return (Substituted(seat, bot=move.verb == "relieve"),)
+        case "miss", (("relieve" | "resign") as then,) if chair.status == "taken" and menu(game, table, seat):
+            return (Missed(seat), Substituted(seat, bot=True) if then == "relieve" else Resigned(seat))
+        case "offer", () if chair.held and not chair.offered:
+            return (Offered(seat),)
+        case "vacation", (first, last) if chair.held and _is_date(first) and _is_date(last) and first <= last:
+            return (VacationTaken(seat, first, last),)
+        case "home", (first, last) if _is_date(last) and last < dict(chair.away).get(first, ""):
+            return (VacationEnded(seat, first, last),)
+    raise _impossible(move)
+
+
+def _is_date(text: str) -> bool:
+    """Whether this is a day as the log writes it, such as 2027-01-31."""
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _open(game: Game, number: str, commitment: str, chosen: Sequence[str]) -> Opened:
     if not COMMITMENT.fullmatch(commitment):
         raise Refused("A table is opened with the commitment to its seed, 64 hexadecimal digits.")
     seats = int(number) if re.fullmatch("[0-9]{1,3}", number) else 0
-    options = choices.read(game.META.options, dict(_pair(word) for word in chosen))
+    ticking = [word.removeprefix("clock.") for word in chosen if word.startswith("clock.")]
+    if not all(map(CLOCK_WORD.fullmatch, ticking)):
+        raise Refused("A table's clock is told in plain words, such as clock.pace=86400.")
+    options = choices.read(game.META.options, dict(_pair(word) for word in chosen if not word.startswith("clock.")))
     why = games.objection(game, options, seats)
     if why:
-        raise Refused("{why}", why=why)
-    return Opened(game.META.name, game.META.edition, seats, commitment, msgspec.to_builtins(options))
+        raise why
+    return Opened(
+        game.META.name, game.META.edition, seats, commitment, msgspec.to_builtins(options), dict(map(_pair, ticking))
+    )
 
 
 def _pair(word: str) -> tuple[str, str]:
@@ -172,11 +240,14 @@ def _pair(word: str) -> tuple[str, str]:
     return name, value
 
 
-def open_move(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any]) -> Move:
-    """The command that opens a table: the options in full, and the seed's commitment."""
+def open_move(
+    game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any], clock: Mapping[str, str] = NO_CLOCK
+) -> Move:
+    """The command that opens a table: the seed's commitment, the options in full, and how time is kept."""
     options = msgspec.to_builtins(choices.read(game.META.options, chosen))
     words = (f"{name}={_word(value)}" for name, value in options.items())
-    return Move("open", (game.META.name, str(seats), chances.commitment(seed), *words))
+    ticking = (f"clock.{name}={value}" for name, value in clock.items())
+    return Move("open", (game.META.name, str(seats), chances.commitment(seed), *words, *ticking))
 
 
 def _word(value: Any) -> str:
@@ -189,14 +260,26 @@ def _command(game: Game, table: Table, seat: int, move: Move, rewind: Rewind) ->
     match move.verb:
         case "resign":
             return (Resigned(seat),)
+        case "back":
+            return (Returned(seat),)
         case "undo":
             return _undo(game, table, seat, rewind)
-        case "agree":
-            assert table.asked
-            last_word = table.asked.waiting == (seat,)
-            agreed = (UndoAgreed(seat),)
-            return (*agreed, Undone(table.asked.seat, table.asked.to)) if last_word else agreed
-    return (UndoRefused(seat),)
+        case "pause":
+            return (PauseAsked(seat),) if to_ask(table, seat) else (PauseAsked(seat), Paused())
+        case "resume":
+            return (Resumed(seat),)
+    return _answer(table, seat, agreed=move.verb == "agree")
+
+
+def _answer(table: Table, seat: int, *, agreed: bool) -> tuple[Any, ...]:
+    """Consent, or none, to what was asked first."""
+    if table.asked:
+        last_word = table.asked.waiting == (seat,)
+        undone = (Undone(table.asked.seat, table.asked.to),) if last_word else ()
+        return (UndoAgreed(seat), *undone) if agreed else (UndoRefused(seat),)
+    assert table.pausing
+    paused = (Paused(),) if table.pausing.waiting == (seat,) else ()
+    return (PauseAgreed(seat), *paused) if agreed else (PauseRefused(seat),)
 
 
 def _undo(game: Game, table: Table, seat: int, rewind: Rewind) -> tuple[Any, ...]:

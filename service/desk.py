@@ -92,7 +92,7 @@ class Desk:
         options = choices.read(game.META.options, chosen)
         why = objection(game, options, len(invited))
         if why:
-            raise Refused("{why}", why=why)
+            raise why
         guests = _checked(invited)
         table, seed, at = _new_name(), secrets.token_bytes(32), self.now()
         opening = engine_table.open_move(game, len(guests), seed, chosen)

@@ -88,11 +88,22 @@ def _add_web(subparsers: Subparsers[Parser]) -> None:
     web.add_argument("--bind", help="address and port, for instance 0.0.0.0:8000")
 
 
+def plain_logs() -> None:
+    """What went wrong is told without the values of variables, for among them are seeds, links and addresses."""
+    import structlog
+
+    renderer = structlog.dev.ConsoleRenderer(
+        colors=sys.stdout.isatty(), exception_formatter=structlog.dev.plain_traceback
+    )
+    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], renderer])
+
+
 def _settings(options: argparse.Namespace) -> Settings:
     from msgspec.structs import replace
 
     from service import settings
 
+    plain_logs()
     found = settings.read()
     folder = getattr(options, "folder", None)
     host, port = getattr(options, "host", None), getattr(options, "port", None)

@@ -65,17 +65,17 @@ class Ledger:
         )
 
 
-def seated(game: Any, seats: int, chosen: Any = (), seed: bytes = SEED) -> Ledger:
+def seated(game: Any, seats: int, chosen: Any = (), seed: bytes = SEED, clock: Any = ()) -> Ledger:
     """A table at which everybody sits and nothing has begun."""
     ledger = Ledger(game, seed)
-    ledger.do(None, tables.open_move(game, seats, seed, dict(chosen)))
+    ledger.do(None, tables.open_move(game, seats, seed, dict(chosen), dict(clock)))
     for seat in range(seats):
         ledger.do(None, f"sit {seat} nonce-{seat}")
     return ledger
 
 
-def started(game: Any, seats: int, chosen: Any = (), seed: bytes = SEED) -> Ledger:
-    ledger = seated(game, seats, chosen, seed)
+def started(game: Any, seats: int, chosen: Any = (), seed: bytes = SEED, clock: Any = ()) -> Ledger:
+    ledger = seated(game, seats, chosen, seed, clock)
     ledger.do(None, "start")
     return ledger
 
@@ -89,11 +89,12 @@ def play_on(ledger: Ledger, random: Random, moves: int = 1_000_000) -> Ledger:
     return ledger
 
 
-def live_on(ledger: Ledger, random: Random, moves: int = 1_000_000) -> Ledger:
+def live_on(ledger: Ledger, random: Random, moves: int = 1_000_000, restless: float = 0.02) -> Ledger:
     """Like `play_on`, but life happens: moves are taken back, clocks run out, people come and go."""
     while moves and ledger.table.phase == "playing":
         seat = random.choice(ledger.waiting())
-        ledger.do(*_what_happens(ledger, seat, random))
+        happens = _what_time_brings if random.random() < restless else _what_happens
+        ledger.do(*happens(ledger, seat, random))
         moves -= 1
     return ledger
 
@@ -122,6 +123,20 @@ def _what_happens(ledger: Ledger, seat: int, random: Random) -> tuple[int | None
     if chances < 0.0805 and menu.allows(own, Move("resign")):
         return anybody, Move("resign")
     return seat, move
+
+
+def _what_time_brings(ledger: Ledger, seat: int, random: Random) -> tuple[int | None, Move]:
+    """Somebody is late, away, back, or wishes to pause; whatever of it is possible now."""
+    anybody = random.randrange(len(ledger.table.seats))
+    chair = ledger.table.seats[anybody]
+    own = [entry.verb for entry in tables.commands(ledger.table, anybody) if entry.verb not in ("undo", "resign")]
+    house = [f"vacation {anybody} 2027-01-0{random.randint(1, 4)} 2027-01-0{random.randint(5, 9)}"]
+    house += [f"home {anybody} {first} 2027-01-01" for first, last in chair.away if last > "2027-01-01"]
+    house += [f"miss {seat} relieve"] if ledger.table.seats[seat].status == "taken" else []
+    house += [] if chair.offered else [f"offer {anybody}"]
+    if own and random.random() < 0.5:
+        return anybody, Move(random.choice(own))
+    return None, Move.read(random.choice(house))
 
 
 def variant(game: Any, **changed: Any) -> Any:

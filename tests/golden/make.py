@@ -26,12 +26,15 @@ LARGEST = 300_000
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
-    """A table to be played: its seats and options, and how many random moves it gets before everybody leaves."""
+    """A table to be played: its seats, options and clock, how many random moves it gets before everybody leaves, and
+    how often time brings something."""
 
     name: str
     seats: int
     options: dict[str, str] = {}
+    clock: dict[str, str] = {}
     moves: int = 1_000_000
+    restless: float = 0.0
 
 
 def plans(game: Any) -> tuple[Plan, ...]:
@@ -45,8 +48,8 @@ def plans(game: Any) -> tuple[Plan, ...]:
 def play(game: Any, plan: Plan) -> Ledger:
     """The whole table, with everything that happens at one; the same for the same plan every time."""
     name = f"{game.META.name} {plan.name}"
-    ledger = started(game, plan.seats, plan.options.items(), name.encode().ljust(32, b".")[:32])
-    return abandon(live_on(ledger, Random(name), plan.moves))
+    ledger = started(game, plan.seats, plan.options.items(), name.encode().ljust(32, b".")[:32], plan.clock)
+    return abandon(live_on(ledger, Random(name), plan.moves, plan.restless))
 
 
 def body(ledger: Ledger) -> bytes:

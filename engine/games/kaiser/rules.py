@@ -15,6 +15,7 @@ from engine.chance import Chance
 from engine.game import Meta, Standing
 from engine.games.kaiser.board import CENTRE, DISTANCE, FORMATION, WAYS, WORTH, Rank
 from engine.menu import Choice, Menu, Move
+from engine.refusal import Refused
 
 Item = TypeVar("Item")
 
@@ -163,11 +164,11 @@ Event = (
 )
 
 
-def objection(options: Options, seats: int) -> str:
+def objection(options: Options, seats: int) -> Refused | None:
     """§1.2: only two players can choose to sit across the board."""
     if options.corners == "opposite" and seats != 2:
-        return "Opposite corners are for two players; leave “corners” at adjacent."
-    return ""
+        return Refused("Opposite corners are for two players; leave “corners” at adjacent.", rule="1.2")
+    return None
 
 
 def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
@@ -212,7 +213,7 @@ def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
     start, end = move.args
     moved = Moved(seat, state.stones[start].rank, start, end)
     taken = state.stones.get(end)
-    return [moved] if taken is None else [Captured(seat, end, taken.seat, taken.rank), moved]
+    return [moved] if taken is None else [moved, Captured(seat, end, taken.seat, taken.rank)]
 
 
 def upkeep(state: State, chance: Chance) -> Event | None:
@@ -300,8 +301,8 @@ def evolve(state: State, event: Event) -> State:
             return _moved(state, event)
         case TurnBegan(seat):
             return replace(state, turn=seat, moved=False)
-        case Captured(_, at):
-            return _captured(state, at)
+        case Captured(seat):
+            return _captured(state, seat)
         case Fell(seat):
             return replace(state, out=_with(state.out, seat, True))
         case Passed(seat):
@@ -349,19 +350,14 @@ def _emperor_distance(corner: str) -> int:
     return next(DISTANCE[place] for place, rank in FORMATION[corner].items() if rank == "emperor")
 
 
-def _captured(state: State, at: str) -> State:
-    stones = dict(state.stones)
-    taken = stones.pop(at)
-    return replace(state, stones=stones, mark=state.mark ^ _mark(at, taken), quiet=-1, seen={})
-
-
 def _moved(state: State, event: Moved) -> State:
     """§5.3 counts how often the same position came up, §5.4 for how long nothing has happened."""
     stones = dict(state.stones)
     stone = stones.pop(event.start)
+    taken = stones.get(event.end)
     stones[event.end] = stone
-    mark = state.mark ^ _mark(event.start, stone) ^ _mark(event.end, stone)
-    position = mark ^ _mark("turn", Stone(event.seat, "emperor"))
+    mark = state.mark ^ _mark(event.start, stone) ^ _mark(event.end, stone) ^ (_mark(event.end, taken) if taken else 0)
+    position = _position(mark, event.seat)
     distance = DISTANCE[event.end]
     repeated = state.seen.get(position, 0) + 1
     nearer = event.rank == "emperor" and distance < state.nearest[event.seat]
@@ -377,6 +373,16 @@ def _moved(state: State, event: Moved) -> State:
         quiet=0 if nearer else state.quiet + 1,
         last=(event.start, event.end),
     )
+
+
+def _captured(state: State, seat: int) -> State:
+    """No position before a capture can come up again."""
+    return replace(state, quiet=0, seen={_position(state.mark, seat): 1}, repeated=1)
+
+
+def _position(mark: int, seat: int) -> int:
+    """A position is where all stones stand, and who has just moved."""
+    return mark ^ _mark("turn", Stone(seat, "emperor"))
 
 
 def _passed(state: State, seat: int) -> State:

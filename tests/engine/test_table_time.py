@@ -1,0 +1,245 @@
+"""What time brings to a table: deadlines missed, seats offered, pauses and vacations."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from engine import menu
+from engine import table as tables
+from engine.record import (
+    Ended,
+    Missed,
+    Offered,
+    Opened,
+    PauseAgreed,
+    PauseAsked,
+    Paused,
+    PauseRefused,
+    Resigned,
+    Resumed,
+    Returned,
+    Substituted,
+    UndoRefused,
+    VacationEnded,
+    VacationTaken,
+    Wish,
+)
+from engine.refusal import Refused
+from tests.engine import highcard
+from tests.engine.ledger import SEED, Ledger, play_on, started
+
+
+def refused(ledger, seat, words, sentence="cannot do|not possible"):
+    before = ledger.table
+    with pytest.raises(Refused, match=sentence):
+        ledger.do(seat, words)
+    assert ledger.table is before
+
+
+def happened(ledger):
+    return ledger.entries[-1].events
+
+
+def verbs(ledger, seat):
+    return {entry.verb for entry in tables.commands(ledger.table, seat)}
+
+
+# The clock
+
+
+def test_how_time_is_kept_is_part_of_the_opening():
+    ledger = Ledger(highcard)
+    table = ledger.do(None, tables.open_move(highcard, 2, SEED, {}, {"pace": "86400", "late": "seat"}))
+    assert ledger.entries[0].move.endswith(" cards=3 clock.pace=86400 clock.late=seat")
+    (event,) = happened(ledger)
+    assert isinstance(event, Opened)
+    assert table.clock == event.clock == {"pace": "86400", "late": "seat"}
+
+
+@pytest.mark.parametrize("word", ["clock.", "clock.pace", "clock.Pace=1", "clock.pace=a:b", "clock.=3", "clock.a=b=c"])
+def test_a_clock_is_told_in_plain_words(word):
+    refused(Ledger(highcard), None, f"open highcard 2 {'0' * 64} {word}", "plain words")
+
+
+# Missing a deadline
+
+
+def test_who_misses_a_deadline_may_lose_the_seat_to_a_bot_and_come_back():
+    ledger = started(highcard, 2)
+    before = ledger.table.last
+    ledger.do(None, "miss 0 relieve")
+    assert happened(ledger) == (Missed(0), Substituted(0, bot=True))
+    assert ledger.table.last is before
+    assert tables.commands(ledger.table, 0) == menu.bare("back")
+    refused(ledger, 0, "resign")
+    ledger.do(0, "back")
+    assert happened(ledger) == (Returned(0),)
+    assert ledger.table.seats[0].status == "taken"
+    refused(ledger, 0, "back")
+
+
+def test_who_misses_a_deadline_may_lose_the_seat_for_good():
+    ledger = started(highcard, 3)
+    ledger.do(None, "miss 0 resign")
+    assert happened(ledger) == (Missed(0), Resigned(0))
+    assert verbs(ledger, 0) == set()
+
+
+def test_when_the_last_but_one_misses_it_the_table_ends():
+    ledger = started(highcard, 2)
+    ledger.do(None, "miss 0 resign")
+    assert happened(ledger) == (Missed(0), Resigned(0), Ended((2, 1)))
+
+
+@pytest.mark.parametrize("words", ["miss 1 relieve", "miss 0", "miss 0 flog", "miss 9 resign", "miss 0 resign 1"])
+def test_only_who_is_to_move_misses_a_deadline(words):
+    refused(started(highcard, 2), None, words, "cannot do|no seat 9")
+
+
+def test_a_bot_misses_nothing_and_never_comes_back():
+    ledger = Ledger(highcard)
+    ledger.do(None, tables.open_move(highcard, 2, SEED, {}))
+    ledger.do(None, "bot 0 a")
+    ledger.do(None, "sit 1 b")
+    ledger.do(None, "start")
+    refused(ledger, None, "miss 0 relieve")
+    refused(ledger, None, "offer 0")
+    assert verbs(ledger, 0) == set()
+
+
+# Offering a seat
+
+
+def test_an_offered_seat_is_taken_by_a_substitute_or_kept_by_its_player():
+    ledger = started(highcard, 2)
+    ledger.do(None, "offer 0")
+    assert happened(ledger) == (Offered(0),)
+    refused(ledger, None, "offer 0")
+    assert "back" in verbs(ledger, 0)
+    ledger.do(0, "back")
+    assert not ledger.table.seats[0].offered
+    ledger.do(None, "offer 0")
+    ledger.do(None, "substitute 0")
+    assert not ledger.table.seats[0].offered
+    assert "back" not in verbs(ledger, 0)
+
+
+def test_a_seat_given_up_can_be_offered():
+    ledger = started(highcard, 3)
+    ledger.do(0, "resign")
+    ledger.do(None, "offer 0")
+    ledger.do(None, "substitute 0")
+    assert ledger.table.seats[0].status == "taken"
+
+
+# Pauses
+
+
+def test_a_pause_needs_everybodys_consent():
+    ledger = started(highcard, 3)
+    ledger.do(1, "pause")
+    assert happened(ledger) == (PauseAsked(1),)
+    assert ledger.table.pausing == Wish(1, (0, 2))
+    assert "agree" in verbs(ledger, 0)
+    assert "agree" not in verbs(ledger, 1)
+    assert all("pause" not in verbs(ledger, seat) for seat in range(3))
+    ledger.do(0, "agree")
+    assert happened(ledger) == (PauseAgreed(0),)
+    refused(ledger, 0, "agree")
+    ledger.do(2, "agree")
+    assert happened(ledger) == (PauseAgreed(2), Paused())
+    assert ledger.table.paused
+    refused(ledger, 0, "pause")
+
+
+def test_anybody_ends_a_pause():
+    ledger = started(highcard, 2)
+    ledger.do(0, "pause")
+    ledger.do(1, "agree")
+    ledger.do(1, "resume")
+    assert happened(ledger) == (Resumed(1),)
+    assert not ledger.table.paused
+    refused(ledger, 1, "resume")
+
+
+@pytest.mark.parametrize("seat", [0, 1, 2])
+def test_one_refusal_even_ones_own_and_the_clocks_run_on(seat):
+    ledger = started(highcard, 3)
+    ledger.do(0, "pause")
+    ledger.do(2, "agree")
+    ledger.do(seat, "refuse")
+    assert happened(ledger) == (PauseRefused(seat),)
+    assert (ledger.table.pausing, ledger.table.paused) == (None, False)
+
+
+def test_a_wish_to_pause_outlives_moves_but_not_a_departure():
+    ledger = started(highcard, 3)
+    ledger.do(0, "pause")
+    ledger.do(0, ledger.any_move(0, Random(1)))
+    assert ledger.table.pausing == Wish(0, (1, 2))
+    ledger.do(1, "resign")
+    assert ledger.table.pausing is None
+
+
+def test_where_only_bots_would_be_asked_a_pause_begins_at_once():
+    ledger = started(highcard, 2)
+    ledger.do(None, "relieve 1")
+    ledger.do(0, "pause")
+    assert happened(ledger) == (PauseAsked(0), Paused())
+
+
+def test_an_answer_is_to_the_undo_first():
+    ledger = started(highcard, 2)
+    ledger.do(0, ledger.any_move(0, Random(1)))
+    ledger.do(0, "pause")
+    ledger.do(0, "undo")
+    ledger.do(1, "refuse")
+    assert happened(ledger) == (UndoRefused(1),)
+    ledger.do(1, "agree")
+    assert happened(ledger) == (PauseAgreed(1), Paused())
+
+
+def test_the_game_may_end_in_a_pause():
+    ledger = started(highcard, 2)
+    ledger.do(0, "pause")
+    ledger.do(1, "agree")
+    assert play_on(ledger, Random(1)).table.phase == "over"
+
+
+# Vacations
+
+
+def test_a_vacation_is_announced_changed_ended_and_called_off():
+    ledger = started(highcard, 2)
+    ledger.do(None, "vacation 0 2027-03-01 2027-03-10")
+    ledger.do(None, "vacation 0 2027-01-30 2027-02-02")
+    assert happened(ledger) == (VacationTaken(0, "2027-01-30", "2027-02-02"),)
+    assert ledger.table.seats[0].away == (("2027-01-30", "2027-02-02"), ("2027-03-01", "2027-03-10"))
+    ledger.do(None, "home 0 2027-01-30 2027-02-01")
+    ledger.do(None, "home 0 2027-03-01 2027-02-28")
+    assert happened(ledger) == (VacationEnded(0, "2027-03-01", "2027-02-28"),)
+    assert ledger.table.seats[0].away == (("2027-01-30", "2027-02-01"),)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "vacation 0 2027-03-01",
+        "vacation 0 2027-03-02 2027-03-01",
+        "vacation 0 2027-02-30 2027-03-01",
+        "vacation 0 20270301 20270302",
+        "vacation 0 soon later",
+        "home 0 2027-03-01 2027-03-01",
+    ],
+)
+def test_a_vacation_is_told_in_days_that_exist(words):
+    refused(started(highcard, 2), None, words)
+
+
+def test_who_takes_a_seat_over_is_not_away():
+    ledger = started(highcard, 2)
+    ledger.do(None, "vacation 0 2027-03-01 2027-03-02")
+    ledger.do(None, "substitute 0")
+    assert ledger.table.seats[0].away == ()
