@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from email.message import Message
+from typing import Any
 
 from workers import markup
 
@@ -19,6 +20,7 @@ WIDEST = 500
 DEEPEST = 12
 OF_ONE_BYTE = re.compile(r"(us-?ascii|ascii|latin-?1|iso-?8859-?\d+|windows-?\d+|cp-?\d+|unknown.*|)$", re.IGNORECASE)
 
+OUR_LETTER = re.compile(r"://\S+/t/[a-z2-7]{20}|\b[0-9a-f]{64}\b")
 QUOTED = re.compile(r"\s*[>|]")
 DATED = re.compile(r"[\d@]")
 ATTRIBUTION = re.compile(
@@ -59,6 +61,8 @@ def own_lines(message: Message) -> tuple[str, ...]:
     for line in _of(message, 0):
         if line and len(lines) < MOST:
             lines.append(line[:WIDEST])
+    if any(OUR_LETTER.search(line) for line in lines):  # quoted, and nothing says so: only the top is surely his own
+        return tuple(lines[:1])
     return tuple(lines)
 
 
@@ -67,10 +71,8 @@ def _of(part: Message, depth: int) -> Iterator[str]:
     kind = part.get_content_type()
     if depth > DEEPEST or part.get_content_disposition() == "attachment" or kind.startswith("message/"):
         return
-    payload = part.get_payload()
-    if isinstance(payload, list):
-        forms = payload if kind != "multipart/related" else payload[:1]
-        for form in sorted(forms, key=_not_plain) if kind == "multipart/alternative" else forms:
+    if part.is_multipart():
+        for form in _forms(part):
             lines = list(_of(form, depth + 1))
             yield from lines
             if lines and kind == "multipart/alternative":
@@ -81,8 +83,15 @@ def _of(part: Message, depth: int) -> Iterator[str]:
         yield from unquoted(markup.text(text_of(part)))
 
 
-def _not_plain(part: Message) -> bool:
-    return part.get_content_type() != "text/plain"
+def _forms(part: Message) -> list[Message]:
+    """The parts to read: plain text before any other form of it, and of a page with pictures only the page."""
+    payload: Any = part.get_payload()
+    forms = [form for form in payload if isinstance(form, Message)]
+    if part.get_content_type() == "multipart/related":
+        return forms[:1]
+    if part.get_content_type() == "multipart/alternative":
+        return sorted(forms, key=lambda form: form.get_content_type() != "text/plain")
+    return forms
 
 
 def text_of(part: Message) -> str:

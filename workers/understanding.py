@@ -29,7 +29,7 @@ def understand(line: str, offered: Menu, words: Words) -> Meaning:
     said = bits(line)
     if not said:
         return TALK
-    aside = _aside(said, words)
+    aside = _aside(said, offered, words)
     if aside:
         return aside
     why: Refused | None = None
@@ -49,11 +49,12 @@ def bits(line: str) -> list[str]:
     return [bit for word in line.split() if (bit := word.strip(menus.BEFORE_A_WORD + menus.AFTER_A_WORD))]
 
 
-def _aside(said: list[str], words: Words) -> Move | None:
+def _aside(said: list[str], offered: Menu, words: Words) -> Move | None:
     """A word to the house: alone on its line, but for small words."""
+    verbs = tuple(verb for verb in ASIDE if all(entry.verb != verb for entry in offered))
     meant = [bit for bit in said if bit.casefold() not in words.small]
     for candidate in (said, meant):
-        verb = verb_of(candidate, ASIDE, words)
+        verb = verb_of(candidate, verbs, words)
         if verb and _length(candidate, verb, words) == len(candidate):
             return Move(verb)
     return None
@@ -106,7 +107,7 @@ def _begins_like_a_move(said: list[str], offered: Menu, words: Words) -> bool:
     verbs = tuple(entry.verb for entry in offered)
     known = tuple(verb for verb in words.verbs if verb not in (*QUIETLY, *ASIDE))
     meant = [bit for bit in said if bit.casefold() not in words.small] or said
-    verb = verb_of(said, verbs, words) or verb_of(meant, (*verbs, *known), words)
+    verb = verb_of(said, (*verbs, *known), words) or verb_of(meant, (*verbs, *known), words)
     if verb is None and not (_started(meant, verbs, words) or _misspelt(meant, (*verbs, *known), words)):
         return False
     return len(said) < SENTENCE or any(_belongs(bit, offered, words) for bit in meant[1:])
