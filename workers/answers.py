@@ -163,7 +163,7 @@ def _waiting(desktop: Desktop, seat: int, line: str, spoken: Words) -> Refused |
         return refused
     if tables.menu(desktop.game, desktop.table, seat) or verb_of(bits(line), tuple(spoken.table.verbs), spoken):
         return None
-    return Refused("There is nothing for you to do now.")
+    return Refused("It is not your turn; somebody else has to move first.")
 
 
 def _play(here: House, reading: Reading, mail: Mail, line: str, move: Move) -> Reading:

@@ -80,9 +80,19 @@ def _entered(here: House, desktop: Desktop, submission: Submission) -> Desktop:
     if submission.seen is not None:
         _refuse_stale(desktop, seat, submission.seen)
     refuse_closed(desktop)
-    offered = tables.menu(desktop.game, desktop.table, seat) + tables.commands(desktop.table, seat)
-    move = menus.from_text(offered, submission.move, words.of(desktop.game, ()))
+    move = _read(desktop, seat, submission.move)
     return clerk.enter(desktop, seat, move, here.now(), here.settings)
+
+
+def _read(desktop: Desktop, seat: int, text: str) -> Move:
+    """The move or command these words mean for that seat."""
+    menu = tables.menu(desktop.game, desktop.table, seat)
+    try:
+        return menus.from_text(menu + tables.commands(desktop.table, seat), text, words.of(desktop.game, ()))
+    except Refused:
+        if menu:
+            raise
+        raise Refused("It is not your turn; somebody else has to move first.") from None
 
 
 def refuse_closed(desktop: Desktop) -> None:

@@ -284,7 +284,7 @@ def test_who_is_not_on_turn_is_told_so(here):
     _, other, move = start(here)
     posted(here, other, move)
     assert handed_in(here) == []
-    assert "nothing for you to do now" in text(last_letter(here, other))
+    assert "It is not your turn" in text(last_letter(here, other))
 
 
 def test_an_answer_to_the_letter_of_an_earlier_turn_moves_nothing(here):
