@@ -23,6 +23,7 @@ OF_ONE_BYTE = re.compile(r"(us-?ascii|ascii|latin-?1|iso-?8859-?\d+|windows-?\d+
 OUR_LETTER = re.compile(r"://\S+/t/[a-z2-7]{20}|\b[0-9a-f]{64}\b")
 QUOTED = re.compile(r"\s*[>|]")
 DATED = re.compile(r"[\d@]")
+LED = re.compile(r"(On|Op|Le|Am)\b", re.IGNORECASE)
 ATTRIBUTION = re.compile(
     r"(On\b.{6,400}\bwrote\s?"
     r"|Op\b.{6,400}\bschreef\b.{0,300}"
@@ -156,8 +157,11 @@ def _said_about_the_quoted(lines: list[str], place: int) -> int:
         return next((at for at in range(place, len(lines)) if not lines[at]), len(lines))
     if not DATED.search(lines[place]):
         return 0
-    for size in (1, 2, 3):
-        if ATTRIBUTION.match(" ".join(lines[place : place + size])[:700]):
+    for size in (1, 2, 3) if LED.match(lines[place]) else (1,):
+        wrapped = lines[place : place + size]
+        if not all(wrapped) or any(map(QUOTED.match, wrapped)):
+            return 0
+        if ATTRIBUTION.match(" ".join(wrapped)[:700]):
             return place + size
     return 0
 

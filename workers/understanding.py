@@ -46,7 +46,8 @@ def understand(line: str, offered: Menu, words: Words) -> Meaning:
 
 def bits(line: str) -> list[str]:
     """The words of a line without the punctuation around them."""
-    return [bit for word in line.split() if (bit := word.strip(menus.BEFORE_A_WORD + menus.AFTER_A_WORD))]
+    trimmed = (word.strip(menus.BEFORE_A_WORD + menus.AFTER_A_WORD) for word in line.split())
+    return [bit for bit in trimmed if any(letter.isalnum() for letter in bit)]
 
 
 def _aside(said: list[str], offered: Menu, words: Words) -> Move | None:
