@@ -303,9 +303,8 @@ def _next(said: Sequence[str], read: int, tokens: Sequence[str], word: Word) -> 
 
 def as_name(text: str) -> str | None:
     """A name of one or more words, however they are joined and spelt; None where it is no name."""
-    if len(text) > LONGEST_WORD or not NAME.fullmatch(text):
-        return None
-    return re.sub(r"[\W_]", "", _folded(text))
+    folded = _folded(text) if len(text) <= LONGEST_WORD else ""
+    return re.sub(r"[\W_]", "", folded) if NAME.fullmatch(folded) else None
 
 
 def _match(bit: str, tokens: Sequence[str], word: Word) -> str | None:
