@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, inspect
 
+from engine.reading import reader
 from engine.refusal import Refused
 
 
@@ -58,7 +59,8 @@ def read(options: type[Struct], chosen: Mapping[str, Any]) -> Any:
             if not known:
                 raise Refused("There is no option “{name}”; this game has none.", name=name)
             raise Refused("There is no option “{name}”; the options are: {names}.", name=name, names=", ".join(known))
-    return msgspec.convert({name: _value(known[name], value) for name, value in chosen.items()}, options)
+    values = {name: _value(known[name], value) for name, value in chosen.items()}
+    return reader(options).decode(msgspec.json.encode(values))
 
 
 def _value(option: Option, value: Any) -> Any:

@@ -21,6 +21,7 @@ from engine.refusal import Refused
 from service import clerk, words
 from service.clerk import Desktop
 from service.house import House
+from service.languages import Said
 from service.store import book
 from service.store.book import Owed
 from service.store.schema import mails, submissions
@@ -178,7 +179,7 @@ def _play(here: House, reading: Reading, mail: Mail, line: str, move: Move) -> R
             mail,
             len(reading.lines),
             move,
-            {"accepted": False, "said": str(refused), "rule": refused.rule},
+            {"accepted": False, "said": Said.of(refused).kept(), "rule": refused.rule},
             desktop,
         )
         return reading.after(reports.refused(line, refused))

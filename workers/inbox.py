@@ -23,6 +23,7 @@ from service.desk import Place
 from service.house import House
 from service.store.schema import mails, seats
 from workers import reading, sifting
+from workers.sifting import Ignored
 
 log = structlog.get_logger()
 
@@ -97,7 +98,7 @@ def take(here: House, raw: bytes, recipient: str, envelope_sender: str) -> int |
     """Note the answer in the book; None where it is no answer of a player, and the log says why."""
     try:
         letter = _read(here, raw, recipient, envelope_sender)
-    except Refused as refused:
+    except (Refused, Ignored) as refused:
         log.info("mail not taken", recipient=_shown(recipient), why=str(refused))
         return None
     return _store(here, letter)
@@ -107,7 +108,7 @@ def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> Lett
     """The address proves the seat, its owner has to be the sender; programs do not play."""
     addressed = TO.match(recipient)
     if addressed is None:
-        raise Refused("This address is not one that takes answers.")
+        raise Ignored("This address is not one that takes answers.")
     place = here.desk.answered(addressed[1])
     owner, person = here.desk.owner(place), _person(here, place)
     try:
@@ -115,11 +116,11 @@ def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> Lett
         _sift(here, message, envelope_sender, owner)
         lines, answers = reading.own_lines(message), _answers(message, place)
         found = MESSAGE_ID.search(str(message.get("Message-ID", ""))[:LONGEST_HEADER])
-    except Refused:
+    except Ignored:
         raise
     except Exception as error:  # whatever it is that cannot be read, it will not become readable by waiting
         log.exception("mail not read", recipient=_shown(recipient))
-        raise Refused("This mail could not be read.") from error
+        raise Ignored("This mail could not be read.") from error
     message_id = found[0] if found else ""
     digest = hashlib.sha256(message_id.encode() or raw).hexdigest()[:40]
     key = f"{place.table}/{place.seat}/mail/{digest}"
@@ -131,7 +132,7 @@ def _sift(here: House, message: Message, envelope_sender: str, owner: str) -> No
     sifting.refuse_machines(message, envelope_sender)
     address = sifting.sender(message)
     if address.casefold() != owner.casefold():
-        raise Refused("The sender is not the one who holds this seat.")
+        raise Ignored("The sender is not the one who holds this seat.")
     sifting.refuse_unproven(message, address, here.settings)
 
 
@@ -148,7 +149,7 @@ def _person(here: House, place: Place) -> int:
         person = int(connection.execute(own).scalar_one())
         answered = select(func.count()).where(mails.c.person == person, mails.c.answered_at > here.now() - HOUR)
         if connection.execute(answered).scalar_one() >= here.settings.answers_per_hour:
-            raise Refused("This sender was answered too often within an hour.")
+            raise Ignored("This sender was answered too often within an hour.")
     return person
 
 

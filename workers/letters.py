@@ -20,6 +20,7 @@ from service import chronicle
 from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
+from service.languages import Said, in_game
 from workers import pictures, reports, sifting
 from workers.reports import Report
 
@@ -61,7 +62,7 @@ class Sheet(Struct, frozen=True):
     link: str
     answer: str
     replay: str
-    said: str
+    said: Said
     receipt: str
     length: int
     seed: str
@@ -127,7 +128,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         kind=order.kind.partition("/")[0],
         me=order.seat,
         name=seat.name,
-        title=look.game.META.title,
+        title=in_game(order.language, look.game.META.name, look.game.META.title),
         players=players(look.names),
         organiser=look.names[0],
         seats=look.seats,
@@ -142,7 +143,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         link=link,
         answer=here.desk.address_of(seat),
         replay=f"{link}/replay",
-        said=order.said,
+        said=Said.read(order.said),
         receipt=look.row.head,
         length=look.row.length,
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
@@ -169,6 +170,7 @@ def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None, mail:
     if scene:
         part: Any = message.get_payload()[1]  # type: ignore[index]  # the HTML, just added
         part.add_related(pictures.png(board_svg(scene)), "image", "png", cid=f"<{picture}>", filename="board.png")
+    message["Content-Language"] = order.language  # last, for whatever makes parts moves such headers into them
     return message
 
 

@@ -13,6 +13,7 @@ from engine.refusal import Refused
 from service import clerk, words
 from service.clerk import STAND_INS, Desktop
 from service.house import House
+from service.languages import Said
 from service.store import book
 from service.store.book import Verdict
 from service.store.schema import submissions
@@ -20,6 +21,7 @@ from workers import answer
 
 Submission = Row[tuple[object, ...]]
 log = structlog.get_logger()
+FAULT = Said("This move met a fault of ours. Nothing was changed; the host has been told.")
 
 NEXT = (
     select(submissions)
@@ -65,12 +67,12 @@ def _judged(here: House, connection: Connection, submission: Submission) -> tupl
             seq = desktop.table.length
             return Verdict(True, seq=seq), _entered(here, desktop, submission)
     except Refused as refused:
-        return Verdict(False, str(refused), refused.rule), None
+        return Verdict(False, Said.of(refused), refused.rule), None
     except OperationalError:
         raise  # the database's trouble, not the submission's: it stays in line
     except Exception:
         log.exception("submission not judged", submission=submission.id, table=submission.table)
-        return Verdict(False, "This move met a fault of ours. Nothing was changed; the host has been told."), None
+        return Verdict(False, FAULT), None
 
 
 def _entered(here: House, desktop: Desktop, submission: Submission) -> Desktop:

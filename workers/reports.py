@@ -13,24 +13,20 @@ from service import chronicle
 from service.desk import Look
 from service.drawing import Voice
 from service.house import House
+from service.languages import Said
 from service.store.schema import mails
 
 Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "pause", "talk"]
 
 
 class Line(Struct, frozen=True, omit_defaults=True):
-    """One line of a mail: the move it was taken for, the entry it made, or the sentence that says why it made none."""
+    """One line of a mail: the move it was taken for, the entry it made, or why it made none."""
 
     said: str
     outcome: Outcome
     move: str = ""
     seq: int | None = None
-    sentence: str = ""
-    words: dict[str, str] = {}
-
-    @property
-    def why(self) -> Refused:
-        return Refused(self.sentence, **self.words)
+    why: Said = Said()
 
 
 class Report(Struct, frozen=True, omit_defaults=True):
@@ -50,14 +46,13 @@ class Told(Struct, frozen=True):
 
     said: str
     outcome: Outcome
-    move: str
+    why: Said
     sentences: tuple[str, ...]
 
 
 def refused(said: str, why: Refused) -> Line:
     """A line that fits nothing, and why."""
-    words = {name: str(word) for name, word in why.words.items()}
-    return Line(said, "refused", sentence=why.sentence, words=words)
+    return Line(said, "refused", why=Said.of(why))
 
 
 def keep(connection: Connection, mail: int, report: Report, at: int, answered: bool) -> None:
@@ -75,13 +70,11 @@ def find(connection: Connection, mail: int) -> tuple[Row[tuple[object, ...]], Re
 def told(here: House, look: Look, report: Report, voice: Voice, seat: int) -> tuple[Told, ...]:
     """Every line of a mail as its sender is to be told of it."""
     return tuple(
-        Told(line.said, line.outcome, line.move, _sentences(here, look, line, voice, seat)) for line in report.lines
+        Told(line.said, line.outcome, line.why, _sentences(here, look, line, voice, seat)) for line in report.lines
     )
 
 
 def _sentences(here: House, look: Look, line: Line, voice: Voice, seat: int) -> tuple[str, ...]:
-    if line.outcome == "refused":
-        return (str(line.why),)
     if line.seq is None:
         return ()
     entries = here.desk.entries(look, line.seq, line.seq + 1)

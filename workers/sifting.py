@@ -8,7 +8,6 @@ from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses
 
-from engine.refusal import Refused
 from service.settings import Settings
 
 MARK = "X-Depesche"
@@ -25,41 +24,45 @@ QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 INNERMOST = re.compile(r"\([^()]*\)")
 
 
+class Ignored(Exception):
+    """Why a mail is passed over; only the log is told."""
+
+
 def refuse_machines(message: Message, envelope_sender: str) -> None:
     """Nothing that a program sent by itself is an answer: two programs could go on answering each other for ever."""
     if envelope_sender.strip() in ("", "<>") or _header(message, "Return-Path").strip() == "<>":
-        raise Refused("This mail has no sender to answer to; mail servers write such.")
+        raise Ignored("This mail has no sender to answer to; mail servers write such.")
     if _header(message, "Auto-Submitted").partition(";")[0].strip().casefold() not in ("", "no"):
-        raise Refused("This mail says that a program sent it.")
+        raise Ignored("This mail says that a program sent it.")
     if any(name in message for name in MACHINES) or message.get_content_type() == "multipart/report":
-        raise Refused("This mail says that a program sent it.")
+        raise Ignored("This mail says that a program sent it.")
     if AWAY.match(_decoded(_header(message, "Subject"))):
-        raise Refused("The subject of this mail is that of an automatic reply.")
+        raise Ignored("The subject of this mail is that of an automatic reply.")
     if _header(message, "Precedence").strip().casefold() in BULK or "List-Unsubscribe" in message:
-        raise Refused("This mail went to many.")
+        raise Ignored("This mail went to many.")
 
 
 def refuse_loops(message: Message, settings: Settings) -> None:
     """Our own letters come back where somebody forwards them; they answer nothing."""
     if MARK in message:
-        raise Refused("This is a letter of our own.")
+        raise Ignored("This is a letter of our own.")
     if "List-Id" in message:
         ours = f".{settings.mail_host.casefold()}>" in _header(message, "List-Id").casefold()
-        raise Refused("This is a letter of our own." if ours else "This mail went to many.")
+        raise Ignored("This is a letter of our own." if ours else "This mail went to many.")
 
 
 def sender(message: Message) -> str:
     """The one address this mail is from."""
     found = getaddresses([str(header)[:LONGEST] for header in message.get_all("From", [])])
     if len(found) != 1 or "@" not in found[0][1]:
-        raise Refused("This mail does not have exactly one sender.")
+        raise Ignored("This mail does not have exactly one sender.")
     return found[0][1]
 
 
 def refuse_unproven(message: Message, address: str, settings: Settings) -> None:
     """Where the host asks for it, the mail server in front of us has to have proven the sender's domain."""
     if settings.require_authentication and not authenticated(message, address, settings.trusted_authserv):
-        raise Refused("The mail server in front of us could not prove where this mail comes from.")
+        raise Ignored("The mail server in front of us could not prove where this mail comes from.")
 
 
 def authenticated(message: Message, address: str, trusted: str) -> bool:
