@@ -294,18 +294,17 @@ def _next(said: Sequence[str], read: int, tokens: Sequence[str], word: Word) -> 
     """The token that the next word means, or the next few together (`Omsk am Irtysch`), and how many they are."""
     if said[read] not in tokens:
         for size in (3, 2):
-            together = _as_name(" ".join(said[read : read + size])) if len(said) >= read + size else None
-            found = [token for token in tokens if together and together in map(_as_name, (token, *word(token)))]
+            together = as_name(" ".join(said[read : read + size])) if len(said) >= read + size else None
+            found = [token for token in tokens if together and together in map(as_name, (token, *word(token)))]
             if len(found) == 1:
                 return found[0], size
     return _match(said[read], tokens, word), 1
 
 
-def _as_name(text: str) -> str | None:
+def as_name(text: str) -> str | None:
     """A name of one or more words, however they are joined and spelt; None where it is no name."""
-    if len(text) > LONGEST_WORD or not NAME.fullmatch(text):
-        return None
-    return re.sub(r"[\W_]", "", _folded(text))
+    folded = _folded(text) if len(text) <= LONGEST_WORD else ""
+    return re.sub(r"[\W_]", "", folded) if NAME.fullmatch(folded) else None
 
 
 def _match(bit: str, tokens: Sequence[str], word: Word) -> str | None:

@@ -10,7 +10,13 @@ from redis import Redis, RedisError
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-JOBS = {"referee": "workers.referee.hear", "post": "workers.post.deliver", "bots": "workers.bots.move"}
+JOBS = {
+    "referee": "workers.referee.hear",
+    "inbox": "workers.answers.hear",
+    "post": "workers.post.deliver",
+    "bots": "workers.bots.move",
+}
+SHARED = {"inbox": "referee"}  # whoever judges moves reads mails too
 RINGING = 5
 log = structlog.get_logger()
 
@@ -28,7 +34,7 @@ class Bells:
         """Ask for a look at what is waiting; a bell that is ringing already is not rung again."""
         try:
             if self.redis.set(f"bell:{name}", "1", nx=True, ex=RINGING):
-                self.queue(name).enqueue(JOBS[name], result_ttl=0, failure_ttl=3600, job_timeout=120)
+                self.queue(SHARED.get(name, name)).enqueue(JOBS[name], result_ttl=0, failure_ttl=3600, job_timeout=120)
         except RedisError as error:
             log.warning("bell not rung", bell=name, error=str(error))
 

@@ -214,7 +214,7 @@ class Desk:
         with self.store.reading() as connection:
             return entries(connection, look.game, look.row.id, first, look.row.length if end is None else end)
 
-    def submit(self, place: Place, text: str, key: str = "", seen: int | None = None, by_mail: bool = False) -> int:
+    def submit(self, place: Place, text: str, key: str = "", seen: int | None = None) -> int:
         """Hand a command in for the referee; the same key again is the same submission."""
         if place.seat is None:
             raise Refused("This link is for looking on; only players can move.")
@@ -228,7 +228,6 @@ class Desk:
             "seat": place.seat,
             "move": " ".join(text.split()),
             "seen": seen,
-            "by_mail": by_mail,
             "at": self.now(),
         }
         number = self._hand_in(row)

@@ -34,6 +34,7 @@ class House:
         self.redis: Redis = redis or connect_redis(settings.redis)
         self.bells = Bells(self.redis)
         self.relay = settings.smtp
+        self.inbound = ""  # where the local mailbox sends answers to
         self.secret = keep_secret(settings)
         self.links = Links(self.secret)
         self.shelf = Shelf()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import smtplib
 import socket
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from email.utils import format_datetime, make_msgid, parseaddr
 from typing import Any
+from urllib.parse import urlsplit
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
@@ -24,6 +28,8 @@ class Letter(Struct, frozen=True):
     at: int
     recipient: str
     subject: str
+    reply_to: str
+    message_id: str
     text: str
     html: str
     pictures: dict[str, bytes]
@@ -46,11 +52,32 @@ class Sink:
 
 def start(house: House) -> Controller:
     """A server on a free port of this machine."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    controller = Controller(Sink(house), hostname="127.0.0.1", port=port)
+    controller = Controller(Sink(house), hostname="127.0.0.1", port=free_port())
     controller.start()
     return controller
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+def reply(house: House, letter: Letter, text: str) -> None:
+    """Answer a letter as a mail program would, by SMTP, what was written above what it quotes."""
+    message = EmailMessage()
+    message["From"], message["To"] = letter.recipient, letter.reply_to
+    message["Subject"] = f"Re: {letter.subject}"
+    message["Date"] = format_datetime(datetime.now(UTC))
+    message["Message-ID"] = make_msgid(domain="mailbox.local")
+    if letter.message_id:
+        message["In-Reply-To"] = message["References"] = letter.message_id
+    quoted = "".join(f"> {line}\n" for line in letter.text.splitlines())
+    written = format_datetime(datetime.fromtimestamp(letter.at, UTC))
+    message.set_content(f"{text}\n\nOn {written}, Depesche <{house.settings.sender}> wrote:\n{quoted}")
+    inbound = urlsplit(house.inbound)
+    with smtplib.SMTP(inbound.hostname or "", inbound.port or 25, timeout=10) as server:
+        server.send_message(message, letter.recipient, [letter.reply_to])
 
 
 def newest(house: House, most: int = 60) -> Sequence[Letter]:
@@ -81,6 +108,8 @@ def _letter(row: Any) -> Letter:
         row.at,
         row.recipient,
         str(message["Subject"]),
+        parseaddr(str(message.get("Reply-To", "")))[1],
+        str(message.get("Message-ID", "")),
         bodies.get("plain", ""),
         bodies.get("html", ""),
         pictures,  # type: ignore[arg-type]  # a decoded picture is bytes

@@ -17,6 +17,7 @@ from engine.refusal import Refused
 
 DAY = 86_400
 EMBEDDED = "embedded"
+SWITCH = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
 
 
 class Settings(Struct, frozen=True):
@@ -37,6 +38,10 @@ class Settings(Struct, frozen=True):
     thinking: float = 0.4
     lease: int = 120
     opens_per_hour: int = 30
+    inbound: str = ""
+    answers_per_hour: int = 30
+    require_authentication: bool = False
+    trusted_authserv: str = ""
 
     @property
     def database_url(self) -> str:
@@ -71,6 +76,8 @@ def _defaults() -> dict[str, object]:
 
 
 def _value(name: str, text: str, default: object) -> object:
+    if isinstance(default, bool):
+        return _switch(name, text)
     try:
         return type(default)(text) if not isinstance(default, Path) else Path(text)  # type: ignore[call-arg]
     except ValueError:
@@ -80,6 +87,13 @@ def _value(name: str, text: str, default: object) -> object:
             default=default,
             text=text,
         ) from None
+
+
+def _switch(name: str, text: str) -> bool:
+    found = SWITCH.get(text.strip().casefold())
+    if found is None:
+        raise Refused("DEPESCHE_{name} has to be on or off, not “{text}”.", name=name.upper(), text=text)
+    return found
 
 
 def keep_secret(settings: Settings) -> str:

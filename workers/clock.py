@@ -10,7 +10,7 @@ from engine import table as tables
 from engine.menu import Move
 from service import clerk
 from service.house import House
-from service.store.schema import letters, seats, submissions
+from service.store.schema import letters, mails, seats, submissions
 from workers import bots, referee
 
 log = structlog.get_logger()
@@ -72,6 +72,7 @@ def ring(here: House) -> None:
     """Ring for whatever waits: a bell may have been lost."""
     waiting = {
         "referee": select(submissions.c.id).where(submissions.c.accepted.is_(None)),
+        "inbox": select(mails.c.id).where(mails.c.read_at.is_(None)),
         "post": select(letters.c.id).where(letters.c.sent_at.is_(None), letters.c.due_at <= here.now()),
         "bots": select(seats.c.seat).where(seats.c.open_since.is_not(None), seats.c.status.in_(clerk.STAND_INS)),
     }

@@ -11,6 +11,7 @@ from typing import Any
 
 import css_inline
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine import menu as menus
 from engine import table as tables
@@ -20,8 +21,10 @@ from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
 from service.languages import Said, in_game
-from workers import pictures
+from workers import pictures, reports, sifting
+from workers.reports import Report
 
+ANSWERS = ("accepted", "refused")
 KINDS = ("invitation", "turn", "reminder", "asked", "timeout", "over")
 
 
@@ -64,6 +67,8 @@ class Sheet(Struct, frozen=True):
     length: int
     seed: str
     started: bool
+    report: tuple[reports.Told, ...] = ()
+    scores: tuple[tuple[str, int], ...] = ()
 
 
 def write(here: House, order: Order) -> EmailMessage | None:
@@ -80,7 +85,26 @@ def write(here: House, order: Order) -> EmailMessage | None:
         else None
     )
     sheet = _sheet(here, look, order, voice, scene, menu)
-    return _message(here, order, sheet, scene)
+    mail, report = _answered(here, order)
+    if report:
+        told = reports.told(here, look, report, voice, order.seat)
+        sheet = replace(sheet, report=told, scores=_scores(look) if report.has("status") else ())
+    return _message(here, order, sheet, scene, mail)
+
+
+def _answered(here: House, order: Order) -> tuple[str, Report | None]:
+    """The mail that a letter answers: its own id, and what became of it."""
+    kind, _, number = order.kind.partition("/")
+    if kind not in ANSWERS or not number.isdecimal():
+        return "", None
+    with here.store.reading() as connection:
+        found = reports.find(connection, int(number))
+    return (str(found[0].message_id), found[1]) if found else ("", None)
+
+
+def _scores(look: Look) -> tuple[tuple[str, int], ...]:
+    standing = look.game.standing(look.table.state) if look.table.phase in ("playing", "over") else ()
+    return tuple((name, own.score) for name, own in zip(look.names, standing, strict=False))
 
 
 def overtaken(look: Look, order: Order) -> bool:
@@ -127,14 +151,15 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
     )
 
 
-def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None) -> EmailMessage:
+def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None, mail: str = "") -> EmailMessage:
     message = EmailMessage()
     message["From"] = Address("Depesche", addr_spec=here.settings.sender)
     message["To"] = Address(order.name, addr_spec=order.address)
     message["Reply-To"] = sheet.answer
     message["Subject"] = subject(sheet, order)
     message["Date"] = format_datetime(datetime.fromtimestamp(here.now(), UTC))
-    _thread(here, order, message)
+    _thread(here, order, message, mail)
+    message[sifting.MARK] = order.table
     message["Auto-Submitted"] = "auto-generated"
     message["List-Id"] = f"{sheet.title} <{order.table}.{here.settings.mail_host}>"
     env = environment(order.language)
@@ -155,16 +180,19 @@ def subject(sheet: Sheet, order: Order) -> str:
     return f"{sheet.title}: {names} [{order.table[:6]}]"
 
 
-def _thread(here: House, order: Order, message: EmailMessage) -> None:
-    """A letter's id derives from what it is about: sent twice it is recognisable, and all follow the first."""
+def _thread(here: House, order: Order, message: EmailMessage, mail: str) -> None:
+    """A letter's id derives from what it is about: sent twice it is recognisable, and all follow the first.
+
+    A letter that answers a mail follows that mail.
+    """
     host = here.settings.mail_host
     root = f"<{order.table}.{order.seat}.table@{host}>"
     if order.kind == "invitation":
         message["Message-ID"] = root
         return
     message["Message-ID"] = f"<{order.table}.{order.seq}.{order.seat}.{order.kind.replace('/', '.')}@{host}>"
-    message["In-Reply-To"] = root
-    message["References"] = root
+    message["In-Reply-To"] = mail or root
+    message["References"] = f"{root} {mail}".strip()
 
 
 @functools.cache

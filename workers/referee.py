@@ -10,12 +10,12 @@ from engine import menu as menus
 from engine import table as tables
 from engine.menu import Move
 from engine.refusal import Refused
-from service import clerk
+from service import clerk, words
 from service.clerk import STAND_INS, Desktop
 from service.house import House
 from service.languages import Said
 from service.store import book
-from service.store.book import Owed, Verdict
+from service.store.book import Verdict
 from service.store.schema import submissions
 from workers import answer
 
@@ -45,22 +45,10 @@ def hear_one(here: House) -> bool:
             return False
         verdict, desktop = _judged(here, connection, submission)
         book.judge(connection, submission.id, verdict)
-        if submission.by_mail and not verdict.accepted:
-            _answer_by_mail(here, connection, submission, verdict)
     here.bells.wake(submission.id)
     if desktop is not None:
         settled(here, desktop)
-    elif submission.by_mail:
-        here.bells.ring("post")
     return True
-
-
-def _answer_by_mail(here: House, connection: Connection, submission: Submission, verdict: Verdict) -> None:
-    """Who answers by mail sees no page, so a letter says why the answer did not count."""
-    row = book.find(connection, submission.table)
-    assert row
-    letter = Owed(submission.seat, f"refused/{submission.id}", here.now())
-    book.owe(connection, submission.table, row.length - 1, letter, verdict.why)
 
 
 def settled(here: House, desktop: Desktop) -> None:
@@ -88,12 +76,12 @@ def _judged(here: House, connection: Connection, submission: Submission) -> tupl
 
 
 def _entered(here: House, desktop: Desktop, submission: Submission) -> Desktop:
-    seat, words = submission.seat, submission.move.split()
-    if words[0].casefold() == "sit":
-        return _sat(here, desktop, seat, words[1:])
+    seat, said = submission.seat, submission.move.split()
+    if said[0].casefold() == "sit":
+        return sat(here, desktop, seat, said[1:])
     if submission.seen is not None:
         _refuse_stale(desktop, seat, submission.seen)
-    _refuse_closed(desktop)
+    refuse_closed(desktop)
     move = _read(desktop, seat, submission.move)
     return clerk.enter(desktop, seat, move, here.now(), here.settings)
 
@@ -102,14 +90,15 @@ def _read(desktop: Desktop, seat: int, text: str) -> Move:
     """The move or command these words mean for that seat."""
     menu = tables.menu(desktop.game, desktop.table, seat)
     try:
-        return menus.from_text(menu + tables.commands(desktop.table, seat), text)
+        return menus.from_text(menu + tables.commands(desktop.table, seat), text, words.of(desktop.game, ()))
     except Refused:
         if menu:
             raise
         raise Refused("It is not your turn; somebody else has to move first.") from None
 
 
-def _refuse_closed(desktop: Desktop) -> None:
+def refuse_closed(desktop: Desktop) -> None:
+    """Before the game and after it nothing can be moved."""
     if desktop.table.phase == "over":
         raise Refused("The game is over; nothing can be moved any more.")
     if desktop.table.phase != "playing":
@@ -131,11 +120,11 @@ def _refuse_stale(desktop: Desktop, seat: int, seen: int) -> None:
         raise Refused("The table has changed since your page was drawn; look at it again before you move.")
 
 
-def _sat(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:
+def sat(here: House, desktop: Desktop, seat: int, said: list[str]) -> Desktop:
     """Somebody took a seat; when it was the last one, the game begins."""
     if desktop.table.phase != "gathering" or desktop.table.seats[seat].status != "empty":
         raise Refused("You have sat down already.")
-    nonce = words[0] if words else ""
+    nonce = said[0] if said else ""
     desktop = clerk.enter(desktop, None, Move("sit", (str(seat), nonce)), here.now(), here.settings)
     if all(chair.status != "empty" for chair in desktop.table.seats):
         desktop = clerk.enter(desktop, None, Move("start"), here.now(), here.settings)

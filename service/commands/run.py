@@ -152,14 +152,9 @@ def _server(house: House) -> Any:
 @contextmanager
 def embedded(house: House) -> Iterator[None]:
     """The workers, the clock and, where there is no relay, the mail server, as threads of this process."""
-    from service import mailserver
-    from service.settings import EMBEDDED
     from workers import aside, processes, work_for
 
-    stop, mail = threading.Event(), None
-    if house.settings.smtp == EMBEDDED:
-        mail = mailserver.start(house)
-        house.relay = f"smtp://127.0.0.1:{mail.port}"
+    stop, servers = threading.Event(), _mail_servers(house)
     work_for(house)
     aside.start()
     threads = [
@@ -179,8 +174,25 @@ def embedded(house: House) -> Iterator[None]:
         for thread in threads:
             thread.join(timeout=5)
         aside.stop()
-        if mail:
-            mail.stop()
+        for server in servers:
+            server.stop()
+
+
+def _mail_servers(house: House) -> list[Any]:
+    """Without a relay a mailbox for what we send and an ear for its answers; and the ear that the host asks for."""
+    from service import mailserver
+    from service.settings import EMBEDDED
+    from workers import inbox
+
+    servers: list[Any] = []
+    if house.settings.smtp == EMBEDDED:
+        servers += [mailserver.start(house), inbox.smtp(house, "127.0.0.1", mailserver.free_port())]
+        servers[1].start()
+        house.relay, house.inbound = (f"smtp://127.0.0.1:{server.port}" for server in servers)
+    if house.settings.inbound:
+        servers.append(inbox.lmtp(house, *_address("DEPESCHE_INBOUND", house.settings.inbound)))
+        servers[-1].start()
+    return servers
 
 
 @contextmanager
@@ -285,12 +297,12 @@ def run_inbound(options: argparse.Namespace) -> int:
     """The server for answers by mail."""
     from service.house import House
 
-    host, _, port = options.bind.rpartition(":")
-    if not host or not port.isdecimal():
-        raise Refused("--bind takes an address and a port, like 127.0.0.1:8024, not “{bind}”.", bind=options.bind)
+    host, port = _address("--bind", options.bind)
+    from workers import inbox
+
     house, stop = House(_settings(options)), threading.Event()
     house.store.migrate()
-    receiver = smtp(house, host, int(port)) if options.smtp else lmtp(house, host, int(port))
+    receiver = (inbox.smtp if options.smtp else inbox.lmtp)(house, host, port)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     receiver.start()
@@ -300,22 +312,12 @@ def run_inbound(options: argparse.Namespace) -> int:
     return 0
 
 
-def smtp(house: House, host: str, port: int) -> Any:
-    """A server that takes answers by SMTP."""
-    from aiosmtpd.controller import Controller
-
-    from workers import inbox
-
-    return Controller(inbox.Receiver(house), hostname=host, port=port, data_size_limit=inbox.LARGEST)
-
-
-def lmtp(house: House, host: str, port: int) -> Any:
-    """The same by LMTP, as a mail server in front of us speaks it."""
-    from aiosmtpd.lmtp import LMTP
-
-    receiver = smtp(house, host, port)
-    receiver.factory = lambda: LMTP(receiver.handler, **receiver.SMTP_kwargs)
-    return receiver
+def _address(name: str, text: str) -> tuple[str, int]:
+    """An address and a port to listen on."""
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 65_536:
+        raise Refused("{name} takes an address and a port, like 127.0.0.1:8024, not “{text}”.", name=name, text=text)
+    return host, int(port)
 
 
 def run_doctor(options: argparse.Namespace) -> int:

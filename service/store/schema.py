@@ -123,6 +123,26 @@ letters = Table(
     Index("letters_owed", "due_at", sqlite_where=text("sent_at IS NULL"), postgresql_where=text("sent_at IS NULL")),
 )
 
+mails = Table(
+    "mails",
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("key", Text, nullable=False, unique=True),
+    Column("table", Text, ForeignKey("tables.id"), nullable=False),
+    Column("seat", Integer, nullable=False),
+    Column("person", row_number, ForeignKey("people.id"), nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("message_id", Text, nullable=False, server_default=""),
+    Column("answers", Integer),
+    Column("lines", Text, nullable=False),
+    Column("read_at", BigInteger),
+    Column("answered_at", BigInteger),
+    Column("report", Text, nullable=False, server_default=""),
+    Index("mails_waiting", "id", sqlite_where=text("read_at IS NULL"), postgresql_where=text("read_at IS NULL")),
+    Index("mails_person", "person", "answered_at"),
+    Index("mails_table", "table"),
+)
+
 mailbox = Table(
     "mailbox",
     metadata,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-from flask import Blueprint, Response, abort, make_response, url_for
+from flask import Blueprint, Response, abort, make_response, redirect, request, url_for
+from werkzeug.wrappers import Response as Reply
 
+from engine.refusal import Refused
 from service import mailserver
 from service.settings import EMBEDDED
 from service.web.pages import house, page
@@ -30,7 +32,26 @@ def newest() -> Response:
 def letter(number: int) -> Response:
     """One letter."""
     found = mailserver.one(house(), number)
-    return page("letter.html", letter=found) if found else abort(404)
+    if found is None:
+        abort(404)
+    answerable = bool(found.reply_to and house().inbound)
+    return page("letter.html", letter=found, answerable=answerable, sent="sent" in request.args)
+
+
+@mailbox.post("/<int:number>")
+def answer(number: int) -> Reply:
+    """Answer a letter: the text leaves as a mail and comes in as any answer does."""
+    found = mailserver.one(house(), number)
+    if found is None or not found.reply_to or not house().inbound:
+        abort(404)
+    text = request.form.get("text", "").replace("\r\n", "\n").strip()
+    if not text:
+        raise Refused("Please write a line first, for instance “status”.")
+    try:
+        mailserver.reply(house(), found, text)
+    except (OSError, ValueError) as error:
+        raise Refused("Your answer could not be sent; please try again.") from error
+    return redirect(url_for("mailbox.letter", number=number, sent=1), 303)
 
 
 @mailbox.get("/<int:number>/body")

@@ -1,0 +1,91 @@
+"""Words of four languages: every game is spoken in each, and no word means two things."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections import defaultdict
+
+import pytest
+
+from engine import catalogue
+from engine import menu as menus
+from engine import options as choices
+from engine import table as tables
+from engine.chance import sealed
+from engine.game import Game, begin
+from engine.menu import Choice
+from service import words
+from service.drawing import TEMPLATES
+
+GAMES = sorted(catalogue.games())
+BEFORE_THE_GAME = {"sit"}
+
+
+def file(folder: str) -> dict[str, dict[str, dict[str, list[str]]]]:
+    return tomllib.loads((TEMPLATES / folder / "words.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("folder", ["table", *(f"games/{name}" for name in GAMES)])
+def test_every_verb_is_known_in_every_language(folder):
+    found = file(folder)
+    verbs = {verb for language in words.LANGUAGES for verb in found[language].get("verbs", {})}
+    in_english = {"bonus", "status", "help", "pause", "stop"}
+    for language in ("nl", "fr", "de"):
+        assert verbs - found[language]["verbs"].keys() <= in_english | {"Z"}, language
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("kind", ["verbs", "tokens"])
+def test_no_word_means_two_things(name, kind):
+    meaning: defaultdict[str | None, set[str]] = defaultdict(set)
+    dictionaries = [words.dictionary(f"games/{name}")] + ([words.dictionary("table")] if kind == "verbs" else [])
+    for dictionary in dictionaries:
+        for meant, forms in getattr(dictionary, kind).items():
+            if meant not in BEFORE_THE_GAME:
+                for form in (meant, *forms):
+                    meaning[menus.as_name(form) or form.casefold()].add(meant)
+    assert {form: meant for form, meant in meaning.items() if len(meant) > 1} == {}
+
+
+def test_what_is_said_at_every_table_is_no_verb_of_a_game():
+    assert set(file("table")["nl"]["verbs"]) <= tables.RESERVED
+
+
+def first_menus(game: Game) -> itertools.chain[Choice]:
+    options = choices.read(game.META.options, {})
+    state = begin(game, options, min(game.META.seats), sealed(b"words", 0)).state
+    seats = range(min(game.META.seats))
+    return itertools.chain.from_iterable(game.menu(state, seat) for seat in seats)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_move_on_a_first_menu_may_be_said_in_every_language(name):
+    game = catalogue.find(name)
+    spoken = words.of(game, ("Anna", "Berta"))
+    for entry in first_menus(game):
+        move = next(entry.moves())
+        for verb in spoken(entry.verb):
+            read = menus.from_text((entry,), " ".join((verb, *move.args)), spoken)
+            assert read == move
+
+
+@pytest.mark.parametrize(
+    ("game", "token", "form"),
+    [
+        ("kurier", "purse2", "beurs2"),
+        ("kurier", "purse2", "Berta"),
+        ("carcassonne", "city-N", "Stadt-N"),
+        ("carcassonne", "1,0/city-N", "1,0/ville-N"),
+        ("turfmaster", "J12", "joker12"),
+        ("turfmaster", "horse2", "paard2"),
+    ],
+)
+def test_a_token_with_a_number_is_translated_too(game, token, form):
+    assert form in words.of(catalogue.find(game), ("Anna", "Berta"))(token)
+
+
+def test_a_token_that_nobody_translates_is_left_alone():
+    spoken = words.of(catalogue.find("kaiser"), ("Anna",))
+    assert spoken("A15") == ()
+    assert spoken("purse1") == ()

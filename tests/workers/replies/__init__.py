@@ -1,0 +1,1 @@
+"""Replies as real mail programs write them, and what has to come of each."""

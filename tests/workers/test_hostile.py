@@ -1,0 +1,210 @@
+"""Hostile mails: whatever comes, nothing breaks, and nobody moves who did not write a move himself."""
+
+from __future__ import annotations
+
+import base64
+import quopri
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec import Struct
+from sqlalchemy import func, select
+
+from service.desk import Invited, Place
+from service.house import House
+from service.store.schema import mails, submissions
+from tests import houses
+from workers import answers, inbox
+
+CHARSETS = (
+    "utf-8",
+    "us-ascii",
+    "iso-8859-1",
+    "windows-1252",
+    "utf-16",
+    "utf-7",
+    "iso-2022-jp",
+    "big5",
+    "x-none",
+    "",
+    "0",
+)
+CODINGS = ("7bit", "8bit", "base64", "quoted-printable", "x-uuencode", "binary", "\x00", "")
+KINDS = ("text/plain", "text/html", "text/calendar", "text", "application/json", "TEXT/PLAIN; format=flowed", "")
+MULTIPARTS = ("alternative", "mixed", "related", "signed", "report", "digest", "x")
+TALK = ("Thanks!", "Tot morgen", "À bientôt", "Schöne Grüße", "How are you?", "1. e4", "%s {0} {name}", "\u202e pilf")
+MOVES = (
+    "flip",
+    "deploy lady Baikal-Bar",
+    "omslaan",
+    "resign yes",
+    "opgeven ja",
+    "undo",
+    "deploy",
+    "FLIP",
+    "flip\nflip",
+)
+NAMES = ("X", "Received", "References", "In-Reply-To", "Authentication-Results", "Content-Type", "Date", "Sender", "To")
+
+noise = st.text(st.characters(exclude_categories=("L", "Cs"), max_codepoint=0x2FFFF), max_size=60)
+talk = noise | st.sampled_from(TALK)
+
+
+class Letter(Struct, frozen=True):
+    """A mail, and whether all that is a move in it was written by somebody else or is out of sight."""
+
+    raw: bytes
+    innocent: bool
+
+
+def quoted(move: str) -> str:
+    return "".join(f"> {line}\n" for line in move.splitlines())
+
+
+# Places in a text where a move is not the sender's own.
+PLACES = (
+    quoted,
+    lambda move: f"| {move.splitlines()[0]}\n",
+    lambda move: f"On 3 Feb 2027, Depesche <table@games.example> wrote:\n\n{move}\n",
+    lambda move: f"Op 3 feb 2027 om 10:00 schreef Depesche\n<table@games.example>:\n{quoted(move)}",
+    lambda move: f"-----Original Message-----\n{move}\n",
+    lambda move: f"________________________________\n{move}\n",
+    lambda move: f"Von: Depesche\nGesendet: heute\nAn: Anna\nBetreff: Zug\n\n{move}\n",
+    lambda move: f"-- \n{move}\n",
+    lambda move: f"-------- Message d'origine --------\n{move}\n",
+)
+PLACES_IN_HTML = (
+    lambda move: f"<blockquote>{move}</blockquote>",
+    lambda move: f'<div class="gmail_quote">{move}<div>{move}</div></div>',
+    lambda move: f"<style>{move}</style><script>{move}</script><!-- {move} -->",
+    lambda move: f'<p title="{move}"><title>{move}</title>',
+    lambda move: f'<hr><div id="divRplyFwdMsg">x</div>{move}',
+    lambda move: f'<div style="border:none;border-top:solid #E1E1E1 1.0pt">{move}</div><p>{move}',
+)
+foreign = st.builds(lambda place, move: place(move), st.sampled_from(PLACES), st.sampled_from(MOVES))
+foreign_html = st.builds(lambda place, move: place(move), st.sampled_from(PLACES_IN_HTML), st.sampled_from(MOVES))
+texts = st.builds(lambda own, parts: "\n".join((own, *parts)), talk, st.lists(foreign, max_size=3))
+pages = st.builds(
+    lambda own, parts: f"<p>{own.replace('<', '').replace('&', '')}</p>" + "".join(parts),
+    talk,
+    st.lists(foreign_html, max_size=3),
+)
+
+
+@st.composite
+def leaves(draw: st.DrawFn) -> bytes:
+    kind, charset = draw(st.sampled_from(KINDS)), draw(st.sampled_from(CHARSETS))
+    text = draw(pages if "html" in kind else texts) if draw(st.integers(0, 9)) else draw(st.text(max_size=200))
+    coding = draw(st.sampled_from(CODINGS))
+    raw = text.encode(draw(st.sampled_from(("utf-8", "utf-8", "cp1252", "utf-16"))), "replace")
+    content = {"base64": base64.encodebytes, "quoted-printable": quopri.encodestring}.get(coding, bytes)(raw)
+    return f'Content-Type: {kind}; charset="{charset}"\nContent-Transfer-Encoding: {coding}\n\n'.encode() + content
+
+
+@st.composite
+def wholes(draw: st.DrawFn, depth: int = 0) -> bytes:
+    """A body, of parts within parts, some of them without an end."""
+    if depth > 3 or draw(st.booleans()):
+        return draw(leaves())
+    border = draw(st.sampled_from(("a", "b", "--", "=_x y")))
+    parts = draw(st.lists(wholes(depth + 1), max_size=3))
+    body = b"".join(f"--{border}\n".encode() + part + b"\n" for part in parts)
+    end = f"--{border}--\n".encode() if draw(st.booleans()) else b""
+    kind = draw(st.sampled_from(MULTIPARTS))
+    return f'Content-Type: multipart/{kind}; boundary="{border}"\n\n'.encode() + body + end
+
+
+@st.composite
+def damaged(draw: st.DrawFn, raw: bytes) -> bytes:
+    """The same with something cut out, put in, or said twice."""
+    at, size = draw(st.integers(0, len(raw))), draw(st.integers(0, 200))
+    put = draw(st.binary(max_size=40) | st.sampled_from((b"flip\n", b"\n\n", b"\x00" * 9, b"(" * 300, b"<" * 300)))
+    return raw[:at] + put + (raw[at + size :] if draw(st.booleans()) else raw[at:])
+
+
+@st.composite
+def hostile(draw: st.DrawFn) -> Letter:
+    headers = draw(st.lists(st.tuples(st.sampled_from(NAMES), st.text(max_size=60)), max_size=4))
+    sender = draw(st.sampled_from(("anna@example.org", "Anna <anna@example.org>", '"flip" <ANNA@example.org>')))
+    subject = draw(st.sampled_from((*MOVES, "Re: it is your turn", "=?x?q?flip?=", "=?utf-8?b?/////w==?=")))
+    head = {"From": sender, "Subject": subject.replace("\n", " "), "Message-ID": "<NUMBER@example.org>"}
+    lines = [f"{name}: {value}" for name, value in (*head.items(), *headers) if "\n" not in value and "\r" not in value]
+    raw = "\n".join(lines).encode("utf-8", "replace") + b"\n" + draw(wholes())
+    return Letter(raw, True) if draw(st.booleans()) else Letter(draw(damaged(raw)), False)
+
+
+class Table:
+    """A table where Anna is on turn; a new one wherever she has moved."""
+
+    def __init__(self, here: House) -> None:
+        self.here = here
+        self.number = 0
+        self.lay()
+
+    def lay(self) -> None:
+        guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
+        while True:
+            opened = self.here.desk.open_table("kurier", {}, guests)
+            places = [self.here.desk.find(link) for link in opened.links]
+            for place in places:
+                houses.judged(self.here, place, "sit lantern")
+            if houses.moves(self.here, places[0]):
+                break
+        self.place: Place = places[0]
+        look = self.here.desk.look(opened.table)
+        self.address = self.here.desk.address_of(look.seats[0])
+        self.length = look.table.length
+
+    def receive(self, letter: Letter) -> None:
+        """Nothing may break; and what was not written by Anna is not played."""
+        self.number += 1
+        raw = letter.raw.replace(b"NUMBER", str(self.number).encode(), 1)
+        said = inbox.received(self.here, raw, self.address, "anna@example.org")
+        assert said == inbox.TAKEN
+        answers.hear()
+        if self.here.desk.look(self.place.table).table.length != self.length:
+            self.lay()
+            assert not letter.innocent, letter.raw
+
+    def check(self) -> None:
+        """Every mail that came in was read to its end."""
+        with self.here.store.reading() as connection:
+            waiting = connection.execute(select(func.count()).where(mails.c.read_at.is_(None))).scalar_one()
+            open_ones = connection.execute(select(func.count()).where(submissions.c.accepted.is_(None))).scalar_one()
+            faults = connection.execute(select(func.count()).where(mails.c.report.contains("a fault of ours")))
+            assert (waiting, open_ones, faults.scalar_one()) == (0, 0, 0)
+
+
+@contextmanager
+def laid() -> Iterator[Table]:
+    with tempfile.TemporaryDirectory() as folder:
+        chosen = houses.settings(Path(folder), sender="table@games.example", answers_per_hour=1_000_000)
+        with houses.standing(chosen, houses.Clock()) as here:
+            yield Table(here)
+
+
+def run(examples: int) -> None:
+    with laid() as table:
+
+        @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+        @given(hostile())
+        def every(letter: Letter) -> None:
+            table.receive(letter)
+
+        every()
+        table.check()
+
+
+def test_hostile_mails_break_nothing_and_move_nothing():
+    run(500)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+def test_ten_thousand_hostile_mails_break_nothing_and_move_nothing():
+    run(10_000)

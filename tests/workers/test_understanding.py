@@ -1,0 +1,111 @@
+"""What a line of a mail means: a move, something like a move that does not fit, or talk."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import catalogue
+from engine.menu import Choice, Move, bare
+from engine.refusal import Refused
+from service import words
+from workers.understanding import TALK, understand
+
+ROAD = (
+    Choice("deploy", (("lady", "Baikal-Bar"), ("lady", "Wolga-Wirtshaus"), ("officer", "Baikal-Bar"))),
+    Choice("flip"),
+    Choice("travel", (("Rachmann-Hof", "lady", "palace"), ("Iwan", "lady", "Olga"))),
+    Choice("rob", (("purse1",), ("purse2",))),
+    Choice("resign", ((), ("yes",))),
+    *bare("undo"),
+)
+STONES = (Choice("move", (("A15", "A9"), ("A15", "A12"), ("A9", "Z"))), *bare("undo"))
+SAID = {
+    "deploy lady Baikal": "deploy lady Baikal-Bar",
+    "I deploy the lady in Baikal-Bar, please": "deploy lady Baikal-Bar",
+    "Ik zet de dame in in Baikal Bar": "deploy lady Baikal-Bar",
+    "Je place la dame à Baikal-Bar, merci": "deploy lady Baikal-Bar",
+    "Ich setze die Dame in die Baikal-Bar": "deploy lady Baikal-Bar",
+    "My move: deploy lady Baikal": "deploy lady Baikal-Bar",
+    "deploy lady -> Baikal-Bar": "deploy lady Baikal-Bar",
+    "officer baikal": None,
+    "travel Rachmann Hof": "travel Rachmann-Hof lady palace",
+    "reis iwan": "travel Iwan lady Olga",
+    "rob Berta": "rob purse2",
+    "voler la bourse 1": "rob purse1",
+    "beraube Piet Jan": "rob purse1",
+    "draai om": "flip",
+    "Ich decke auf": "flip",
+    "FLIP!!!": "flip",
+    "fli": "flip",
+    "f": None,
+    "R.": None,
+    "res": None,
+    "undo": "undo",
+    "Undo please": "undo",
+    "Bitte rückgängig": "undo",
+    "zuru\u0308cknehmen": "undo",
+    "resign": "resign",
+    "geef op": "resign",
+    "aufgeben ja": "resign yes",
+    "status?": "status",
+    "Stand bitte": "status",
+    "help my horse": None,
+    "faire une pause": "pause",
+    "Beste allen,": None,
+    "de groeten": None,
+    "Groetjes, P": None,
+    "d'accord": None,
+    "Ja!": None,
+    "Thanks": None,
+    "Sent with love": None,
+    "Stop it, all of you, really": None,
+    "Flip a coin and see": None,
+    "": None,
+    "- - -": None,
+}
+MISFITS = {
+    "deploy": "goes on with one of these: lady, officer",
+    "deploy lady Iwan": "“Iwan” does not fit",
+    "deplyo lady Baikal": "“deplyo” is not one of your moves",
+    "trun": "“trun” is not one of your moves",
+    "stop": "“stop” is not one of your moves",
+    "halt": "“halt” is not one of your moves",
+    "flip twice": "leave out “twice”",
+    "undo that": "leave out “that”",
+    "Travel by Iwan, him and his dog": "does not fit",
+}
+ON_STONES = {
+    "A15 A9": "move A15 A9",
+    "a15-a9": "move A15 A9",
+    "A15 to A9": "move A15 A9",
+    "mijn zet: A15 A9": "move A15 A9",
+    "my move A15 A12": "move A15 A12",
+    "Zug A15 nach A12": "move A15 A12",
+    "a9 Festung": "move A9 Z",
+    "ziehe a9 Festung": "move A9 Z",
+    "12 days off": None,
+}
+
+
+@pytest.mark.parametrize(("line", "meant"), SAID.items(), ids=str)
+def test_people_write_as_they_speak(line, meant):
+    meaning = understand(line, ROAD, words.of(catalogue.find("kurier"), ("Piet Jan", "Berta")))
+    assert str(meaning) == (meant or TALK)
+
+
+@pytest.mark.parametrize(("line", "meant"), ON_STONES.items(), ids=str)
+def test_the_only_verb_may_be_left_out_where_numbers_tell(line, meant):
+    meaning = understand(line, STONES, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))
+    assert str(meaning) == (meant or TALK)
+
+
+@pytest.mark.parametrize(("line", "why"), MISFITS.items(), ids=str)
+def test_what_begins_like_a_move_and_is_none_is_not_passed_over(line, why):
+    meaning = understand(line, ROAD, words.of(catalogue.find("kurier"), ("Anna", "Berta")))
+    assert isinstance(meaning, Refused)
+    assert why in str(meaning)
+
+
+def test_a_pause_that_the_table_offers_is_a_command_of_the_table():
+    spoken = words.of(catalogue.find("kurier"), ("Anna", "Berta"))
+    assert understand("pauze", (*ROAD, *bare("pause")), spoken) == Move("pause")

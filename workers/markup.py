@@ -1,0 +1,85 @@
+"""The text of an HTML mail, what its mail program marks as quoted or signed left out."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+BLOCKS = frozenset(
+    "address article blockquote br center dd div dl dt footer form h1 h2 h3 h4 h5 h6 header hr li ol p pre section "
+    "table tbody tr ul".split()
+)
+VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+UNSEEN = frozenset("head style script title template object select textarea svg".split())
+MARKED = re.compile(
+    r"\b(x_)*(gmail_quote|gmail_quote_container|gmail_signature|yahoo_quoted|protonmail_quote|protonmail_signature_block|"
+    r"moz-signature|moz-cite-prefix|gmail_attr|AppleMailSignature|ms-outlook-mobile-signature|Signature|zmail_extra|"
+    r"tutanota_quote|OutlookMessageHeader|depesche-letter)\b"
+)
+LAST = re.compile(
+    r"\b(x_)*(divRplyFwdMsg|appendonsend|ms-outlook-mobile-reference-message|mail-editor-reference-message)"
+)
+DIVIDER = re.compile(r"border:\s*none;\s*border-top:\s*solid\s*#(E1E1E1|B5C4DF)", re.IGNORECASE)
+TAG = re.compile(r"<(/?)([a-zA-Z][\w:-]{0,30})((?:\s|/)[^<>]{0,4000})?>|<[!?][^<>]{0,4000}>")
+COMMENT = re.compile(r"<!--(?:(?!<!--|-->)[\s\S])*-->")
+ATTRIBUTE = re.compile(r"([a-zA-Z-]{1,40})\s{0,9}=\s{0,9}(\"[^\"]*\"|'[^']*'|[^\s\"']+)")
+DEEPEST = 60
+LONGEST = 60_000
+
+
+class _Text:
+    """Collects what is written; `>` stands where something quoted was left out."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self._open: list[tuple[str, bool]] = []
+        self._unseen = 0
+        self.ended = False
+
+    def begin(self, tag: str, attributes: str) -> None:
+        given = {found[1].casefold(): found[2].strip("\"'") for found in ATTRIBUTE.finditer(attributes)}
+        marks = f"{given.get('class', '')} {given.get('id', '')}"
+        self._break(tag)
+        if not self._unseen and (LAST.search(marks) or DIVIDER.match(given.get("style", ""))):
+            self.ended = True
+        if tag in VOID or attributes.endswith("/") or len(self._open) >= DEEPEST:
+            return
+        quoted = tag == "blockquote" or bool(MARKED.search(marks))
+        if quoted and not self._unseen:
+            self.said.append("\n>\n")
+        unseen = quoted or tag in UNSEEN
+        self._open.append((tag, unseen))
+        self._unseen += unseen
+
+    def end(self, tag: str) -> None:
+        if any(tag == name for name, _ in self._open):
+            name = ""
+            while name != tag:
+                name, unseen = self._open.pop()
+                self._unseen -= unseen
+        self._break(tag)
+
+    def write(self, words: str) -> None:
+        if not self._unseen:
+            self.said.append(re.sub(r"\s+", " ", unescape(words)))
+
+    def _break(self, tag: str) -> None:
+        if tag in BLOCKS and not self._unseen:
+            self.said.append("\n")
+
+
+def text(html: str) -> str:
+    """What somebody wrote in this HTML, one line for each of its lines; takes time only as the text grows longer."""
+    found, place = _Text(), 0
+    html = COMMENT.sub("", html[:LONGEST])
+    for tag in TAG.finditer(html):
+        found.write(html[place : tag.start()])
+        place = tag.end()
+        if tag[2] and tag[1]:
+            found.end(tag[2].casefold())
+        elif tag[2]:
+            found.begin(tag[2].casefold(), tag[3] or "")
+        if found.ended:
+            return "".join(found.said)
+    found.write(html[place:])
+    return "".join(found.said)
