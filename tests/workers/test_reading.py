@@ -98,6 +98,7 @@ def test_what_cannot_be_seen_is_not_there():
     ("params", "body", "lines"),
     [
         ("format=flowed", b"place 1,0 \n90\nflip \n> no", ["place 1,0 90", "flip"]),
+        ("format=flowed", b"A1 \n| flip\n", ["A1"]),
         ("format=flowed; delsp=yes", b"pla \nce\n", ["place"]),
         ("format=flowed", b" >from me\n", [">from me"]),
         ("charset=utf-8", "Zürich".encode("cp1252"), ["Zürich"]),
