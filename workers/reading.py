@@ -118,7 +118,7 @@ def _flowed(part: Message, text: str) -> str:
     open_end = False
     for broken in text.splitlines():
         line = broken.removeprefix(" ")
-        quoted = line.startswith(">")
+        quoted = QUOTED.match(line) is not None
         if open_end and not quoted and line != "-- ":
             whole[-1] = (whole[-1][:-1] if delsp else whole[-1]) + line
         else:

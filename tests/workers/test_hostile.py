@@ -49,7 +49,7 @@ MOVES = (
     "FLIP",
     "flip\nflip",
 )
-NAMES = ("X", "Received", "References", "In-Reply-To", "Authentication-Results", "Content-Type", "Date", "Sender", "To")
+NAMES = ("X", "Received", "References", "In-Reply-To", "Authentication-Results", "Date", "Sender", "To")
 
 noise = st.text(st.characters(exclude_categories=("L", "Cs"), max_codepoint=0x2FFFF), max_size=60)
 talk = noise | st.sampled_from(TALK)

@@ -224,7 +224,7 @@ def test_resigning_takes_two_mails(here):
     place, _, _ = start(here)
     posted(here, place, "opgeven")
     assert handed_in(here) == []
-    assert "answer: resign yes" in text(last_letter(here, place))
+    assert "these two words: resign yes" in text(last_letter(here, place))
     posted(here, place, "ich gebe auf ja")
     assert handed_in(here) == ["resign"]
     assert here.desk.look(place.table).table.phase == "over"
