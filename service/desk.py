@@ -18,7 +18,7 @@ from engine.game import objection
 from engine.menu import Move
 from engine.record import Table
 from engine.refusal import Refused
-from service import archive, clerk, people
+from service import archive, clerk, people, timing
 from service.bells import Bells
 from service.links import Links, hashed
 from service.settings import Settings
@@ -27,6 +27,7 @@ from service.store import Store, book
 from service.store.book import Found, Verdict
 from service.store.schema import people as people_table
 from service.store.schema import seats, submissions, tables
+from service.timing import Clock
 
 MOVE_LENGTH = 2_000
 
@@ -70,6 +71,10 @@ class Look(Struct, frozen=True):
     def game(self) -> Any:
         return catalogue.find(self.row.game)
 
+    @property
+    def clock(self) -> Clock:
+        return timing.read(self.table.clock, self.row.pace)
+
 
 class Desk:
     """The use cases, one method each."""
@@ -85,19 +90,26 @@ class Desk:
         self.shelf = shelf
 
     def open_table(
-        self, game_name: str, chosen: Mapping[str, Any], invited: Sequence[Invited], pace: int | None = None
+        self,
+        game_name: str,
+        chosen: Mapping[str, Any],
+        invited: Sequence[Invited],
+        clock: Clock | int | None = None,
     ) -> Opened:
-        """Open a table, seat its bots, and owe an invitation to everybody else; the first one opens it."""
+        """Open a table, seat its bots, and owe an invitation to everybody else; the first one opens it.
+
+        A number for its clock is so many seconds for a move, or no limit; None is what this house is used to.
+        """
         game = catalogue.find(game_name)
         options = choices.read(game.META.options, chosen)
         why = objection(game, options, len(invited))
         if why:
             raise Refused("{why}", why=why)
-        guests = _checked(invited)
+        guests, clock = _checked(invited), self._clock(clock)
         table, seed, at = _new_name(), secrets.token_bytes(32), self.now()
-        opening = engine_table.open_move(game, len(guests), seed, chosen)
+        opening = engine_table.open_move(game, len(guests), seed, chosen, timing.words(clock))
         with self.store.writing() as connection:
-            connection.execute(insert(tables), self._row(table, game_name, seed, len(guests), pace, at))
+            connection.execute(insert(tables), self._row(table, game_name, seed, len(guests), clock.pace, at))
             owners = _owners(connection, guests, at)
             for number, guest in enumerate(guests):
                 connection.execute(insert(seats), self._seat(table, number, guest, owners.get(guest.address)))
@@ -112,7 +124,12 @@ class Desk:
         links = tuple(self.links.seat(table, number, 0) if one.address else "" for number, one in enumerate(guests))
         return Opened(table, links, self.links.watch(table))
 
-    def _row(self, table: str, game: str, seed: bytes, count: int, pace: int | None, at: int) -> dict[str, Any]:
+    def _clock(self, asked: Clock | int | None) -> Clock:
+        if isinstance(asked, Clock):
+            return timing.checked(asked)
+        return Clock(self.settings.pace if asked is None else asked)
+
+    def _row(self, table: str, game: str, seed: bytes, count: int, pace: int, at: int) -> dict[str, Any]:
         return {
             "id": table,
             "game": game,
@@ -122,7 +139,7 @@ class Desk:
             "phase": "new",
             "length": 0,
             "head": log.GENESIS,
-            "pace": self.settings.pace if pace is None else pace,
+            "pace": pace,
             "watch": hashed(self.links.watch(table)),
             "opened_at": at,
             "moved_at": at,

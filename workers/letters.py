@@ -21,7 +21,7 @@ from service.drawing import Player, Scene, Voice, board_svg, board_text, environ
 from service.house import House
 from workers import pictures
 
-KINDS = ("invitation", "turn", "reminder", "asked", "timeout", "over")
+KINDS = ("invitation", "turn", "reminder", "asked", "timeout", "relieved", "forfeited", "over")
 
 
 class Order(Struct, frozen=True):
@@ -85,11 +85,13 @@ def write(here: House, order: Order) -> EmailMessage | None:
 def overtaken(look: Look, order: Order) -> bool:
     """Whether the moment this letter speaks of has passed."""
     seat = look.seats[order.seat]
-    match order.kind:
+    match order.kind.partition("/")[0]:
         case "turn" | "reminder":
             return bool(seat.open_since != order.seq)
         case "asked":
             return look.table.asked is None or order.seat not in look.table.asked.waiting
+        case "relieved":
+            return look.table.seats[order.seat].status != "bot"
         case "invitation":
             return look.table.seats[order.seat].status != "empty" and look.table.phase == "over"
     return False

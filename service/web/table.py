@@ -144,6 +144,7 @@ def _common(place: Place, look: Look) -> dict[str, Any]:
         "seats": look.seats,
         "players": players(look.names),
         "options": look.table.options,
+        "clock": look.clock,
         "now": house().now(),
         "watch": url_for("table.show", link=house().links.watch(look.row.id)),
     }
