@@ -56,6 +56,12 @@ class Turn(Struct, frozen=True):
         return self.before.paused and not self.after.paused
 
     @property
+    def arrives(self) -> bool:
+        """Whether its holder comes home from a vacation that had begun."""
+        calendar = own_calendar(self.before, self.seat, self.clock)
+        return self.has(VacationEnded) and timing.is_away(self.entry.at, calendar)
+
+    @property
     def moved(self) -> bool:
         """Whether its holder moved himself."""
         return self.entry.seat == self.seat.seat and record.mover(self.entry) == self.seat.seat
@@ -84,7 +90,7 @@ def _concerned(turn: Turn) -> bool:
         return True
     if turn.opened and (turn.before.paused != turn.after.paused or turn.has(VacationTaken, VacationEnded)):
         return True
-    return turn.has(TimedOut, Missed) or (turn.moved and (turn.opened or turn.seat.misses > 0))
+    return turn.has(TimedOut, Missed, Returned) or (turn.moved and (turn.opened or turn.seat.misses > 0))
 
 
 def _chair(turn: Turn) -> Chair:
@@ -96,14 +102,25 @@ def _chair(turn: Turn) -> Chair:
         return replace(chair, clock_left=left)
     if turn.has(TimedOut):  # the rest of a turn that was missed is not waited for
         return replace(chair, clock_left=0, clock_from=at, due_at=at, late_at=at)
-    return timed(chair, left, at, own_calendar(turn.after, seat, turn.clock), turn.clock, turn.share)
+    chair = replace(chair, clock_from=at, clock_left=left)
+    return timed(chair, own_calendar(turn.after, seat, turn.clock), turn.clock, turn.share, at)
 
 
-def timed(chair: Chair, left: int, at: int, calendar: Calendar, clock: Clock, share: float) -> Chair:
-    """The chair with so much time from this moment on."""
-    due = timing.deadline(at, left, calendar)
-    remind = timing.reminder(due, timing.leads(left, calendar, share), at)
-    return replace(chair, clock_from=at, clock_left=left, due_at=due, late_at=due + clock.grace, remind_at=remind)
+def timed(chair: Chair, calendar: Calendar, clock: Clock, share: float, now: int) -> Chair:
+    """A chair whose time runs, with its deadline and the next reminder."""
+    assert chair.clock_from is not None
+    assert chair.clock_left is not None
+    due = timing.deadline(chair.clock_from, chair.clock_left, calendar)
+    remind = timing.reminder(due, timing.leads(chair.clock_left, calendar, share), now)
+    return replace(chair, due_at=due, late_at=due + clock.grace, remind_at=remind)
+
+
+def rested(held: Held, table: Table, clock: Clock, share: float, now: int) -> Chair | None:
+    """The chair after its holder's calendar was changed; None where no clock runs for it."""
+    if held.clock_from is None or not held.clock_left:
+        return None
+    known = {name: getattr(held, name) for name in Chair.__struct_fields__}
+    return timed(Chair(**known), own_calendar(table, held, clock), clock, share, now)
 
 
 def own_calendar(table: Table, seat: Held, clock: Clock) -> Calendar:
@@ -121,7 +138,7 @@ def _left(turn: Turn) -> int | None:
         return 0
     if turn.has(Substituted):
         left = clock.bank
-    if left is not None and (turn.resumed or turn.has(Returned, VacationEnded)):
+    if left is not None and (turn.resumed or turn.has(Returned) or turn.arrives):
         left = max(left, clock.courtesy)
     if turn.begins:
         return timing.refilled(clock, left)

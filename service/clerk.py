@@ -14,7 +14,7 @@ from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
 from engine.menu import Move
-from engine.record import Ended, Missed, Opened, Resigned, Table, TimedOut, UndoAsked
+from engine.record import Ended, Missed, Opened, PauseAsked, Paused, Resumed, Table, TimedOut, UndoAsked
 from service import timing
 from service.chairs import Held, changed
 from service.settings import Settings
@@ -68,7 +68,7 @@ def enter(desktop: Desktop, seat: int | None, move: Move, at: int, settings: Set
     clock = timing.read(after.clock, desktop.row.pace)
     changing = changed(game, desktop.seats, table, after, entry, clock, settings.reminder)
     chairs = {chair.seat: chair for chair in changing}
-    owed = tuple(_owed(desktop, after, chairs.values(), events, at))
+    owed = tuple(_owed(desktop, after, chairs.values(), entry))
     book.append(desktop.connection, desktop.row.id, sealed, after.phase, at, chairs.values(), owed)
     return replace(desktop, head=sealed.hash, table=after, seats=tuple(_held(seat, chairs) for seat in desktop.seats))
 
@@ -85,22 +85,33 @@ def seal(seed: bytes, head: str, entry: Entry[Any]) -> Sealed:
     return Sealed(entry.seq, body.decode(), digest, log.link(head, digest))
 
 
-def _owed(desktop: Desktop, after: Table, chairs: Iterable[Chair], events: tuple[Any, ...], at: int) -> Iterator[Owed]:
+def _owed(desktop: Desktop, after: Table, chairs: Iterable[Chair], entry: Entry[Any]) -> Iterator[Owed]:
     """The letters this entry makes necessary."""
     people = [seat.seat for seat in desktop.seats if seat.person is not None]
-    seq = desktop.table.length
-    for event in events:
-        match event:
-            case Opened():
-                yield from (Owed(seat, "invitation", at) for seat in people)
-            case UndoAsked(_, _) if after.asked:
-                yield from (Owed(seat, "asked", at) for seat in after.asked.waiting)
-            case TimedOut(seat):
-                yield Owed(seat, "timeout", at)
-            case Missed(seat):
-                yield Owed(seat, "forfeited" if Resigned(seat) in events else "relieved", at)
-            case Ended():
-                yield from (Owed(seat, "over", at) for seat in people)
+    yield from (
+        Owed(seat, kind, entry.at) for event in entry.events for seat, kind in _told(event, after, entry, people)
+    )
     for chair in chairs:
-        if chair.open_since == seq and chair.status == "taken":
-            yield Owed(chair.seat, "turn", at)
+        if chair.open_since == entry.seq and chair.status == "taken":
+            yield Owed(chair.seat, "turn", entry.at)
+
+
+def _told(event: Any, after: Table, entry: Entry[Any], people: list[int]) -> Iterator[tuple[int, str]]:
+    """Who has to hear of this event by letter."""
+    match event:
+        case Opened():
+            yield from ((seat, "invitation") for seat in people)
+        case UndoAsked() if after.asked:
+            yield from ((seat, "asked") for seat in after.asked.waiting)
+        case PauseAsked() if after.pausing:
+            yield from ((seat, "pausing") for seat in after.pausing.waiting)
+        case Paused():
+            yield from ((seat, "paused") for seat in people if seat != entry.seat)
+        case Resumed():
+            yield from ((seat, "resumed") for seat in people if seat != entry.seat)
+        case TimedOut(seat):
+            yield seat, "timeout"
+        case Missed(seat):
+            yield seat, "forfeited" if after.seats[seat].status == "resigned" else "relieved"
+        case Ended():
+            yield from ((seat, "over") for seat in people)

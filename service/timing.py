@@ -113,6 +113,11 @@ def absences(calendar: Calendar) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
+def is_away(at: int, calendar: Calendar) -> bool:
+    """Whether that moment lies in a vacation."""
+    return any(begin <= at < end for begin, end in absences(calendar))
+
+
 def spent(since: int, at: int, calendar: Calendar) -> int:
     """How much of a seat's time has run down between these moments."""
     away = (min(at, end) - max(since, begin) for begin, end in absences(calendar))

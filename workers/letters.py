@@ -21,7 +21,19 @@ from service.drawing import Player, Scene, Voice, board_svg, board_text, environ
 from service.house import House
 from workers import pictures
 
-KINDS = ("invitation", "turn", "reminder", "asked", "timeout", "relieved", "forfeited", "over")
+KINDS = (
+    "invitation",
+    "turn",
+    "reminder",
+    "asked",
+    "timeout",
+    "relieved",
+    "forfeited",
+    "pausing",
+    "paused",
+    "resumed",
+    "over",
+)
 
 
 class Order(Struct, frozen=True):
@@ -90,6 +102,12 @@ def overtaken(look: Look, order: Order) -> bool:
             return bool(seat.open_since != order.seq)
         case "asked":
             return look.table.asked is None or order.seat not in look.table.asked.waiting
+        case "pausing":
+            return look.table.pausing is None or order.seat not in look.table.pausing.waiting
+        case "paused":
+            return not look.table.paused
+        case "resumed":
+            return look.table.paused or seat.open_since is None
         case "relieved":
             return look.table.seats[order.seat].status != "bot"
         case "invitation":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import structlog
 from sqlalchemy import Connection, Row, select
 from sqlalchemy.exc import OperationalError
@@ -9,6 +11,7 @@ from sqlalchemy.exc import OperationalError
 from engine import menu as menus
 from engine import table as tables
 from engine.menu import Move
+from engine.record import Table
 from engine.refusal import Refused
 from service import clerk
 from service.clerk import STAND_INS, Desktop
@@ -16,8 +19,10 @@ from service.house import House
 from service.store import book
 from service.store.book import Owed, Verdict
 from service.store.schema import submissions
-from workers import answer
+from workers import answer, errands
 
+ERRANDS = {"vacation": errands.vacation, "home": errands.home}
+BACK = Move("back")
 Submission = Row[tuple[object, ...]]
 log = structlog.get_logger()
 
@@ -74,8 +79,8 @@ def _judged(here: House, connection: Connection, submission: Submission) -> tupl
     assert desktop
     try:
         with connection.begin_nested():
-            seq = desktop.table.length
-            return Verdict(True, seq=seq), _entered(here, desktop, submission)
+            seq, entered = desktop.table.length, _entered(here, desktop, submission)
+            return Verdict(True, seq=seq if entered.table.length > seq else None), entered
     except Refused as refused:
         return Verdict(False, str(refused), refused.rule), None
     except OperationalError:
@@ -87,14 +92,38 @@ def _judged(here: House, connection: Connection, submission: Submission) -> tupl
 
 def _entered(here: House, desktop: Desktop, submission: Submission) -> Desktop:
     seat, words = submission.seat, submission.move.split()
-    if words[0].casefold() == "sit":
+    errand = words[0].casefold()
+    if errand == "sit":
         return _sat(here, desktop, seat, words[1:])
     if submission.seen is not None:
         _refuse_stale(desktop, seat, submission.seen)
     _refuse_closed(desktop)
-    offered = tables.menu(desktop.game, desktop.table, seat) + tables.commands(desktop.table, seat)
-    move = menus.from_text(offered, submission.move)
+    if errand in ERRANDS:
+        return ERRANDS[errand](here, desktop, seat, words[1:])
+    move = _meant(desktop, seat, submission.move)
+    if submission.seen is not None and move.verb in ("agree", "refuse"):
+        _refuse_unasked(desktop, submission.seen)
+    if not submission.key.startswith(f"{submission.table}/{seat}/bot/"):
+        desktop = _present(here, desktop, seat, move)
     return clerk.enter(desktop, seat, move, here.now(), here.settings)
+
+
+def _meant(desktop: Desktop, seat: int, text: str) -> Move:
+    """What the game offers goes before what the table does, so that short words stay short."""
+    own, common = tables.menu(desktop.game, desktop.table, seat), tables.commands(desktop.table, seat)
+    with suppress(Refused):
+        return menus.from_text(own, text)
+    return menus.from_text(own + common, text)
+
+
+def _present(here: House, desktop: Desktop, seat: int, move: Move) -> Desktop:
+    """Whoever moves is back; only who has resigned stays away."""
+    chair = desktop.table.seats[seat]
+    if chair.status == "resigned":
+        raise Refused("This seat was given up; a bot plays on in it.")
+    if move.verb not in tables.RESERVED and menus.allows(tables.commands(desktop.table, seat), BACK):
+        return clerk.enter(desktop, seat, BACK, here.now(), here.settings)
+    return desktop
 
 
 def _refuse_closed(desktop: Desktop) -> None:
@@ -119,6 +148,18 @@ def _refuse_stale(desktop: Desktop, seat: int, seen: int) -> None:
         raise Refused("The table has changed since your page was drawn; look at it again before you move.")
 
 
+def _refuse_unasked(desktop: Desktop, seen: int) -> None:
+    """An answer is for what its page showed, not for what somebody asked since."""
+    then = desktop.before(min(seen + 1, desktop.table.length))
+    if _wish(then) != _wish(desktop.table):
+        raise Refused("Something else is asked by now; look at the table again before you answer.")
+
+
+def _wish(table: Table) -> tuple[object, ...]:
+    wish = table.asked or table.pausing
+    return (type(wish), wish.seat) if wish else ()
+
+
 def _sat(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:
     """Somebody took a seat; when it was the last one, the game begins."""
     if desktop.table.phase != "gathering" or desktop.table.seats[seat].status != "empty":
@@ -127,4 +168,6 @@ def _sat(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:
     desktop = clerk.enter(desktop, None, Move("sit", (str(seat), nonce)), here.now(), here.settings)
     if all(chair.status != "empty" for chair in desktop.table.seats):
         desktop = clerk.enter(desktop, None, Move("start"), here.now(), here.settings)
+        for one in range(len(desktop.seats)):
+            desktop = errands.announce(here, desktop, one)
     return desktop

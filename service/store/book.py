@@ -132,15 +132,19 @@ def append(
         {"wanted": table},
     )
     for chair in chairs:
-        connection.execute(
-            SIT.values({name: getattr(chair, name) for name in CHANGING}), {"wanted": table, "one": chair.seat}
-        )
+        sit(connection, table, chair)
     rows = [
         {"table": table, "seq": sealed.seq, "seat": letter.seat, "kind": letter.kind, "due_at": letter.due_at}
         for letter in owed
     ]
     if rows:
         connection.execute(insert(letters), rows)
+
+
+def sit(connection: Connection, table: str, chair: Chair) -> None:
+    """Change a seat's row."""
+    values = {name: getattr(chair, name) for name in CHANGING}
+    connection.execute(SIT.values(values), {"wanted": table, "one": chair.seat})
 
 
 def judge(connection: Connection, submission: int, verdict: Verdict) -> None:
