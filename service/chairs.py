@@ -69,7 +69,9 @@ class Turn(Struct, frozen=True):
     @property
     def begins(self) -> bool:
         """Whether it is on turn now and was not, or not in these hands."""
-        return self.opened and (self.seat.open_since is None or self.status != self.seat.status)
+        return self.opened and (
+            self.seat.open_since is None or self.status != self.seat.status or self.has(Substituted)
+        )
 
 
 def changed(
@@ -90,7 +92,7 @@ def _concerned(turn: Turn) -> bool:
         return True
     if turn.opened and (turn.before.paused != turn.after.paused or turn.has(VacationTaken, VacationEnded)):
         return True
-    return turn.has(TimedOut, Missed, Returned) or (turn.moved and (turn.opened or turn.seat.misses > 0))
+    return turn.has(TimedOut, Missed, Returned, Substituted) or (turn.moved and (turn.opened or turn.seat.misses > 0))
 
 
 def _chair(turn: Turn) -> Chair:
@@ -158,4 +160,5 @@ def _misses(turn: Turn) -> int:
     """Deadlines missed in a row, each turn counted once."""
     if turn.has(TimedOut, Missed):
         return turn.seat.misses + (turn.seat.clock_left != 0)
-    return 0 if turn.moved or turn.has(Returned) or turn.status == "taken" != turn.seat.status else turn.seat.misses
+    fresh = turn.moved or turn.has(Returned, Substituted) or turn.status == "taken" != turn.seat.status
+    return 0 if fresh else turn.seat.misses

@@ -14,7 +14,19 @@ from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
 from engine.menu import Move
-from engine.record import Ended, Missed, Opened, PauseAsked, Paused, Resumed, Table, TimedOut, UndoAsked
+from engine.record import (
+    Ended,
+    Missed,
+    Offered,
+    Opened,
+    PauseAsked,
+    Paused,
+    Resumed,
+    Substituted,
+    Table,
+    TimedOut,
+    UndoAsked,
+)
 from service import timing
 from service.chairs import Held, changed
 from service.settings import Settings
@@ -113,5 +125,9 @@ def _told(event: Any, after: Table, entry: Entry[Any], people: list[int]) -> Ite
             yield seat, "timeout"
         case Missed(seat):
             yield seat, "forfeited" if after.seats[seat].status == "resigned" else "relieved"
+        case Offered(seat):
+            yield from ((other, "offered" if other == seat else "offer") for other in people)
+        case Substituted(seat, False):
+            yield seat, "seat"
         case Ended():
             yield from ((seat, "over") for seat in people)

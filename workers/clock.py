@@ -12,6 +12,7 @@ from engine import menu as menus
 from engine import table as tables
 from engine.menu import Move
 from service import clerk, timing
+from service.clerk import Desktop
 from service.desk import Look
 from service.house import House
 from service.store.schema import letters, people, seats, submissions
@@ -79,6 +80,7 @@ def _expire(here: House, table: str, seat: int) -> None:
             if late_at is None or late_at > here.now():
                 return  # a calendar was changed in the meantime
             desktop = clerk.enter(desktop, None, command, here.now(), here.settings)
+            desktop = _offered(here, desktop, seat)
     except IntegrityError:
         return  # another clock was quicker
     referee.settled(here, desktop)
@@ -95,6 +97,15 @@ def consequence(here: House, look: Look, seat: int) -> Move:
     harmless = [Move(verb) for verb in SKIPS if menus.allows(menu, Move(verb))] if look.clock.late == "skip" else []
     move = harmless[0] if harmless else bots.choose(here, look.game, look.table.state, seat)
     return Move("expire", (str(seat), move.verb, *move.args))
+
+
+def _offered(here: House, desktop: Desktop, seat: int) -> Desktop:
+    """Somebody else may take the seat of who has been late too often."""
+    held, chair, often = desktop.seats[seat], desktop.table.seats[seat], desktop.clock.offer_after
+    lost = held.misses >= often or chair.status == "resigned"
+    if not often or not lost or chair.offered or desktop.table.phase != "playing":
+        return desktop
+    return clerk.enter(desktop, None, Move("offer", (str(seat),)), here.now(), here.settings)
 
 
 def ring(here: House) -> None:

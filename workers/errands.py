@@ -43,15 +43,6 @@ def home(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:
     return clerk.enter(desktop, None, Move("home", (str(seat), first, last)), here.now(), here.settings)
 
 
-def announce(here: House, desktop: Desktop, seat: int) -> Desktop:
-    """Tell a table that begins, or that gets a new player, which days this seat will be away."""
-    held = desktop.seats[seat]
-    if held.person is not None:
-        for span in vacations.coming(desktop.connection, held.person, _today(here, held)):
-            desktop = _announce(here, desktop, seat, span)
-    return desktop
-
-
 def _announce(here: House, desktop: Desktop, seat: int, span: Span) -> Desktop:
     return clerk.enter(desktop, None, Move("vacation", (str(seat), *span)), here.now(), here.settings)
 

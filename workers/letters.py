@@ -15,7 +15,7 @@ from msgspec import Struct
 from engine import menu as menus
 from engine import table as tables
 from engine.menu import Menu
-from service import chronicle
+from service import chronicle, substitutes
 from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
@@ -69,6 +69,7 @@ class Sheet(Struct, frozen=True):
     due: datetime | None
     link: str
     answer: str
+    free: tuple[tuple[str, str], ...]
     replay: str
     said: str
     receipt: str
@@ -108,6 +109,10 @@ def overtaken(look: Look, order: Order) -> bool:
             return not look.table.paused
         case "resumed":
             return look.table.paused or seat.open_since is None
+        case "offer":
+            return not any(chair.offered for chair in look.table.seats) or look.table.phase == "over"
+        case "offered":
+            return not look.table.seats[order.seat].offered
         case "relieved":
             return look.table.seats[order.seat].status != "bot"
         case "invitation":
@@ -137,6 +142,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         due=datetime.fromtimestamp(seat.due_at, UTC) if seat.due_at else None,
         link=link,
         answer=here.desk.address_of(seat),
+        free=_free(here, look),
         replay=f"{link}/replay",
         said=order.said,
         receipt=look.row.head,
@@ -144,6 +150,12 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
         started=scene is not None,
     )
+
+
+def _free(here: House, look: Look) -> tuple[tuple[str, str], ...]:
+    """Whose seats are offered, and where to take them."""
+    free = [seat for seat in look.seats if look.table.seats[seat.seat].offered]
+    return tuple((seat.name, f"{here.settings.address}/offer/{substitutes.link(here.desk, seat)}") for seat in free)
 
 
 def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None) -> EmailMessage:

@@ -13,7 +13,7 @@ from engine import table as tables
 from engine.menu import Move
 from engine.record import Table
 from engine.refusal import Refused
-from service import clerk
+from service import clerk, vacations
 from service.clerk import STAND_INS, Desktop
 from service.house import House
 from service.store import book
@@ -169,5 +169,5 @@ def _sat(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:
     if all(chair.status != "empty" for chair in desktop.table.seats):
         desktop = clerk.enter(desktop, None, Move("start"), here.now(), here.settings)
         for one in range(len(desktop.seats)):
-            desktop = errands.announce(here, desktop, one)
+            desktop = vacations.announce(desktop, one, here.now(), here.settings)
     return desktop

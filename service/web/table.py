@@ -14,7 +14,7 @@ from engine import table as tables
 from engine.menu import Entry, Menu
 from engine.record import Table
 from engine.refusal import Refused
-from service import chronicle, people, timing
+from service import chronicle, people, substitutes, timing
 from service.desk import Look, Place
 from service.drawing import Scene, Voice, board_svg, board_text, players
 from service.timing import HOUR, Calendar
@@ -54,6 +54,7 @@ def show(link: str) -> Response:
         pausing=look.table.pausing,
         paused=look.table.paused,
         away=_away(look),
+        offered=_offered(place, look),
         **_own_time(place, look),
         since=_told(look, voice, chronicle.since_own_move(entries, place.seat), place.seat),
         chapters=_told(look, voice, entries, place.seat)[-LATEST:][::-1],
@@ -180,6 +181,15 @@ def _own_time(place: Place, look: Look) -> dict[str, Any]:
         return {"calendar": Calendar(), "vacations": ()}
     desk = house().desk
     return {"calendar": desk.calendar(place), "vacations": desk.vacations(place)}
+
+
+def _offered(place: Place, look: Look) -> list[tuple[int, str]]:
+    """The free seats and where to take them; for players only."""
+    if place.seat is None or look.table.phase == "over":
+        return []
+    free = [seat for seat in look.seats if look.table.seats[seat.seat].offered]
+    desk = house().desk
+    return [(seat.seat, url_for("substitutes.show", token=substitutes.link(desk, seat))) for seat in free]
 
 
 def _away(look: Look) -> dict[int, tuple[str, str]]:
