@@ -31,6 +31,7 @@ class Held(Struct, frozen=True):
     clock_from: int | None = None
     clock_left: int | None = None
     misses: int = 0
+    orders: int = 0
     calendar: str | None = None
 
 

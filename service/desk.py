@@ -18,7 +18,7 @@ from engine.game import objection
 from engine.menu import Move
 from engine.record import Table
 from engine.refusal import Refused
-from service import archive, chairs, clerk, people, timing, vacations
+from service import archive, chairs, clerk, orders, people, timing, vacations
 from service.bells import Bells
 from service.links import Links, hashed
 from service.settings import Settings
@@ -310,6 +310,11 @@ class Desk:
         with self.store.reading() as connection:
             today = timing.today(timing.calendar(person.calendar), self.now())
             return vacations.coming(connection, person.id, today)
+
+    def orders(self, place: Place) -> list[Any]:
+        """What this seat wants done as soon as it may."""
+        with self.store.reading() as connection:
+            return orders.of(connection, place.table, place.seat) if place.seat is not None else []
 
     def receipt(self, look: Look, seq: int) -> str:
         """The hash of the chain after entry `seq`."""

@@ -72,5 +72,5 @@ def _change_hands(desk: Desk, connection: Connection, seat: Any, person: int, na
     number = seat.link_number + 1
     new = {"person": person, "name": name, "link": hashed(desk.links.seat(seat.table, seat.seat, number))}
     own = (seats.c.table == seat.table, seats.c.seat == seat.seat)
-    connection.execute(update(seats).where(*own).values(**new, link_number=number))
+    connection.execute(update(seats).where(*own).values(**new, link_number=number, orders=0))
     connection.execute(delete(orders).where(orders.c.table == seat.table, orders.c.seat == seat.seat))

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from engine import menu as menus
 from engine import table as tables
 from engine.menu import Move
-from service import clerk, timing
+from service import clerk, orders, timing
 from service.clerk import Desktop
 from service.desk import Look
 from service.house import House
@@ -80,7 +80,7 @@ def _expire(here: House, table: str, seat: int) -> None:
             if late_at is None or late_at > here.now():
                 return  # a calendar was changed in the meantime
             desktop = clerk.enter(desktop, None, command, here.now(), here.settings)
-            desktop = _offered(here, desktop, seat)
+            desktop = orders.follow(_offered(here, desktop, seat), here.now(), here.settings)
     except IntegrityError:
         return  # another clock was quicker
     referee.settled(here, desktop)

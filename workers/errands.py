@@ -1,4 +1,4 @@
-"""What a seat asks of the table besides moves: vacations, which are told at all tables of whoever sits there."""
+"""What a seat asks of the table besides moves: vacations, told at all its player's tables, and standing orders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlalchemy import insert, select
 
 from engine.menu import Move
 from engine.refusal import Refused
-from service import clerk, timing, vacations
+from service import clerk, orders, timing, vacations
 from service.chairs import Held
 from service.clerk import Desktop
 from service.house import House
@@ -41,6 +41,16 @@ def home(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:
     if last >= dict(desktop.table.seats[seat].away).get(first, ""):
         return desktop
     return clerk.enter(desktop, None, Move("home", (str(seat), first, last)), here.now(), here.settings)
+
+
+def order(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:
+    """Note what this seat wants done as soon as it may."""
+    return orders.give(desktop, seat, " ".join(words), here.now())
+
+
+def cancel(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:  # noqa: ARG001 - errands are alike
+    """Forget an order, or all."""
+    return orders.cancel(desktop, seat, words)
 
 
 def _announce(here: House, desktop: Desktop, seat: int, span: Span) -> Desktop:

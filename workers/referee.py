@@ -13,7 +13,7 @@ from engine import table as tables
 from engine.menu import Move
 from engine.record import Table
 from engine.refusal import Refused
-from service import clerk, vacations
+from service import clerk, orders, vacations
 from service.clerk import STAND_INS, Desktop
 from service.house import House
 from service.store import book
@@ -21,7 +21,7 @@ from service.store.book import Owed, Verdict
 from service.store.schema import submissions
 from workers import answer, errands
 
-ERRANDS = {"vacation": errands.vacation, "home": errands.home}
+ERRANDS = {"vacation": errands.vacation, "home": errands.home, "order": errands.order, "cancel": errands.cancel}
 BACK = Move("back")
 Submission = Row[tuple[object, ...]]
 log = structlog.get_logger()
@@ -79,7 +79,7 @@ def _judged(here: House, connection: Connection, submission: Submission) -> tupl
     assert desktop
     try:
         with connection.begin_nested():
-            seq, entered = desktop.table.length, _entered(here, desktop, submission)
+            seq, entered = desktop.table.length, _followed(here, desktop, submission)
             return Verdict(True, seq=seq if entered.table.length > seq else None), entered
     except Refused as refused:
         return Verdict(False, str(refused), refused.rule), None
@@ -90,16 +90,31 @@ def _judged(here: House, connection: Connection, submission: Submission) -> tupl
         return Verdict(False, "This move met a fault of ours. Nothing was changed; the host has been told."), None
 
 
+def _followed(here: House, desktop: Desktop, submission: Submission) -> Desktop:
+    """The submission done, and what others had ordered for this moment."""
+    before, after = desktop.table, _entered(here, desktop, submission)
+    ordered = submission.move.casefold().startswith("order")
+    return orders.follow(after, here.now(), here.settings) if ordered or _goes_on(before, after.table) else after
+
+
+def _goes_on(before: Table, after: Table) -> bool:
+    """Whether the game went on; where a move was taken back, or is asked back, nothing happens by itself."""
+    if after.state is not before.state:
+        return (after.last.seq if after.last else -1) >= (before.last.seq if before.last else -1)
+    return before.paused != after.paused or before.seats != after.seats
+
+
 def _entered(here: House, desktop: Desktop, submission: Submission) -> Desktop:
     seat, words = submission.seat, submission.move.split()
     errand = words[0].casefold()
     if errand == "sit":
         return _sat(here, desktop, seat, words[1:])
+    if errand in ERRANDS:
+        _refuse_closed(desktop)
+        return ERRANDS[errand](here, desktop, seat, words[1:])
     if submission.seen is not None:
         _refuse_stale(desktop, seat, submission.seen)
     _refuse_closed(desktop)
-    if errand in ERRANDS:
-        return ERRANDS[errand](here, desktop, seat, words[1:])
     move = _meant(desktop, seat, submission.move)
     if submission.seen is not None and move.verb in ("agree", "refuse"):
         _refuse_unasked(desktop, submission.seen)

@@ -66,6 +66,7 @@ seats = Table(
     Column("clock_from", BigInteger),
     Column("clock_left", BigInteger),
     Column("misses", Integer, nullable=False, server_default="0"),
+    Column("orders", Integer, nullable=False, server_default="0"),
     Index(
         "seats_late", "late_at", sqlite_where=text("late_at IS NOT NULL"), postgresql_where=text("late_at IS NOT NULL")
     ),

@@ -178,9 +178,9 @@ def _menu(place: Place, look: Look) -> Menu:
 
 def _own_time(place: Place, look: Look) -> dict[str, Any]:
     if place.seat is None or look.seats[place.seat].person is None:
-        return {"calendar": Calendar(), "vacations": ()}
+        return {"calendar": Calendar(), "vacations": (), "orders": ()}
     desk = house().desk
-    return {"calendar": desk.calendar(place), "vacations": desk.vacations(place)}
+    return {"calendar": desk.calendar(place), "vacations": desk.vacations(place), "orders": desk.orders(place)}
 
 
 def _offered(place: Place, look: Look) -> list[tuple[int, str]]:

@@ -149,3 +149,16 @@ def test_who_lost_the_seat_has_nothing_to_do_there(hall: Hall, visitor: Visitor)
     assert 'name="move"' not in page
     if hall.turn(opened) == turn:
         assert "given up" in visitor.say(opened.links[turn], hall.moves(opened)[0])
+
+
+def test_orders_are_given_shown_and_cancelled_on_the_page(hall: Hall, visitor: Visitor) -> None:
+    opened = hall.begin()
+    link, other = opened.links
+    response = visitor.post(f"/t/{link}", verb="order", arg="fly me to the moon", key="x")
+    page = visitor.get(response.location)
+    assert "<code>fly me to the moon</code>" in page
+    assert "fly me" not in visitor.get(f"/t/{other}")
+    assert "fly me" not in visitor.get(f"/t/{opened.watch}")
+    (order,) = hall.house.desk.orders(hall.house.desk.find(link))
+    response = visitor.post(f"/t/{link}", verb="cancel", arg=str(order.id), key="y")
+    assert "fly me" not in visitor.get(response.location)

@@ -13,7 +13,8 @@ def upgrade() -> None:
     op.add_column("people", sa.Column("calendar", sa.Text(), server_default="", nullable=False))
     for name in ("late_at", "clock_from", "clock_left"):
         op.add_column("seats", sa.Column(name, sa.BigInteger(), nullable=True))
-    op.add_column("seats", sa.Column("misses", sa.Integer(), server_default="0", nullable=False))
+    for name in ("misses", "orders"):
+        op.add_column("seats", sa.Column(name, sa.Integer(), server_default="0", nullable=False))
     op.execute(_running())
     op.drop_index("seats_due", "seats")
     op.create_index(
