@@ -50,8 +50,8 @@ class Game(Protocol):
     def __hash__(self) -> int:
         """Modules may be keys; so may games."""
 
-    def objection(self, options: Any, seats: int) -> str:
-        """Why these options do not go with so many seats, in a sentence; empty where they do."""
+    def objection(self, options: Any, seats: int) -> Refused | None:
+        """Why these options do not go with so many seats, in a sentence; None where they do."""
 
     def setup(self, options: Any, seats: int, chance: Chance) -> Sequence[Any]:
         """The first events."""
@@ -96,15 +96,17 @@ def begin(game: Game, options: Any, seats: int, chance: Chance) -> Played:
     """Set a new game up and let its first forced events happen."""
     why = objection(game, options, seats)
     if why:
-        raise Refused("{why}", why=why)
+        raise why
     return _settle(game, game.State(), game.setup(options, seats, chance), chance)
 
 
-def objection(game: Game, options: Any, seats: int) -> str:
-    """Why such a table cannot be opened, or an empty string."""
+def objection(game: Game, options: Any, seats: int) -> Refused | None:
+    """Why such a table cannot be opened, or None."""
     if seats not in game.META.seats:
         allowed = ", ".join(map(str, game.META.seats))
-        return f"{game.META.title} is played by {allowed} players, not by {seats}."
+        return Refused(
+            "{game} is played by {allowed} players, not by {seats}.", game=game.META.title, allowed=allowed, seats=seats
+        )
     return game.objection(options, seats)
 
 

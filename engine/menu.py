@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -20,6 +21,7 @@ TOKEN = re.compile(r"[^\s\x00-\x1f\x7f]{1,40}")
 LONGEST, LONGEST_WORD = 10_000, 80
 BEFORE_A_WORD = "\"'“”„‚‘’«»([<>→=.;:!?"
 AFTER_A_WORD = "\"'“”‘’«»)]<>.;:!?,"
+NAME = re.compile(r"[^\W\d_]+(?:[\s_'’-][^\W\d_]+)*[\s_-]?\d*")
 
 
 class Move(Struct, frozen=True):
@@ -206,7 +208,7 @@ def narrow(menu: Menu, said: Sequence[str], word: Word = lambda token: (token,))
         raise Refused("There is nothing for you to do now.")
     if not said:
         return Narrowed((), tuple(entry.verb for entry in menu), None)
-    verb = _match(said[0], [entry.verb for entry in menu], word)
+    verb, used = _next(said, 0, [entry.verb for entry in menu], word)
     if verb is None:
         raise Refused(
             "“{said}” is not one of your moves; write one of these: {moves}.",
@@ -216,27 +218,29 @@ def narrow(menu: Menu, said: Sequence[str], word: Word = lambda token: (token,))
     entry = next(entry for entry in menu if entry.verb == verb)
     match entry:
         case Choice():
-            return _narrow_choice(entry, said[1:], word)
+            return _narrow_choice(entry, said[used:], word)
         case Subset():
-            return _narrow_subset(entry, said[1:], word)
+            return _narrow_subset(entry, said[used:], word)
         case Number():
-            return _narrow_number(entry, said[1:])
+            return _narrow_number(entry, said[used:])
 
 
 def _narrow_choice(entry: Choice, said: Sequence[str], word: Word) -> Narrowed:
     left = list(entry.options)
     meant: tuple[str, ...] = (entry.verb,)
-    for place, bit in enumerate(said):
+    place = read = 0
+    while read < len(said):
         tokens = list(dict.fromkeys(args[place] for args in left if len(args) > place))
-        token = _match(bit, tokens, word)
+        token, used = _next(said, read, tokens, word)
         if token is None:
-            raise _misfit(meant, bit, tokens)
+            raise _misfit(meant, said[read], tokens)
         meant = (*meant, token)
         left = [args for args in left if len(args) > place and args[place] == token]
-    whole = [args for args in left if len(args) == len(said)]
+        place, read = place + 1, read + used
+    whole = [args for args in left if len(args) == place]
     if len(left) == 1 or whole:
-        return Narrowed(meant, _after(left, len(said)), Move(entry.verb, (whole or left)[0]))
-    return Narrowed(meant, _after(left, len(said)), None)
+        return Narrowed(meant, _after(left, place), Move(entry.verb, (whole or left)[0]))
+    return Narrowed(meant, _after(left, place), None)
 
 
 def _after(options: Sequence[tuple[str, ...]], place: int) -> tuple[str, ...]:
@@ -244,13 +248,14 @@ def _after(options: Sequence[tuple[str, ...]], place: int) -> tuple[str, ...]:
 
 
 def _narrow_subset(entry: Subset, said: Sequence[str], word: Word) -> Narrowed:
-    left, meant = list(entry.items), list[str]()
-    for bit in said:
-        token = _match(bit, list(dict.fromkeys(left)), word)
+    left, meant, read = list(entry.items), list[str](), 0
+    while read < len(said):
+        token, used = _next(said, read, list(dict.fromkeys(left)), word)
         if token is None:
-            raise _misfit((entry.verb, *meant), bit, left)
+            raise _misfit((entry.verb, *meant), said[read], left)
         left.remove(token)
         meant.append(token)
+        read += used
     if len(meant) > entry.most:
         raise Refused("Choose at most {most} for “{verb}”.", most=entry.most, verb=entry.verb, rule=entry.rule)
     order = sorted(meant, key=entry.items.index)
@@ -285,6 +290,24 @@ def _misfit(meant: Sequence[str], bit: str, tokens: Sequence[str]) -> Refused:
     )
 
 
+def _next(said: Sequence[str], read: int, tokens: Sequence[str], word: Word) -> tuple[str | None, int]:
+    """The token that the next word means, or the next few together (`Omsk am Irtysch`), and how many they are."""
+    if said[read] not in tokens:
+        for size in (3, 2):
+            together = _as_name(" ".join(said[read : read + size])) if len(said) >= read + size else None
+            found = [token for token in tokens if together and together in map(_as_name, (token, *word(token)))]
+            if len(found) == 1:
+                return found[0], size
+    return _match(said[read], tokens, word), 1
+
+
+def _as_name(text: str) -> str | None:
+    """A name of one or more words, however they are joined and spelt; None where it is no name."""
+    if len(text) > LONGEST_WORD or not NAME.fullmatch(text):
+        return None
+    return re.sub(r"[\W_]", "", _folded(text))
+
+
 def _match(bit: str, tokens: Sequence[str], word: Word) -> str | None:
     """The one token that this bit of text means, the closest way of reading it first."""
     if bit in tokens:
@@ -311,8 +334,16 @@ def _begins(form: str, bit: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Letters and digits only, but signs that make numbers (`-1,0`) stay."""
-    return re.sub(r"(?<!\d)[^\w\s,+-](?!\d)|(?<=[^\W\d])[-_'’.,](?=[^\W\d])", "", text.casefold())
+    """Letters and digits only, without accents, but signs that make numbers (`-1,0`) stay."""
+    return re.sub(r"(?<!\d)[^\w\s,+-](?!\d)|(?<=[^\W\d])[-_'’.,](?=[^\W\d])", "", _folded(text))
+
+
+def _folded(text: str) -> str:
+    """Without capitals and accents: `Á` is as good as `a`."""
+    if text.isascii():
+        return text.casefold()
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
 def _trim(bit: str) -> str:

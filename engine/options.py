@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, inspect
 
+from engine.reading import reader
 from engine.refusal import Refused
 
 
@@ -55,10 +56,11 @@ def read(options: type[Struct], chosen: Mapping[str, Any]) -> Any:
     known = {option.name: option for option in describe(options)}
     for name in chosen:
         if name not in known:
-            raise Refused(
-                "There is no option “{name}”; the options are: {names}.", name=name, names=", ".join(known) or "none"
-            )
-    return msgspec.convert({name: _value(known[name], value) for name, value in chosen.items()}, options)
+            if not known:
+                raise Refused("There is no option “{name}”; this game has none.", name=name)
+            raise Refused("There is no option “{name}”; the options are: {names}.", name=name, names=", ".join(known))
+    values = {name: _value(known[name], value) for name, value in chosen.items()}
+    return reader(options).decode(msgspec.json.encode(values))
 
 
 def _value(option: Option, value: Any) -> Any:
@@ -67,7 +69,21 @@ def _value(option: Option, value: Any) -> Any:
         return SWITCH[word]
     if option.kind != "switch" and word in option.values:
         return type(option.default)(word)
-    allowed = f"{option.least} to {option.most}" if option.kind == "number" else " or ".join(option.values)
-    raise Refused(
-        "The option “{name}” can be {allowed}, not “{value}”.", name=option.name, allowed=allowed, value=value
-    )
+    raise _misfit(option, value)
+
+
+def _misfit(option: Option, value: Any) -> Refused:
+    words = {"name": option.name, "value": value}
+    match option.kind:
+        case "switch":
+            return Refused("The option “{name}” can be on or off, not “{value}”.", **words)
+        case "word":
+            allowed = " / ".join(option.values)
+            return Refused("The option “{name}” can be {allowed}, not “{value}”.", allowed=allowed, **words)
+        case "number":
+            return Refused(
+                "The option “{name}” can be {least} to {most}, not “{value}”.",
+                least=option.least,
+                most=option.most,
+                **words,
+            )

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from engine.game import Game
 from engine.log import Entry
+from engine.reading import reader
 
 
 class Opened(Struct, frozen=True, omit_defaults=True, tag="table.Opened"):
@@ -374,4 +375,4 @@ def entry_type(game: Game) -> Any:
 @functools.cache
 def decoder(game: Game) -> msgspec.json.Decoder[Entry[Any]]:
     """Reads one stored entry."""
-    return msgspec.json.Decoder(entry_type(game))
+    return reader(entry_type(game))

@@ -229,7 +229,7 @@ def _open(game: Game, number: str, commitment: str, chosen: Sequence[str]) -> Op
     options = choices.read(game.META.options, dict(_pair(word) for word in chosen if not word.startswith("clock.")))
     why = games.objection(game, options, seats)
     if why:
-        raise Refused("{why}", why=why)
+        raise why
     return Opened(
         game.META.name, game.META.edition, seats, commitment, msgspec.to_builtins(options), dict(map(_pair, ticking))
     )

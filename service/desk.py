@@ -104,7 +104,7 @@ class Desk:
         options = choices.read(game.META.options, chosen)
         why = objection(game, options, len(invited))
         if why:
-            raise Refused("{why}", why=why)
+            raise why
         guests, clock = _checked(invited), self._clock(clock)
         table, seed, at = _new_name(), secrets.token_bytes(32), self.now()
         opening = engine_table.open_move(game, len(guests), seed, chosen, timing.words(clock))

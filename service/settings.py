@@ -11,6 +11,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.refusal import Refused
 
@@ -55,7 +56,14 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         text = environment.get(f"DEPESCHE_{name.upper()}")
         if text is not None:
             chosen[name] = _value(name, text, default)
-    return Settings(**chosen)
+    found = Settings(**chosen)
+    return found if "address" in chosen else replace(found, address=_visited_at(found))
+
+
+def _visited_at(settings: Settings) -> str:
+    """The address of a service without one of its own: where it listens."""
+    host = "127.0.0.1" if settings.host == "0.0.0.0" else settings.host  # noqa: S104 - only compared
+    return f"http://{host}:{settings.port}"
 
 
 def _defaults() -> dict[str, object]:

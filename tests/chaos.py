@@ -3,13 +3,14 @@
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
@@ -292,6 +293,14 @@ def _request(port: int, method: str, path: str, body: Any) -> Answer:
         return Answer(response.status, msgspec.json.decode(response.read()))
     finally:
         connection.close()
+
+
+def lasting_port() -> int:
+    """A port that nobody takes by chance while its server is being started again: no outgoing connection uses these."""
+    while True:
+        port = random.randrange(15_000, 30_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def until(wanted: Callable[[], bool], what: str) -> None:

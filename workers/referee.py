@@ -128,7 +128,12 @@ def _meant(desktop: Desktop, seat: int, text: str) -> Move:
     own, common = tables.menu(desktop.game, desktop.table, seat), tables.commands(desktop.table, seat)
     with suppress(Refused):
         return menus.from_text(own, text)
-    return menus.from_text(own + common, text)
+    try:
+        return menus.from_text(own + common, text)
+    except Refused:
+        if own:
+            raise
+        raise Refused("It is not your turn; somebody else has to move first.") from None
 
 
 def _present(here: House, desktop: Desktop, seat: int, move: Move) -> Desktop:

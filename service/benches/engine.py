@@ -81,7 +81,8 @@ def games() -> Iterator[Measure]:
     """Random games through menu and play, as many as fit into two seconds for every game and seat count."""
     for name, game in catalogue.games().items():
         for seats in game.META.seats:
-            yield from _games(name, game, seats)
+            if not game.objection(game.META.options(), seats):
+                yield from _games(name, game, seats)
 
 
 def _games(name: str, game: Game, seats: int) -> Iterator[Measure]:

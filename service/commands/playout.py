@@ -96,7 +96,7 @@ def _table(name: str, seats: int | None, pairs: Mapping[str, str]) -> Table:
     settled = options.read(game.META.options, pairs)
     why = games.objection(game, settled, seats)
     if why:
-        raise Misuse(why)
+        raise Misuse(str(why))
     return Table(game, settled, seats)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import fcntl
 import logging
+import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from engine.refusal import Refused
@@ -88,21 +88,24 @@ def _add_web(subparsers: Subparsers[Parser]) -> None:
     web.add_argument("--bind", help="address and port, for instance 0.0.0.0:8000")
 
 
-def _settings(options: argparse.Namespace) -> Settings:
-    from msgspec.structs import replace
+def plain_logs() -> None:
+    """What went wrong is told without the values of variables, for among them are seeds, links and addresses."""
+    import structlog
 
+    renderer = structlog.dev.ConsoleRenderer(
+        colors=sys.stdout.isatty(), exception_formatter=structlog.dev.plain_traceback
+    )
+    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], renderer])
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    """The settings of the environment; what the command line says stands above it."""
     from service import settings
 
-    found = settings.read()
-    folder = getattr(options, "folder", None)
-    host, port = getattr(options, "host", None), getattr(options, "port", None)
-    if folder:
-        found = replace(found, folder=Path(folder))
-    if host or port:
-        host, port = host or found.host, port or found.port
-        shown = "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104 - only compared
-        found = replace(found, host=host, port=port, address=f"http://{shown}:{port}")
-    return found
+    plain_logs()
+    said = {name: getattr(options, name, None) for name in ("folder", "host", "port")}
+    above = {f"DEPESCHE_{name.upper()}": str(value) for name, value in said.items() if value is not None}
+    return settings.read({**os.environ, **above})
 
 
 def run_serve(options: argparse.Namespace) -> int:

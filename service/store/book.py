@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from service.store.schema import entries, letters, people, seats, submissions, tables
@@ -121,18 +121,12 @@ def append(
         insert(entries),
         {"table": table, "seq": sealed.seq, "body": sealed.body, "digest": sealed.digest, "hash": sealed.hash},
     )
-    connection.execute(
-        ADVANCE.values(
-            length=sealed.seq + 1,
-            head=sealed.hash,
-            phase=phase,
-            moved_at=at,
-            ended_at=at if phase == "over" else None,
-        ),
-        {"wanted": table},
-    )
-    for chair in chairs:
-        sit(connection, table, chair)
+    ended = at if phase == "over" else None
+    row = {"length": sealed.seq + 1, "head": sealed.hash, "phase": phase, "moved_at": at, "ended_at": ended}
+    connection.execute(ADVANCE, {"wanted": table, **row})
+    sitting = [{"wanted": table, "one": chair.seat, **_standing(chair)} for chair in chairs]
+    if sitting:
+        connection.execute(SIT, sitting)
     rows = [
         {"table": table, "seq": sealed.seq, "seat": letter.seat, "kind": letter.kind, "due_at": letter.due_at}
         for letter in owed
@@ -143,16 +137,18 @@ def append(
 
 def sit(connection: Connection, table: str, chair: Chair) -> None:
     """Change a seat's row."""
-    values = {name: getattr(chair, name) for name in CHANGING}
-    connection.execute(SIT.values(values), {"wanted": table, "one": chair.seat})
+    connection.execute(SIT, {"wanted": table, "one": chair.seat, **_standing(chair)})
+
+
+def _standing(chair: Chair) -> dict[str, Any]:
+    row = structs.asdict(chair)
+    del row["seat"]
+    return row
 
 
 def judge(connection: Connection, submission: int, verdict: Verdict) -> None:
     """Note the verdict on a submission."""
-    connection.execute(
-        JUDGE.values(accepted=verdict.accepted, said=verdict.said, rule=verdict.rule, seq=verdict.seq),
-        {"one": submission},
-    )
+    connection.execute(JUDGE, {"one": submission, **structs.asdict(verdict)})
 
 
 def owe(connection: Connection, table: str, seq: int, letter: Owed, said: str = "") -> None:

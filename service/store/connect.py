@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,8 +69,22 @@ def _snapshots(engine: Engine) -> Engine:
 def _sqlite_connected(connection: Any, _: Any) -> None:
     """Durable, and readers never wait; transactions are begun by us and not, late, by the driver."""
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=20000"):
+    for pragma in ("busy_timeout=20000", "synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
+    _write_ahead(connection)
+
+
+def _write_ahead(connection: Any) -> None:
+    """Keep a log ahead of the file; while others change a new file to that, SQLite would fail instead of waiting."""
+    until = time.monotonic() + 20
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(0.01)
 
 
 def _sqlite_begin(connection: Connection) -> None:

@@ -12,6 +12,7 @@ from engine import catalogue
 from engine import menu as menus
 from engine import table as tables
 from engine.options import describe
+from engine.reading import reader
 from engine.refusal import Refused
 from service import people
 from service.desk import Invited, Look, Place
@@ -51,7 +52,7 @@ class Sitting(Struct, forbid_unknown_fields=True):
 
 def _body(kind: Any) -> Any:
     try:
-        return msgspec.json.decode(request.get_data(), type=kind)
+        return reader(kind).decode(request.get_data())
     except msgspec.DecodeError as error:
         raise Refused("This is not the JSON that belongs here: {why}", why=error) from error
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
-from engine.game import Game
+from engine.game import Game, objection
 from engine.options import Option, describe
 from engine.refusal import Refused
 from service import samples
@@ -137,7 +137,7 @@ def _options(name: str) -> tuple[Option, ...]:
 def _drawn(name: str) -> str:
     """The board of a game some moves after its beginning, as all may see it."""
     game = _game(name)
-    most = max(seats for seats in game.META.seats if not game.objection(game.META.options(), seats))
+    most = max(seats for seats in game.META.seats if not objection(game, game.META.options(), seats))
     sample = samples.started(game, most, b"lobby".ljust(32))
     for _ in itertools.islice(samples.played(sample, Random(7)), EARLY):  # noqa: S311 - a picture, not dice
         pass

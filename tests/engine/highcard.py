@@ -67,7 +67,7 @@ class View(Struct, frozen=True):
 
 
 def objection(options, seats):
-    return ""
+    return None
 
 
 def setup(options, seats, chance):

@@ -82,7 +82,7 @@ def test_the_same_seed_gives_the_same_game(case):
 @every_case
 def test_replay_by_evolve_alone_gives_the_played_state(case):
     state = None
-    for position in game_of(case, SEEDS[1]):
+    for position in game_of(case, SEEDS[0]):
         state = games.fold(case.game, position.events, state)
         assert state == position.state
 

@@ -76,6 +76,10 @@ def test_the_moves_are_as_many_as_counted_and_all_different(offered):
         ("  travel:  →Omsk!!  ", "travel Omsk"),
         ("travel nishnijnowgorod", "travel Nishnij-Nowgorod"),
         ("travel NISHNIJNOW", "travel Nishnij-Nowgorod"),
+        ("travel nishnij nowgorod", "travel Nishnij-Nowgorod"),
+        ("travel Ömsk", "travel Omsk"),
+        ("travel O\u0308msk", "travel Omsk"),
+        ("move a 1 b 1", "move A1 B1"),
         ("move b10", "move B10 A7"),
         ("b 7", "bid 7"),
         ("bid 0", "bid 0"),
@@ -121,6 +125,22 @@ def test_case_punctuation_beginnings_and_the_obvious_rest(text, move):
 def test_what_does_not_fit_is_refused_with_what_would(text, sentence):
     with pytest.raises(Refused, match=sentence):
         read(text)
+
+
+WORDS = {"travel": ("aller à", "reis"), "Omsk": ("Omsk am Irtysch",), "pass": ("ik pas",), "Moskwa": ("Moskau",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("reis Moskau", "travel Moskwa"),
+        ("ALLER A omsk am irtysch!", "travel Omsk"),
+        ("Ik pas.", "pass"),
+        ("travel mosk", "travel Moskwa"),
+    ],
+)
+def test_words_of_other_languages_count_also_when_they_are_several(text, move):
+    assert str(menu.from_text(MENU, text, lambda token: WORDS.get(token, ()))) == move
 
 
 def test_half_a_number_is_no_beginning():

@@ -60,7 +60,7 @@ def test_a_choice_is_read_as_text_or_as_a_plain_value(name, value, meant):
     [
         ("river", "perhaps", "The option “river” can be on or off, not “perhaps”."),
         ("river", 2, "can be on or off, not “2”"),
-        ("rules", "new", "The option “rules” can be revised or basic, not “new”."),
+        ("rules", "new", "The option “rules” can be revised / basic, not “new”."),
         ("rounds", "0", "The option “rounds” can be 1 to 12, not “0”."),
         ("rounds", 13, "can be 1 to 12, not “13”"),
         ("rounds", "3.0", "can be 1 to 12"),

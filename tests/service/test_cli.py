@@ -263,7 +263,7 @@ def test_playout_refuses_what_cannot_be_played(refused):
     assert "There is no game “chess”" in refused("playout", "chess")
     assert "not by 7" in refused("playout", "kaiser", "--seats", 7)
     assert "no option “colour”" in refused("playout", "kaiser", "--option", "colour=red")
-    assert "can be adjacent or opposite" in refused("playout", "kaiser", "--option", "corners=round")
+    assert "can be adjacent / opposite" in refused("playout", "kaiser", "--option", "corners=round")
     assert "NAME=VALUE, not “corners”" in refused("playout", "kaiser", "--option", "corners")
     assert "are for two players" in refused("playout", "kaiser", "--seats", 3, "--option", "corners=opposite")
     assert "“0” is not a whole number" in refused("playout", "kaiser", "--count", 0)

@@ -353,7 +353,7 @@ def test_the_mailbox_shows_every_letter_with_its_picture(hall: Hall, visitor: Vi
         ({"name__1": "", "address__1": ""}, "is played by 2, 3, 4 players, not by 1"),
         ({"address__0": "", "bot__0": "on", "address__1": "", "bot__1": "on"}, "At least one player needs an e-mail"),
         ({"option__rounds": "99"}, "“rounds” can be 1 to 12"),
-        ({"option__corners": "round"}, "“corners” can be adjacent or opposite"),
+        ({"option__corners": "round"}, "“corners” can be adjacent / opposite"),
     ],
 )
 def test_the_form_says_what_is_wrong_and_keeps_what_was_typed(

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -69,6 +69,20 @@ def test_several_processes_may_migrate_at_once(store: Store, database_url: str) 
     assert [process.returncode for process in migrating] == [0] * 4, "\n".join(said)
     with store.reading() as connection:
         assert set(inspect(connection).get_table_names()) == {*metadata.tables, "alembic_version"}
+
+
+def test_a_new_sqlite_file_may_be_opened_by_many_at_once(tmp_path: Path) -> None:
+    for number in range(20):
+        url, together = f"sqlite:///{tmp_path / str(number)}", Barrier(6)
+
+        def open_it(url: str = url, together: Barrier = together) -> None:
+            together.wait(10)
+            with closing(Store(url)) as store, store.writing():
+                pass
+
+        with ThreadPoolExecutor(6) as pool:
+            for done in [pool.submit(open_it) for _ in range(6)]:
+                done.result()
 
 
 def sealed(seq: int) -> Sealed:

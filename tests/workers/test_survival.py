@@ -23,7 +23,7 @@ from service.store import Store, book
 from service.store.schema import letters, mailbox, seats, submissions, tables
 from tests import chaos
 from tests.chaos import Crowd, Vandal
-from tests.servers import Sink, free_port
+from tests.servers import Sink
 
 HOST = "house.example"
 SETTINGS = {"secret": "a house for tests", "sender": f"depesche@{HOST}", "patience": 1.0, "thinking": 0.02, "lease": 3}
@@ -56,7 +56,7 @@ def test_the_embedded_service_for_long(tmp_path: Path) -> None:
 
 
 def production(database: str, redis: str, sink: Sink, folder: Path, seconds: float) -> None:
-    ports = [free_port(), free_port()]
+    ports = [chaos.lasting_port(), chaos.lasting_port()]
     webs = [["web", "--workers", "1", "--threads", "8", "--bind", f"127.0.0.1:{port}"] for port in ports]
     commands = [*webs, ["worker"], ["worker"], ["clock"]]
     sink.pause = 0.05  # so that workers are often killed when a letter was taken and is not yet marked
@@ -76,7 +76,7 @@ def production(database: str, redis: str, sink: Sink, folder: Path, seconds: flo
 
 
 def embedded(folder: Path, seconds: float) -> None:
-    port, database = free_port(), f"sqlite:///{folder / 'depesche.sqlite'}"
+    port, database = chaos.lasting_port(), f"sqlite:///{folder / 'depesche.sqlite'}"
     with (
         chaos.service(folder, [["serve", "--port", str(port)]], **SETTINGS) as processes,
         closing(Store(database)) as store,

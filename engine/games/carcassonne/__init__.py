@@ -1,10 +1,9 @@
 """Carcassonne with The Messages and the boxes that go with it: lay the land, and claim it."""
 
+from engine.games.carcassonne.changes import Event, evolve
 from engine.games.carcassonne.rules import (
     META,
-    Event,
     decide,
-    evolve,
     menu,
     objection,
     setup,

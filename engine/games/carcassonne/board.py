@@ -47,8 +47,6 @@ class Piece(Struct, frozen=True, eq=False):
     `codes` is what the side asks of the cell beyond it.
     """
 
-    tile: str
-    turn: int
     segments: tuple[Segment, ...]
     edges: str
     joins: tuple[tuple[int, ...], ...]
@@ -77,15 +75,13 @@ def _rows() -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name + GARDEN, row | {"in_garden": True}
 
 
-def _piece(name: str, row: dict[str, Any], turn: int) -> Piece:
+def _piece(row: dict[str, Any], turn: int) -> Piece:
     quarter = turn // 90
     segments = _named([*_built(row, quarter), *_fields(row, quarter)])
     rivers = tuple(_turned(word, quarter) for word in row.get("rivers", ()))
     kinds = [_side_kind(segments, rivers, side) for side in range(4)]
     joins = tuple(_along(segments, kinds[side], side) for side in range(4))
     return Piece(
-        tile=name,
-        turn=turn,
         segments=segments,
         edges="".join(EDGES[kind] for kind in kinds),
         joins=joins,
@@ -215,6 +211,6 @@ def spots(tile: str, turn: int, kind: str, where: frozenset[str]) -> tuple[tuple
 
 GARDEN = "*"
 ENCLOSED = frozenset({"cloister", "garden"})
-PIECES: dict[str, dict[int, Piece]] = {name: {turn: _piece(name, row, turn) for turn in TURNS} for name, row in _rows()}
+PIECES: dict[str, dict[int, Piece]] = {name: {turn: _piece(row, turn) for turn in TURNS} for name, row in _rows()}
 WAYS = Ways()
 FITS: dict[str, dict[int, int]] = {tile: _fits(tile) for tile in PIECES}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import fields
 
 from engine.chance import Chance
 from engine.games.carcassonne.board import START, SUPPLY, Args, tiles_of
@@ -24,8 +25,13 @@ class Deck(Struct, frozen=True):
 class Expansion(Struct, frozen=True, eq=False):
     """The hooks of one box; what a box does not change stays empty.
 
-    `rounds` are the scoring rounds 1a (start of the turn), 1b (tile drawn), 1c (tile placed) and 4 (end of the turn)
-    by name; a round 2 (after the figure) begins with an act, round 3 is the scoring of features, with `bonus` after it.
+    `deck` mixes tiles in, `begun` lays things ready, `fitting` narrows where a tile may go, `joining` speaks up when
+    one is placed; `deploy` offers further figures, `act` a deed instead of a figure; `completed` comes before the
+    scoring of a feature, `worth` changes what it is worth, `extra` adds to that for one seat, `bonus` awards beside it;
+    `escort` says who goes home with a figure, `closed` what a scoring round leads to, `after` what follows a tile,
+    `final` what is counted at the end. `errands`, `menus`, `decide`, `evolve` are steps, menus, verbs, events it adds.
+    `rounds` are the scoring rounds 1a (start of the turn), 1b (tile drawn), 1c (tile placed), 4 (end of the turn);
+    round 2 (after the figure) begins with an act, round 3 is the scoring of features.
     """
 
     option: str
@@ -47,7 +53,7 @@ class Expansion(Struct, frozen=True, eq=False):
     escort: Callable[[Feature, Figure, Rules], tuple[Figure, ...]] | None = None
     closed: Callable[[State, Chance], Any] | None = None
     after: Callable[[State, Part], Any] | None = None
-    errands: dict[str, Callable[[State, Errand, Chance], Any]] = {}
+    errands: dict[str, Callable[[State, Errand], Struct]] = {}
     menus: dict[str, Callable[[State, Errand, Rules], Menu]] = {}
     decide: dict[str, Callable[[State, int, Move, Rules], Sequence[Any]]] = {}
     final: Callable[[State], tuple[Award, ...]] | None = None
@@ -63,7 +69,7 @@ class Rules(Struct, frozen=True, eq=False):
     scoring_figures: int
     followers: dict[str, frozenset[str]]
     rounds: dict[str, tuple[Callable[[State, Part], tuple[Award, ...]], ...]]
-    errands: dict[str, Callable[[State, Errand, Chance], Any]]
+    errands: dict[str, Callable[[State, Errand], Struct]]
     menus: dict[str, Callable[[State, Errand, Rules], Menu]]
     decide: dict[str, Callable[[State, int, Move, Rules], Sequence[Any]]]
     hooks: dict[str, tuple[Any, ...]]
@@ -77,8 +83,8 @@ class Rules(Struct, frozen=True, eq=False):
 
 
 MEEPLE_PLACES = frozenset({"road", "city", "cloister", "field"})
-HOOKS = ("deck", "begun", "fitting", "joining", "deploy", "act", "completed", "worth", "extra", "bonus", "escort")
-LATER_HOOKS = ("closed", "after", "final")
+ROUNDS = ("1a", "1b", "1c", "4")
+HOOKS = tuple(field.name for field in fields(Expansion) if field.default is None)
 
 
 def united(boxes: Sequence[Expansion]) -> Rules:
@@ -89,16 +95,11 @@ def united(boxes: Sequence[Expansion]) -> Rules:
         strength=_merged({"meeple": 1}, *(box.strength for box in boxes)),
         scoring_figures=max((box.scoring_figures for box in boxes), default=1),
         followers=_merged({"meeple": MEEPLE_PLACES}, *(box.followers for box in boxes)),
-        rounds={
-            place: tuple(box.rounds[place] for box in boxes if place in box.rounds) for place in ("1a", "1b", "1c", "4")
-        },
+        rounds={place: tuple(box.rounds[place] for box in boxes if place in box.rounds) for place in ROUNDS},
         errands=_merged(*(box.errands for box in boxes)),
         menus=_merged(*(box.menus for box in boxes)),
         decide=_merged(*(box.decide for box in boxes)),
-        hooks={
-            name: tuple(hook for box in boxes if (hook := getattr(box, name)) is not None)
-            for name in HOOKS + LATER_HOOKS
-        },
+        hooks={name: tuple(hook for box in boxes if (hook := getattr(box, name)) is not None) for name in HOOKS},
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -173,7 +172,7 @@ def performed(state: State, event: MessagePerformed) -> State:
     return awarded(taken_back(state, event.figures), awards)
 
 
-def put_back(state: State, errand: Errand, chance: Chance) -> MessageReturned:
+def put_back(state: State, errand: Errand) -> MessageReturned:
     return MessageReturned(errand.number)
 
 
@@ -186,10 +185,6 @@ def _under(pile: Pile, number: int) -> Pile:
     return Pile(pile.unseen, (*pile.seen, number))
 
 
-def wait(state: State, errand: Errand, chance: Chance) -> Any:
-    return None
-
-
 BOX = Expansion(
     option="messages",
     scoring_figures=2,
@@ -197,7 +192,7 @@ BOX = Expansion(
     closed=closed,
     menus={"message": menu},
     decide={"message": decide},
-    errands={"message": wait, "return": put_back},
+    errands={"return": put_back},
     evolve={
         MessageDrawn: drawn,
         MessageTraded: traded,

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.game import Meta, Standing
-from engine.games.carcassonne import land, scoring
+from engine.games.carcassonne import scoring
 from engine.games.carcassonne.board import FITS, WAYS, Args, spots
-from engine.games.carcassonne.boxes import BOXES, rules_of
+from engine.games.carcassonne.boxes import rules_of
 from engine.games.carcassonne.expansion import Rules
 from engine.games.carcassonne.state import (
     Began,
     BonusCounted,
     Errand,
-    FeatureScored,
     Figure,
     FigurePlaced,
     FigureWithheld,
@@ -31,18 +26,16 @@ from engine.games.carcassonne.state import (
     PartEnded,
     RoundClosed,
     RoundOpened,
-    ScorerMoved,
     State,
     TileDrawn,
     TilePlaced,
     TileSetAside,
     TurnBegan,
-    awarded,
     find,
-    on_top,
     part_of,
 )
 from engine.menu import Choice, Menu, Move
+from engine.refusal import Refused
 
 META = Meta(
     name="carcassonne",
@@ -62,11 +55,11 @@ META = Meta(
 PASS = Choice("pass", rule="2.6")
 
 
-def objection(options: Options, seats: int) -> str:
+def objection(options: Options, seats: int) -> Refused | None:
     """§1.1: the sixth set of figures comes with Inns & Cathedrals."""
     if seats == 6 and not options.inns_cathedrals:
-        return "Six players need Inns & Cathedrals; switch “inns_cathedrals” on."
-    return ""
+        return Refused("Six players need Inns & Cathedrals; switch “inns_cathedrals” on.", rule="1.1")
+    return None
 
 
 def setup(options: Options, seats: int, chance: Chance) -> list[Struct]:
@@ -180,17 +173,21 @@ def upkeep(state: State, chance: Chance) -> Struct | None:
         return _ending(state)
     if state.owed and waits(state):
         return None
-    work = state.work[-1]
-    rules = rules_of(state.options)
+    work, rules = state.work[-1], rules_of(state.options)
     if isinstance(work, Errand):
-        return _close(state, rules, chance) or rules.errands[work.step](state, work, chance)
+        return _close(state, rules, chance) or _errand(state, work, rules)
     return STEPS[work.step](state, work, rules, chance)
 
 
+def _errand(state: State, errand: Errand, rules: Rules) -> Struct | None:
+    hook = rules.errands.get(errand.step)
+    return hook(state, errand) if hook else None
+
+
 def _open(state: State, part: Part, rules: Rules, place: str) -> Struct | None:
-    """A scoring round at a named place of the turn, once, if a box gives points there."""
+    """A scoring round at a named place of the turn, if a box gives points there; the turn never goes back past it."""
     hooks = rules.rounds[place]
-    if not hooks or part.passed == place:
+    if not hooks or part.passed >= place:
         return None
     awards = tuple(award for hook in hooks for award in hook(state, part))
     return RoundOpened(place, awards) if awards else None
@@ -248,7 +245,7 @@ def _score(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | N
             if event is not None:
                 return event
         if state.features[root].figures:
-            return scoring.scoring(state, rules, root)
+            return scoring.settled(state, rules, root)
     return _close(state, rules, chance) or _open(state, part, rules, "4") or _end(state, part, rules)
 
 
@@ -288,7 +285,7 @@ def _ending(state: State) -> Struct | None:
     rules = rules_of(state.options)
     root = scoring.uncounted(state)
     if root is not None:
-        return scoring.scoring(state, rules, root)
+        return scoring.settled(state, rules, root)
     for box in rules.boxes:
         if box.final is not None and box.option not in state.counted:
             return BonusCounted(box.option, box.final(state))
@@ -299,101 +296,3 @@ def _ending(state: State) -> Struct | None:
 def standing(state: State) -> tuple[Standing, ...]:
     places = state.places or (None,) * len(state.track)
     return tuple(Standing(score(state, seat), False, place) for seat, place in enumerate(places))
-
-
-def evolve(state: State, event: Struct) -> State:
-    change = CHANGES.get(type(event))
-    if change is None:
-        raise TypeError(f"no event of this game: {event!r}")
-    return change(state, event)
-
-
-def _began(state: State, event: Began) -> State:
-    seats = len(event.track)
-    state = State(
-        options=event.options, turn=event.first, bags=event.bags, supply=(event.supply,) * seats, track=event.track
-    )
-    for hook in rules_of(event.options).hooks["begun"]:
-        state = hook(state)
-    return state
-
-
-def _turn_began(state: State, event: TurnBegan) -> State:
-    return replace(state, turn=event.seat, work=FRESH)
-
-
-FRESH = (Part(),)
-
-
-def _drawn(state: State, event: TileDrawn) -> State:
-    bag, *later = state.bags
-    place = bag.index(event.tile)
-    left = bag[:place] + bag[place + 1 :]
-    part = part_of(state)
-    drawn = Part("place", part.kind, event.tile, "", (), part.passed, part.extra)
-    return replace(state, bags=(left, *later) if left else tuple(later), work=on_top(state, drawn))
-
-
-def _set_aside(state: State, event: TileSetAside) -> State:
-    part = replace(part_of(state), step="draw", tile="")
-    return replace(state, aside=(*state.aside, event.tile), work=on_top(state, part))
-
-
-def _figure_placed(state: State, event: FigurePlaced) -> State:
-    return _figures_done(land.stationed(state, event.figure), event)
-
-
-def _figures_done(state: State, event: FigurePlaced | FigureWithheld) -> State:
-    part = part_of(state)
-    scored = Part("score", part.kind, part.tile, part.cell, part.done, part.passed, part.extra)
-    return replace(state, work=on_top(state, scored))
-
-
-def _round_opened(state: State, event: RoundOpened) -> State:
-    part = replace(part_of(state), passed=event.place)
-    return awarded(replace(state, work=on_top(state, part)), event.awards)
-
-
-def _round_closed(state: State, event: RoundClosed) -> State:
-    return replace(state, moved=())
-
-
-def _part_ended(state: State, event: PartEnded) -> State:
-    return replace(state, work=state.work[:-1])
-
-
-def _final_began(state: State, event: FinalScoringBegan) -> State:
-    """§4.2: one figure shows the sum, nothing is owed any more."""
-    track = tuple((total,) for total in event.totals)
-    return replace(state, phase="final", work=(), track=track, owed=(), moved=())
-
-
-def _bonus_counted(state: State, event: BonusCounted) -> State:
-    return awarded(replace(state, counted=(*state.counted, event.why)), event.awards)
-
-
-def _game_ended(state: State, event: GameEnded) -> State:
-    return replace(state, phase="over", places=event.places)
-
-
-CHANGES: dict[type, Callable[[State, Any], State]] = {
-    Began: _began,
-    TurnBegan: _turn_began,
-    TileDrawn: _drawn,
-    TileSetAside: _set_aside,
-    TilePlaced: land.placed,
-    FigurePlaced: _figure_placed,
-    FigureWithheld: _figures_done,
-    FeatureScored: scoring.scored,
-    ScorerMoved: scoring.advanced,
-    RoundOpened: _round_opened,
-    RoundClosed: _round_closed,
-    PartEnded: _part_ended,
-    FinalScoringBegan: _final_began,
-    BonusCounted: _bonus_counted,
-    GameEnded: _game_ended,
-}
-for _box in BOXES:
-    CHANGES.update(_box.evolve)
-
-Event: Any = functools.reduce(operator.or_, CHANGES)

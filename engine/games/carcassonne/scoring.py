@@ -60,7 +60,7 @@ def points_for(state: State, rules: Rules, feature: Feature, seat: int) -> int:
     return worth(state, rules, feature) + extra
 
 
-def scoring(state: State, rules: Rules, root: int) -> FeatureScored:
+def settled(state: State, rules: Rules, root: int) -> FeatureScored:
     """A feature is scored: its leaders are awarded, and all figures on it go home."""
     feature = state.features[root]
     awards = [Award(seat, points_for(state, rules, feature, seat), feature.kind) for seat in leaders(rules, feature)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.chance import Chance
 from engine.games.carcassonne.board import PIECES, Args, spots
 from engine.games.carcassonne.expansion import Deck, Expansion, Rules, mixed_in
 from engine.games.carcassonne.land import met
@@ -135,10 +134,6 @@ def declined(state: State, event: SecondTileDeclined) -> State:
     return replace(state, work=state.work[:-1])
 
 
-def wait(state: State, errand: Errand, chance: Chance) -> None:
-    return None
-
-
 def extra(state: State, feature: Feature, seat: int) -> int:
     """§7.6: with a pig of its own a seat gets one point more for every city of the farm."""
     pig = any(figure.kind == "pig" and figure.seat == seat for figure in feature.figures)
@@ -172,7 +167,6 @@ BOX = Expansion(
     extra=extra,
     escort=escort,
     after=after,
-    errands={"second": wait},
     menus={"second": menu},
     decide={"builder": decide},
     final=final,

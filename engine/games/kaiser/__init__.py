@@ -1,17 +1,8 @@
 """Kaiser, König, Edelmann: bring your emperor into the fortress before anybody else does."""
 
-from engine.games.kaiser.rules import (
-    META,
-    Event,
-    State,
-    decide,
-    evolve,
-    menu,
-    objection,
-    setup,
-    standing,
-    upkeep,
-)
+from engine.games.kaiser.evolve import evolve
+from engine.games.kaiser.rules import META, decide, menu, objection, setup, standing, upkeep
+from engine.games.kaiser.state import Event, State
 from engine.games.kaiser.view import View, hear, redeal, view
 
 __all__ = [

@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from collections.abc import Iterator
-from typing import Annotated, Literal, TypeVar
-
-import msgspec
-from msgspec import Struct
-from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.game import Meta, Standing
-from engine.games.kaiser.board import CENTRE, DISTANCE, FORMATION, WAYS, WORTH, Rank
+from engine.games.kaiser.board import CENTRE, WAYS, WORTH
+from engine.games.kaiser.state import (
+    Assembled,
+    Captured,
+    Event,
+    Fell,
+    GameEnded,
+    Moved,
+    Options,
+    Passed,
+    RoundBegan,
+    RoundDrawn,
+    RoundWon,
+    Scored,
+    State,
+    TurnBegan,
+)
 from engine.menu import Choice, Menu, Move
-
-Item = TypeVar("Item")
+from engine.refusal import Refused
 
 CORNERS: dict[int, str] = {3: "ABC", 4: "ABCD"}
 PAIRS = {"adjacent": "AB", "opposite": "AC"}
 FORTRESS_BONUS = 5
 QUIET_ROUNDS = 60
 REPETITIONS = 3
-
-
-class Options(Struct, frozen=True):
-    corners: Annotated[
-        Literal["adjacent", "opposite"],
-        msgspec.Meta(description="With two players: neighbouring corners, or corners across the board (§1.2)"),
-    ] = "adjacent"
-    rounds: Annotated[
-        int, msgspec.Meta(ge=1, le=12, description="How many rounds are played for points, the start passing on (§6.3)")
-    ] = 1
-    last_emperor: Annotated[
-        Literal["wins", "must_enter"],
-        msgspec.Meta(description="The last emperor wins at once, or still has to reach the fortress (§5.2)"),
-    ] = "wins"
-    eliminated_score: Annotated[
-        bool, msgspec.Meta(description="A player without emperor still scores the stones left to him (§6.2)")
-    ] = True
-
 
 META = Meta(
     name="kaiser",
@@ -58,116 +48,11 @@ META = Meta(
 )
 
 
-class Stone(Struct, frozen=True):
-    """A figure on the board and whose it is."""
-
-    seat: int
-    rank: Rank
-
-
-class State(Struct, frozen=True):
-    """A round in progress, and the points of the rounds before."""
-
-    corners: tuple[str, ...] = ()
-    options: Options = Options()
-    round: int = 0
-    first: int = 0
-    turn: int = 0
-    moved: bool = False
-    stones: dict[str, Stone] = {}
-    opened: tuple[bool, ...] = ()
-    out: tuple[bool, ...] = ()
-    nearest: tuple[int, ...] = ()
-    quiet: int = 0
-    mark: int = 0
-    seen: dict[int, int] = {}
-    repeated: int = 0
-    last: tuple[str, str] | None = None
-    decided: bool = False
-    victor: int | None = None
-    counted: tuple[int, ...] = ()
-    points: tuple[int, ...] = ()
-    victories: tuple[int, ...] = ()
-    places: tuple[int, ...] = ()
-
-
-class Assembled(Struct, frozen=True, omit_defaults=True, tag=True):
-    """The players took their corners, clockwise."""
-
-    corners: tuple[str, ...]
-    options: Options
-
-
-class RoundBegan(Struct, frozen=True, omit_defaults=True, tag=True):
-    """All stones stand in their formation, and this seat begins."""
-
-    round: int
-    first: int
-
-
-class Moved(Struct, frozen=True, omit_defaults=True, tag=True):
-    seat: int
-    rank: Rank
-    start: str
-    end: str
-
-
-class Captured(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A stone left the board; the capturing one stands in its place."""
-
-    seat: int
-    at: str
-    victim: int
-    rank: Rank
-
-
-class Fell(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A seat lost its emperor and is out of this round."""
-
-    seat: int
-
-
-class Passed(Struct, frozen=True, omit_defaults=True, tag=True):
-    """No stone of this seat can move."""
-
-    seat: int
-
-
-class TurnBegan(Struct, frozen=True, omit_defaults=True, tag=True):
-    seat: int
-
-
-class RoundWon(Struct, frozen=True, omit_defaults=True, tag=True):
-    seat: int
-    by: Literal["fortress", "last emperor"]
-
-
-class RoundDrawn(Struct, frozen=True, omit_defaults=True, tag=True):
-    by: Literal["repetition", "quiet"]
-
-
-class Scored(Struct, frozen=True, omit_defaults=True, tag=True):
-    """Points for the stones a seat has left, and for winning the round."""
-
-    seat: int
-    stones: int
-    bonus: int = 0
-
-
-class GameEnded(Struct, frozen=True, omit_defaults=True, tag=True):
-    places: tuple[int, ...]
-
-
-Event = (
-    Assembled | RoundBegan | Moved | Captured | Fell | Passed | TurnBegan | RoundWon | RoundDrawn | Scored | GameEnded
-)
-
-
-def objection(options: Options, seats: int) -> str:
+def objection(options: Options, seats: int) -> Refused | None:
     """§1.2: only two players can choose to sit across the board."""
     if options.corners == "opposite" and seats != 2:
-        return "Opposite corners are for two players; leave “corners” at adjacent."
-    return ""
+        return Refused("Opposite corners are for two players; leave “corners” at adjacent.", rule="1.2")
+    return None
 
 
 def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
@@ -212,7 +97,7 @@ def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
     start, end = move.args
     moved = Moved(seat, state.stones[start].rank, start, end)
     taken = state.stones.get(end)
-    return [moved] if taken is None else [Captured(seat, end, taken.seat, taken.rank), moved]
+    return [moved] if taken is None else [moved, Captured(seat, end, taken.seat, taken.rank)]
 
 
 def upkeep(state: State, chance: Chance) -> Event | None:
@@ -292,102 +177,3 @@ def _places(state: State) -> tuple[int, ...]:
 def standing(state: State) -> tuple[Standing, ...]:
     places = state.places or (None,) * len(state.points)
     return tuple(map(Standing, state.points, state.out, places))
-
-
-def evolve(state: State, event: Event) -> State:
-    match event:
-        case Moved():
-            return _moved(state, event)
-        case TurnBegan(seat):
-            return replace(state, turn=seat, moved=False)
-        case Captured(_, at):
-            return _captured(state, at)
-        case Fell(seat):
-            return replace(state, out=_with(state.out, seat, True))
-        case Passed(seat):
-            return _passed(state, seat)
-        case RoundWon(seat):
-            return replace(
-                state, decided=True, victor=seat, victories=_with(state.victories, seat, state.victories[seat] + 1)
-            )
-        case RoundDrawn():
-            return replace(state, decided=True)
-        case Scored(seat, stones, bonus):
-            points = _with(state.points, seat, state.points[seat] + stones + bonus)
-            return replace(state, points=points, counted=(*state.counted, seat))
-        case RoundBegan(number, first):
-            return _formed(state, number, first)
-        case Assembled(corners, options):
-            zeros = (0,) * len(corners)
-            return State(corners=corners, options=options, points=zeros, victories=zeros)
-        case GameEnded(places):
-            return replace(state, places=places)
-    raise TypeError(f"no event of this game: {event!r}")
-
-
-def _formed(state: State, number: int, first: int) -> State:
-    """§1.4: the whole formation of every seat, in its corner."""
-    seats = range(len(state.corners))
-    stones = {place: Stone(seat, rank) for seat in seats for place, rank in FORMATION[state.corners[seat]].items()}
-    none = (False,) * len(seats)
-    return State(
-        corners=state.corners,
-        options=state.options,
-        round=number,
-        first=first,
-        turn=first,
-        stones=stones,
-        opened=none,
-        out=none,
-        nearest=tuple(_emperor_distance(state.corners[seat]) for seat in seats),
-        points=state.points,
-        victories=state.victories,
-    )
-
-
-def _emperor_distance(corner: str) -> int:
-    return next(DISTANCE[place] for place, rank in FORMATION[corner].items() if rank == "emperor")
-
-
-def _captured(state: State, at: str) -> State:
-    stones = dict(state.stones)
-    taken = stones.pop(at)
-    return replace(state, stones=stones, mark=state.mark ^ _mark(at, taken), quiet=-1, seen={})
-
-
-def _moved(state: State, event: Moved) -> State:
-    """§5.3 counts how often the same position came up, §5.4 for how long nothing has happened."""
-    stones = dict(state.stones)
-    stone = stones.pop(event.start)
-    stones[event.end] = stone
-    mark = state.mark ^ _mark(event.start, stone) ^ _mark(event.end, stone)
-    position = mark ^ _mark("turn", Stone(event.seat, "emperor"))
-    distance = DISTANCE[event.end]
-    repeated = state.seen.get(position, 0) + 1
-    nearer = event.rank == "emperor" and distance < state.nearest[event.seat]
-    return replace(
-        state,
-        stones=stones,
-        mark=mark,
-        seen={**state.seen, position: repeated},
-        repeated=repeated,
-        moved=True,
-        opened=_with(state.opened, event.seat, True),
-        nearest=_with(state.nearest, event.seat, distance) if nearer else state.nearest,
-        quiet=0 if nearer else state.quiet + 1,
-        last=(event.start, event.end),
-    )
-
-
-def _passed(state: State, seat: int) -> State:
-    return replace(state, moved=True, opened=_with(state.opened, seat, True), quiet=state.quiet + 1)
-
-
-@functools.cache
-def _mark(place: str, stone: Stone) -> int:
-    """A number for a stone in a place; a position's mark is all of them combined, so that a move changes only two."""
-    return int.from_bytes(hashlib.sha256(f"{place} {stone.seat} {stone.rank}".encode()).digest()[:6], "big")
-
-
-def _with(items: tuple[Item, ...], place: int, item: Item) -> tuple[Item, ...]:
-    return (*items[:place], item, *items[place + 1 :])

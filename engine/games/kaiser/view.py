@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from engine.chance import Chance
-from engine.games.kaiser.rules import Event, State, Stone
+from engine.games.kaiser.state import Event, State, Stone
 
 
 class View(Struct, frozen=True):

@@ -39,6 +39,7 @@ from engine.games.kurier.events import (
 from engine.games.kurier.road import departure, deploy, flip, hand, top, travel
 from engine.games.kurier.roubles import basic_end, hopeless, pay, robbery, taken_from, turn_coin, turns_coins, won
 from engine.menu import Choice, Menu, Move
+from engine.refusal import Refused
 
 META = Meta(
     name="kurier",
@@ -56,8 +57,8 @@ META = Meta(
 )
 
 
-def objection(options: Options, seats: int) -> str:
-    return ""
+def objection(options: Options, seats: int) -> Refused | None:
+    return None
 
 
 def setup(options: Options, seats: int, chance: Chance) -> list[Event]:

@@ -9,16 +9,23 @@ from engine.games.turfmaster.preparation import dealing, discard, discards, star
 from engine.games.turfmaster.rounds import act, decisions, turn
 from engine.games.turfmaster.state import Entered, Event, GameEnded, Options, RaceBegan, State
 from engine.menu import Menu, Move
+from engine.refusal import Refused
 
 USUAL = {2: 2, 3: 2, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1}
 POSSIBLE = {2: (2, 3, 4), 3: (2,), 4: (1, 2), 5: (1,), 6: (1,), 7: (1,), 8: (1,)}
 
 
-def objection(options: Options, seats: int) -> str:
+def objection(options: Options, seats: int) -> Refused | None:
     """§1.1: at least four horses run, and at most eight."""
     if _horses(options, seats) in POSSIBLE[seats]:
-        return ""
-    return f"With {seats} players each brings {' or '.join(map(str, POSSIBLE[seats]))}, not {options.horses} horses."
+        return None
+    return Refused(
+        "With {seats} players each can bring {possible} horses, not {horses}.",
+        rule="1.1",
+        seats=seats,
+        possible=", ".join(map(str, POSSIBLE[seats])),
+        horses=options.horses,
+    )
 
 
 def _horses(options: Options, seats: int) -> int:

@@ -132,6 +132,9 @@ def test_3_3_a_cloister_brings_nine_when_it_is_surrounded():
 def test_3_4_a_tile_with_two_segments_of_a_city_counts_once_and_each_shield_counts():
     game = at(LOOP, ["0 meeple 0,1/city"], drawn="H").play("place 0,2 0", "pass")
     assert game.points == [(6 + 1) * 2, 0]
+    two_arms = ["M 0,1 180", "H 0,2 0", "N 1,1 270", "G 1,2 90", "N 0,3 90"]
+    joined = at(two_arms, ["0 meeple 0,1/city"], drawn="N").play("place 1,3 0", "pass")
+    assert joined.points == [(6 + 1) * 2, 0]
 
 
 def test_3_5_a_completed_feature_without_a_meeple_brings_nothing():

@@ -117,6 +117,7 @@ def test_7_5_a_tile_that_goes_on_with_the_own_builder_allows_one_more():
     assert game.menu(seat=1) == ["place"]
     rested = at(["U 1,0 0"], BUILDER, traders_builders=True).play("place 2,0 0", "pass", "builder rest")
     assert rested.menu(seat=1) == ["place"]
+    assert at(["U 1,0 0"], BUILDER, bag=(), traders_builders=True).play("place 2,0 0", "pass").over
 
 
 def test_7_5_also_when_the_builder_has_gone_home_but_not_for_a_new_or_a_foreign_one():

@@ -133,6 +133,12 @@ def test_5_7_a_tile_goes_under_the_stack_and_returns_in_order():
     assert [event.number for event in again.happened("MessageDrawn")] == [5, 3]
 
 
+def test_5_7_message_4_goes_under_after_those_drawn_in_its_turn():
+    game = city_for_four((1, 2), message=[4, 5], tiles=["A -1,0 270"], bag=("A", "U")).play("score meeple")
+    game.play("message perform", tile=["A"]).play("place 1,0 90", "figure meeple road", "score woman")
+    assert game.play("message points", "score meeple").state.pile.seen == (5, 4)
+
+
 def test_5_8_points_from_a_message_can_bring_the_next():
     game = city_for_four((1, 3), message=[5, 7]).play("score meeple", "message points", "score woman")
     assert [event.number for event in game.happened("MessageDrawn")] == [5, 7]
@@ -169,6 +175,14 @@ def test_5_10_message_4_is_a_whole_turn_and_the_next_turn_stays_whose_it_was():
     game.play("figure meeple road", "score woman")
     assert game.state.track[0] == (5, 6)
     assert game.menu(seat=1) == ["place"]
+
+
+def test_5_10_where_no_tile_fits_any_more_the_interrupted_turn_goes_on():
+    game = performing(4, bag=("C",)).play("message perform", tile=["C"])
+    names = [type(event).__name__ for event in game.events]
+    after = names[names.index("MessagePerformed") + 1 :]
+    assert after[:4] == ["TileDrawn", "TileSetAside", "PartEnded", "MessageReturned"]
+    assert game.over
 
 
 def test_5_11_message_5_pays_two_for_each_shield_and_each_city_once():
@@ -212,9 +226,10 @@ def test_5_14_a_level_lead_is_enough_and_without_it_there_is_nothing_but_the_mee
 
 def test_5_14_without_the_lead_the_fairy_brings_nothing_either():
     tiles, figures = ["U 1,0 0", "U 2,0 0"], ["0 meeple 0,0/road", "1 meeple 1,0/road", "1 meeple 2,0/road"]
-    game = news(tiles, figures, drawn="U", track=((0, 0), (0, 0)), fairy=True).play("place 0,1 0", "fairy 0,0/road")
-    game.play("1: place 0,2 0", "1: pass", message=[8])
-    assert game.play("score meeple").state.track[0] == (1, 0)
+    game = news(tiles, figures, track=((4, 0), (0, 0)), fairy=True, message=[8])
+    game.play("place 0,1 0", "fairy 0,0/road", "1: place 0,2 0", "1: pass", "score meeple", "message perform")
+    assert game.happened("MessagePerformed")[0].points == 0
+    assert game.state.track[0] == (5, 0)
 
 
 def test_5_15_a_knight_just_scored_does_not_count():

@@ -11,7 +11,7 @@ from engine import chance, menu
 from engine import game as games
 from engine.games import kaiser
 from engine.games.kaiser import board
-from engine.games.kaiser.rules import Captured, Fell, Moved, Options, RoundBegan, RoundDrawn, RoundWon, Scored, Stone
+from engine.games.kaiser.state import Captured, Fell, Moved, Options, RoundBegan, RoundDrawn, RoundWon, Scored, Stone
 from engine.menu import Move
 from engine.refusal import Refused
 
@@ -210,8 +210,8 @@ def test_4_1_a_passed_first_turn_has_been_had():
 def test_4_2_every_figure_captures_every_other_by_ending_on_it(rank, start, victim):
     played = play(position(f"{start}={rank}0 A4=E0 B12={victim}1 C17=E1"), start, "B12")
     assert played.events[:2] == (
-        Captured(0, "B12", 1, RANKS[victim]),
         Moved(0, RANKS[rank], start, "B12"),
+        Captured(0, "B12", 1, RANKS[victim]),
     )
     assert played.state.stones["B12"] == Stone(0, RANKS[rank])
     assert sum(stone.seat == 1 for stone in played.state.stones.values()) == 1
@@ -262,7 +262,7 @@ TAKING_THE_LAST = "A10=N0 A17=E0 B12=E1 B17=N1"
 
 def test_5_2_the_last_emperor_wins_at_once():
     played = play(position(TAKING_THE_LAST), "A10", "B12")
-    assert kinds(played) == ["Captured", "Moved", "Fell", "RoundWon", "Scored", "Scored", "GameEnded"]
+    assert kinds(played) == ["Moved", "Captured", "Fell", "RoundWon", "Scored", "Scored", "GameEnded"]
     assert only(played, RoundWon) == [RoundWon(0, "last emperor")]
 
 

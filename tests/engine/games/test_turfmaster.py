@@ -29,7 +29,7 @@ def test_1_1_four_to_eight_horses_run(seats):
         if number in HORSES[seats]:
             assert len(opened(seats, options).state.horses) == int(number) * seats
         else:
-            with pytest.raises(Refused, match=f"With {seats} players each brings"):
+            with pytest.raises(Refused, match=f"With {seats} players each can bring"):
                 opened(seats, options)
 
 

@@ -1,0 +1,133 @@
+"""What every event makes of the table: it never draws, never refuses and never computes a score."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.games.carcassonne import land, scoring
+from engine.games.carcassonne.boxes import BOXES, rules_of
+from engine.games.carcassonne.state import (
+    Began,
+    BonusCounted,
+    FeatureScored,
+    FigurePlaced,
+    FigureWithheld,
+    FinalScoringBegan,
+    GameEnded,
+    Part,
+    PartEnded,
+    RoundClosed,
+    RoundOpened,
+    ScorerMoved,
+    State,
+    TileDrawn,
+    TilePlaced,
+    TileSetAside,
+    TurnBegan,
+    awarded,
+    on_top,
+    part_of,
+)
+
+
+def evolve(state: State, event: Struct) -> State:
+    change = CHANGES.get(type(event))
+    if change is None:
+        raise TypeError(f"no event of this game: {event!r}")
+    return change(state, event)
+
+
+def _began(state: State, event: Began) -> State:
+    seats = len(event.track)
+    state = State(
+        options=event.options, turn=event.first, bags=event.bags, supply=(event.supply,) * seats, track=event.track
+    )
+    for hook in rules_of(event.options).hooks["begun"]:
+        state = hook(state)
+    return state
+
+
+def _turn_began(state: State, event: TurnBegan) -> State:
+    return replace(state, turn=event.seat, work=FRESH)
+
+
+FRESH = (Part(),)
+
+
+def _drawn(state: State, event: TileDrawn) -> State:
+    bag, *later = state.bags
+    place = bag.index(event.tile)
+    left = bag[:place] + bag[place + 1 :]
+    part = part_of(state)
+    drawn = Part("place", part.kind, event.tile, "", (), part.passed, part.extra)
+    return replace(state, bags=(left, *later) if left else tuple(later), work=on_top(state, drawn))
+
+
+def _set_aside(state: State, event: TileSetAside) -> State:
+    part = replace(part_of(state), step="draw", tile="")
+    return replace(state, aside=(*state.aside, event.tile), work=on_top(state, part))
+
+
+def _figure_placed(state: State, event: FigurePlaced) -> State:
+    return _figures_done(land.stationed(state, event.figure), event)
+
+
+def _figures_done(state: State, event: FigurePlaced | FigureWithheld) -> State:
+    part = part_of(state)
+    scored = Part("score", part.kind, part.tile, part.cell, part.done, part.passed, part.extra)
+    return replace(state, work=on_top(state, scored))
+
+
+def _round_opened(state: State, event: RoundOpened) -> State:
+    part = replace(part_of(state), passed=event.place)
+    return awarded(replace(state, work=on_top(state, part)), event.awards)
+
+
+def _round_closed(state: State, event: RoundClosed) -> State:
+    return replace(state, moved=())
+
+
+def _part_ended(state: State, event: PartEnded) -> State:
+    return replace(state, work=state.work[:-1])
+
+
+def _final_began(state: State, event: FinalScoringBegan) -> State:
+    """§4.2: one figure shows the sum, nothing is owed any more."""
+    track = tuple((total,) for total in event.totals)
+    return replace(state, phase="final", work=(), track=track, owed=(), moved=())
+
+
+def _bonus_counted(state: State, event: BonusCounted) -> State:
+    return awarded(replace(state, counted=(*state.counted, event.why)), event.awards)
+
+
+def _game_ended(state: State, event: GameEnded) -> State:
+    return replace(state, phase="over", places=event.places)
+
+
+CHANGES: dict[type, Callable[[State, Any], State]] = {
+    Began: _began,
+    TurnBegan: _turn_began,
+    TileDrawn: _drawn,
+    TileSetAside: _set_aside,
+    TilePlaced: land.placed,
+    FigurePlaced: _figure_placed,
+    FigureWithheld: _figures_done,
+    FeatureScored: scoring.scored,
+    ScorerMoved: scoring.advanced,
+    RoundOpened: _round_opened,
+    RoundClosed: _round_closed,
+    PartEnded: _part_ended,
+    FinalScoringBegan: _final_began,
+    BonusCounted: _bonus_counted,
+    GameEnded: _game_ended,
+    **{kind: change for box in BOXES for kind, change in box.evolve.items()},
+}
+
+Event: Any = functools.reduce(operator.or_, CHANGES)

@@ -1,0 +1,68 @@
+"""The contract, kept by the combinations of options and seats that each game promises by name."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from engine import catalogue
+from engine import game as games
+from tests.engine import test_contract as contract
+from tests.engine.cases import Case
+
+SEED = contract.SEEDS[0]
+BOXES = ("messages", "inns_cathedrals", "traders_builders", "abbot", "river", "fairy")
+
+
+def kurier() -> Iterator[tuple[int, dict[str, str]]]:
+    """Every number of seats with the basic rules; the revised ones are the default."""
+    yield from ((seats, {"rules": "basic"}) for seats in (2, 3, 4, 5))
+    yield from ((seats, {"at_the_guard": "roubles"}) for seats in (2, 5))
+
+
+def turfmaster() -> Iterator[tuple[int, dict[str, str]]]:
+    """Every number of players and horses, with and without hedges."""
+    for seats, horses, hedges in itertools.product(range(2, 9), "1234", ("none", "all")):
+        yield seats, {"horses": horses, "grand_national": hedges}
+    yield from ((seats, {"simultaneous_cards": "on", "grand_national": "race3"}) for seats in (2, 8))
+
+
+def carcassonne() -> Iterator[tuple[int, dict[str, str]]]:
+    """Every combination of boxes."""
+    for number, switches in enumerate(itertools.product(("on", "off"), repeat=len(BOXES))):
+        yield 2 + number % 4, dict(zip(BOXES, switches, strict=True))
+    yield 6, dict.fromkeys(BOXES, "on")
+    yield 3, {**dict.fromkeys(BOXES, "on"), "figures": "own_turn"}
+
+
+def kaiser() -> Iterator[tuple[int, dict[str, str]]]:
+    """Rounds, with every number of seats and both ways to end them."""
+    for seats, last in itertools.product((2, 3, 4), ("wins", "must_enter")):
+        yield seats, {"rounds": str(seats), "last_emperor": last}
+
+
+def combinations() -> list[Case]:
+    named = {made.__name__: made for made in (kurier, turfmaster, carcassonne, kaiser)}
+    cases = [
+        Case(game, seats, tuple(chosen.items()))
+        for name, game in catalogue.games().items()
+        for seats, chosen in named[name]()
+    ]
+    return [case for case in cases if not games.objection(case.game, case.options, case.seats)]
+
+
+@pytest.mark.parametrize("case", combinations(), ids=str)
+def test_every_promise_is_kept(case: Case) -> None:
+    contract.test_a_random_game_ends(case, SEED)
+    contract.test_nobody_is_ever_stuck(case)
+    contract.test_every_menu_entry_is_accepted_and_changes_no_other_position(case)
+    contract.test_what_is_not_on_the_menu_is_refused(case)
+    contract.test_the_same_seed_gives_the_same_game(case)
+    contract.test_replay_by_evolve_alone_gives_the_played_state(case)
+    contract.test_invariants_hold(case)
+    contract.test_states_events_and_views_survive_json(case)
+    contract.test_a_view_and_a_menu_tell_nothing_that_could_be_otherwise(case)
+    contract.test_a_redealt_position_can_be_played_to_the_end(case)
+    contract.test_every_move_has_one_text_form(case)

@@ -1,0 +1,187 @@
+"""The JSON interface as a program meets it, bad input above all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from flask.testing import FlaskClient
+
+from engine import catalogue
+from service import create_app
+from service.archive import Archive
+from service.house import House
+from tests import houses
+from workers import referee
+
+PLAYERS = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert", "address": "bert@example.org"}]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> Iterator[House]:
+    with houses.standing(houses.settings(tmp_path), houses.Clock()) as here:
+        monkeypatch.setattr(here.bells, "ring", lambda bell: referee.hear() if bell == "referee" else None)
+        yield here
+
+
+@pytest.fixture
+def client(here) -> FlaskClient:
+    return create_app(here).test_client()
+
+
+def post(client: FlaskClient, path: str, body: Any) -> tuple[int, Any]:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    answer = client.post(f"/api/v1{path}", data=data, content_type="application/json")
+    return answer.status_code, answer.get_json()
+
+
+def get(client: FlaskClient, path: str) -> tuple[int, Any]:
+    answer = client.get(f"/api/v1{path}")
+    return answer.status_code, answer.get_json()
+
+
+@pytest.fixture
+def links(client) -> list[str]:
+    """The links of a table where both have sat down."""
+    status, opened = post(client, "/tables", {"game": "kaiser", "players": PLAYERS})
+    assert status == 201
+    for link in opened["links"]:
+        assert post(client, f"/t/{link}/sit", {"nonce": "a word"})[0] == 200
+    return list(opened["links"])
+
+
+def on_turn(client: FlaskClient, links: list[str]) -> tuple[str, Any]:
+    return next((link, seen) for link in links if (seen := get(client, f"/t/{link}")[1])["moves"])
+
+
+def test_the_games_are_listed_with_their_options(client):
+    status, listed = get(client, "/games")
+    assert status == 200
+    assert [game["name"] for game in listed] == list(catalogue.games())
+    assert all(option["about"] for game in listed for option in game["options"])
+
+
+def test_a_whole_game_can_be_played(client, links):
+    for _ in range(2_000):
+        seen = get(client, f"/t/{links[0]}")[1]
+        if seen["phase"] == "over":
+            break
+        link, seen = on_turn(client, links)
+        status, verdict = post(client, f"/t/{link}/moves", {"move": seen["moves"][0], "seen": seen["length"] - 1})
+        if status == 200:
+            continue
+        raise AssertionError(verdict)
+    assert sorted(seen["places"]) in ([1, 1], [1, 2])
+    status, log = get(client, f"/t/{links[0]}/log")
+    assert log["seed"]
+    assert log["head"] == seen["receipt"]
+
+
+def test_the_same_key_is_the_same_submission(client, links):
+    link, seen = on_turn(client, links)
+    command = {"move": seen["moves"][0], "key": "one"}
+    first, again = post(client, f"/t/{link}/moves", command), post(client, f"/t/{link}/moves", command)
+    assert first == again
+    assert get(client, f"/t/{link}")[1]["length"] == seen["length"] + 1
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        (b"", "JSON"),
+        (b"not json", "JSON"),
+        (b"\xff\xfe", "JSON"),
+        ([], "JSON"),
+        ({}, "move"),
+        ({"move": 7}, "move"),
+        ({"move": "x" * 5_000}, "move"),
+        ({"move": "move A1 A2", "seen": "3"}, "seen"),
+        ({"move": "move A1 A2", "seen": -1}, "seen"),
+        ({"move": "move A1 A2", "colour": "red"}, "colour"),
+        ({"move": "   "}, "plain words"),
+        ({"move": "fly \x00 me"}, "plain words"),
+        ({"move": "fly me"}, "fly"),
+        ({"move": "move"}, "move"),
+    ],
+    ids=str,
+)
+def test_a_bad_move_gets_a_sentence_and_changes_nothing(client, links, body, word):
+    link, seen = on_turn(client, links)
+    status, answer = post(client, f"/t/{link}/moves", body)
+    assert status == 422
+    assert word in answer["refused"]
+    assert get(client, f"/t/{link}")[1]["length"] == seen["length"]
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"game": "chess"}, "no game"),
+        ({"game": 7}, "game"),
+        ({"players": []}, "players"),
+        ({"players": "Anna"}, "players"),
+        ({"players": [{"name": "Anna"}]}, "played by"),
+        ({"players": [{"name": "\x07", "address": "a@b.org"}, PLAYERS[1]]}, "control"),
+        ({"players": [{"name": "", "address": "a@b.org"}, PLAYERS[1]]}, "name"),
+        ({"players": [{"name": "Anna", "address": "no address"}, PLAYERS[1]]}, "e-mail address"),
+        ({"players": [PLAYERS[0], PLAYERS[0]]}, "same name"),
+        ({"players": [{"name": "A"}, {"name": "B"}]}, "e-mail address"),
+        ({"options": {"corners": "round"}}, "corners"),
+        ({"options": {"colour": "red"}}, "no option"),
+        ({"options": {"rounds": 99}}, "rounds"),
+        ({"pace": -1}, "pace"),
+        ({"pace": "fast"}, "pace"),
+    ],
+    ids=str,
+)
+def test_a_bad_opening_gets_a_sentence_and_opens_nothing(client, here, change, word):
+    status, answer = post(client, "/tables", {"game": "kaiser", "players": PLAYERS, **change})
+    assert status == 422
+    assert word in answer["refused"]
+    assert get_tables(here) == 0
+
+
+def get_tables(here: House) -> int:
+    return len(Archive(here.store, here.links).tables())
+
+
+def test_a_megabyte_of_garbage_is_refused(client, links):
+    status, answer = post(client, f"/t/{links[0]}/moves", b"x" * 1_000_000)
+    assert status == 413
+    assert "too much" in answer["refused"]
+
+
+@pytest.mark.parametrize("path", ["/t/nolink", "/t/nolink/log", "/nothing"])
+def test_an_unknown_address_is_said_to_be_one(client, path):
+    status, answer = get(client, path)
+    assert status == 404
+    assert answer["refused"]
+
+
+def test_not_your_turn_and_only_looking_on(client, links, here):
+    link, _ = on_turn(client, links)
+    other = next(one for one in links if one != link)
+    status, answer = post(client, f"/t/{other}/moves", {"move": "move A1 A2"})
+    assert (status, "not your turn" in answer["refused"]) == (422, True)
+    watch = here.links.watch(here.desk.find(link).table)
+    assert get(client, f"/t/{watch}")[1]["menu"] == []
+    status, answer = post(client, f"/t/{watch}/moves", {"move": "move A1 A2"})
+    assert (status, "looking on" in answer["refused"]) == (422, True)
+
+
+def test_a_spectator_and_a_waiting_seat_see_only_their_view(client, here):
+    """Kurier has hidden coins: what the interface shows is the game's own view for that reader."""
+    _, opened = post(client, "/tables", {"game": "kurier", "players": PLAYERS})
+    for link in opened["links"]:
+        post(client, f"/t/{link}/sit", {})
+    look = here.desk.look(opened["table"])
+    for seat, link in [*enumerate(opened["links"]), (None, opened["watch"])]:
+        shown = get(client, f"/t/{link}")[1]["view"]
+        assert shown == json.loads(json.dumps(_plain(look.game.view(look.table.state, seat))))
+
+
+def _plain(view: Any) -> Any:
+    return msgspec.to_builtins(view, str_keys=True)
