@@ -67,8 +67,11 @@ def words(clock: Clock) -> dict[str, str]:
 
 
 def read(told: Mapping[str, str], pace: int) -> Clock:
-    """The clock a table was opened with; tables from before clocks were told have only their pace."""
-    return msgspec.convert({"pace": pace, **told}, Clock, strict=False)
+    """The clock a table was opened with; tables from before clocks, or with a clock unknown here, have their pace."""
+    try:
+        return msgspec.convert({"pace": pace, **told}, Clock, strict=False)
+    except msgspec.ValidationError:
+        return Clock(pace)
 
 
 class Calendar(Struct, frozen=True):

@@ -133,6 +133,8 @@ def test_a_calendar_is_kept_whole(calendar: Calendar) -> None:
 def test_a_clock_is_written_in_words_and_read_again(clock: Clock) -> None:
     assert timing.read(timing.words(clock), 7) == clock
     assert timing.read({}, 5 * DAY) == Clock(5 * DAY)
+    assert timing.read({"pace": "fast", "late": "shout"}, 5 * DAY) == Clock(5 * DAY)
+    assert timing.read({"moon": "full"}, DAY) == Clock(DAY)
 
 
 @pytest.mark.parametrize(
