@@ -17,10 +17,10 @@ echo "   $$(($$(date +%s) - start)) s"
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help play test lint format types pytest soak bench browser env lock clean
+.PHONY: help play test lint format types pytest soak catalogues bench browser env lock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 play: $(VENV)/run.stamp ## install and start a service with demo tables on this machine
 	$(VENV)/bin/depesche serve --demo
@@ -42,6 +42,9 @@ pytest: env ## the tests alone, in parallel (WORKERS=4 ARGS="-k kaiser")
 
 soak: env ## the tests that take minutes
 	$(call step,pytest: soak,$(VENV)/bin/pytest -m soak $(ARGS),see the lines above)
+
+catalogues: env ## gather what has to be translated and say what is missing in templates/locale
+	@$(VENV)/bin/python -m service.messages
 
 bench: env ## the measurements, printed as ratios
 	$(VENV)/bin/depesche bench

@@ -20,6 +20,7 @@ from engine.record import Table
 from engine.refusal import Refused
 from service import archive, chairs, clerk, orders, people, timing, vacations
 from service.bells import Bells
+from service.languages import SOURCE, Said
 from service.links import Links, hashed
 from service.settings import Settings
 from service.shelf import Shelf, entries
@@ -95,10 +96,12 @@ class Desk:
         chosen: Mapping[str, Any],
         invited: Sequence[Invited],
         clock: Clock | int | None = None,
+        language: str = SOURCE,
     ) -> Opened:
         """Open a table, seat its bots, and owe an invitation to everybody else; the first one opens it.
 
-        A number for its clock is so many seconds for a move, or no limit; None is what this house is used to.
+        A number for its clock is so many seconds for a move, or no limit; None is what this house is used to. Who is
+        new here is written to in the language of whoever opens, until he chooses another.
         """
         game = catalogue.find(game_name)
         options = choices.read(game.META.options, chosen)
@@ -110,7 +113,7 @@ class Desk:
         opening = engine_table.open_move(game, len(guests), seed, chosen, timing.words(clock))
         with self.store.writing() as connection:
             connection.execute(insert(tables), self._row(table, game_name, seed, len(guests), clock.pace, at))
-            owners = _owners(connection, guests, at)
+            owners = _owners(connection, guests, at, language)
             for number, guest in enumerate(guests):
                 connection.execute(insert(seats), self._seat(table, number, guest, owners.get(guest.address)))
             desktop = clerk.take(connection, self.shelf, table)
@@ -195,6 +198,13 @@ class Desk:
             own = wanted.where(seats.c.table == place.table, seats.c.seat == place.seat)
             return str(connection.execute(own).scalar_one_or_none() or "")
 
+    def speak(self, place: Place, language: str) -> None:
+        """Write to whoever holds this seat in this language from now on."""
+        holder = select(seats.c.person).where(seats.c.table == place.table, seats.c.seat == place.seat)
+        with self.store.writing() as connection:
+            spoken = update(people_table).where(people_table.c.id == holder.scalar_subquery())
+            connection.execute(spoken.values(language=language))
+
     def look(self, table: str) -> Look:
         """The table as it is now."""
         with self.store.reading() as connection:
@@ -259,7 +269,7 @@ class Desk:
             row = connection.execute(select(submissions).where(submissions.c.id == submission)).one_or_none()
         if row is None or row.accepted is None:
             return None
-        return Verdict(row.accepted, row.said, row.rule, row.seq)
+        return _verdict(row)
 
     def heard(self, place: Place, submission: int) -> Verdict | Literal["waiting"] | None:
         """The verdict on a submission of this very seat, if there is such a one."""
@@ -270,7 +280,7 @@ class Desk:
             row = connection.execute(own).one_or_none()
         if row is None:
             return None
-        return "waiting" if row.accepted is None else Verdict(row.accepted, row.said, row.rule, row.seq)
+        return "waiting" if row.accepted is None else _verdict(row)
 
     def calendar(self, place: Place) -> Calendar:
         """When the holder of this seat rests."""
@@ -333,6 +343,10 @@ class Desk:
         return self.links.seat(seat.table, seat.seat, seat.link_number)
 
 
+def _verdict(row: Found) -> Verdict:
+    return Verdict(row.accepted, Said.read(row.said), row.rule, row.seq)
+
+
 class Unknown(Refused):
     """A link or a table that does not exist."""
 
@@ -351,10 +365,10 @@ def _checked(invited: Sequence[Invited]) -> tuple[Invited, ...]:
     return guests
 
 
-def _owners(connection: Connection, guests: Sequence[Invited], at: int) -> dict[str, int]:
+def _owners(connection: Connection, guests: Sequence[Invited], at: int, language: str) -> dict[str, int]:
     """The persons behind the addresses; always noted in the same order, so that two openings never wait in a circle."""
     named = sorted((guest.address, guest.name) for guest in guests if guest.address)
-    return {address: people.person(connection, address, name, at) for address, name in named}
+    return {address: people.person(connection, address, name, at, language) for address, name in named}
 
 
 def _new_name() -> str:

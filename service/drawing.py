@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,9 @@ from msgspec import Struct
 from engine.game import Game
 from engine.menu import Menu
 from engine.record import TABLE_EVENTS
+from service import languages
 
+SPACE = re.compile(r"[ \n]+")  # but not the one that French keeps before a colon
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
 # Okabe and Ito's colours, which stay apart for the colour-blind, each with the ink that is readable on it.
@@ -56,8 +60,8 @@ def players(names: Sequence[str]) -> tuple[Player, ...]:
 
 
 @functools.cache
-def environment(language: str = "en") -> jinja2.Environment:
-    """The templates in one language."""
+def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.Environment:
+    """The templates in one language; those of a game find its own words in the domain of its name."""
     found = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=jinja2.select_autoescape(("html", "svg")),
@@ -66,8 +70,20 @@ def environment(language: str = "en") -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.install_null_translations(newstyle=True)  # type: ignore[attr-defined]  # the i18n extension adds it
-    found.globals |= {"canvas": Canvas, "language": language}
+    words = languages.translations(language, domain)
+    found.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
+    found.globals |= {
+        "canvas": Canvas,
+        "language": language,
+        "languages": languages.LANGUAGES,
+        "in_game": functools.partial(languages.in_game, language),
+    }
+    found.filters |= {
+        "when": functools.partial(languages.moment, language),
+        "instant": lambda at: datetime.fromtimestamp(at, UTC).isoformat(),
+        "day": functools.partial(languages.day, language),
+        "say": functools.partial(languages.say, language),
+    }
     return found
 
 
@@ -83,7 +99,8 @@ def board_text(scene: Scene) -> str:
 
 
 def _draw(scene: Scene, name: str) -> str:
-    template = environment(scene.language).get_template(f"games/{scene.game.META.name}/{name}")
+    game = scene.game.META.name
+    template = environment(scene.language, game).get_template(f"games/{game}/{name}")
     return template.render(
         view=scene.view,
         board=sys.modules[f"{scene.game.__name__}.board"],
@@ -99,9 +116,9 @@ class Voice:
 
     def __init__(self, game: Game, names: Sequence[str], language: str = "en", me: int | None = None) -> None:
         context = {"name": lambda seat: names[seat], "names": names, "me": me}
-        env = environment(language)
-        self._table: Any = env.get_template("table/told.txt").make_module(context)
-        self._game: Any = env.get_template(f"games/{game.META.name}/told.txt").make_module(context)
+        own = environment(language, game.META.name)
+        self._table: Any = environment(language).get_template("table/told.txt").make_module(context)
+        self._game: Any = own.get_template(f"games/{game.META.name}/told.txt").make_module(context)
 
     def tell(self, event: Any) -> str:
         """One sentence, or nothing where there is nothing to tell."""
@@ -123,7 +140,7 @@ class Voice:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    return SPACE.sub(" ", text).strip()
 
 
 class Canvas:

@@ -45,7 +45,7 @@ def clean_nonce(text: str, otherwise: str) -> str:
     return word[:40] or otherwise
 
 
-def person(connection: Connection, address: str, name: str, at: int) -> int:
+def person(connection: Connection, address: str, name: str, at: int, language: str = "en") -> int:
     """The person with this address, noted now if not known before."""
     known = select(people.c.id).where(people.c.address == address)
     found = connection.execute(known).scalar_one_or_none()
@@ -53,7 +53,7 @@ def person(connection: Connection, address: str, name: str, at: int) -> int:
         return int(found)
     try:
         with connection.begin_nested():
-            connection.execute(insert(people), {"address": address, "name": name, "since": at})
+            connection.execute(insert(people), {"address": address, "name": name, "language": language, "since": at})
     except IntegrityError:  # noted by somebody else in this very moment
         pass
     return int(connection.execute(known).scalar_one())

@@ -15,6 +15,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from engine.refusal import Refused
 from service.desk import Place
 from service.house import House
+from service.languages import Said
 from service.store import book
 from service.store.book import Owed
 
@@ -60,7 +61,7 @@ def _hand_in(here: House, place: Place, message: EmailMessage) -> int | None:
         assert place.seat is not None
         with here.store.writing() as connection:
             letter = Owed(place.seat, f"refused/{key[5:21]}", here.now())
-            book.owe(connection, place.table, look.row.length - 1, letter, str(refused))
+            book.owe(connection, place.table, look.row.length - 1, letter, Said.of(refused))
         here.bells.ring("post")
         return None
 

@@ -19,6 +19,7 @@ from service import chronicle, substitutes
 from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
+from service.languages import Said, in_game
 from workers import pictures
 
 KINDS = (
@@ -71,7 +72,7 @@ class Sheet(Struct, frozen=True):
     answer: str
     free: tuple[tuple[str, str], ...]
     replay: str
-    said: str
+    said: Said
     receipt: str
     length: int
     seed: str
@@ -128,7 +129,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         kind=order.kind.partition("/")[0],
         me=order.seat,
         name=seat.name,
-        title=look.game.META.title,
+        title=in_game(order.language, look.game.META.name, look.game.META.title),
         players=players(look.names),
         organiser=look.names[0],
         seats=look.seats,
@@ -144,7 +145,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         answer=here.desk.address_of(seat),
         free=_free(here, look),
         replay=f"{link}/replay",
-        said=order.said,
+        said=Said.read(order.said),
         receipt=look.row.head,
         length=look.row.length,
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
@@ -176,6 +177,7 @@ def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None) -> Em
     if scene:
         part: Any = message.get_payload()[1]  # type: ignore[index]  # the HTML, just added
         part.add_related(pictures.png(board_svg(scene)), "image", "png", cid=f"<{picture}>", filename="board.png")
+    message["Content-Language"] = order.language  # last, for whatever makes parts moves such headers into them
     return message
 
 

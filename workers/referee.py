@@ -16,6 +16,7 @@ from engine.refusal import Refused
 from service import clerk, orders, vacations
 from service.clerk import STAND_INS, Desktop
 from service.house import House
+from service.languages import Said
 from service.store import book
 from service.store.book import Owed, Verdict
 from service.store.schema import submissions
@@ -25,6 +26,7 @@ ERRANDS = {"vacation": errands.vacation, "home": errands.home, "order": errands.
 BACK = Move("back")
 Submission = Row[tuple[object, ...]]
 log = structlog.get_logger()
+FAULT = Said("This move met a fault of ours. Nothing was changed; the host has been told.")
 
 NEXT = (
     select(submissions)
@@ -63,7 +65,7 @@ def _answer_by_mail(here: House, connection: Connection, submission: Submission,
     row = book.find(connection, submission.table)
     assert row
     letter = Owed(submission.seat, f"refused/{submission.id}", here.now())
-    book.owe(connection, submission.table, row.length - 1, letter, verdict.said)
+    book.owe(connection, submission.table, row.length - 1, letter, verdict.why)
 
 
 def settled(here: House, desktop: Desktop) -> None:
@@ -82,12 +84,12 @@ def _judged(here: House, connection: Connection, submission: Submission) -> tupl
             seq, entered = desktop.table.length, _followed(here, desktop, submission)
             return Verdict(True, seq=seq if entered.table.length > seq else None), entered
     except Refused as refused:
-        return Verdict(False, str(refused), refused.rule), None
+        return Verdict(False, Said.of(refused), refused.rule), None
     except OperationalError:
         raise  # the database's trouble, not the submission's: it stays in line
     except Exception:
         log.exception("submission not judged", submission=submission.id, table=submission.table)
-        return Verdict(False, "This move met a fault of ours. Nothing was changed; the host has been told."), None
+        return Verdict(False, FAULT), None
 
 
 def _followed(here: House, desktop: Desktop, submission: Submission) -> Desktop:

@@ -8,9 +8,11 @@ from typing import Any
 from msgspec import Struct, structs
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
+from service.languages import Said
 from service.store.schema import entries, letters, people, seats, submissions, tables
 
 Found = Row[Any]
+NOTHING = Said()
 
 
 class Sealed(Struct, frozen=True):
@@ -49,12 +51,16 @@ class Owed(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """What the referee said to a submission."""
+    """What the referee said to a submission, and why; `said` is the sentence as it stands in the code."""
 
     accepted: bool
-    said: str = ""
+    why: Said = NOTHING
     rule: str = ""
     seq: int | None = None
+
+    @property
+    def said(self) -> str:
+        return str(self.why)
 
 
 CHANGING = tuple(name for name in Chair.__struct_fields__ if name != "seat")
@@ -148,12 +154,13 @@ def _standing(chair: Chair) -> dict[str, Any]:
 
 def judge(connection: Connection, submission: int, verdict: Verdict) -> None:
     """Note the verdict on a submission."""
-    connection.execute(JUDGE, {"one": submission, **structs.asdict(verdict)})
+    said = {"accepted": verdict.accepted, "said": verdict.why.kept(), "rule": verdict.rule, "seq": verdict.seq}
+    connection.execute(JUDGE, {"one": submission, **said})
 
 
-def owe(connection: Connection, table: str, seq: int, letter: Owed, said: str = "") -> None:
+def owe(connection: Connection, table: str, seq: int, letter: Owed, why: Said = NOTHING) -> None:
     """A letter that no entry makes necessary; one that is owed already stays as it is."""
     key = {"table": table, "seq": seq, "seat": letter.seat, "kind": letter.kind}
     same = select(letters.c.id).where(*(letters.c[name] == value for name, value in key.items()))
     if connection.execute(same).first() is None:
-        connection.execute(insert(letters), {**key, "due_at": letter.due_at, "said": said})
+        connection.execute(insert(letters), {**key, "due_at": letter.due_at, "said": why.kept()})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -14,14 +13,16 @@ from werkzeug.exceptions import HTTPException
 
 from engine.refusal import Refused
 from service.desk import Unknown
-from service.drawing import TEMPLATES, environment
+from service.drawing import TEMPLATES
 from service.house import House
+from service.languages import Said
 from service.settings import EMBEDDED
 from service.web.api import api
+from service.web.choice import choice
 from service.web.lobby import lobby
 from service.web.mailbox import mailbox
 from service.web.ops import ops
-from service.web.pages import LANGUAGES, problem
+from service.web.pages import problem
 from service.web.substitutes import substitutes
 from service.web.table import table
 
@@ -32,13 +33,15 @@ POLICY = (
     "connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 SENTENCES = {
-    400: "This request could not be read; please go back to the page and try again.",
-    404: "There is nothing at this address; please use the newest link you have.",
-    405: "This address is only for looking at; please use the buttons on the page.",
-    413: "That is far too much text for a move; please write a few words.",
-    415: "Please send JSON, with the header Content-Type: application/json.",
-    429: "That was a little too much at once; please wait a while and try again.",
+    400: Said("This request could not be read; please go back to the page and try again."),
+    404: Said("There is nothing at this address; please use the newest link you have."),
+    405: Said("This address is only for looking at; please use the buttons on the page."),
+    413: Said("That is far too much text for a move; please write a few words."),
+    415: Said("Please send JSON, with the header Content-Type: application/json."),
+    429: Said("That was a little too much at once; please wait a while and try again."),
 }
+OLD = Said("This page has grown old; please go back, load it again, and send the form once more.")
+FAULT = Said("Something went wrong on our side. Nothing was changed; please try again in a moment.")
 
 
 def wire(house: House) -> Flask:
@@ -55,13 +58,11 @@ def wire(house: House) -> Flask:
     )
     csrf = CSRFProtect(app)
     csrf.exempt(api)
-    for blueprint in (lobby, table, substitutes, api, ops, mailbox):
+    for blueprint in (lobby, table, substitutes, api, ops, mailbox, choice):
         app.register_blueprint(blueprint)
     _limit(app, house)
     app.register_error_handler(Exception, _failed)
     app.after_request(_headers)
-    for language in LANGUAGES:
-        environment(language).filters["when"] = when
     return app
 
 
@@ -77,25 +78,25 @@ def _limit(app: Flask, house: House) -> None:
 
 def _failed(error: Exception) -> Any:
     """One sentence, on a page or as JSON, that says what to do instead."""
-    status, sentence = _said(error)
+    status, said = _said(error)
     if request.path.startswith("/api/"):
         rule = error.rule if isinstance(error, Refused) else ""
-        return {"refused": sentence, "rule": rule}, status
-    return problem(sentence, status)
+        return {"refused": str(said), "rule": rule}, status
+    return problem(said, status)
 
 
-def _said(error: Exception) -> tuple[int, str]:
+def _said(error: Exception) -> tuple[int, Said]:
     match error:
         case Unknown():
-            return 404, str(error)
+            return 404, Said.of(error)
         case Refused():
-            return 422, str(error)
+            return 422, Said.of(error)
         case CSRFError():
-            return 400, "This page has grown old; please go back, load it again, and send the form once more."
+            return 400, OLD
         case HTTPException(code=int(code)):
-            return code, SENTENCES.get(code, str(error.description))
+            return code, SENTENCES.get(code, Said(str(error.description)))
     log.error("page failed", path=request.path, exc_info=error)
-    return 500, "Something went wrong on our side. Nothing was changed; please try again in a moment."
+    return 500, FAULT
 
 
 def _headers(response: Response) -> Response:
@@ -105,8 +106,3 @@ def _headers(response: Response) -> Response:
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["X-Robots-Tag"] = "noindex"
     return response
-
-
-def when(at: int) -> str:
-    """A moment as people write it."""
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")

@@ -19,9 +19,10 @@ from engine.refusal import Refused
 from service import samples
 from service.desk import Invited, Unknown
 from service.drawing import Scene, board_svg, players
+from service.languages import LANGUAGES, SOURCE
 from service.settings import DAY
 from service.timing import HOUR, Clock
-from service.web.pages import house, page
+from service.web.pages import house, language, page
 
 lobby = Blueprint("lobby", __name__)
 ROWS = 8
@@ -47,7 +48,8 @@ def welcome() -> Response:
 @lobby.get("/picture/<name>.svg")
 def picture(name: str) -> Response:
     """A board of that game, as its sign in the lobby."""
-    response = make_response(_drawn(name))
+    spoken = request.args.get("in", SOURCE)
+    response = make_response(_drawn(name, spoken if spoken in LANGUAGES else SOURCE))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response
@@ -56,7 +58,7 @@ def picture(name: str) -> Response:
 @lobby.get("/new/<name>")
 def new(name: str) -> Response:
     """The form for a new table of one game."""
-    return _form(name, {}, "", 200)
+    return _form(name, {}, None, 200)
 
 
 @lobby.post("/new/<name>")
@@ -75,9 +77,9 @@ def open_table(name: str) -> Reply:
             if not guest.bot and not guest.address.strip():
                 raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
         invited = [Invited(_called(one, row), "" if one.bot else one.address) for row, one in enumerate(guests)]
-        opened = house().desk.open_table(name, chosen, invited, _clock(form))
+        opened = house().desk.open_table(name, chosen, invited, _clock(form), language())
     except Refused as refused:
-        return _form(name, form, str(refused), 422)
+        return _form(name, form, refused, 422)
     first = next(link for link in opened.links if link)
     return redirect(url_for("table.show", link=first), 303)
 
@@ -108,7 +110,7 @@ def _number(form: Mapping[str, str], name: str, most: int) -> int:
     return int(text)
 
 
-def _form(name: str, form: Mapping[str, str], error: str, status: int) -> Response:
+def _form(name: str, form: Mapping[str, str], error: Refused | None, status: int) -> Response:
     game = _game(name)
     return page(
         "new.html",
@@ -134,7 +136,7 @@ def _options(name: str) -> tuple[Option, ...]:
 
 
 @functools.cache
-def _drawn(name: str) -> str:
+def _drawn(name: str, spoken: str) -> str:
     """The board of a game some moves after its beginning, as all may see it."""
     game = _game(name)
     most = max(seats for seats in game.META.seats if not objection(game, game.META.options(), seats))
@@ -142,7 +144,7 @@ def _drawn(name: str) -> str:
     for _ in itertools.islice(samples.played(sample, Random(7)), EARLY):  # noqa: S311 - a picture, not dice
         pass
     seats = players(["" for _ in sample.table.seats])
-    return board_svg(Scene(game, game.view(sample.table.state, None), seats))
+    return board_svg(Scene(game, game.view(sample.table.state, None), seats, language=spoken))
 
 
 def _guests(form: Mapping[str, str]) -> list[Guest]:

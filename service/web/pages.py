@@ -9,8 +9,9 @@ from flask_wtf.csrf import generate_csrf
 
 from service.drawing import environment
 from service.house import House
+from service.languages import LANGUAGES, SOURCE, Spoken
 
-LANGUAGES = ("en",)
+COOKIE = "language"
 
 
 def house() -> House:
@@ -20,21 +21,24 @@ def house() -> House:
 
 
 def language() -> str:
-    """The reader's language, as far as we speak it."""
-    return request.accept_languages.best_match(LANGUAGES) or "en"
+    """The reader's language: as chosen on a page, else the first that the browser asks for and we speak."""
+    chosen = request.cookies.get(COOKIE, "")
+    return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or SOURCE
 
 
 def page(template: str, status: int = 200, **words: Any) -> Response:
     """A page from `templates/pages`."""
-    drawn = environment(language()).get_template(f"pages/{template}")
-    settings = house().settings
-    response = make_response(
-        drawn.render(url_for=url_for, csrf_token=generate_csrf, settings=settings, here=request.path, **words), status
-    )
+    spoken = language()
+    drawn = environment(spoken).get_template(f"pages/{template}")
+    here = request.full_path.rstrip("?")
+    shared = {"url_for": url_for, "csrf_token": generate_csrf, "settings": house().settings, "here": here}
+    response = make_response(drawn.render(**shared, **words), status)
     response.headers["Cache-Control"] = "no-store"
+    response.headers["Content-Language"] = spoken
+    response.vary.update(("Accept-Language", "Cookie"))
     return response
 
 
-def problem(sentence: str, status: int) -> Response:
+def problem(spoken: Spoken, status: int) -> Response:
     """A page that says in one sentence what is wrong and what to do."""
-    return page("problem.html", status, sentence=sentence, code=status)
+    return page("problem.html", status, spoken=spoken, code=status)

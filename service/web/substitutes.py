@@ -18,7 +18,7 @@ substitutes = Blueprint("substitutes", __name__, url_prefix="/offer/<token>")
 @substitutes.get("")
 def show(token: str) -> Response:
     """The seat, the board as all may see it, and the form."""
-    return _page(token, "", 200)
+    return _page(token, None, 200)
 
 
 @substitutes.post("")
@@ -30,10 +30,10 @@ def take(token: str) -> Reply:
     except Unknown:
         raise
     except Refused as refused:
-        return _page(token, str(refused), 422)
+        return _page(token, refused, 422)
 
 
-def _page(token: str, error: str, status: int) -> Response:
+def _page(token: str, error: Refused | None, status: int) -> Response:
     look, seat = seats.offered(house().desk, token)
     view = look.game.view(look.table.state, None)
     shown = players(look.names)

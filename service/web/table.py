@@ -17,6 +17,7 @@ from engine.refusal import Refused
 from service import chronicle, people, substitutes, timing
 from service.desk import Look, Place
 from service.drawing import Scene, Voice, board_svg, board_text, players
+from service.languages import in_game
 from service.timing import HOUR, Calendar
 from service.web import offer
 from service.web.pages import house, language, page
@@ -106,6 +107,7 @@ def sit(link: str) -> Reply:
     """Take the seat, with a word of one's own for the dice."""
     place = house().desk.find(link)
     nonce = people.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
+    house().desk.speak(place, language())
     submission = house().desk.submit(place, f"sit {nonce}", f"sit/{link}")
     house().desk.verdict(submission)
     return redirect(url_for("table.show", link=link, said=submission), 303)
@@ -158,6 +160,7 @@ def _common(place: Place, look: Look) -> dict[str, Any]:
         "link": place.link,
         "me": place.seat,
         "meta": look.game.META,
+        "title": in_game(language(), look.game.META.name, look.game.META.title),
         "row": look.row,
         "phase": look.table.phase,
         "seats": look.seats,

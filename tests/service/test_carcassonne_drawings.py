@@ -77,7 +77,8 @@ def test_the_text_board_is_narrow_and_names_every_figure_and_legal_cell(moments)
         assert max(map(len, text.splitlines())) <= 80
         words = " ".join(text.split())
         for figure in carcassonne.view(state, seat).figures:
-            assert f"{figure.kind} {figure.place}" in words
+            kind = {"large": "large meeple"}.get(figure.kind, figure.kind)
+            assert f"{kind} {figure.place}" in words
         for entry in carcassonne.menu(state, seat):
             if entry.verb == "place":
                 assert all(f"{args[0]} (" in words for args in entry.options)

@@ -75,7 +75,7 @@ def high_card(monkeypatch):
     """A game with secrets, in the catalogue and with templates."""
     monkeypatch.setattr(catalogue, "games", lambda: {"highcard": highcard})
     templates = {"games/highcard/told.txt": TOLD, "games/highcard/board.txt": "mine {{ view.own | join(' ') }}"}
-    env = drawing.environment("en")
+    env = drawing.environment("en", "highcard")
     monkeypatch.setattr(env, "loader", jinja2.ChoiceLoader([jinja2.DictLoader(templates), env.loader]))
     monkeypatch.setitem(sys.modules, f"{highcard.__name__}.board", SimpleNamespace())
     return highcard

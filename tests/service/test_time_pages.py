@@ -89,9 +89,9 @@ def test_a_vacation_is_taken_and_ended_on_the_page(hall: Hall, visitor: Visitor)
         data={"csrf_token": visitor.token(), "verb": "vacation", "arg": ["2027-02-01", "2027-02-07"], "key": "x"},
     )
     page = visitor.get(response.location)
-    assert "Anna is away from 2027-02-01 to 2027-02-07." in page
-    assert "from 2027-02-01 to 2027-02-07</li>" in page
-    assert "away from 2027-02-01" in page.split("<h2>Players</h2>")[1]
+    assert "Anna is away from 1 Feb 2027 to 7 Feb 2027." in page
+    assert "from 1 Feb 2027 to 7 Feb 2027</li>" in page
+    assert "away from 1 Feb 2027" in page.split("<h2>Players</h2>")[1]
     assert "Anna does not go away" in visitor.say(link, "home")
 
 

@@ -14,6 +14,7 @@ from sqlalchemy import select
 from service.commands.run import lmtp
 from service.desk import Place
 from service.house import House
+from service.languages import Said
 from service.store.schema import letters, submissions
 from tests import houses
 from workers import inbox, referee
@@ -69,7 +70,7 @@ def handed_in(here: House) -> list[str]:
 def refusals(here: House) -> list[str]:
     with here.store.reading() as connection:
         said = select(letters.c.said).where(letters.c.kind.like("refused/%"))
-        return list(connection.execute(said).scalars())
+        return [str(Said.read(kept)) for kept in connection.execute(said).scalars()]
 
 
 def test_the_first_own_line_is_the_move(here):

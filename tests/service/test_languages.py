@@ -1,0 +1,344 @@
+"""Four languages: nothing is left untranslated, everything can be drawn in each, and every reader gets his own."""
+
+from __future__ import annotations
+
+import functools
+import html
+import re
+from email.message import EmailMessage
+from random import Random
+from xml.etree import ElementTree
+
+import pytest
+from babel.messages.pofile import read_po
+
+from engine import bots, catalogue
+from engine import game as games
+from engine import table as tables
+from engine.refusal import Refused
+from service import create_app, drawing, languages, messages
+from service.desk import Invited
+from service.drawing import Scene, Voice
+from service.languages import COMMON, LANGUAGES, SOURCE, Said
+from service.store import book
+from service.store.schema import people
+from tests import houses
+from tests.engine.cases import cases, game_of
+from workers import letters, pictures, referee
+
+NAMES = ("Anna", "Bertrand", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
+OTHERS = tuple(language for language in LANGUAGES if language != SOURCE)
+DOMAINS = (COMMON, *catalogue.games())
+STEPS = 12
+
+every_other = pytest.mark.parametrize("language", OTHERS)
+every_domain = pytest.mark.parametrize("domain", DOMAINS)
+every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=lambda game: game.META.name)
+
+
+@pytest.fixture(scope="module")
+def wanted():
+    return messages.wanted()
+
+
+def forms(message):
+    """The English and the translated forms of a message, as two lists."""
+    return ([text] if isinstance(text, str) else list(text) for text in (message.id, message.string))
+
+
+def places(text: str) -> set[str]:
+    return set(re.findall(r"%\(\w+\)s|\{\w+\}", text))
+
+
+# Catalogues
+
+
+@every_other
+@every_domain
+def test_everything_is_translated(language, domain, wanted):
+    assert messages.missing(language, domain, wanted[domain]) == []
+
+
+@every_other
+@every_domain
+def test_nothing_is_translated_that_nobody_says(language, domain, wanted):
+    assert [one.id for one in messages.read(language, domain) if one.id and wanted[domain].get(one.id) is None] == []
+    assert messages.read(language, domain).obsolete == {}
+
+
+@every_other
+@every_domain
+def test_a_translation_has_the_same_places_for_words(language, domain):
+    for message in messages.read(language, domain):
+        said, translated = forms(message)
+        if message.id:
+            assert {place for text in translated for place in places(text)} == {
+                p for text in said for p in places(text)
+            }
+            assert all(text.endswith(" ") == said[0].endswith(" ") for text in translated), message.id
+            assert not any(re.search(r"%(?!\(\w+\)s)", text) for text in translated), message.id
+
+
+@every_other
+@every_domain
+def test_a_catalogue_has_a_glossary_and_the_typography_of_its_language(language, domain):
+    text = languages.file_of(language, domain).read_text("utf-8")
+    assert re.match(rf"# {LANGUAGES[language]}\. Glossary: \w", text)
+    for message in messages.read(language, domain):
+        for said in list(forms(message))[1] if message.id else ():
+            if language == "fr":
+                assert not re.search(r"(?<=[^\W\d]) [;!?»]|\w[;!?](?![\w=])|« |“", said), said
+            if language == "de":
+                assert said.count("„") == said.count("“")
+                assert "”" not in said
+
+
+def test_a_message_that_is_missing_would_be_named(wanted, monkeypatch, tmp_path):
+    monkeypatch.setattr(languages, "CATALOGUES", tmp_path)
+    messages.update("nl", "kaiser", wanted["kaiser"])
+    assert "The game is over. First place: %(winners)s." in messages.missing("nl", "kaiser", wanted["kaiser"])
+    with languages.file_of("nl", "kaiser").open("rb") as file:
+        assert read_po(file).get("emperor").string == ""
+
+
+def test_bringing_a_catalogue_up_to_date_changes_nothing_when_nothing_is_new(wanted, monkeypatch, tmp_path):
+    before = {(one, domain): languages.file_of(one, domain).read_text("utf-8") for one in OTHERS for domain in DOMAINS}
+    monkeypatch.setattr(languages, "CATALOGUES", tmp_path)
+    for (language, domain), text in before.items():
+        path = languages.file_of(language, domain)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        messages.update(language, domain, wanted[domain])
+        assert path.read_text("utf-8") == text
+
+
+# Drawing and telling
+
+
+@functools.cache
+def english(language: str) -> dict[str, list[re.Pattern[str]]]:
+    """For each domain the long English sentences that must not be seen where this language is spoken."""
+    found: dict[str, list[re.Pattern[str]]] = {}
+    for domain in DOMAINS:
+        for message in messages.read(language, domain):
+            said, translated = forms(message)
+            for text in said if message.id and said != translated else ():
+                for bit in re.split(r"%\(\w+\)s|\{\w+\}", text):
+                    if len(bit.split()) > 3 and not any(bit.strip() in one for one in translated):
+                        found.setdefault(domain, []).append(re.compile(r"\b" + re.escape(bit.strip())))
+    return found
+
+
+def assert_not_english(text: str, language: str) -> None:
+    shown = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+    for domain, bits in english(language).items():
+        for bit in bits:
+            assert not bit.search(shown), (domain, bit.pattern)
+
+
+def samples():
+    """Each game with as many players as it can take, and its options as they come."""
+    plain = [case for case in cases() if case.game in catalogue.games().values() and not case.chosen]
+    return [
+        max((case for case in plain if case.game is game), key=lambda case: case.seats)
+        for game in catalogue.games().values()
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("case", samples(), ids=str)
+def test_boards_and_prose_are_made_in_every_language(case, language):
+    positions, names = game_of(case, b"a lantern"), NAMES[: case.seats]
+    told, step = [], max(1, len(positions) // 40)
+    for number, position in enumerate(positions):
+        me = (None, *range(case.seats))[number % (case.seats + 1)]
+        voice = Voice(case.game, names, language, me)
+        told += [voice.tell(one) for event in position.events if (one := case.game.hear(event, me)) is not None]
+        if number % step:
+            continue
+        menu = case.game.menu(position.state, me) if me is not None else ()
+        view = case.game.view(position.state, me)
+        scene = Scene(case.game, view, drawing.players(names), me, menu, language)
+        ElementTree.fromstring(drawing.board_svg(scene))
+        assert max(map(len, drawing.board_text(scene).splitlines())) <= 80
+        told += [voice.alt(view), drawing.board_text(scene), *(voice.verb(entry.verb) for entry in menu)]
+    if language != SOURCE:
+        assert_not_english(" ".join(told), language)
+
+
+# Pages and letters
+
+
+def visitor(here, language: str):
+    client = create_app(here).test_client()
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = language
+    return client
+
+
+def written(here, table: str, seat: int, kind: str, language: str, said: str = "") -> EmailMessage:
+    seq = here.desk.look(table).seats[seat].open_since or 0
+    order = letters.Order(table, seq, seat, kind, "guest@example.org", NAMES[seat], language, said)
+    letter = letters.write(here, order)
+    assert letter is not None
+    return letter
+
+
+def bodies(letter: EmailMessage) -> str:
+    return "\n".join(part.get_content() for kind in ("plain", "html") if (part := letter.get_body((kind,))) is not None)
+
+
+@every_other
+@every_game
+def test_pages_and_letters_speak_one_language(game, language, tmp_path, monkeypatch):
+    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    random, seats, seen = Random(7), min(game.META.seats), []
+    with houses.standing(houses.settings(tmp_path), houses.Clock()) as here:
+        client = visitor(here, language)
+
+        def get(path: str, status: int = 200) -> None:
+            answer = client.get(path)
+            assert answer.status_code == status, path
+            assert answer.headers["Content-Language"] == language
+            assert f'<html lang="{language}">' in answer.text
+            seen.append(answer.text)
+
+        guests = [Invited(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[:seats])]
+        opened = here.desk.open_table(game.META.name, {}, guests, 86_400)
+        for path in ("/", f"/new/{game.META.name}", "/mailbox", "/nowhere", "/t/nowhere"):
+            get(path, 404 if "nowhere" in path else 200)
+        seen.append(bodies(written(here, opened.table, 0, "invitation", language)))
+        here_places = [here.desk.find(link) for link in opened.links]
+        for place in here_places:
+            get(f"/t/{place.link}")
+            houses.judged(here, place, "sit word")
+        for _ in range(STEPS):
+            look = here.desk.look(opened.table)
+            seat = tables.waiting_for(game, look.table)[0]
+            for path in (f"/t/{here_places[seat].link}", f"/t/{opened.watch}", f"/t/{here_places[seat].link}/replay"):
+                get(path)
+            refused = here.desk.submit(here_places[seat], "dance")
+            referee.hear()
+            get(f"/t/{here_places[seat].link}?said={refused}")
+            letter = written(here, opened.table, seat, random.choice(["turn", "reminder", "timeout"]), language)
+            assert letter["Content-Language"] == language
+            assert f'<html lang="{language}">' in bodies(letter)
+            seen.append(bodies(letter))
+            move = bots.random_move(tables.menu(game, look.table, seat), random)
+            assert houses.judged(here, here_places[seat], str(move)).accepted
+    assert_not_english("\n".join(seen), language)
+
+
+def test_a_refusal_by_mail_is_said_in_the_language_of_the_letter(tmp_path, monkeypatch):
+    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    with houses.standing(houses.settings(tmp_path), houses.Clock()) as here:
+        place = houses.seated(here)[0]
+        kept = Said.of(Refused("“{said}” is not one of your moves; write one of these: {moves}.", said="x", moves="y"))
+        letter = written(here, place.table, 0, "refused/1", "de", kept.kept())
+        assert "„x“ ist keiner deiner Züge; schreib einen von diesen: y." in " ".join(bodies(letter).split())
+
+
+# Whose language
+
+
+@pytest.mark.parametrize(
+    ("cookie", "header", "spoken"),
+    [
+        ("", "", "en"),
+        ("", "nl,en;q=0.5", "nl"),
+        ("", "pl,fr;q=0.8,en;q=0.5", "fr"),
+        ("", "de-AT", "de"),
+        ("", "pl", "en"),
+        ("de", "nl", "de"),
+        ("xx", "nl", "nl"),
+    ],
+)
+def test_a_choice_comes_first_then_what_the_browser_asks_for_then_english(house, cookie, header, spoken):
+    client = visitor(house, header)
+    if cookie:
+        client.set_cookie("language", cookie)
+    answer = client.get("/")
+    assert answer.headers["Content-Language"] == spoken
+    assert {"accept-language", "cookie"} <= {name.casefold() for name in answer.vary}
+
+
+def choose(client, language: str, back: str):
+    token = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/").text)
+    assert token
+    return client.post("/language", data={"csrf_token": token[1], "language": language, "back": back})
+
+
+def test_the_foot_of_every_page_offers_the_languages_and_leads_back(house):
+    place = houses.opened(house)[0]
+    client = visitor(house, "en")
+    page = client.get(f"/t/{place.link}?say=move").text
+    assert f'name="back" value="/t/{place.link}?say=move"' in page
+    for language, name in LANGUAGES.items():
+        assert f'value="{language}" lang="{language}"' in page
+        assert name in page
+    answer = choose(client, "nl", f"/t/{place.link}?say=move")
+    assert (answer.status_code, answer.location) == (303, f"/t/{place.link}?say=move")
+    assert '<html lang="nl">' in client.get("/").text
+
+
+@pytest.mark.parametrize("back", ["//example.org", "/\\example.org", "https://example.org", "", "/a\r\nSet-Cookie: x"])
+def test_a_choice_never_leads_away(house, back):
+    assert choose(visitor(house, "en"), "nl", back).status_code == 400
+
+
+def test_only_languages_we_speak_can_be_chosen(house):
+    assert choose(visitor(house, "en"), "tlh", "/").status_code == 400
+
+
+def spoken_to(here, address: str) -> str:
+    with here.store.reading() as connection:
+        return str(connection.execute(people.select().where(people.c.address == address)).one().language)
+
+
+def test_letters_come_in_the_language_one_sat_down_in_or_chose_last(house):
+    guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
+    opened = house.desk.open_table("kaiser", {}, guests, None, "fr")
+    assert [spoken_to(house, guest.address) for guest in guests] == ["fr", "fr"]
+    client = visitor(house, "de")
+    token = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/").text)
+    assert token
+    client.post(f"/t/{opened.links[1]}/sit", data={"csrf_token": token[1]})
+    assert spoken_to(house, "berta@example.org") == "de"
+    choose(client, "nl", f"/t/{opened.links[1]}")
+    assert [spoken_to(house, guest.address) for guest in guests] == ["fr", "nl"]
+    choose(client, "en", f"/t/{opened.watch}")
+    assert [spoken_to(house, guest.address) for guest in guests] == ["fr", "nl"]
+
+
+# Sentences
+
+
+def test_a_sentence_is_kept_with_its_words():
+    said = Said.of(Refused("Choose at most {most} for “{verb}”.", most=2, verb="keep"))
+    assert Said.read(said.kept()) == said
+    assert str(said) == "Choose at most 2 for “keep”."
+    assert languages.say("nl", said) == "Kies er hoogstens 2 voor “keep”."
+    assert languages.say("fr", said) == "Choisis-en au plus 2 pour «\u00a0keep\u00a0»."
+
+
+def test_a_plain_sentence_in_the_book_is_read_as_it_stands():
+    assert str(Said.read("Nobody is {here}.")) == "Nobody is {here}."
+    assert languages.say("nl", Said.read("Nobody is {here}.")) == "Nobody is {here}."
+    assert (book.NOTHING.kept(), bool(Said.read(""))) == ("", False)
+
+
+@every_game
+def test_what_a_game_objects_to_is_said_in_every_language(game):
+    for seats in (0, *game.META.seats):
+        why = games.objection(game, game.META.options(), seats)
+        if why is not None:
+            assert len({languages.say(language, why) for language in LANGUAGES}) == len(LANGUAGES)
+
+
+def test_moments_are_written_as_people_write_them():
+    assert [languages.moment(language, 1_800_000_000) for language in ("en", "nl", "fr", "de")] == [
+        "15 Jan 2027, 08:00",
+        "15 jan 2027, 08:00",
+        "15 janv. 2027, 08:00",
+        "15.01.2027, 08:00",
+    ]
+    assert [languages.day(language, "2027-01-05") for language in ("en", "fr")] == ["5 Jan 2027", "5 janv. 2027"]
