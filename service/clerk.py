@@ -14,22 +14,29 @@ from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
 from engine.menu import Move
-from engine.record import Ended, Opened, Table, TimedOut, UndoAsked
+from engine.record import (
+    Ended,
+    Missed,
+    Offered,
+    Opened,
+    PauseAsked,
+    Paused,
+    Resumed,
+    Substituted,
+    Table,
+    TimedOut,
+    UndoAsked,
+)
+from service import timing
+from service.chairs import Held, changed
 from service.settings import Settings
 from service.shelf import Shelf
 from service.store import book
 from service.store.book import Chair, Found, Owed, Sealed
+from service.timing import Clock
 
 STAND_INS = ("bot", "resigned")
-
-
-class Held(Struct, frozen=True):
-    """A seat as the book has it: who holds it, and since when it may act."""
-
-    seat: int
-    status: str
-    open_since: int | None
-    person: int | None
+HELD = Held.__struct_fields__
 
 
 class Desktop(Struct, frozen=True):
@@ -41,6 +48,10 @@ class Desktop(Struct, frozen=True):
     seats: tuple[Held, ...]
     table: Table
     shelf: Shelf
+
+    @property
+    def clock(self) -> Clock:
+        return timing.read(self.table.clock, self.row.pace)
 
     @property
     def game(self) -> Game:
@@ -55,8 +66,8 @@ def take(connection: Connection, shelf: Shelf, table: str) -> Desktop | None:
     row = book.lock(connection, table)
     if row is None:
         return None
-    held = (Held(seat.seat, seat.status, seat.open_since, seat.person) for seat in book.seats_of(connection, table))
-    return Desktop(connection, row, row.head, tuple(held), shelf.table(connection, row), shelf)
+    held = tuple(Held(*(getattr(seat, name) for name in HELD)) for seat in book.held(connection, table))
+    return Desktop(connection, row, row.head, held, shelf.table(connection, row), shelf)
 
 
 def enter(desktop: Desktop, seat: int | None, move: Move, at: int, settings: Settings) -> Desktop:
@@ -66,15 +77,17 @@ def enter(desktop: Desktop, seat: int | None, move: Move, at: int, settings: Set
     after, events = tables.play(game, table, seat, move, chance, desktop.before)
     entry = Entry(table.length, at, seat, str(move), tuple(chance.draws), events, game.META.edition)
     sealed = seal(desktop.row.seed, desktop.head, entry)
-    chairs = {chair.seat: chair for chair in _chairs(desktop, after, entry, settings)}
-    owed = tuple(_owed(desktop, after, chairs.values(), events, at))
+    clock = timing.read(after.clock, desktop.row.pace)
+    changing = changed(game, desktop.seats, table, after, entry, clock, settings.reminder)
+    chairs = {chair.seat: chair for chair in changing}
+    owed = tuple(_owed(desktop, after, chairs.values(), entry))
     book.append(desktop.connection, desktop.row.id, sealed, after.phase, at, chairs.values(), owed)
     return replace(desktop, head=sealed.hash, table=after, seats=tuple(_held(seat, chairs) for seat in desktop.seats))
 
 
 def _held(seat: Held, chairs: Mapping[int, Chair]) -> Held:
-    changed = chairs.get(seat.seat)
-    return replace(seat, status=changed.status, open_since=changed.open_since) if changed else seat
+    new = chairs.get(seat.seat)
+    return replace(seat, **{name: getattr(new, name) for name in book.CHANGING}) if new else seat
 
 
 def seal(seed: bytes, head: str, entry: Entry[Any]) -> Sealed:
@@ -84,38 +97,37 @@ def seal(seed: bytes, head: str, entry: Entry[Any]) -> Sealed:
     return Sealed(entry.seq, body.decode(), digest, log.link(head, digest))
 
 
-def _chairs(desktop: Desktop, after: Table, entry: Entry[Any], settings: Settings) -> Iterator[Chair]:
-    """The seats whose row changes: their menu opened or closed, their time begins anew, or somebody else holds them."""
-    for seat in desktop.seats:
-        chair = after.seats[seat.seat]
-        status = seat.status if chair.status == "empty" else chair.status
-        opened, was_open = bool(tables.menu(desktop.game, after, seat.seat)), seat.open_since is not None
-        moved = opened and entry.seat == seat.seat
-        if opened == was_open and status == seat.status and not moved:
-            continue
-        if not opened:
-            yield Chair(seat.seat, status, None, None, None)
-            continue
-        since = seat.open_since if was_open and status == seat.status else entry.seq
-        pace = desktop.row.pace if status == "taken" else 0
-        due = entry.at + pace if pace else None
-        yield Chair(seat.seat, status, since, due, due and due - round(pace * settings.reminder))
-
-
-def _owed(desktop: Desktop, after: Table, chairs: Iterable[Chair], events: tuple[Any, ...], at: int) -> Iterator[Owed]:
+def _owed(desktop: Desktop, after: Table, chairs: Iterable[Chair], entry: Entry[Any]) -> Iterator[Owed]:
     """The letters this entry makes necessary."""
     people = [seat.seat for seat in desktop.seats if seat.person is not None]
-    seq = desktop.table.length
-    for event in events:
-        match event:
-            case Opened():
-                yield from (Owed(seat, "invitation", at) for seat in people)
-            case UndoAsked(_, _) if after.asked:
-                yield from (Owed(seat, "asked", at) for seat in after.asked.waiting)
-            case TimedOut(seat):
-                yield Owed(seat, "timeout", at)
-            case Ended():
-                yield from (Owed(seat, "over", at) for seat in people)
+    yield from (
+        Owed(seat, kind, entry.at) for event in entry.events for seat, kind in _told(event, after, entry, people)
+    )
     for chair in chairs:
-        if chair.open_since == seq and chair.status == "taken":
-            yield Owed(chair.seat, "turn", at)
+        if chair.open_since == entry.seq and chair.status == "taken":
+            yield Owed(chair.seat, "turn", entry.at)
+
+
+def _told(event: Any, after: Table, entry: Entry[Any], people: list[int]) -> Iterator[tuple[int, str]]:
+    """Who has to hear of this event by letter."""
+    match event:
+        case Opened():
+            yield from ((seat, "invitation") for seat in people)
+        case UndoAsked() if after.asked:
+            yield from ((seat, "asked") for seat in after.asked.waiting)
+        case PauseAsked() if after.pausing:
+            yield from ((seat, "pausing") for seat in after.pausing.waiting)
+        case Paused():
+            yield from ((seat, "paused") for seat in people if seat != entry.seat)
+        case Resumed():
+            yield from ((seat, "resumed") for seat in people if seat != entry.seat)
+        case TimedOut(seat):
+            yield seat, "timeout"
+        case Missed(seat):
+            yield seat, "forfeited" if after.seats[seat].status == "resigned" else "relieved"
+        case Offered(seat):
+            yield from ((other, "offered" if other == seat else "offer") for other in people)
+        case Substituted(seat, False):
+            yield seat, "seat"
+        case Ended():
+            yield from ((seat, "over") for seat in people)

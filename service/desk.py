@@ -18,7 +18,7 @@ from engine.game import objection
 from engine.menu import Move
 from engine.record import Table
 from engine.refusal import Refused
-from service import archive, clerk, people
+from service import archive, chairs, clerk, orders, people, timing, vacations
 from service.bells import Bells
 from service.languages import SOURCE, Said
 from service.links import Links, hashed
@@ -28,6 +28,7 @@ from service.store import Store, book
 from service.store.book import Found, Verdict
 from service.store.schema import people as people_table
 from service.store.schema import seats, submissions, tables
+from service.timing import Calendar, Clock
 
 MOVE_LENGTH = 2_000
 
@@ -71,6 +72,10 @@ class Look(Struct, frozen=True):
     def game(self) -> Any:
         return catalogue.find(self.row.game)
 
+    @property
+    def clock(self) -> Clock:
+        return timing.read(self.table.clock, self.row.pace)
+
 
 class Desk:
     """The use cases, one method each."""
@@ -90,23 +95,24 @@ class Desk:
         game_name: str,
         chosen: Mapping[str, Any],
         invited: Sequence[Invited],
-        pace: int | None = None,
+        clock: Clock | int | None = None,
         language: str = SOURCE,
     ) -> Opened:
         """Open a table, seat its bots, and owe an invitation to everybody else; the first one opens it.
 
-        Who is new here is written to in the language of whoever opens, until he chooses another.
+        A number for its clock is so many seconds for a move, or no limit; None is what this house is used to. Who is
+        new here is written to in the language of whoever opens, until he chooses another.
         """
         game = catalogue.find(game_name)
         options = choices.read(game.META.options, chosen)
         why = objection(game, options, len(invited))
         if why:
             raise why
-        guests = _checked(invited)
+        guests, clock = _checked(invited), self._clock(clock)
         table, seed, at = _new_name(), secrets.token_bytes(32), self.now()
-        opening = engine_table.open_move(game, len(guests), seed, chosen)
+        opening = engine_table.open_move(game, len(guests), seed, chosen, timing.words(clock))
         with self.store.writing() as connection:
-            connection.execute(insert(tables), self._row(table, game_name, seed, len(guests), pace, at))
+            connection.execute(insert(tables), self._row(table, game_name, seed, len(guests), clock.pace, at))
             owners = _owners(connection, guests, at, language)
             for number, guest in enumerate(guests):
                 connection.execute(insert(seats), self._seat(table, number, guest, owners.get(guest.address)))
@@ -121,7 +127,12 @@ class Desk:
         links = tuple(self.links.seat(table, number, 0) if one.address else "" for number, one in enumerate(guests))
         return Opened(table, links, self.links.watch(table))
 
-    def _row(self, table: str, game: str, seed: bytes, count: int, pace: int | None, at: int) -> dict[str, Any]:
+    def _clock(self, asked: Clock | int | None) -> Clock:
+        if isinstance(asked, Clock):
+            return timing.checked(asked)
+        return Clock(self.settings.pace if asked is None else asked)
+
+    def _row(self, table: str, game: str, seed: bytes, count: int, pace: int, at: int) -> dict[str, Any]:
         return {
             "id": table,
             "game": game,
@@ -131,7 +142,7 @@ class Desk:
             "phase": "new",
             "length": 0,
             "head": log.GENESIS,
-            "pace": self.settings.pace if pace is None else pace,
+            "pace": pace,
             "watch": hashed(self.links.watch(table)),
             "opened_at": at,
             "moved_at": at,
@@ -269,6 +280,50 @@ class Desk:
         if row is None:
             return None
         return "waiting" if row.accepted is None else _verdict(row)
+
+    def calendar(self, place: Place) -> Calendar:
+        """When the holder of this seat rests."""
+        return timing.calendar(str(self._person(place).calendar))
+
+    def rest(self, place: Place, calendar: Calendar) -> None:
+        """From now on the holder of this seat lives by that calendar, at all tables."""
+        person = self._person(place)
+        kept = timing.kept(timing.checked_calendar(calendar))
+        own = select(seats.c.table, seats.c.seat).where(seats.c.person == person.id, seats.c.clock_from.is_not(None))
+        with self.store.writing() as connection:
+            connection.execute(update(people_table).where(people_table.c.id == person.id).values(calendar=kept))
+        with self.store.reading() as connection:
+            running = connection.execute(own.order_by(seats.c.table)).all()
+        for seat in running:
+            with self.store.writing() as connection:
+                desktop = clerk.take(connection, self.shelf, seat.table)
+                assert desktop
+                held, share = desktop.seats[seat.seat], self.settings.reminder
+                chair = chairs.rested(held, desktop.table, desktop.clock, share, self.now())
+                if chair is not None:
+                    book.sit(connection, seat.table, chair)
+
+    def _person(self, place: Place) -> Any:
+        joined = people_table.join(seats, people_table.c.id == seats.c.person)
+        wanted = select(people_table).select_from(joined)
+        with self.store.reading() as connection:
+            own = wanted.where(seats.c.table == place.table, seats.c.seat == place.seat)
+            person = connection.execute(own).one_or_none()
+        if person is None:
+            raise Refused("This link is for looking on; only players have a calendar.")
+        return person
+
+    def vacations(self, place: Place) -> list[tuple[str, str]]:
+        """The vacations of this seat's holder that are not over yet."""
+        person = self._person(place)
+        with self.store.reading() as connection:
+            today = timing.today(timing.calendar(person.calendar), self.now())
+            return vacations.coming(connection, person.id, today)
+
+    def orders(self, place: Place) -> list[Any]:
+        """What this seat wants done as soon as it may."""
+        with self.store.reading() as connection:
+            return orders.of(connection, place.table, place.seat) if place.seat is not None else []
 
     def receipt(self, look: Look, seq: int) -> str:
         """The hash of the chain after entry `seq`."""

@@ -25,6 +25,10 @@ class Links:
         """The local part of the address that answers for a seat go to: who they are for, and a proof of it."""
         return f"{table}.{seat}.{self._token(f'answer/{table}/{seat}/{number}')[:26]}"
 
+    def offer(self, table: str, seat: int, number: int) -> str:
+        """The token with which somebody else may take a seat that is offered; dead once it is taken."""
+        return f"{table}.{seat}.{self._token(f'offer/{table}/{seat}/{number}')}"
+
     def _token(self, purpose: str) -> str:
         made = hmac.digest(self._secret, purpose.encode(), "sha256")[:20]
         return base64.b32encode(made).decode().lower()

@@ -34,6 +34,7 @@ class Settings(Struct, frozen=True):
     sender: str = "depesche@localhost"
     pace: int = 3 * DAY
     reminder: float = 0.25
+    vacation: int = 30
     patience: float = 2.0
     thinking: float = 0.4
     lease: int = 120

@@ -194,7 +194,9 @@ def _entered(here: House, reading: Reading, mail: Mail, move: Move) -> Desktop:
     referee.refuse_closed(desktop)
     if not any(line.outcome == "done" for line in reading.lines):
         _refuse_stale(desktop, mail, move)
-    return clerk.enter(desktop, mail.seat, move, here.now(), here.settings)
+    desktop = referee.present(here, desktop, mail.seat, move)
+    after = clerk.enter(desktop, mail.seat, move, here.now(), here.settings)
+    return referee.followed(here, desktop.table, after)
 
 
 def _refuse_stale(desktop: Desktop, mail: Mail, move: Move) -> None:

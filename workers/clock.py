@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import structlog
-from sqlalchemy import exists, insert, select, update
+from sqlalchemy import Connection, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from engine import menu as menus
 from engine import table as tables
 from engine.menu import Move
-from service import clerk
+from service import clerk, orders, timing
+from service.clerk import Desktop
+from service.desk import Look
 from service.house import House
-from service.store.schema import letters, mails, seats, submissions
+from service.store.schema import letters, mails, people, seats, submissions
 from workers import bots, referee
 
+SKIPS = ("pass", "skip", "stop", "decline")
 log = structlog.get_logger()
 
 
@@ -25,23 +31,32 @@ def tick(here: House) -> None:
 
 def remind(here: House) -> None:
     """Owe a reminder, once for each time a seat comes on turn, to whoever is running late."""
-    wanted = select(seats).where(seats.c.remind_at <= here.now())
+    wanted = select(seats, people.c.calendar).select_from(seats.outerjoin(people, people.c.id == seats.c.person))
     with here.store.reading() as connection:
-        late = connection.execute(wanted).all()
+        late = connection.execute(wanted.where(seats.c.remind_at <= here.now())).all()
     for seat in late:
         with here.store.writing() as connection:
-            same = (seats.c.table == seat.table, seats.c.seat == seat.seat, seats.c.remind_at == seat.remind_at)
-            if not connection.execute(update(seats).where(*same).values(remind_at=None)).rowcount:
-                continue
-            letter = {"table": seat.table, "seq": seat.open_since, "seat": seat.seat, "kind": "reminder"}
-            once = ~exists().where(*(letters.c[name] == value for name, value in letter.items()))
-            if connection.execute(select(1).where(once)).one_or_none():
-                connection.execute(insert(letters), {**letter, "due_at": here.now()})
+            _remind(here, connection, seat)
+
+
+def _remind(here: House, connection: Connection, seat: Any) -> None:
+    """The first reminder of a turn is a letter of its own, and so is each one after it."""
+    same = (seats.c.table == seat.table, seats.c.seat == seat.seat, seats.c.remind_at == seat.remind_at)
+    ahead = timing.leads(seat.clock_left, timing.calendar(seat.calendar or ""), here.settings.reminder)
+    following = timing.reminder(seat.due_at, ahead, here.now())
+    if not connection.execute(update(seats).where(*same).values(remind_at=following)).rowcount:
+        return
+    number = sum(seat.due_at - lead < seat.remind_at for lead in ahead)
+    kind = f"reminder/{number}" if number else "reminder"
+    letter = {"table": seat.table, "seq": seat.open_since, "seat": seat.seat, "kind": kind}
+    once = ~exists().where(*(letters.c[name] == value for name, value in letter.items()))
+    if connection.execute(select(1).where(once)).one_or_none():
+        connection.execute(insert(letters), {**letter, "due_at": here.now()})
 
 
 def expire(here: House) -> None:
-    """Let a bot make the move of every seat whose deadline has passed."""
-    wanted = select(seats.c.table, seats.c.seat).where(seats.c.due_at <= here.now())
+    """Let every seat that is late bear what its table agreed on."""
+    wanted = select(seats.c.table, seats.c.seat).where(seats.c.late_at <= here.now())
     with here.store.reading() as connection:
         late = connection.execute(wanted).all()
     for seat in late:
@@ -55,17 +70,42 @@ def _expire(here: House, table: str, seat: int) -> None:
     look = here.desk.look(table)
     if not tables.menu(look.game, look.table, seat):
         return
-    move = bots.choose(here, look.game, look.table.state, seat)
+    command = consequence(here, look, seat)
     try:
         with here.store.writing() as connection:
             desktop = clerk.take(connection, here.shelf, table)
             if desktop is None or desktop.table.length != look.table.length:
                 return  # somebody moved in the meantime
-            command = Move("expire", (str(seat), move.verb, *move.args))
+            late_at = desktop.seats[seat].late_at
+            if late_at is None or late_at > here.now():
+                return  # a calendar was changed in the meantime
             desktop = clerk.enter(desktop, None, command, here.now(), here.settings)
+            desktop = orders.follow(_offered(here, desktop, seat), here.now(), here.settings)
     except IntegrityError:
         return  # another clock was quicker
     referee.settled(here, desktop)
+
+
+def consequence(here: House, look: Look, seat: int) -> Move:
+    """What befalls a seat that is late at this table."""
+    match look.clock.late:
+        case "seat":
+            return Move("miss", (str(seat), "relieve"))
+        case "resign":
+            return Move("miss", (str(seat), "resign"))
+    menu = tables.menu(look.game, look.table, seat)
+    harmless = [Move(verb) for verb in SKIPS if menus.allows(menu, Move(verb))] if look.clock.late == "skip" else []
+    move = harmless[0] if harmless else bots.choose(here, look.game, look.table.state, seat)
+    return Move("expire", (str(seat), move.verb, *move.args))
+
+
+def _offered(here: House, desktop: Desktop, seat: int) -> Desktop:
+    """Somebody else may take the seat of who has been late too often."""
+    held, chair, often = desktop.seats[seat], desktop.table.seats[seat], desktop.clock.offer_after
+    lost = held.misses >= often or chair.status == "resigned"
+    if not often or not lost or chair.offered or desktop.table.phase != "playing":
+        return desktop
+    return clerk.enter(desktop, None, Move("offer", (str(seat),)), here.now(), here.settings)
 
 
 def ring(here: House) -> None:

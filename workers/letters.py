@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from engine import menu as menus
 from engine import table as tables
 from engine.menu import Menu
-from service import chronicle
+from service import chronicle, substitutes
 from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
@@ -25,7 +25,19 @@ from workers import pictures, reports, sifting
 from workers.reports import Report
 
 ANSWERS = ("accepted", "refused")
-KINDS = ("invitation", "turn", "reminder", "asked", "timeout", "over")
+KINDS = (
+    "invitation",
+    "turn",
+    "reminder",
+    "asked",
+    "timeout",
+    "relieved",
+    "forfeited",
+    "pausing",
+    "paused",
+    "resumed",
+    "over",
+)
 
 
 class Order(Struct, frozen=True):
@@ -61,6 +73,7 @@ class Sheet(Struct, frozen=True):
     due: datetime | None
     link: str
     answer: str
+    free: tuple[tuple[str, str], ...]
     replay: str
     said: Said
     receipt: str
@@ -110,11 +123,23 @@ def _scores(look: Look) -> tuple[tuple[str, int], ...]:
 def overtaken(look: Look, order: Order) -> bool:
     """Whether the moment this letter speaks of has passed."""
     seat = look.seats[order.seat]
-    match order.kind:
+    match order.kind.partition("/")[0]:
         case "turn" | "reminder":
             return bool(seat.open_since != order.seq)
         case "asked":
             return look.table.asked is None or order.seat not in look.table.asked.waiting
+        case "pausing":
+            return look.table.pausing is None or order.seat not in look.table.pausing.waiting
+        case "paused":
+            return not look.table.paused
+        case "resumed":
+            return look.table.paused or seat.open_since is None
+        case "offer":
+            return not any(chair.offered for chair in look.table.seats) or look.table.phase == "over"
+        case "offered":
+            return not look.table.seats[order.seat].offered
+        case "relieved":
+            return look.table.seats[order.seat].status != "bot"
         case "invitation":
             return look.table.seats[order.seat].status != "empty" and look.table.phase == "over"
     return False
@@ -142,6 +167,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         due=datetime.fromtimestamp(seat.due_at, UTC) if seat.due_at else None,
         link=link,
         answer=here.desk.address_of(seat),
+        free=_free(here, look),
         replay=f"{link}/replay",
         said=Said.read(order.said),
         receipt=look.row.head,
@@ -149,6 +175,12 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
         started=scene is not None,
     )
+
+
+def _free(here: House, look: Look) -> tuple[tuple[str, str], ...]:
+    """Whose seats are offered, and where to take them."""
+    free = [seat for seat in look.seats if look.table.seats[seat.seat].offered]
+    return tuple((seat.name, f"{here.settings.address}/offer/{substitutes.link(here.desk, seat)}") for seat in free)
 
 
 def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None, mail: str = "") -> EmailMessage:

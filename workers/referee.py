@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import structlog
 from sqlalchemy import Connection, Row, select
 from sqlalchemy.exc import OperationalError
@@ -9,16 +11,19 @@ from sqlalchemy.exc import OperationalError
 from engine import menu as menus
 from engine import table as tables
 from engine.menu import Move
+from engine.record import Table
 from engine.refusal import Refused
-from service import clerk, words
+from service import clerk, orders, vacations, words
 from service.clerk import STAND_INS, Desktop
 from service.house import House
 from service.languages import Said
 from service.store import book
 from service.store.book import Verdict
 from service.store.schema import submissions
-from workers import answer
+from workers import answer, errands
 
+ERRANDS = {"vacation": errands.vacation, "home": errands.home, "order": errands.order, "cancel": errands.cancel}
+BACK = Move("back")
 Submission = Row[tuple[object, ...]]
 log = structlog.get_logger()
 FAULT = Said("This move met a fault of ours. Nothing was changed; the host has been told.")
@@ -64,8 +69,8 @@ def _judged(here: House, connection: Connection, submission: Submission) -> tupl
     assert desktop
     try:
         with connection.begin_nested():
-            seq = desktop.table.length
-            return Verdict(True, seq=seq), _entered(here, desktop, submission)
+            seq, entered = desktop.table.length, _done(here, desktop, submission)
+            return Verdict(True, seq=seq if entered.table.length > seq else None), entered
     except Refused as refused:
         return Verdict(False, Said.of(refused), refused.rule), None
     except OperationalError:
@@ -75,26 +80,67 @@ def _judged(here: House, connection: Connection, submission: Submission) -> tupl
         return Verdict(False, FAULT), None
 
 
+def _done(here: House, desktop: Desktop, submission: Submission) -> Desktop:
+    """The submission done, and what others had ordered for this moment."""
+    before, after = desktop.table, _entered(here, desktop, submission)
+    if submission.move.casefold().startswith("order"):
+        return orders.follow(after, here.now(), here.settings)
+    return followed(here, before, after)
+
+
+def followed(here: House, before: Table, after: Desktop) -> Desktop:
+    """What was ordered for this moment is done, where the game went on."""
+    return orders.follow(after, here.now(), here.settings) if _goes_on(before, after.table) else after
+
+
+def _goes_on(before: Table, after: Table) -> bool:
+    """Whether the game went on; where a move was taken back, or is asked back, nothing happens by itself."""
+    if after.state is not before.state:
+        return (after.last.seq if after.last else -1) >= (before.last.seq if before.last else -1)
+    return before.paused != after.paused or before.seats != after.seats
+
+
 def _entered(here: House, desktop: Desktop, submission: Submission) -> Desktop:
     seat, said = submission.seat, submission.move.split()
-    if said[0].casefold() == "sit":
+    errand = said[0].casefold()
+    if errand == "sit":
         return sat(here, desktop, seat, said[1:])
+    if errand in ERRANDS:
+        refuse_closed(desktop)
+        return ERRANDS[errand](here, desktop, seat, said[1:])
     if submission.seen is not None:
         _refuse_stale(desktop, seat, submission.seen)
     refuse_closed(desktop)
-    move = _read(desktop, seat, submission.move)
+    move = _meant(desktop, seat, submission.move)
+    if submission.seen is not None and move.verb in ("agree", "refuse"):
+        _refuse_unasked(desktop, submission.seen)
+    if not submission.key.startswith(f"{submission.table}/{seat}/bot/"):
+        desktop = present(here, desktop, seat, move)
     return clerk.enter(desktop, seat, move, here.now(), here.settings)
 
 
-def _read(desktop: Desktop, seat: int, text: str) -> Move:
-    """The move or command these words mean for that seat."""
-    menu = tables.menu(desktop.game, desktop.table, seat)
+def _meant(desktop: Desktop, seat: int, text: str) -> Move:
+    """What the game offers goes before what the table does, so that short words stay short."""
+    own, common = tables.menu(desktop.game, desktop.table, seat), tables.commands(desktop.table, seat)
+    spoken = words.of(desktop.game, ())
+    with suppress(Refused):
+        return menus.from_text(own, text, spoken)
     try:
-        return menus.from_text(menu + tables.commands(desktop.table, seat), text, words.of(desktop.game, ()))
+        return menus.from_text(own + common, text, spoken)
     except Refused:
-        if menu:
+        if own:
             raise
         raise Refused("It is not your turn; somebody else has to move first.") from None
+
+
+def present(here: House, desktop: Desktop, seat: int, move: Move) -> Desktop:
+    """Whoever moves is back; only who has resigned stays away."""
+    chair = desktop.table.seats[seat]
+    if chair.status == "resigned":
+        raise Refused("This seat was given up; a bot plays on in it.")
+    if move.verb not in tables.RESERVED and menus.allows(tables.commands(desktop.table, seat), BACK):
+        return clerk.enter(desktop, seat, BACK, here.now(), here.settings)
+    return desktop
 
 
 def refuse_closed(desktop: Desktop) -> None:
@@ -120,6 +166,18 @@ def _refuse_stale(desktop: Desktop, seat: int, seen: int) -> None:
         raise Refused("The table has changed since your page was drawn; look at it again before you move.")
 
 
+def _refuse_unasked(desktop: Desktop, seen: int) -> None:
+    """An answer is for what its page showed, not for what somebody asked since."""
+    then = desktop.before(min(seen + 1, desktop.table.length))
+    if _wish(then) != _wish(desktop.table):
+        raise Refused("Something else is asked by now; look at the table again before you answer.")
+
+
+def _wish(table: Table) -> tuple[object, ...]:
+    wish = table.asked or table.pausing
+    return (type(wish), wish.seat) if wish else ()
+
+
 def sat(here: House, desktop: Desktop, seat: int, said: list[str]) -> Desktop:
     """Somebody took a seat; when it was the last one, the game begins."""
     if desktop.table.phase != "gathering" or desktop.table.seats[seat].status != "empty":
@@ -128,4 +186,6 @@ def sat(here: House, desktop: Desktop, seat: int, said: list[str]) -> Desktop:
     desktop = clerk.enter(desktop, None, Move("sit", (str(seat), nonce)), here.now(), here.settings)
     if all(chair.status != "empty" for chair in desktop.table.seats):
         desktop = clerk.enter(desktop, None, Move("start"), here.now(), here.settings)
+        for one in range(len(desktop.seats)):
+            desktop = vacations.announce(desktop, one, here.now(), here.settings)
     return desktop

@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from service.languages import Said
-from service.store.schema import entries, letters, seats, submissions, tables
+from service.store.schema import entries, letters, people, seats, submissions, tables
 
 Found = Row[Any]
 NOTHING = Said()
@@ -25,13 +25,21 @@ class Sealed(Struct, frozen=True):
 
 
 class Chair(Struct, frozen=True):
-    """How a seat's row changes with an entry: who holds it, since when it may act, and until when."""
+    """How a seat's row changes with an entry: who holds it, since when it may act, and how its time runs.
+
+    Its time: at `clock_from` it had `clock_left` seconds; None where its clock stands still. It is due at `due_at`, and
+    late, with the grace of the table, at `late_at`.
+    """
 
     seat: int
     status: str
     open_since: int | None
-    due_at: int | None
-    remind_at: int | None
+    due_at: int | None = None
+    remind_at: int | None = None
+    late_at: int | None = None
+    clock_from: int | None = None
+    clock_left: int | None = None
+    misses: int = 0
 
 
 class Owed(Struct, frozen=True):
@@ -55,10 +63,18 @@ class Verdict(Struct, frozen=True):
         return str(self.why)
 
 
+CHANGING = tuple(name for name in Chair.__struct_fields__ if name != "seat")
+
 # `key_share`: others may meanwhile add rows that refer to this one, such as the next submission.
 LOCK = select(tables).where(tables.c.id == bindparam("wanted")).with_for_update(key_share=True)
 LOOK = select(tables).where(tables.c.id == bindparam("wanted"))
 SEATS = select(seats).where(seats.c.table == bindparam("wanted")).order_by(seats.c.seat)
+HELD = (
+    select(*seats.c, people.c.calendar)
+    .select_from(seats.outerjoin(people, people.c.id == seats.c.person))
+    .where(seats.c.table == bindparam("wanted"))
+    .order_by(seats.c.seat)
+)
 ENTRIES = (
     select(entries)
     .where(
@@ -82,6 +98,11 @@ def find(connection: Connection, table: str) -> Found | None:
 
 def seats_of(connection: Connection, table: str) -> Sequence[Found]:
     return connection.execute(SEATS, {"wanted": table}).all()
+
+
+def held(connection: Connection, table: str) -> Sequence[Any]:
+    """The seats of a table, each with the calendar of whoever holds it."""
+    return connection.execute(HELD, {"wanted": table}).all()
 
 
 def entries_of(connection: Connection, table: str, first: int = 0, end: int = 2**31 - 1) -> Sequence[Found]:
@@ -118,6 +139,11 @@ def append(
     ]
     if rows:
         connection.execute(insert(letters), rows)
+
+
+def sit(connection: Connection, table: str, chair: Chair) -> None:
+    """Change a seat's row."""
+    connection.execute(SIT, {"wanted": table, "one": chair.seat, **_standing(chair)})
 
 
 def _standing(chair: Chair) -> dict[str, Any]:

@@ -28,6 +28,7 @@ people = Table(
     Column("name", Text, nullable=False),
     Column("language", Text, nullable=False, server_default="en"),
     Column("since", BigInteger, nullable=False),
+    Column("calendar", Text, nullable=False, server_default=""),
 )
 
 tables = Table(
@@ -61,7 +62,14 @@ seats = Table(
     Column("open_since", Integer),
     Column("due_at", BigInteger),
     Column("remind_at", BigInteger),
-    Index("seats_due", "due_at", sqlite_where=text("due_at IS NOT NULL"), postgresql_where=text("due_at IS NOT NULL")),
+    Column("late_at", BigInteger),
+    Column("clock_from", BigInteger),
+    Column("clock_left", BigInteger),
+    Column("misses", Integer, nullable=False, server_default="0"),
+    Column("orders", Integer, nullable=False, server_default="0"),
+    Index(
+        "seats_late", "late_at", sqlite_where=text("late_at IS NOT NULL"), postgresql_where=text("late_at IS NOT NULL")
+    ),
     Index(
         "seats_remind",
         "remind_at",
@@ -75,6 +83,25 @@ seats = Table(
         postgresql_where=text("open_since IS NOT NULL AND status IN ('bot', 'resigned')"),
     ),
     Index("seats_person", "person"),
+)
+
+vacations = Table(
+    "vacations",
+    metadata,
+    Column("person", row_number, ForeignKey("people.id"), primary_key=True),
+    Column("first", Text, primary_key=True),
+    Column("last", Text, nullable=False),
+)
+
+orders = Table(
+    "orders",
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("table", Text, ForeignKey("tables.id"), nullable=False),
+    Column("seat", Integer, nullable=False),
+    Column("move", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Index("orders_seat", "table", "seat"),
 )
 
 entries = Table(

@@ -23,6 +23,7 @@ from service.web.lobby import lobby
 from service.web.mailbox import mailbox
 from service.web.ops import ops
 from service.web.pages import problem
+from service.web.substitutes import substitutes
 from service.web.table import table
 
 log = structlog.get_logger()
@@ -57,7 +58,7 @@ def wire(house: House) -> Flask:
     )
     csrf = CSRFProtect(app)
     csrf.exempt(api)
-    for blueprint in (lobby, table, api, ops, mailbox, choice):
+    for blueprint in (lobby, table, substitutes, api, ops, mailbox, choice):
         app.register_blueprint(blueprint)
     _limit(app, house)
     app.register_error_handler(Exception, _failed)
@@ -70,7 +71,7 @@ def _limit(app: Flask, house: House) -> None:
     where = "memory://" if house.settings.redis == EMBEDDED else house.settings.redis
     limiter = Limiter(get_remote_address, app=app, storage_uri=where, swallow_errors=True)
     often = f"{house.settings.opens_per_hour} per hour"
-    for name in ("lobby.open_table", "api.open_table"):
+    for name in ("lobby.open_table", "api.open_table", "substitutes.take"):
         limited: Any = limiter.limit(often)(app.view_functions[name])
         app.view_functions[name] = limited
 

@@ -16,6 +16,7 @@ from engine.reading import reader
 from engine.refusal import Refused
 from service import people
 from service.desk import Invited, Look, Place
+from service.timing import Clock
 from service.web.pages import house
 
 api = Blueprint("api", __name__, url_prefix="/api/v1")
@@ -28,12 +29,13 @@ class Guest(Struct, forbid_unknown_fields=True):
 
 
 class Opening(Struct, forbid_unknown_fields=True):
-    """A table to be opened; a guest without an address is a bot."""
+    """A table to be opened; a guest without an address is a bot. A clock says more than a pace, and goes before it."""
 
     game: Line
     players: Annotated[list[Guest], Meta(min_length=1, max_length=12)]
     options: dict[str, str | int | bool] = {}
     pace: Annotated[int, Meta(ge=0, le=31_536_000)] | None = None
+    clock: Clock | None = None
 
 
 class Command(Struct, forbid_unknown_fields=True):
@@ -78,7 +80,7 @@ def open_table() -> Response:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
     opening: Opening = _body(Opening)
     guests = [Invited(guest.name, guest.address) for guest in opening.players]
-    return _answer(house().desk.open_table(opening.game, opening.options, guests, opening.pace), 201)
+    return _answer(house().desk.open_table(opening.game, opening.options, guests, opening.clock or opening.pace), 201)
 
 
 @api.get("/t/<link>")
@@ -135,6 +137,8 @@ def _seen(place: Place, look: Look) -> dict[str, Any]:
         "receipt": look.row.head,
         "players": look.names,
         "to_move": [one.seat for one in look.seats if one.open_since is not None],
+        "due": [one.due_at for one in look.seats],
+        "clock": look.clock,
         "places": look.table.places,
         "standing": look.game.standing(look.table.state) if begun else [],
         "view": look.game.view(look.table.state, seat) if begun else None,

@@ -6,6 +6,7 @@ import functools
 import itertools
 from collections.abc import Mapping
 from random import Random
+from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
@@ -20,12 +21,14 @@ from service.desk import Invited, Unknown
 from service.drawing import Scene, board_svg, players
 from service.languages import LANGUAGES, SOURCE
 from service.settings import DAY
+from service.timing import HOUR, Clock
 from service.web.pages import house, language, page
 
 lobby = Blueprint("lobby", __name__)
 ROWS = 8
 EARLY = 16
 PACES = {"1": DAY, "3": 3 * DAY, "7": 7 * DAY, "0": 0}
+LATE = ("move", "seat", "resign", "skip")
 
 
 class Guest(Struct, frozen=True):
@@ -74,11 +77,37 @@ def open_table(name: str) -> Reply:
             if not guest.bot and not guest.address.strip():
                 raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
         invited = [Invited(_called(one, row), "" if one.bot else one.address) for row, one in enumerate(guests)]
-        opened = house().desk.open_table(name, chosen, invited, PACES.get(form.get("pace", ""), 3 * DAY), language())
+        opened = house().desk.open_table(name, chosen, invited, _clock(form), language())
     except Refused as refused:
         return _form(name, form, refused, 422)
     first = next(link for link in opened.links if link)
     return redirect(url_for("table.show", link=first), 303)
+
+
+def _clock(form: Mapping[str, str]) -> Clock:
+    """How time is kept; a bank of time takes the place of a time for each move."""
+    bank = _number(form, "bank", 365) * DAY
+    late: Any = form.get("late", "")
+    return Clock(
+        pace=0 if bank else PACES.get(form.get("pace", ""), 3 * DAY),
+        bank=bank,
+        increment=_number(form, "increment", 720) * HOUR,
+        grace=_number(form, "grace", 168) * HOUR,
+        late=late if late in LATE else "move",
+        offer_after=_number(form, "offer_after", 20),
+        spare_weekends=bool(form.get("spare_weekends")),
+        automatic=bool(form.get("automatic")),
+    )
+
+
+def _number(form: Mapping[str, str], name: str, most: int) -> int:
+    """A whole number of the form; what is left empty is 0."""
+    text = form.get(name, "").strip()
+    if not text:
+        return 0
+    if not text.isdecimal() or len(text) > 4 or int(text) > most:
+        raise Refused("Please give a whole number from 0 to {most}, not “{text}”.", most=most, text=text[:20])
+    return int(text)
 
 
 def _form(name: str, form: Mapping[str, str], error: Refused | None, status: int) -> Response:
@@ -91,6 +120,7 @@ def _form(name: str, form: Mapping[str, str], error: Refused | None, status: int
         form=form,
         guests=_guests(form),
         paces=list(PACES),
+        late=LATE,
         error=error,
     )
 

@@ -14,10 +14,11 @@ from engine import table as tables
 from engine.menu import Entry, Menu
 from engine.record import Table
 from engine.refusal import Refused
-from service import chronicle, people
+from service import chronicle, people, substitutes, timing
 from service.desk import Look, Place
 from service.drawing import Scene, Voice, board_svg, board_text, players
 from service.languages import in_game
+from service.timing import HOUR, Calendar
 from service.web import offer
 from service.web.pages import house, language, page
 
@@ -33,7 +34,7 @@ def show(link: str) -> Response:
     said = _said(place)
     if look.table.phase != "playing" and look.table.phase != "over":
         return page("gathering.html", **_common(place, look), said=said, nonce=secrets.token_hex(4))
-    menu = tables.menu(look.game, look.table, place.seat) if place.seat is not None else ()
+    menu = _menu(place, look)
     scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
     entries = house().desk.entries(look, max(0, look.row.length - 400))
     commands = tables.commands(look.table, place.seat) if place.seat is not None else ()
@@ -51,6 +52,11 @@ def show(link: str) -> Response:
         saying=request.args.get("say", "").split(),
         commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
         asked=look.table.asked,
+        pausing=look.table.pausing,
+        paused=look.table.paused,
+        away=_away(look),
+        offered=_offered(place, look),
+        **_own_time(place, look),
         since=_told(look, voice, chronicle.since_own_move(entries, place.seat), place.seat),
         chapters=_told(look, voice, entries, place.seat)[-LATEST:][::-1],
         places=_places(look),
@@ -81,6 +87,19 @@ def pulse(link: str) -> Reply:
     response.set_etag(row.head)
     response.headers["Cache-Control"] = "no-cache"
     return response.make_conditional(request)
+
+
+@table.post("/calendar")
+def calendar(link: str) -> Reply:
+    """Keep when this player rests."""
+    form = request.form
+    hours = [form.get(name, "") for name in ("quiet_from", "quiet_until")]
+    quiet = (whole(hours[0]), whole(hours[1])) if all(hours) and hours[0] != hours[1] else None
+    remind = tuple(sorted({whole(word) * HOUR for word in form.get("remind", "").split()}, reverse=True))
+    zone = form.get("zone", "").strip() or "UTC"
+    kept = Calendar(zone, quiet, bool(form.get("weekends")), remind)
+    house().desk.rest(house().desk.find(link), kept)
+    return redirect(url_for("table.show", link=link), 303)
 
 
 @table.post("/sit")
@@ -147,9 +166,50 @@ def _common(place: Place, look: Look) -> dict[str, Any]:
         "seats": look.seats,
         "players": players(look.names),
         "options": look.table.options,
+        "clock": look.clock,
         "now": house().now(),
         "watch": url_for("table.show", link=house().links.watch(look.row.id)),
     }
+
+
+def _menu(place: Place, look: Look) -> Menu:
+    """What this reader may do in the game; who has given the seat up, nothing more."""
+    if place.seat is None or look.table.seats[place.seat].status == "resigned":
+        return ()
+    return tables.menu(look.game, look.table, place.seat)
+
+
+def _own_time(place: Place, look: Look) -> dict[str, Any]:
+    if place.seat is None or look.seats[place.seat].person is None:
+        return {"calendar": Calendar(), "vacations": (), "orders": ()}
+    desk = house().desk
+    return {"calendar": desk.calendar(place), "vacations": desk.vacations(place), "orders": desk.orders(place)}
+
+
+def _offered(place: Place, look: Look) -> list[tuple[int, str]]:
+    """The free seats and where to take them; for players only."""
+    if place.seat is None or look.table.phase == "over":
+        return []
+    free = [seat for seat in look.seats if look.table.seats[seat.seat].offered]
+    desk = house().desk
+    return [(seat.seat, url_for("substitutes.show", token=substitutes.link(desk, seat))) for seat in free]
+
+
+def _away(look: Look) -> dict[int, tuple[str, str]]:
+    """Who is on vacation today, by UTC, or soon; said beside the name."""
+    day = timing.today(Calendar(), house().now()).isoformat()
+    coming = {
+        number: next((span for span in chair.away if span[1] >= day), None)
+        for number, chair in enumerate(look.table.seats)
+    }
+    return {seat: span for seat, span in coming.items() if span}
+
+
+def whole(text: str) -> int:
+    """A small whole number as people type it."""
+    if not text.isascii() or not text.isdecimal() or len(text) > 4:
+        raise Refused("Please give a whole number, not “{text}”.", text=text[:20])
+    return int(text)
 
 
 def _scene(place: Place, look: Look, table: Table, menu: Menu = ()) -> Scene:

@@ -13,3 +13,8 @@ export function localise(within) {
 }
 
 localise(document);
+
+// Whoever has not said where he lives is offered the zone of his device.
+for (const field of document.querySelectorAll("input[data-here]")) {
+  field.value = new Intl.DateTimeFormat().resolvedOptions().timeZone || field.value;
+}

@@ -20,6 +20,7 @@ from service.desk import Invited, Look, Opened, Place
 from service.house import House
 from service.settings import Settings
 from service.store.schema import letters, mailbox, people, seats
+from service.timing import Clock
 from workers import letters as writing
 from workers import referee, work_for
 
@@ -46,13 +47,13 @@ class Hall:
     def visitor(self) -> "Visitor":
         return Visitor(self.app.test_client())
 
-    def open(self, *names: str, game: str = "kaiser", pace: int = 0, **options: str) -> Opened:
+    def open(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in names or NAMES]
         return self.house.desk.open_table(game, options, guests, pace)
 
-    def begin(self, *names: str, **options: str) -> Opened:
+    def begin(self, *names: str, pace: Clock | int = 0, **options: str) -> Opened:
         """A table where everybody has sat down."""
-        opened = self.open(*names, **options)
+        opened = self.open(*names, pace=pace, **options)
         for link in opened.links:
             self.house.desk.submit(self.house.desk.find(link), "sit word", "sit")
         return opened

@@ -8,11 +8,13 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
+import alembic.command
+import alembic.config
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, func, insert, inspect, select
+from sqlalchemy import Connection, func, insert, inspect, select, text
 from sqlalchemy.exc import IntegrityError
 
 from engine import log
@@ -185,3 +187,35 @@ def test_strangers_invited_to_many_tables_at_once_are_noted_once(any_house: Hous
     with any_house.store.reading() as connection:
         assert connection.execute(select(func.count()).select_from(people)).scalar_one() == 4
         assert connection.execute(select(func.count()).select_from(tables)).scalar_one() == 4
+
+
+def test_deadlines_that_run_already_outlive_the_migration_of_clocks(store: Store) -> None:
+    config = alembic.config.Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with store.writing() as connection:
+        config.attributes["connection"] = connection
+        alembic.command.upgrade(config, "0001")
+        names = "id,game,seats,seed,commitment,phase,length,head,pace,watch,opened_at,moved_at"
+        row = ("t", "kaiser", 2, b"", "", "playing", 3, "", 500, "w", 0, 0)
+        marks = ",".join(f":v{number}" for number in range(len(row)))
+        connection.execute(text(f"INSERT INTO tables ({names}) VALUES ({marks})"), _numbered(row))
+        names = '"table",seat,name,status,link,link_number,open_since,due_at,remind_at'
+        for seat, opened in enumerate(((2, 9_000, 8_875), (None, None, None))):
+            row = ("t", seat, "Anna", "taken", f"l{seat}", 0, *opened)
+            marks = ",".join(f":v{number}" for number in range(len(row)))
+            connection.execute(text(f"INSERT INTO seats ({names}) VALUES ({marks})"), _numbered(row))
+    store.migrate()
+    with store.reading() as connection:
+        running, still = book.seats_of(connection, "t")
+    assert (running.due_at, running.late_at, running.clock_from, running.clock_left) == (9_000, 9_000, 8_500, 500)
+    assert (still.due_at, still.late_at, still.clock_from, still.clock_left, still.misses) == (
+        None,
+        None,
+        None,
+        None,
+        0,
+    )
+
+
+def _numbered(values: tuple[Any, ...]) -> dict[str, Any]:
+    return {f"v{number}": value for number, value in enumerate(values)}

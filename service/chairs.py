@@ -1,0 +1,165 @@
+"""The chairs of a table after an entry: whose menu opened or closed, and how the time of each runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine import record
+from engine import table as tables
+from engine.game import Game
+from engine.log import Entry
+from engine.record import Missed, Returned, Substituted, Table, TimedOut, VacationEnded, VacationTaken
+from service import timing
+from service.store.book import Chair
+from service.timing import Calendar, Clock
+
+
+class Held(Struct, frozen=True):
+    """A seat as the book has it: who holds it, since when it may act, and how its time runs."""
+
+    seat: int
+    status: str
+    open_since: int | None
+    person: int | None
+    due_at: int | None = None
+    remind_at: int | None = None
+    late_at: int | None = None
+    clock_from: int | None = None
+    clock_left: int | None = None
+    misses: int = 0
+    orders: int = 0
+    calendar: str | None = None
+
+
+class Turn(Struct, frozen=True):
+    """What an entry means for one seat."""
+
+    seat: Held
+    entry: Entry[Any]
+    before: Table
+    after: Table
+    opened: bool
+    status: str
+    clock: Clock
+    share: float
+
+    def has(self, *kinds: Any) -> bool:
+        """Whether the entry tells such an event of this very seat."""
+        return any(isinstance(event, kinds) and event.seat == self.seat.seat for event in self.entry.events)
+
+    @property
+    def resumed(self) -> bool:
+        """Whether a pause of the table ends."""
+        return self.before.paused and not self.after.paused
+
+    @property
+    def arrives(self) -> bool:
+        """Whether its holder comes home from a vacation that had begun."""
+        calendar = own_calendar(self.before, self.seat, self.clock)
+        return self.has(VacationEnded) and timing.is_away(self.entry.at, calendar)
+
+    @property
+    def moved(self) -> bool:
+        """Whether its holder moved himself."""
+        return self.entry.seat == self.seat.seat and record.mover(self.entry) == self.seat.seat
+
+    @property
+    def begins(self) -> bool:
+        """Whether it is on turn now and was not, or not in these hands."""
+        return self.opened and (
+            self.seat.open_since is None or self.status != self.seat.status or self.has(Substituted)
+        )
+
+
+def changed(
+    game: Game, seats: tuple[Held, ...], before: Table, after: Table, entry: Entry[Any], clock: Clock, share: float
+) -> Iterator[Chair]:
+    """The seats whose row changes with this entry."""
+    for seat in seats:
+        chair = after.seats[seat.seat]
+        status = seat.status if chair.status == "empty" else chair.status
+        opened = bool(tables.menu(game, after, seat.seat))
+        turn = Turn(seat, entry, before, after, opened, status, clock, share)
+        if _concerned(turn):
+            yield _chair(turn)
+
+
+def _concerned(turn: Turn) -> bool:
+    if turn.opened != (turn.seat.open_since is not None) or turn.status != turn.seat.status:
+        return True
+    if turn.opened and (turn.before.paused != turn.after.paused or turn.has(VacationTaken, VacationEnded)):
+        return True
+    return turn.has(TimedOut, Missed, Returned, Substituted) or (turn.moved and (turn.opened or turn.seat.misses > 0))
+
+
+def _chair(turn: Turn) -> Chair:
+    seat, at = turn.seat, turn.entry.at
+    since = turn.entry.seq if turn.begins else seat.open_since
+    chair = Chair(seat.seat, turn.status, since if turn.opened else None, misses=_misses(turn))
+    left = _left(turn)
+    if not (turn.opened and turn.clock.runs and turn.status == "taken") or turn.after.paused or left is None:
+        return replace(chair, clock_left=left)
+    if turn.has(TimedOut):  # the rest of a turn that was missed is not waited for
+        return replace(chair, clock_left=0, clock_from=at, due_at=at, late_at=at)
+    chair = replace(chair, clock_from=at, clock_left=left)
+    return timed(chair, own_calendar(turn.after, seat, turn.clock), turn.clock, turn.share, at)
+
+
+def timed(chair: Chair, calendar: Calendar, clock: Clock, share: float, now: int) -> Chair:
+    """A chair whose time runs, with its deadline and the next reminder."""
+    assert chair.clock_from is not None
+    assert chair.clock_left is not None
+    due = timing.deadline(chair.clock_from, chair.clock_left, calendar)
+    remind = timing.reminder(due, timing.leads(chair.clock_left, calendar, share), now)
+    return replace(chair, due_at=due, late_at=due + clock.grace, remind_at=remind)
+
+
+def rested(held: Held, table: Table, clock: Clock, share: float, now: int) -> Chair | None:
+    """The chair after its holder's calendar was changed; None where no clock runs for it."""
+    if held.clock_from is None or not held.clock_left:
+        return None
+    known = {name: getattr(held, name) for name in Chair.__struct_fields__}
+    return timed(Chair(**known), own_calendar(table, held, clock), clock, share, now)
+
+
+def own_calendar(table: Table, seat: Held, clock: Clock) -> Calendar:
+    """When this seat's holder rests: by his own word, by what he told the table, and by the table's weekends."""
+    own = timing.calendar(seat.calendar or "")
+    return replace(own, away=table.seats[seat.seat].away, weekends=own.weekends or clock.spare_weekends)
+
+
+def _left(turn: Turn) -> int | None:
+    """What this seat has left; None before its first turn and where there is no limit."""
+    left, clock = _settled(turn), turn.clock
+    if not clock.runs:
+        return None
+    if turn.has(TimedOut, Missed):
+        return 0
+    if turn.has(Substituted):
+        left = clock.bank
+    if left is not None and (turn.resumed or turn.has(Returned) or turn.arrives):
+        left = max(left, clock.courtesy)
+    if turn.begins:
+        return timing.refilled(clock, left)
+    return clock.pace if clock.pace and turn.moved and turn.opened else left
+
+
+def _settled(turn: Turn) -> int | None:
+    """What was left at the moment of the entry."""
+    seat = turn.seat
+    if seat.clock_from is None or seat.clock_left is None:
+        return seat.clock_left
+    calendar = own_calendar(turn.before, seat, turn.clock)
+    return max(0, seat.clock_left - timing.spent(seat.clock_from, turn.entry.at, calendar))
+
+
+def _misses(turn: Turn) -> int:
+    """Deadlines missed in a row, each turn counted once."""
+    if turn.has(TimedOut, Missed):
+        return turn.seat.misses + (turn.seat.clock_left != 0)
+    fresh = turn.moved or turn.has(Returned, Substituted) or turn.status == "taken" != turn.seat.status
+    return 0 if fresh else turn.seat.misses

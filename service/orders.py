@@ -1,0 +1,123 @@
+"""Standing orders: what a seat wants done as soon as it may, and moves that leave no choice.
+
+They are rows, not entries: what somebody intends is nobody else's business. What they bring about is a move like any
+other, judged by the same rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import structlog
+from msgspec.structs import replace
+from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.exc import OperationalError
+
+from engine import automatic
+from engine import menu as menus
+from engine import table as tables
+from engine.menu import Move
+from engine.refusal import Refused
+from service import clerk
+from service.clerk import Desktop
+from service.settings import Settings
+from service.store.schema import orders, seats
+
+MOST = 5
+LONGEST = 100
+AT_ONCE = 100  # so many moves in a row, and then somebody has to look at the table again
+log = structlog.get_logger()
+
+
+def of(connection: Connection, table: str, seat: int) -> list[Any]:
+    """The orders of a seat, the oldest first."""
+    wanted = select(orders).where(orders.c.table == table, orders.c.seat == seat).order_by(orders.c.id)
+    return list(connection.execute(wanted))
+
+
+def give(desktop: Desktop, seat: int, text: str, at: int) -> Desktop:
+    """Note an order."""
+    known = of(desktop.connection, desktop.row.id, seat)
+    if not text or len(text) > LONGEST:
+        raise Refused("Write the move after the word order, such as: order pass")
+    if desktop.table.seats[seat].status != "taken":
+        raise Refused("Only who plays in this seat himself can leave orders.")
+    if any(order.move.casefold() == text.casefold() for order in known):
+        raise Refused("You have ordered “{move}” already.", move=text)
+    if len(known) >= MOST:
+        raise Refused("You can have {most} orders at a time; cancel one first.", most=MOST)
+    row = {"table": desktop.row.id, "seat": seat, "move": text, "at": at}
+    desktop.connection.execute(insert(orders), row)
+    return _counted(desktop, seat)
+
+
+def cancel(desktop: Desktop, seat: int, words: list[str]) -> Desktop:
+    """Forget the order of that number, or without a number all of them."""
+    wanted = delete(orders).where(orders.c.table == desktop.row.id, orders.c.seat == seat)
+    if words:
+        number = int(words[0]) if words[0].isdecimal() and len(words[0]) < 19 else 0
+        wanted = wanted.where(orders.c.id == number)
+    if not desktop.connection.execute(wanted).rowcount:
+        raise Refused("There is no such order; it may have been done already.")
+    return _counted(desktop, seat)
+
+
+def follow(desktop: Desktop, at: int, settings: Settings) -> Desktop:
+    """Do what was ordered, and what leaves no choice, as long as there is any of it; not while the table pauses."""
+    for _ in range(AT_ONCE):
+        after = None if desktop.table.paused else _step(desktop, at, settings)
+        if after is None:
+            return desktop
+        desktop = after
+    log.warning("many moves without anybody", table=desktop.row.id)
+    return desktop
+
+
+def _step(desktop: Desktop, at: int, settings: Settings) -> Desktop | None:
+    for seat in desktop.seats:
+        if seat.open_since is None or desktop.table.seats[seat.seat].status != "taken":
+            continue
+        for order, move in _legal(desktop, seat.seat) if seat.orders else ():
+            desktop.connection.execute(delete(orders).where(orders.c.id == order.id))
+            desktop = _counted(desktop, seat.seat)
+            after = _entered(desktop, seat.seat, move, at, settings)
+            if after is not None:
+                return after
+        if desktop.clock.automatic:
+            only = automatic.only_move(desktop.game, desktop.table, seat.seat, desktop.row.seed)
+            after = _entered(desktop, seat.seat, only, at, settings) if only else None
+            if after is not None:
+                return after
+    return None
+
+
+def _legal(desktop: Desktop, seat: int) -> Iterator[tuple[Any, Move]]:
+    """The orders that mean a move which is possible now."""
+    own = tables.menu(desktop.game, desktop.table, seat)
+    for order in of(desktop.connection, desktop.row.id, seat):
+        try:
+            yield order, menus.from_text(own, order.move)
+        except Refused:
+            continue
+
+
+def _entered(desktop: Desktop, seat: int, move: Move, at: int, settings: Settings) -> Desktop | None:
+    """The table after this move; None, and all as before, where the game fails over it."""
+    try:
+        with desktop.connection.begin_nested():
+            return clerk.enter(desktop, seat, move, at, settings)
+    except OperationalError:
+        raise  # the database's trouble, and the caller's
+    except Exception:
+        log.exception("order not done", table=desktop.row.id, seat=seat)
+        return None
+
+
+def _counted(desktop: Desktop, seat: int) -> Desktop:
+    """The desktop, which knows how many orders that seat has."""
+    count = len(of(desktop.connection, desktop.row.id, seat))
+    own = update(seats).where(seats.c.table == desktop.row.id, seats.c.seat == seat)
+    desktop.connection.execute(own.values(orders=count))
+    held = (replace(one, orders=count) if one.seat == seat else one for one in desktop.seats)
+    return replace(desktop, seats=tuple(held))

@@ -1,0 +1,164 @@
+"""What pages say and offer about time: the form's clock, pauses, vacations, orders, offered seats."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from service.settings import DAY
+from service.timing import HOUR, Calendar, Clock
+from tests.service.test_pages import ROWS, Hall, Visitor
+from workers.clock import tick
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Iterator[Hall]:
+    hall = Hall(tmp_path)
+    yield hall
+    hall.house.close()
+
+
+@pytest.fixture
+def visitor(hall: Hall) -> Visitor:
+    return hall.visitor()
+
+
+def clock_of(hall: Hall, link: str) -> Clock:
+    return hall.house.desk.look(hall.house.desk.find(link).table).clock
+
+
+def test_the_form_asks_for_a_clock_and_the_table_shows_it(hall: Hall, visitor: Visitor) -> None:
+    fields = {"pace": "7", "late": "seat", "grace": "12", "offer_after": "2", "spare_weekends": "on"}
+    response = visitor.post("/new/kaiser", **ROWS, **fields)
+    expected = Clock(7 * DAY, grace=12 * HOUR, late="seat", offer_after=2, spare_weekends=True)
+    assert clock_of(hall, response.location.rsplit("/", 1)[1]) == expected
+    page = visitor.get(response.location)
+    for words in (
+        "Time for a move: 7 days",
+        "until its player comes back; 12 hours of grace",
+        "After 2 missed",
+        "Sunday",
+    ):
+        assert words in page
+
+
+def test_a_bank_takes_the_place_of_a_pace(hall: Hall, visitor: Visitor) -> None:
+    response = visitor.post("/new/kaiser", **ROWS, pace="3", bank="20", increment="6")
+    assert clock_of(hall, response.location.rsplit("/", 1)[1]) == Clock(0, 20 * DAY, 6 * HOUR)
+    assert "a bank of 20 days; each turn adds 6 hours" in visitor.get(response.location)
+
+
+@pytest.mark.parametrize("fields", [{"bank": "20", "increment": "0"}, {"bank": "x"}, {"grace": "999"}, {"bank": "²"}])
+def test_a_clock_that_makes_no_sense_is_refused_with_the_form_kept(visitor: Visitor, fields: dict[str, str]) -> None:
+    response = visitor.post("/new/kaiser", **ROWS, **fields)
+    assert response.status_code == 422
+    assert 'value="anna@example.org"' in response.text
+
+
+def test_the_api_opens_a_table_with_a_clock(hall: Hall, visitor: Visitor) -> None:
+    players = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bot"}]
+    opening = {"game": "kaiser", "players": players, "clock": {"pace": DAY, "late": "resign"}}
+    opened = visitor.client.post("/api/v1/tables", json=opening)
+    assert opened.status_code == 201
+    seen = visitor.client.get(f"/api/v1/t/{opened.json['links'][0]}").json
+    assert seen["clock"]["late"] == "resign"
+    opening["clock"] = {"pace": DAY, "bank": DAY}
+    assert visitor.client.post("/api/v1/tables", json=opening).status_code == 422
+
+
+def test_two_agree_on_a_pause_and_one_ends_it(hall: Hall, visitor: Visitor) -> None:
+    opened = hall.begin(pace=3 * DAY)
+    first, second = opened.links
+    assert "Propose a pause" in visitor.get(f"/t/{first}")
+    page = visitor.say(first, "pause")
+    assert "You would like to pause." in page
+    assert "Still to answer: Bert." in page
+    assert 'value="agree"' not in page
+    page = visitor.get(f"/t/{second}")
+    assert "Anna would like to pause." in page
+    assert "The table pauses; no clock runs." in visitor.say(second, "agree")
+    assert "The table pauses; no clock runs." in visitor.get(f"/t/{opened.watch}")
+    assert "until <time" not in visitor.get(f"/t/{first}").split("What has happened")[0]
+    assert "Anna ends the pause" in visitor.say(first, "resume")
+
+
+def test_a_vacation_is_taken_and_ended_on_the_page(hall: Hall, visitor: Visitor) -> None:
+    link = hall.begin().links[0]
+    response = visitor.client.post(
+        f"/t/{link}",
+        data={"csrf_token": visitor.token(), "verb": "vacation", "arg": ["2027-02-01", "2027-02-07"], "key": "x"},
+    )
+    page = visitor.get(response.location)
+    assert "Anna is away from 1 Feb 2027 to 7 Feb 2027." in page
+    assert "from 1 Feb 2027 to 7 Feb 2027</li>" in page
+    assert "away from 1 Feb 2027" in page.split("<h2>Players</h2>")[1]
+    assert "Anna does not go away" in visitor.say(link, "home")
+
+
+def test_nights_and_weekends_are_kept_on_the_page(hall: Hall, visitor: Visitor) -> None:
+    link = hall.begin(pace=3 * DAY).links[0]
+    fields = {"zone": "Europe/Amsterdam", "quiet_from": "22", "quiet_until": "7", "weekends": "on", "remind": "4 24"}
+    page = visitor.get(visitor.post(f"/t/{link}/calendar", **fields).location)
+    place = hall.house.desk.find(link)
+    assert hall.house.desk.calendar(place) == Calendar("Europe/Amsterdam", (22, 7), True, (DAY, 4 * HOUR))
+    for words in ('value="Europe/Amsterdam"', '<option value="22" selected>', 'value="24 4"'):
+        assert words in page
+    visitor.post(f"/t/{link}/calendar")
+    assert hall.house.desk.calendar(place) == Calendar()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"zone": "Atlantis"}, {"quiet_from": "x", "quiet_until": "3"}, {"quiet_from": "3", "quiet_until": "99"}]
+    + [{"remind": words} for words in ("often", "0", "1 2 3 4 5", "99999")],
+)
+def test_a_calendar_that_makes_no_sense_is_refused_with_a_sentence(
+    hall: Hall, visitor: Visitor, fields: dict[str, str]
+) -> None:
+    opened = hall.begin()
+    response = visitor.post(f"/t/{opened.links[0]}/calendar", **fields)
+    assert response.status_code == 422
+    assert hall.house.desk.calendar(hall.house.desk.find(opened.links[0])) == Calendar()
+
+
+def test_onlookers_see_no_forms_about_time_and_keep_no_calendar(hall: Hall, visitor: Visitor) -> None:
+    opened = hall.begin()
+    assert "Your time" not in visitor.get(f"/t/{opened.watch}")
+    assert visitor.post(f"/t/{opened.watch}/calendar").status_code == 422
+
+
+def test_who_was_relieved_comes_back_on_the_page_or_by_moving(hall: Hall, visitor: Visitor) -> None:
+    for how in ("back", "move"):
+        opened = hall.begin(pace=Clock(DAY, late="seat"))
+        turn = hall.turn(opened)
+        hall.time += DAY
+        tick(hall.house)
+        page = visitor.get(f"/t/{opened.links[turn]}")
+        assert "A bot plays for you." in page
+        move = "back" if how == "back" else hall.moves(opened)[0]
+        assert "is back and plays on" in visitor.say(opened.links[turn], move)
+        assert hall.look(opened).table.seats[turn].status == "taken"
+
+
+def test_who_lost_the_seat_has_nothing_to_do_there(hall: Hall, visitor: Visitor) -> None:
+    opened = hall.begin("Anna", "Bert", "Clara", pace=Clock(DAY, late="resign"))
+    turn = hall.turn(opened)
+    hall.time += DAY
+    tick(hall.house)
+    page = visitor.get(f"/t/{opened.links[turn]}")
+    assert 'name="move"' not in page
+    if hall.turn(opened) == turn:
+        assert "given up" in visitor.say(opened.links[turn], hall.moves(opened)[0])
+
+
+def test_orders_are_given_shown_and_cancelled_on_the_page(hall: Hall, visitor: Visitor) -> None:
+    opened = hall.begin()
+    link, other = opened.links
+    response = visitor.post(f"/t/{link}", verb="order", arg="fly me to the moon", key="x")
+    page = visitor.get(response.location)
+    assert "<code>fly me to the moon</code>" in page
+    assert "fly me" not in visitor.get(f"/t/{other}")
+    assert "fly me" not in visitor.get(f"/t/{opened.watch}")
+    (order,) = hall.house.desk.orders(hall.house.desk.find(link))
+    response = visitor.post(f"/t/{link}", verb="cancel", arg=str(order.id), key="y")
+    assert "fly me" not in visitor.get(response.location)
