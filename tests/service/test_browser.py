@@ -3,6 +3,7 @@
 import re
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ import waitress
 from playwright.sync_api import Browser, Page, expect
 
 from engine import table as tables
-from service import create_app
+from service import create_app, mailserver
 from service.commands.run import embedded
 from service.desk import Invited, Opened
 from service.house import House
@@ -47,6 +48,13 @@ class Running:
             desk = self.house.desk
             desk.verdict(desk.submit(desk.find(link), "sit word", "sit"), 10)
         return opened
+
+    def delivered(self, address: str) -> None:
+        """Wait until a letter to this address is in the mailbox."""
+        until = time.monotonic() + 20
+        while all(letter.recipient != address for letter in mailserver.newest(self.house)):
+            assert time.monotonic() < until, f"no letter for {address}"
+            time.sleep(0.05)
 
     def first(self, table: str) -> int:
         look = self.house.desk.look(table)
@@ -262,9 +270,9 @@ def test_replay_with_slider_keys_and_links(service: Running, visit: Visit) -> No
 
 def test_letters_in_the_mailbox_lead_to_the_table(service: Running, visit: Visit) -> None:
     opened = service.begin(Invited("Maria", "maria@example.net"), Invited("Bot"))
+    service.delivered("maria@example.net")
     page = visit("/mailbox")
-    letter = page.get_by_role("link", name="maria@example.net").first
-    letter.click()
+    page.get_by_role("link", name="maria@example.net").first.click()
     expect(page.frame_locator("iframe").get_by_role("link").first).to_be_visible()
     page.frame_locator("iframe").get_by_role("link").first.click()
     page.wait_for_url(f"**/t/{opened.links[0]}")
@@ -276,6 +284,7 @@ def test_a_phone_never_scrolls_sideways(service: Running, visit: Visit, scheme: 
     opened = service.begin()
     first = service.first(opened.table)
     links = [gathering.links[0], opened.links[first], opened.links[1 - first], opened.watch]
+    service.delivered("b@example.org")
     paths = ["/", "/new/kaiser", "/mailbox", "/mailbox/1", f"/t/{links[1]}/replay", *(f"/t/{link}" for link in links)]
     page = visit(viewport={"width": 360, "height": 720}, color_scheme=scheme, has_touch=True)
     for path in paths:
