@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import smtplib
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,19 +45,17 @@ def until(wanted: Callable[[], bool]) -> None:
     raise AssertionError("it did not come to pass")
 
 
-def began(house: House) -> str:
-    """A table against a bot, where the guest is on turn and has the letter."""
-    while True:
-        opened = house.desk.open_table("kaiser", {}, [Invited("Guest", "guest@localhost"), Invited("Bot")])
-        house.desk.verdict(house.desk.submit(house.desk.find(opened.links[0]), "sit word"), 5)
-        look = house.desk.look(opened.table)
-        if tables.menu(look.game, look.table, 0):
-            until(lambda: any("your turn" in letter.text for letter in mailserver.newest(house)))
-            return opened.table
+def began(house: House) -> Letter:
+    """A letter that says that the guest is on turn, at a table against a bot."""
+    opened = house.desk.open_table("kaiser", {}, [Invited("Guest", "guest@localhost"), Invited("Bot")])
+    house.desk.verdict(house.desk.submit(house.desk.find(opened.links[0]), "sit word"), 5)
+    return saying(house, "Guest, it is your turn")
 
 
-def turn_letter(house: House) -> Letter:
-    return next(letter for letter in mailserver.newest(house) if "your turn" in letter.text)
+def saying(house: House, words: str) -> Letter:
+    """The newest letter with these words, once it has come."""
+    until(lambda: any(words in letter.text for letter in mailserver.newest(house)))
+    return next(letter for letter in mailserver.newest(house) if words in letter.text)
 
 
 def reply(client: FlaskClient, letter: Letter, text: str, status: int = 303) -> str:
@@ -69,40 +68,44 @@ def reply(client: FlaskClient, letter: Letter, text: str, status: int = 303) -> 
 
 
 def test_a_letter_is_answered_by_a_move(house: House, client: FlaskClient) -> None:
-    table = began(house)
+    letter = began(house)
+    table = letter.message_id[1:].partition(".")[0]
     look = house.desk.look(table)
     move = str(next(menus.moves(tables.menu(look.game, look.table, 0))))
-    assert "on its way" in reply(client, turn_letter(house), f"{move}\r\n\r\nBest wishes")
+    assert "on its way" in reply(client, letter, f"{move}\r\n\r\nBest wishes")
     until(lambda: any(entry.move == move for entry in house.desk.entries(house.desk.look(table))))
 
 
-def test_a_question_is_answered_by_a_letter_that_follows_it(house: House, client: FlaskClient) -> None:
-    began(house)
-    reply(client, turn_letter(house), "status")
-    until(lambda: "To move: " in mailserver.newest(house)[0].text)
-    answer = mailserver.newest(house)[0]
-    assert "> status" in answer.text
+def test_a_question_is_answered_by_a_letter_that_can_be_answered_too(house: House, client: FlaskClient) -> None:
+    reply(client, began(house), "status")
+    answer = saying(house, "> status")
+    assert "To move: Guest." in answer.text
     assert "accepted" in answer.message_id
     reply(client, answer, "hilfe")
-    until(lambda: "> hilfe" in mailserver.newest(house)[0].text)
+    assert "several moves of one turn" in saying(house, "> hilfe").text
 
 
 def test_an_empty_answer_is_not_sent(house: House, client: FlaskClient) -> None:
-    began(house)
-    assert "Please write a line first" in reply(client, turn_letter(house), " \n ", 422)
+    assert "Please write a line first" in reply(client, began(house), " \n ", 422)
 
 
 def test_a_letter_without_an_address_for_answers_has_no_box(house: House, client: FlaskClient) -> None:
-    began(house)
     with house.store.writing() as connection:
         row = {"at": 1, "recipient": "guest@localhost", "raw": b"Subject: hello\n\nhello\n"}
         connection.execute(mailserver.mailbox.insert(), row)
-    letter = mailserver.newest(house)[0]
-    assert "<textarea" not in client.get(f"/mailbox/{letter.id}").text
-    assert client.post("/mailbox/99999", data={"text": "x"}).status_code in (400, 404)
+    assert "<textarea" not in client.get(f"/mailbox/{saying(house, 'hello').id}").text
 
 
 def test_an_answer_that_cannot_be_sent_is_told_at_once(house: House, client: FlaskClient) -> None:
-    began(house)
-    letter, house.inbound = turn_letter(house), "smtp://127.0.0.1:1"
+    letter, house.inbound = began(house), "smtp://127.0.0.1:1"
     assert "could not be sent" in reply(client, letter, "status", 422)
+
+
+def test_answers_are_heard_where_the_host_asks_for_it(tmp_path: Path) -> None:
+    port = mailserver.free_port()
+    settings = Settings(folder=tmp_path, thinking=0.01, inbound=f"127.0.0.1:{port}")
+    house = House(settings, redis=fakeredis.FakeRedis(server=fakeredis.FakeServer()))
+    house.store.migrate()
+    with embedded(house), smtplib.LMTP("127.0.0.1", port) as client:
+        client.sendmail("guest@localhost", ["nobody@localhost"], "Subject: hello\n\nhello\n")
+    house.close()

@@ -464,3 +464,12 @@ def test_the_letter_says_by_a_header_that_it_is_ours(here):
     posted(here, place, "status")
     letter = message_from_bytes(last_letter(here, place).as_bytes(), policy=policy.default)
     assert letter["X-Depesche"] == place.table
+
+
+def test_answers_on_every_database(any_house):
+    place, other, move = start(any_house)
+    posted(any_house, place, move)
+    posted(any_house, other, "move Q1 Q2", "status")
+    assert handed_in(any_house) == [move]
+    assert answered(any_house) == ["refused"]
+    assert report(any_house) == [("move Q1 Q2", "refused"), ("status", "later")]
