@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.process import BaseProcess
 from typing import ParamSpec, TypeVar
 
 Given = ParamSpec("Given")
@@ -62,11 +61,16 @@ def _begin() -> None:
     """The process aside leaves signals to its parent, steps back when there is much to do, and goes when it goes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(5)
+    go_with_parent()
+
+
+def go_with_parent() -> None:
+    """This process ends when its parent does, however that ends; whatever was in hand is still in the book."""
+    threading.Thread(target=_follow, daemon=True).start()
+
+
+def _follow() -> None:
     parent = multiprocessing.parent_process()
     assert parent
-    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
-
-
-def _follow(parent: BaseProcess) -> None:
     parent.join()
-    os._exit(0)
+    os._exit(1)

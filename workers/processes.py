@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import sys
 import threading
@@ -18,7 +17,7 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import TimerDeathPenalty
 
 from service.house import House
-from workers import clock, work_for
+from workers import aside, clock, work_for
 
 QUEUES = ("referee", "post", "bots")
 TICK = 1.0
@@ -75,15 +74,8 @@ def _forked(work: Callable[[str], None], queue: str) -> multiprocessing.process.
 def _child(work: Callable[[str], None], queue: str) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    aside.go_with_parent()
     work(queue)
-
-
-def _die_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent
-    parent.join()
-    os._exit(1)  # whatever was in hand is still in the book
 
 
 def run_thread(house: House, queues: Sequence[str], stop: threading.Event) -> None:
