@@ -29,6 +29,26 @@ class Links:
         """The token with which somebody else may take a seat that is offered; dead once it is taken."""
         return f"{table}.{seat}.{self._token(f'offer/{table}/{seat}/{number}')}"
 
+    def join(self, table: str) -> str:
+        """The token with which anybody may take a free seat of an open table."""
+        return f"{table}.{self._token(f'join/{table}')}"
+
+    def wishes(self, person: int) -> str:
+        """The token that stands in every letter to a person: with it letters can be stopped and wished otherwise."""
+        return f"{person}.{self._token(f'wishes/{person}')}"
+
+    def confirm(self, person: int, address: str) -> str:
+        """The token that proves that letters to this address are read."""
+        return f"{person}.{self._token(f'confirm/{person}/{address}')}"
+
+    def enter(self, person: int, sessions: int, at: int) -> str:
+        """The token with which a person signs in; who reads it knows since when it is good, and whose it is."""
+        return f"{person}.{at}.{self._token(f'enter/{person}/{sessions}/{at}')}"
+
+    def bounce(self, letter: int) -> str:
+        """The local part that a mail server sends a letter back to when it cannot deliver it."""
+        return f"bounce+{letter}.{self._token(f'bounce/{letter}')[:16]}"
+
     def _token(self, purpose: str) -> str:
         made = hmac.digest(self._secret, purpose.encode(), "sha256")[:20]
         return base64.b32encode(made).decode().lower()

@@ -39,6 +39,8 @@ class Settings(Struct, frozen=True):
     thinking: float = 0.4
     lease: int = 120
     opens_per_hour: int = 30
+    confirm: bool = True
+    gather: int = 60
     inbound: str = ""
     answers_per_hour: int = 30
     require_authentication: bool = False
@@ -47,6 +49,16 @@ class Settings(Struct, frozen=True):
     @property
     def database_url(self) -> str:
         return self.database or f"sqlite:///{(self.folder / 'depesche.sqlite').resolve()}"
+
+    @property
+    def confirms(self) -> bool:
+        """Whether who opens a table has to prove his address before letters go to others; where none leave, nobody."""
+        return self.confirm and self.smtp != EMBEDDED
+
+    @property
+    def gathers(self) -> int:
+        """So many seconds a letter about a turn waits, so that two turns make one; one that stays in the house, none."""
+        return 0 if self.smtp == EMBEDDED else self.gather
 
     @property
     def mail_host(self) -> str:

@@ -29,6 +29,12 @@ people = Table(
     Column("language", Text, nullable=False, server_default="en"),
     Column("since", BigInteger, nullable=False),
     Column("calendar", Text, nullable=False, server_default=""),
+    Column("wishes", Text, nullable=False, server_default=""),
+    Column("confirmed_at", BigInteger),  # when it was proven that letters reach this person
+    Column("bounced_at", BigInteger),  # since when they do not
+    Column("bounce", Text, nullable=False, server_default=""),
+    Column("signed_at", BigInteger),
+    Column("sessions", Integer, nullable=False, server_default="0"),  # those with a lower number are over
 )
 
 tables = Table(
@@ -44,6 +50,8 @@ tables = Table(
     Column("head", Text, nullable=False),
     Column("pace", Integer, nullable=False),
     Column("watch", Text, nullable=False, unique=True),
+    Column("watched", Boolean, nullable=False, server_default=text("true")),
+    Column("held", Boolean, nullable=False, server_default=text("false")),  # its letters wait for an organiser's word
     Column("opened_at", BigInteger, nullable=False),
     Column("moved_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
@@ -67,6 +75,9 @@ seats = Table(
     Column("clock_left", BigInteger),
     Column("misses", Integer, nullable=False, server_default="0"),
     Column("orders", Integer, nullable=False, server_default="0"),
+    Column("wishes", Text, nullable=False, server_default=""),
+    Column("note", Text, nullable=False, server_default=""),
+    Column("released", Boolean, nullable=False, server_default=text("false")),
     Index(
         "seats_late", "late_at", sqlite_where=text("late_at IS NOT NULL"), postgresql_where=text("late_at IS NOT NULL")
     ),
@@ -101,6 +112,8 @@ orders = Table(
     Column("seat", Integer, nullable=False),
     Column("move", Text, nullable=False),
     Column("at", BigInteger, nullable=False),
+    Column("branch", row_number),
+    Column("after", Text, nullable=False, server_default=""),
     Index("orders_seat", "table", "seat"),
 )
 
@@ -137,9 +150,10 @@ letters = Table(
     "letters",
     metadata,
     Column("id", row_number, primary_key=True),
-    Column("table", Text, ForeignKey("tables.id"), nullable=False),
-    Column("seq", Integer, nullable=False),
-    Column("seat", Integer, nullable=False),
+    Column("table", Text, ForeignKey("tables.id")),
+    Column("seq", Integer),
+    Column("seat", Integer),
+    Column("person", row_number, ForeignKey("people.id", name="letters_person")),  # for letters that belong to no seat
     Column("kind", Text, nullable=False),
     Column("due_at", BigInteger, nullable=False),
     Column("tries", Integer, nullable=False, server_default="0"),
@@ -148,6 +162,39 @@ letters = Table(
     Column("said", Text, nullable=False, server_default=""),
     UniqueConstraint("table", "seq", "seat", "kind", name="letters_once"),
     Index("letters_owed", "due_at", sqlite_where=text("sent_at IS NULL"), postgresql_where=text("sent_at IS NULL")),
+    Index(
+        "letters_personal",
+        "person",
+        "kind",
+        unique=True,
+        sqlite_where=text("person IS NOT NULL"),
+        postgresql_where=text("person IS NOT NULL"),
+    ),
+)
+
+talk = Table(
+    "talk",
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("table", Text, ForeignKey("tables.id"), nullable=False),
+    Column("seat", Integer, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("text", Text, nullable=False),
+    Index("talk_table", "table", "id"),
+)
+
+branches = Table(
+    "branches",
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("table", Text, ForeignKey("tables.id"), nullable=False),
+    Column("seat", Integer, nullable=False),
+    Column("name", Text, nullable=False, server_default=""),
+    Column("seq", Integer, nullable=False),
+    Column("seed", LargeBinary, nullable=False),
+    Column("moves", Text, nullable=False, server_default="[]"),
+    Column("at", BigInteger, nullable=False),
+    Index("branches_seat", "table", "seat"),
 )
 
 mails = Table(
