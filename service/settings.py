@@ -57,7 +57,7 @@ class Settings(Struct, frozen=True):
 
     @property
     def gathers(self) -> int:
-        """So many seconds a turn letter waits, so that two turns make one letter; one that stays in the house does not."""
+        """So many seconds a turn letter waits, so that two turns make one; one that never leaves does not."""
         return 0 if self.smtp == EMBEDDED else self.gather
 
     @property
