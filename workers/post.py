@@ -13,12 +13,12 @@ import structlog
 from msgspec.structs import replace
 from sqlalchemy import Connection, Row, func, select, update
 
-from service import timing, vacations, wishes
+from service import bounces, timing, vacations, wishes
 from service.house import House
 from service.store.schema import letters, people, seats
 from service.timing import Calendar
 from service.wishes import Wishes
-from workers import answer, digest, personal, sorts
+from workers import answer, digest, personal, returned, sorts
 from workers.envelopes import Order
 from workers.letters import write
 
@@ -192,7 +192,18 @@ def _refused(here: House, row: Due, error: smtplib.SMTPRecipientsRefused | smtpl
         _later(here, row, str(error))
         return
     log.warning("letter refused for good", letter=row.id, error=str(error))
-    _done(here, row, f"refused: {error}")
+    with here.store.writing() as connection:
+        _mark(connection, row, here.now(), f"refused: {error}")
+        if why := _gone(error):
+            bounces.note(connection, row.person, why, here.now())
+
+
+def _gone(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> str:
+    """What the server said of an address that will never take a letter; empty where something else displeased it."""
+    if isinstance(error, smtplib.SMTPDataError):
+        return ""
+    said = [(code, text.decode("utf-8", "replace")) for code, text in error.recipients.values()]
+    return " ".join(f"{code} {text}" for code, text in said if returned.gone(code, text))
 
 
 def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> bool:
