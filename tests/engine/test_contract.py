@@ -137,6 +137,18 @@ def test_a_view_and_a_menu_tell_nothing_that_could_be_otherwise(case):
 
 
 @every_case
+def test_dealing_anew_hangs_on_nothing_that_is_hidden(case):
+    """With the same luck two tables that look the same to a seat become the same table."""
+    for number, position in enumerate(some(game_of(case, SEEDS[0]), 10)):
+        for seat in (*range(case.seats), None):
+            other = case.game.redeal(position.state, seat, bots.loose(Random(number)))
+            first, second = (
+                case.game.redeal(state, seat, chance.sealed(bytes(32), number)) for state in (position.state, other)
+            )
+            assert first == second
+
+
+@every_case
 def test_a_redealt_position_can_be_played_to_the_end(case):
     positions = game_of(case, SEEDS[0])
     for number, position in enumerate(some(positions, 4)):
