@@ -23,6 +23,8 @@ from service.web.lobby import lobby
 from service.web.mailbox import mailbox
 from service.web.ops import ops
 from service.web.pages import problem
+from service.web.replay import replay
+from service.web.rules import rules
 from service.web.substitutes import substitutes
 from service.web.table import table
 
@@ -58,7 +60,7 @@ def wire(house: House) -> Flask:
     )
     csrf = CSRFProtect(app)
     csrf.exempt(api)
-    for blueprint in (lobby, table, substitutes, api, ops, mailbox, choice):
+    for blueprint in (lobby, rules, table, replay, substitutes, api, ops, mailbox, choice):
         app.register_blueprint(blueprint)
     _limit(app, house)
     app.register_error_handler(Exception, _failed)
