@@ -7,6 +7,7 @@ from typing import Any
 from flask import Response, current_app, make_response, request, url_for
 from flask_wtf.csrf import generate_csrf
 
+from engine.refusal import Refused
 from service.drawing import environment
 from service.house import House
 from service.languages import LANGUAGES, SOURCE, Spoken
@@ -42,3 +43,10 @@ def page(template: str, status: int = 200, **words: Any) -> Response:
 def problem(spoken: Spoken, status: int) -> Response:
     """A page that says in one sentence what is wrong and what to do."""
     return page("problem.html", status, spoken=spoken, code=status)
+
+
+def whole(text: str) -> int:
+    """A small whole number as people type it."""
+    if not text.isascii() or not text.isdecimal() or len(text) > 4:
+        raise Refused("Please give a whole number, not “{text}”.", text=text[:20])
+    return int(text)
