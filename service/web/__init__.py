@@ -32,9 +32,11 @@ from service.web.replay import replay
 from service.web.rules import rules
 from service.web.substitutes import substitutes
 from service.web.table import table
+from service.web.wishes import wishes
 
 log = structlog.get_logger()
 LARGEST = 64 * 1024
+STOPS = "300 per minute"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -65,8 +67,9 @@ def wire(house: House) -> Flask:
     )
     csrf = CSRFProtect(app)
     csrf.exempt(api)
-    for blueprint in (lobby, rules, table, replay, substitutes, api, manual, ops, mailbox, choice):
+    for blueprint in (lobby, rules, table, replay, substitutes, wishes, api, manual, ops, mailbox, choice):
         app.register_blueprint(blueprint)
+    csrf.exempt(app.view_functions["wishes.stop"])  # mail programs stop letters by themselves (RFC 8058)
     _limit(app, house)
     app.register_error_handler(Exception, _failed)
     app.after_request(_headers)
@@ -81,6 +84,8 @@ def _limit(app: Flask, house: House) -> None:
     for name in ("lobby.open_table", "api.open_table", "substitutes.take"):
         limited: Any = limiter.limit(often)(app.view_functions[name])
         app.view_functions[name] = limited
+    stop: Any = limiter.limit(STOPS)(app.view_functions["wishes.stop"])  # a mail provider stops for many people
+    app.view_functions["wishes.stop"] = stop
     for name in ("api.sit", "api.submit"):
         pace = limiter.limit(f"{house.settings.moves_per_minute} per minute", key_func=_by_link)
         app.view_functions[name] = pace(app.view_functions[name])  # type: ignore[assignment]

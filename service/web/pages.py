@@ -8,6 +8,7 @@ from flask import Response, current_app, make_response, request, url_for
 from flask_wtf.csrf import generate_csrf
 
 from engine.options import describe
+from engine.refusal import Refused
 from service import rulebook
 from service.drawing import environment
 from service.house import House
@@ -45,3 +46,10 @@ def page(template: str, status: int = 200, **words: Any) -> Response:
 def problem(spoken: Spoken, status: int) -> Response:
     """A page that says in one sentence what is wrong and what to do."""
     return page("problem.html", status, spoken=spoken, code=status)
+
+
+def whole(text: str) -> int:
+    """A small whole number as people type it."""
+    if not text.isascii() or not text.isdecimal() or len(text) > 4:
+        raise Refused("Please give a whole number, not “{text}”.", text=text[:20])
+    return int(text)

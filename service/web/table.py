@@ -14,12 +14,11 @@ from werkzeug.wrappers import Response as Reply
 from engine import table as tables
 from engine.menu import Entry, Menu
 from engine.record import Table
-from engine.refusal import Refused
 from service import chronicle, people, substitutes, timing
 from service.desk import Look, Place
 from service.drawing import Scene, Voice, players
 from service.languages import in_game
-from service.timing import HOUR, Calendar
+from service.timing import Calendar
 from service.web import offer
 from service.web.pages import house, language, page
 
@@ -92,19 +91,6 @@ def pulse(link: str) -> Reply:
     return response.make_conditional(request)
 
 
-@table.post("/calendar")
-def calendar(link: str) -> Reply:
-    """Keep when this player rests."""
-    form = request.form
-    hours = [form.get(name, "") for name in ("quiet_from", "quiet_until")]
-    quiet = (whole(hours[0]), whole(hours[1])) if all(hours) and hours[0] != hours[1] else None
-    remind = tuple(sorted({whole(word) * HOUR for word in form.get("remind", "").split()}, reverse=True))
-    zone = form.get("zone", "").strip() or "UTC"
-    kept = Calendar(zone, quiet, bool(form.get("weekends")), remind)
-    house().desk.rest(house().desk.find(link), kept)
-    return redirect(url_for("table.show", link=link), 303)
-
-
 @table.post("/sit")
 def sit(link: str) -> Reply:
     """Take the seat, with a word of one's own for the dice."""
@@ -141,10 +127,12 @@ def _menu(place: Place, look: Look) -> Menu:
 
 
 def _own_time(place: Place, look: Look) -> dict[str, Any]:
-    if place.seat is None or look.seats[place.seat].person is None:
-        return {"calendar": Calendar(), "vacations": (), "orders": ()}
-    desk = house().desk
-    return {"calendar": desk.calendar(place), "vacations": desk.vacations(place), "orders": desk.orders(place)}
+    """What this seat has ordered, and where its holder says when he rests and what he wants to be written."""
+    person = None if place.seat is None else look.seats[place.seat].person
+    if person is None:
+        return {"orders": (), "wishes": ""}
+    wishes = url_for("wishes.show", token=house().links.wishes(person), table=look.row.id)
+    return {"orders": house().desk.orders(place), "wishes": wishes}
 
 
 def _offered(place: Place, look: Look) -> list[tuple[int, str]]:
@@ -164,13 +152,6 @@ def _away(look: Look) -> dict[int, tuple[str, str]]:
         for number, chair in enumerate(look.table.seats)
     }
     return {seat: span for seat, span in coming.items() if span}
-
-
-def whole(text: str) -> int:
-    """A small whole number as people type it."""
-    if not text.isascii() or not text.isdecimal() or len(text) > 4:
-        raise Refused("Please give a whole number, not “{text}”.", text=text[:20])
-    return int(text)
 
 
 def _scene(place: Place, look: Look, table: Table, menu: Menu = ()) -> Scene:
