@@ -164,3 +164,8 @@ def owe(connection: Connection, table: str, seq: int, letter: Owed, why: Said = 
     same = select(letters.c.id).where(*(letters.c[name] == value for name, value in key.items()))
     if connection.execute(same).first() is None:
         connection.execute(insert(letters), {**key, "due_at": letter.due_at, "said": why.kept()})
+
+
+def rank(connection: Connection, table: str, places: Sequence[int]) -> None:
+    """Note how a game has ended, seat by seat, so that nobody has to unfold its log to count it."""
+    connection.execute(SIT, [{"wanted": table, "one": seat, "place": place} for seat, place in enumerate(places)])
