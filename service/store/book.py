@@ -169,3 +169,14 @@ def owe(connection: Connection, table: str, seq: int, letter: Owed, why: Said = 
 def rank(connection: Connection, table: str, places: Sequence[int]) -> None:
     """Note how a game has ended, seat by seat, so that nobody has to unfold its log to count it."""
     connection.execute(SIT, [{"wanted": table, "one": seat, "place": place} for seat, place in enumerate(places)])
+
+
+def owe_person(connection: Connection, person: int, kind: str, due_at: int, said: Said = NOTHING) -> None:
+    """A letter to a person that belongs to no seat; one that is owed already stays as it is."""
+    same = select(letters.c.id).where(letters.c.person == person, letters.c.kind == kind)
+    if connection.execute(same).first() is None:
+        connection.execute(insert(letters), {"person": person, "kind": kind, "due_at": due_at, "said": said.kept()})
+
+
+def release(connection: Connection, table: str, at: int) -> None:
+    """The letters of this table waited long enough."""
