@@ -64,7 +64,7 @@ class Visitor:
         self._client = create_app(house).test_client()
 
     def get(self, path: str) -> Any:
-        answer = self._client.get(path, headers={"Accept-Encoding": "gzip"})
+        answer = self._client.get(path, headers={"Accept-Encoding": "gzip"}, buffered=True)
         if answer.status_code != 200:
             raise AssertionError(f"{path} answered {answer.status}")
         return answer
