@@ -30,6 +30,7 @@ from service.web.ops import ops
 from service.web.pages import language, problem
 from service.web.replay import replay
 from service.web.rules import rules
+from service.web.squeeze import squeeze
 from service.web.substitutes import substitutes
 from service.web.table import table
 from service.web.wishes import wishes
@@ -73,6 +74,7 @@ def wire(house: House) -> Flask:
     _limit(app, house)
     app.register_error_handler(Exception, _failed)
     app.after_request(_headers)
+    app.after_request(squeeze)
     return app
 
 
