@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import structlog
@@ -17,8 +18,12 @@ from service.drawing import TEMPLATES
 from service.house import House
 from service.languages import Said
 from service.settings import EMBEDDED
+from service.web.account import account
+from service.web.alone import alone
 from service.web.api import api
 from service.web.choice import choice
+from service.web.confirming import confirming
+from service.web.joining import joining
 from service.web.lobby import lobby
 from service.web.mailbox import mailbox
 from service.web.ops import ops
@@ -31,6 +36,15 @@ LARGEST = 64 * 1024
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+LIMITED = (
+    "lobby.open_table",
+    "alone.play",
+    "api.open_table",
+    "joining.join",
+    "substitutes.take",
+    "confirming.correct",
+    "account.knock",
 )
 SENTENCES = {
     400: Said("This request could not be read; please go back to the page and try again."),
@@ -53,12 +67,14 @@ def wire(house: House) -> Flask:
         MAX_CONTENT_LENGTH=LARGEST,
         MAX_FORM_MEMORY_SIZE=LARGEST,
         SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_HTTPONLY=True,
+        PERMANENT_SESSION_LIFETIME=timedelta(days=90),
         SESSION_COOKIE_SECURE=house.settings.address.startswith("https"),
         WTF_CSRF_TIME_LIMIT=None,
     )
     csrf = CSRFProtect(app)
     csrf.exempt(api)
-    for blueprint in (lobby, table, substitutes, api, ops, mailbox, choice):
+    for blueprint in (lobby, alone, table, joining, confirming, substitutes, account, api, ops, mailbox, choice):
         app.register_blueprint(blueprint)
     _limit(app, house)
     app.register_error_handler(Exception, _failed)
@@ -67,11 +83,11 @@ def wire(house: House) -> Flask:
 
 
 def _limit(app: Flask, house: House) -> None:
-    """Nobody opens more tables in an hour than people would."""
+    """Nobody opens more tables in an hour than people would, or has more letters written."""
     where = "memory://" if house.settings.redis == EMBEDDED else house.settings.redis
     limiter = Limiter(get_remote_address, app=app, storage_uri=where, swallow_errors=True)
     often = f"{house.settings.opens_per_hour} per hour"
-    for name in ("lobby.open_table", "api.open_table", "substitutes.take"):
+    for name in LIMITED:
         limited: Any = limiter.limit(often)(app.view_functions[name])
         app.view_functions[name] = limited
 

@@ -16,6 +16,7 @@ from engine.reading import reader
 from engine.refusal import Refused
 from service import people
 from service.desk import Invited, Look, Place
+from service.opening import Who
 from service.timing import Clock
 from service.web.pages import house
 
@@ -24,18 +25,25 @@ Line = Annotated[str, Meta(max_length=2_000)]
 
 
 class Guest(Struct, forbid_unknown_fields=True):
-    name: Line
+    """Who is to play: a person, a bot, or anybody who comes with the table's link."""
+
+    name: Line = ""
     address: Line = ""
+    who: Who = ""
 
 
 class Opening(Struct, forbid_unknown_fields=True):
-    """A table to be opened; a guest without an address is a bot. A clock says more than a pace, and goes before it."""
+    """A table to be opened; a guest without an address is a bot. A clock says more than a pace, and goes before it.
+
+    The same again with the same key is the same table; a key is 16 random characters or more.
+    """
 
     game: Line
     players: Annotated[list[Guest], Meta(min_length=1, max_length=12)]
     options: dict[str, str | int | bool] = {}
     pace: Annotated[int, Meta(ge=0, le=31_536_000)] | None = None
     clock: Clock | None = None
+    key: Annotated[str, Meta(pattern="^$|^.{16,80}$")] = ""
 
 
 class Command(Struct, forbid_unknown_fields=True):
@@ -79,8 +87,9 @@ def games() -> Response:
 def open_table() -> Response:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
     opening: Opening = _body(Opening)
-    guests = [Invited(guest.name, guest.address) for guest in opening.players]
-    return _answer(house().desk.open_table(opening.game, opening.options, guests, opening.clock or opening.pace), 201)
+    guests = [Invited(guest.name, guest.address, who=guest.who) for guest in opening.players]
+    clock = opening.clock or opening.pace
+    return _answer(house().desk.open_table(opening.game, opening.options, guests, clock, key=opening.key), 201)
 
 
 @api.get("/t/<link>")
