@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from engine import catalogue, log
 from engine.record import Table
 from engine.refusal import Refused
-from service import archive, chairs, clerk, opening, orders, timing, vacations
+from service import archive, opening, orders, timing
 from service.bells import Bells
 from service.languages import SOURCE, Said
 from service.links import Links, hashed
@@ -26,7 +26,7 @@ from service.store import Store, book
 from service.store.book import Found, Verdict
 from service.store.schema import people as people_table
 from service.store.schema import seats, submissions, tables
-from service.timing import Calendar, Clock
+from service.timing import Clock
 
 MOVE_LENGTH = 2_000
 
@@ -216,45 +216,6 @@ class Desk:
         if row is None:
             return None
         return "waiting" if row.accepted is None else _verdict(row)
-
-    def calendar(self, place: Place) -> Calendar:
-        """When the holder of this seat rests."""
-        return timing.calendar(str(self._person(place).calendar))
-
-    def rest(self, place: Place, calendar: Calendar) -> None:
-        """From now on the holder of this seat lives by that calendar, at all tables."""
-        person = self._person(place)
-        kept = timing.kept(timing.checked_calendar(calendar))
-        own = select(seats.c.table, seats.c.seat).where(seats.c.person == person.id, seats.c.clock_from.is_not(None))
-        with self.store.writing() as connection:
-            connection.execute(update(people_table).where(people_table.c.id == person.id).values(calendar=kept))
-        with self.store.reading() as connection:
-            running = connection.execute(own.order_by(seats.c.table)).all()
-        for seat in running:
-            with self.store.writing() as connection:
-                desktop = clerk.take(connection, self.shelf, seat.table)
-                assert desktop
-                held, share = desktop.seats[seat.seat], self.settings.reminder
-                chair = chairs.rested(held, desktop.table, desktop.clock, share, self.now())
-                if chair is not None:
-                    book.sit(connection, seat.table, chair)
-
-    def _person(self, place: Place) -> Any:
-        joined = people_table.join(seats, people_table.c.id == seats.c.person)
-        wanted = select(people_table).select_from(joined)
-        with self.store.reading() as connection:
-            own = wanted.where(seats.c.table == place.table, seats.c.seat == place.seat)
-            person = connection.execute(own).one_or_none()
-        if person is None:
-            raise Refused("This link is for looking on; only players have a calendar.")
-        return person
-
-    def vacations(self, place: Place) -> list[tuple[str, str]]:
-        """The vacations of this seat's holder that are not over yet."""
-        person = self._person(place)
-        with self.store.reading() as connection:
-            today = timing.today(timing.calendar(person.calendar), self.now())
-            return vacations.coming(connection, person.id, today)
 
     def orders(self, place: Place) -> list[Any]:
         """What this seat wants done as soon as it may."""

@@ -61,6 +61,12 @@ def person(connection: Connection, address: str, name: str, at: int, language: s
     return int(connection.execute(known).scalar_one())
 
 
+def reachable(connection: Connection, person: int) -> None:
+    """Letters reach this person, as was proven just now: by a mail of his, or because he followed a letter's link."""
+    bounced = update(people).where(people.c.id == person, people.c.bounced_at.is_not(None))
+    connection.execute(bounced.values(bounced_at=None, bounce=""))
+
+
 def is_confirmed(connection: Connection, person: int) -> bool:
     """Whether it is proven that letters reach this person."""
     return connection.execute(select(people.c.confirmed_at).where(people.c.id == person)).scalar_one() is not None
@@ -73,7 +79,6 @@ def confirmed(connection: Connection, person: int, at: int) -> list[str]:
     )
     waiting = held(connection, person)
     for table in waiting:
-        connection.execute(update(tables).where(tables.c.id == table).values(held=False))
         book.release(connection, table, at)
     return waiting
 
