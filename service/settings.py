@@ -40,6 +40,7 @@ class Settings(Struct, frozen=True):
     lease: int = 120
     opens_per_hour: int = 30
     moves_per_minute: int = 120
+    invitations_per_day: int = 30
     confirm: bool = True
     gather: int = 60
     inbound: str = ""
