@@ -220,6 +220,12 @@ def test_several_lines_are_played_in_order_up_to_the_first_that_fails(here):
     assert handed_in(here) == [move]
 
 
+def test_a_refusal_by_mail_says_where_its_rule_stands(here):
+    place, _, _ = start(here)
+    posted(here, place, "move Q1 Q2")
+    assert f"§ 2.1: {here.settings.address}/rules/kaiser#2.1" in text(last_letter(here, place))
+
+
 def test_resigning_takes_two_mails(here):
     place, _, _ = start(here)
     posted(here, place, "opgeven")
