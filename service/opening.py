@@ -50,11 +50,12 @@ class Invited(Struct, frozen=True):
 
 
 class Opened(Struct, frozen=True):
-    """A new table, and the link of every seat (empty for a bot)."""
+    """A new table, the link of every seat (empty for a bot), and the token to join it, if it is open."""
 
     table: str
     links: tuple[str, ...]
     watch: str
+    join: str = ""
 
 
 class Opening(Struct, frozen=True):
@@ -204,4 +205,5 @@ def _opened(desk: Desk, table: str) -> Opened:
     if desk.settings.confirms:
         shown = {min(shown)}
     links = tuple(desk.link_of(seat) if seat.seat in shown else "" for seat in sitting)
-    return Opened(table, links, desk.links.watch(table))
+    free = any(seat.status == "open" for seat in sitting)
+    return Opened(table, links, desk.links.watch(table), desk.links.join(table) if free else "")

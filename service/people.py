@@ -95,3 +95,11 @@ def organiser(table: ColumnElement[str]) -> ScalarSelect[Any]:
     other = seats.alias()
     first = select(func.min(other.c.seat)).where(other.c.table == table, other.c.person.is_not(None))
     return first.scalar_subquery()
+
+
+def forget(connection: Connection, person: int) -> None:
+    """Of this person remains a number, so that nobody else ever gets it, and with it what old links lead to."""
+    nobody = {"address": f"#{person}", "name": "", "calendar": "", "wishes": "", "bounce": "", "since": 0}
+    never = {"confirmed_at": None, "bounced_at": None, "signed_at": None, "language": "en"}
+    forgotten = update(people).where(people.c.id == person)
+    connection.execute(forgotten.values(**nobody, **never, sessions=people.c.sessions + 1))

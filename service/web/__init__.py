@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -19,9 +20,13 @@ from service.house import House
 from service.languages import Said, say
 from service.links import hashed
 from service.settings import EMBEDDED
+from service.web.account import account
+from service.web.alone import alone
 from service.web.answers import Refusal
 from service.web.api import api
 from service.web.choice import choice
+from service.web.confirming import confirming
+from service.web.joining import joining
 from service.web.lobby import lobby
 from service.web.mailbox import mailbox
 from service.web.manual import manual
@@ -30,6 +35,7 @@ from service.web.ops import ops
 from service.web.pages import language, problem
 from service.web.replay import replay
 from service.web.rules import rules
+from service.web.squeeze import squeeze
 from service.web.substitutes import substitutes
 from service.web.table import table
 from service.web.wishes import wishes
@@ -40,6 +46,32 @@ STOPS = "300 per minute"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+BLUEPRINTS = (
+    lobby,
+    alone,
+    rules,
+    table,
+    joining,
+    confirming,
+    replay,
+    substitutes,
+    wishes,
+    account,
+    api,
+    manual,
+    ops,
+    mailbox,
+    choice,
+)
+LIMITED = (
+    "lobby.open_table",
+    "alone.play",
+    "api.open_table",
+    "joining.join",
+    "substitutes.take",
+    "confirming.correct",
+    "account.knock",
 )
 SENTENCES = {
     400: Said("This request could not be read; please go back to the page and try again."),
@@ -62,17 +94,20 @@ def wire(house: House) -> Flask:
         MAX_CONTENT_LENGTH=LARGEST,
         MAX_FORM_MEMORY_SIZE=LARGEST,
         SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_HTTPONLY=True,
+        PERMANENT_SESSION_LIFETIME=timedelta(days=90),
         SESSION_COOKIE_SECURE=house.settings.address.startswith("https"),
         WTF_CSRF_TIME_LIMIT=None,
     )
     csrf = CSRFProtect(app)
     csrf.exempt(api)
-    for blueprint in (lobby, rules, table, replay, substitutes, wishes, api, manual, ops, mailbox, choice):
+    for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     csrf.exempt(app.view_functions["wishes.stop"])  # mail programs stop letters by themselves (RFC 8058)
     _limit(app, house)
     app.register_error_handler(Exception, _failed)
     app.after_request(_headers)
+    app.after_request(squeeze)
     return app
 
 
@@ -81,7 +116,7 @@ def _limit(app: Flask, house: House) -> None:
     where = "memory://" if house.settings.redis == EMBEDDED else house.settings.redis
     limiter = Limiter(get_remote_address, app=app, storage_uri=where, swallow_errors=True, headers_enabled=True)
     often = f"{house.settings.opens_per_hour} per hour"
-    for name in ("lobby.open_table", "api.open_table", "substitutes.take"):
+    for name in LIMITED:
         limited: Any = limiter.limit(often)(app.view_functions[name])
         app.view_functions[name] = limited
     stop: Any = limiter.limit(STOPS)(app.view_functions["wishes.stop"])  # a mail provider stops for many people

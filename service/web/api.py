@@ -18,10 +18,11 @@ from engine.log import Export
 from engine.menu import Menu
 from engine.options import describe
 from engine.refusal import Refused
-from service import people
+from service import confirming, people
 from service.desk import Invited, Look, Opened, Place, Unknown
 from service.drawing import Voice
 from service.languages import in_game, say
+from service.opening import Who
 from service.timing import Clock
 from service.web import openapi
 from service.web.answers import Box, Choices, Heard, Judged, Moment, News, Refusal, Seen, Way
@@ -38,14 +39,21 @@ Spoken = Annotated[Language, Meta(description="The language of the prose; otherw
 
 
 class Guest(Struct, forbid_unknown_fields=True):
-    """Somebody who is to play; without an address a bot of the house."""
+    """Who is to play: a person, a bot, or anybody who comes with the table's link.
 
-    name: Line
+    Unless it is said who, an address makes a person and none a bot of the house.
+    """
+
+    name: Line = ""
     address: Line = ""
+    who: Who = ""
 
 
 class Opening(Struct, forbid_unknown_fields=True):
-    """A table to be opened; a guest without an address is a bot. A clock says more than a pace, and goes before it."""
+    """A table to be opened; a guest without an address is a bot. A clock says more than a pace, and goes before it.
+
+    The same again with the same key is the same table; a key is 16 random characters or more.
+    """
 
     game: Line
     players: Annotated[list[Guest], Meta(min_length=1, max_length=12)]
@@ -53,6 +61,7 @@ class Opening(Struct, forbid_unknown_fields=True):
     pace: Annotated[int, Meta(ge=0, le=31_536_000)] | None = None
     clock: Clock | None = None
     language: Annotated[Language, Meta(description="Of letters to who is new here")] | UnsetType = UNSET
+    key: Annotated[str, Meta(pattern="^([!-~]{16,80})?$")] = ""
 
 
 class Command(Struct, forbid_unknown_fields=True):
@@ -125,9 +134,9 @@ def game(name: str, asked: Tongue) -> Box:
 @interface.offers("POST", "/tables", {201: Opened}, takes=Opening, limited="as many tables an hour as people would")
 def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
-    guests = [Invited(guest.name, guest.address) for guest in body.players]
+    guests = [Invited(guest.name, guest.address, who=guest.who) for guest in body.players]
     clock = body.clock or body.pace
-    return Answer(house().desk.open_table(body.game, body.options, guests, clock, _spoken(body)), 201)
+    return Answer(house().desk.open_table(body.game, body.options, guests, clock, _spoken(body), body.key), 201)
 
 
 @interface.offers("GET", "/t/<link>", {200: Seen, 404: Refusal}, kept=True)
@@ -163,6 +172,7 @@ def sit(link: str, body: Sitting) -> Answer:
     """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
     place = house().desk.find(link)
     word = people.clean_nonce(body.nonce, place.link[:16])
+    confirming.by_seat(house().desk, place)
     return _verdict(link, house().desk.submit(place, f"sit {word}", f"sit/{link}"))
 
 

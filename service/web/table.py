@@ -14,12 +14,13 @@ from werkzeug.wrappers import Response as Reply
 from engine import table as tables
 from engine.menu import Entry, Menu
 from engine.record import Table
-from service import chronicle, people, substitutes, timing
+from service import chronicle, confirming, people, substitutes, timing
 from service.desk import Look, Place
 from service.drawing import Scene, Voice, players
 from service.languages import in_game
 from service.timing import Calendar
 from service.web import offer
+from service.web.joining import waiting
 from service.web.pages import house, language, page
 
 table = Blueprint("table", __name__, url_prefix="/t/<link>")
@@ -99,6 +100,7 @@ def sit(link: str) -> Reply:
     house().desk.speak(place, language())
     submission = house().desk.submit(place, f"sit {nonce}", f"sit/{link}")
     house().desk.verdict(submission)
+    confirming.by_seat(house().desk, place)
     return redirect(url_for("table.show", link=link, said=submission), 303)
 
 
@@ -116,6 +118,7 @@ def _common(place: Place, look: Look) -> dict[str, Any]:
         "clock": look.clock,
         "now": house().now(),
         "watch": url_for("table.show", link=house().links.watch(look.row.id)),
+        **waiting(place, look),
     }
 
 

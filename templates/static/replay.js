@@ -123,9 +123,8 @@ function steer(at) {
   go(at);
 }
 
-function around(name) {
-  const [before, after] = document.querySelectorAll("[data-part=rounds] a");
-  return Number((name === "PageUp" ? before : after).dataset.at);
+function round(number) {
+  return Number(document.querySelectorAll("[data-part=rounds] a")[number]?.dataset.at ?? now());
 }
 
 const STEPS = {
@@ -133,8 +132,8 @@ const STEPS = {
   ArrowRight: () => now() + 1,
   Home: first,
   End: last,
-  PageUp: () => around("PageUp"),
-  PageDown: () => around("PageDown"),
+  PageUp: () => round(0),
+  PageDown: () => round(1),
 };
 
 document.addEventListener("input", (event) => event.target.id === "at" && steer(Number(event.target.value)));
