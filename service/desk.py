@@ -18,7 +18,7 @@ from engine.game import objection
 from engine.menu import Move
 from engine.record import Table
 from engine.refusal import Refused
-from service import archive, chairs, clerk, orders, people, timing, vacations
+from service import archive, chairs, clerk, gallery, orders, people, timing, vacations
 from service.bells import Bells
 from service.languages import SOURCE, Said
 from service.links import Links, hashed
@@ -97,11 +97,13 @@ class Desk:
         invited: Sequence[Invited],
         clock: Clock | int | None = None,
         language: str = SOURCE,
+        watched: bool = True,
     ) -> Opened:
         """Open a table, seat its bots, and owe an invitation to everybody else; the first one opens it.
 
         A number for its clock is so many seconds for a move, or no limit; None is what this house is used to. Who is
-        new here is written to in the language of whoever opens, until he chooses another.
+        new here is written to in the language of whoever opens, until he chooses another. Where it is not `watched`,
+        nobody looks on.
         """
         game = catalogue.find(game_name)
         options = choices.read(game.META.options, chosen)
@@ -112,7 +114,8 @@ class Desk:
         table, seed, at = _new_name(), secrets.token_bytes(32), self.now()
         opening = engine_table.open_move(game, len(guests), seed, chosen, timing.words(clock))
         with self.store.writing() as connection:
-            connection.execute(insert(tables), self._row(table, game_name, seed, len(guests), clock.pace, at))
+            row = self._row(table, game_name, seed, len(guests), clock.pace, at)
+            connection.execute(insert(tables), {**row, "watched": watched})
             owners = _owners(connection, guests, at, language)
             for number, guest in enumerate(guests):
                 connection.execute(insert(seats), self._seat(table, number, guest, owners.get(guest.address)))
@@ -166,10 +169,19 @@ class Desk:
             found = seat.one_or_none()
             if found:
                 return Place(found.table, found.seat, link)
-            watched = connection.execute(select(tables.c.id).where(tables.c.watch == hashed(link))).one_or_none()
-            if watched:
-                return Place(watched.id, None, link)
+            table = gallery.table_of(connection, link) or self._watched(connection, link)
+            if table:
+                return Place(table, None, link)
+        if link.startswith(gallery.PREFIX):
+            raise Unknown("This game is not shown in the gallery any more; please choose another one there.")
         raise Unknown("This link leads nowhere; please use the newest letter you have from this table.")
+
+    def _watched(self, connection: Connection, link: str) -> str | None:
+        wanted = select(tables.c.id, tables.c.watched).where(tables.c.watch == hashed(link))
+        found = connection.execute(wanted).one_or_none()
+        if found and not found.watched:
+            raise Unknown("Nobody looks on at this table; ask one of its players to tell you how it goes.")
+        return found.id if found else None
 
     def answered(self, token: str) -> Place:
         """The seat whose answers go to this address: `table.seat.proof`."""

@@ -18,7 +18,9 @@ from service.house import House
 from service.languages import Said
 from service.settings import EMBEDDED
 from service.web.api import api
+from service.web.aside import aside
 from service.web.choice import choice
+from service.web.gallery import gallery
 from service.web.lobby import lobby
 from service.web.mailbox import mailbox
 from service.web.ops import ops
@@ -58,7 +60,7 @@ def wire(house: House) -> Flask:
     )
     csrf = CSRFProtect(app)
     csrf.exempt(api)
-    for blueprint in (lobby, table, substitutes, api, ops, mailbox, choice):
+    for blueprint in (lobby, table, aside, gallery, substitutes, api, ops, mailbox, choice):
         app.register_blueprint(blueprint)
     _limit(app, house)
     app.register_error_handler(Exception, _failed)

@@ -29,13 +29,17 @@ class Guest(Struct, forbid_unknown_fields=True):
 
 
 class Opening(Struct, forbid_unknown_fields=True):
-    """A table to be opened; a guest without an address is a bot. A clock says more than a pace, and goes before it."""
+    """A table to be opened; a guest without an address is a bot. A clock says more than a pace, and goes before it.
+
+    Where it is not `watched`, the link for looking on leads nowhere.
+    """
 
     game: Line
     players: Annotated[list[Guest], Meta(min_length=1, max_length=12)]
     options: dict[str, str | int | bool] = {}
     pace: Annotated[int, Meta(ge=0, le=31_536_000)] | None = None
     clock: Clock | None = None
+    watched: bool = True
 
 
 class Command(Struct, forbid_unknown_fields=True):
@@ -80,7 +84,9 @@ def open_table() -> Response:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
     opening: Opening = _body(Opening)
     guests = [Invited(guest.name, guest.address) for guest in opening.players]
-    return _answer(house().desk.open_table(opening.game, opening.options, guests, opening.clock or opening.pace), 201)
+    clock = opening.clock or opening.pace
+    opened = house().desk.open_table(opening.game, opening.options, guests, clock, watched=opening.watched)
+    return _answer(opened, 201)
 
 
 @api.get("/t/<link>")

@@ -77,7 +77,7 @@ def open_table(name: str) -> Reply:
             if not guest.bot and not guest.address.strip():
                 raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
         invited = [Invited(_called(one, row), "" if one.bot else one.address) for row, one in enumerate(guests)]
-        opened = house().desk.open_table(name, chosen, invited, _clock(form), language())
+        opened = house().desk.open_table(name, chosen, invited, _clock(form), language(), _watched(form))
     except Refused as refused:
         return _form(name, form, refused, 422)
     first = next(link for link in opened.links if link)
@@ -98,6 +98,11 @@ def _clock(form: Mapping[str, str]) -> Clock:
         spare_weekends=bool(form.get("spare_weekends")),
         automatic=bool(form.get("automatic")),
     )
+
+
+def _watched(form: Mapping[str, str]) -> bool:
+    """Whether others may look on: yes, where nobody was asked."""
+    return bool(form.get("watched")) or not form.get("asked.watched")
 
 
 def _number(form: Mapping[str, str], name: str, most: int) -> int:
