@@ -56,12 +56,12 @@ def around(place: Place, look: Look) -> dict[str, Any]:
         return {"remarks": (), "spoken": 0, "note": "", "at_once": False, "shown": None}
     with house().store.reading() as connection:
         remarks = talk.newest(connection, place.table)
-        hangs = bool(gallery.table_of(connection, gallery.link(place.table)))
+        hangs = look.table.phase == "over" and gallery.table_of(connection, gallery.link(place.table)) is not None
     return {
         "remarks": remarks,
         "spoken": remarks[-1].id if remarks else 0,
         "note": look.seats[place.seat].note,
-        "at_once": settled.moves_at_once(house().desk, place, look),
+        "at_once": look.table.phase == "playing" and settled.moves_at_once(house().desk, place, look),
         "shown": gallery.link(place.table) if hangs else None,
     }
 

@@ -9,6 +9,12 @@ document.addEventListener("click", (event) => {
   const plate = button.closest(".plate");
   const large = page.classList.toggle("large");
   plate.tabIndex = large ? 0 : -1;
-  const frame = plate.querySelector(".frame");
-  frame.scrollTo((frame.scrollWidth - frame.clientWidth) / 2, 0);
+  if (large) show(plate.querySelector(".frame"), plate.querySelector(".spot.lit") ?? plate.querySelector("svg"));
 });
+
+// The middle of this in the middle of the frame.
+function show(frame, part) {
+  const [outer, inner] = [frame, part].map((one) => one.getBoundingClientRect());
+  const left = inner.left + inner.width / 2 - outer.left - outer.width / 2;
+  frame.scrollBy(left, inner.top + inner.height / 2 - outer.top - outer.height / 2);
+}
