@@ -42,7 +42,7 @@ def hall() -> Response:
 def game(table: str) -> Reply:
     """The game, move by move, by a link that holds no secret."""
     house().desk.find(hanging.link(table))
-    return redirect(url_for("table.replay", link=hanging.link(table)))
+    return redirect(url_for("replay.show", link=hanging.link(table)))
 
 
 @gallery.get("/<table>.svg")

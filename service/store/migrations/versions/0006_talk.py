@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0005_talk"
-down_revision = "0004"
+revision = "0006_talk"
+down_revision = "0005_account"
 
 
 def upgrade() -> None:
