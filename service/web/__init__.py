@@ -25,8 +25,10 @@ from service.web.account import account
 from service.web.alone import alone
 from service.web.answers import Refusal
 from service.web.api import api
+from service.web.aside import aside
 from service.web.choice import choice
 from service.web.confirming import confirming
+from service.web.gallery import gallery
 from service.web.joining import joining
 from service.web.lobby import lobby
 from service.web.mailbox import mailbox
@@ -53,9 +55,11 @@ BLUEPRINTS = (
     alone,
     rules,
     table,
+    aside,
     joining,
     confirming,
     replay,
+    gallery,
     substitutes,
     wishes,
     account,
