@@ -25,6 +25,7 @@ from service.web.ops import ops
 from service.web.pages import problem
 from service.web.substitutes import substitutes
 from service.web.table import table
+from service.web.whatif import whatif
 
 log = structlog.get_logger()
 LARGEST = 64 * 1024
@@ -58,7 +59,7 @@ def wire(house: House) -> Flask:
     )
     csrf = CSRFProtect(app)
     csrf.exempt(api)
-    for blueprint in (lobby, table, substitutes, api, ops, mailbox, choice):
+    for blueprint in (lobby, table, substitutes, api, ops, mailbox, choice, whatif):
         app.register_blueprint(blueprint)
     _limit(app, house)
     app.register_error_handler(Exception, _failed)

@@ -11,10 +11,10 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as Reply
 
 from engine import table as tables
-from engine.menu import Entry, Menu
+from engine.menu import Menu
 from engine.record import Table
 from engine.refusal import Refused
-from service import chronicle, people, substitutes, timing
+from service import chronicle, foresight, people, substitutes, timing
 from service.desk import Look, Place
 from service.drawing import Scene, Voice, board_svg, board_text, players
 from service.languages import in_game
@@ -48,7 +48,7 @@ def show(link: str) -> Response:
         standing=look.game.standing(look.table.state),
         offers=offer.offers(scene.menu, voice, request.args.get("say", "").split()),
         menu=offer.as_data(scene.menu),
-        labels=_labels(scene, voice),
+        labels=offer.labels(scene.menu, voice),
         saying=request.args.get("say", "").split(),
         commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
         asked=look.table.asked,
@@ -181,9 +181,14 @@ def _menu(place: Place, look: Look) -> Menu:
 
 def _own_time(place: Place, look: Look) -> dict[str, Any]:
     if place.seat is None or look.seats[place.seat].person is None:
-        return {"calendar": Calendar(), "vacations": (), "orders": ()}
+        return {"calendar": Calendar(), "vacations": (), "orders": (), "intentions": ()}
     desk = house().desk
-    return {"calendar": desk.calendar(place), "vacations": desk.vacations(place), "orders": desk.orders(place)}
+    return {
+        "calendar": desk.calendar(place),
+        "vacations": desk.vacations(place),
+        "orders": [order for order in desk.orders(place) if not order.after],
+        "intentions": foresight.intentions(desk, place),
+    }
 
 
 def _offered(place: Place, look: Look) -> list[tuple[int, str]]:
@@ -219,17 +224,6 @@ def _scene(place: Place, look: Look, table: Table, menu: Menu = ()) -> Scene:
 
 def _voice(place: Place, look: Look) -> Voice:
     return Voice(look.game, look.names, language(), place.seat)
-
-
-def _labels(scene: Scene, voice: Voice) -> dict[str, dict[str, Any]]:
-    """Every word of the menu as people say it, verb by verb, for the script."""
-    return {entry.verb: {"verb": voice.verb(entry.verb), "tokens": _words(entry, voice)} for entry in scene.menu}
-
-
-def _words(entry: Entry, voice: Voice) -> dict[str, str]:
-    sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
-    tokens = dict.fromkeys(token for args in sequences for token in args)
-    return {token: voice.token(entry.verb, token) for token in tokens}
 
 
 def _told(look: Look, voice: Voice, entries: list[Any], seat: int | None) -> list[chronicle.Chapter]:
