@@ -41,13 +41,11 @@ def keep(desk: Desk, place: Place, number: int) -> int:
     with desk.store.writing() as connection:
         desktop = clerk.take(connection, desk.shelf, place.table)
         assert desktop
-        planned = [
-            (move, plan, orders.status(desktop, branch.seat, move, plan))
-            for move, plan in drawn(look.game, then, branch, line)
-        ]
-        if any(status == "left" for *_, status in planned):
+        planned = list(drawn(look.game, then, branch, line))
+        stand = orders.statuses(desktop, branch.seat, planned)
+        if "left" in stand:
             raise Refused("The game has gone another way than this branch; begin one from the position as it is now.")
-        coming = [(move, plan) for move, plan, status in planned if status != "done"]
+        coming = [one for one, status in zip(planned, stand, strict=True) if status != "done"]
         if not coming:
             raise Refused("No move of your own is still to come in this branch; make one first.")
         desktop = orders.plan(desktop, branch.seat, branch.id, coming, desk.now())

@@ -6,7 +6,7 @@ other, judged by the same rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import structlog
@@ -143,18 +143,23 @@ def _weeded(desktop: Desktop) -> Desktop:
 
 def _planned(desktop: Desktop, seat: int) -> Iterator[tuple[Any, Plan, plans.Status]]:
     """The orders of a seat that belong to a plan which still holds, and how it stands with them."""
-    for order in of(desktop.connection, desktop.row.id, seat):
-        plan = plans.read(order.after)
-        if plan is not None and not plan.left:
-            yield order, plan, status(desktop, seat, order.move, plan)
+    known = [(order, plans.read(order.after)) for order in of(desktop.connection, desktop.row.id, seat)]
+    held = [(order, plan) for order, plan in known if plan is not None and not plan.left]
+    judged = statuses(desktop, seat, [(order.move, plan) for order, plan in held])
+    for (order, plan), status in zip(held, judged, strict=True):
+        yield order, plan, status
 
 
-def status(desktop: Desktop, seat: int, move: str, plan: Plan) -> plans.Status:
-    """How it stands with a planned order, as the table is now."""
+def statuses(desktop: Desktop, seat: int, planned: Sequence[tuple[str, Plan]]) -> list[plans.Status]:
+    """How it stands with planned moves of a seat, as the table is now."""
+    if not planned:
+        return []
     game, table = desktop.game, desktop.table
-    since = entries(desktop.connection, game, desktop.row.id, plan.since + 1, table.length)
-    so_far = plans.heard(game, table, since, plan.since, seat)
-    return plans.status(plan, seat, move, so_far, plans.sight(game, table.state, seat))
+    now, so_far = plans.sight(game, table.state, seat), dict[int, plans.Heard | None]()
+    for since in {plan.since for _, plan in planned}:
+        later = entries(desktop.connection, game, desktop.row.id, since + 1, table.length)
+        so_far[since] = plans.heard(game, table, later, since, seat)
+    return [plans.status(plan, seat, move, so_far[plan.since], now) for move, plan in planned]
 
 
 def _legal(desktop: Desktop, seat: int) -> Iterator[tuple[Any, Move]]:
