@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
-from service.store.schema import people
+from service.store import book
+from service.store.schema import people, seats, tables
 
 NAME_LENGTH = 40
 ADDRESS = re.compile(
@@ -57,3 +59,47 @@ def person(connection: Connection, address: str, name: str, at: int, language: s
     except IntegrityError:  # noted by somebody else in this very moment
         pass
     return int(connection.execute(known).scalar_one())
+
+
+def reachable(connection: Connection, person: int) -> None:
+    """Letters reach this person, as was proven just now: by a mail of his, or because he followed a letter's link."""
+    bounced = update(people).where(people.c.id == person, people.c.bounced_at.is_not(None))
+    connection.execute(bounced.values(bounced_at=None, bounce=""))
+
+
+def is_confirmed(connection: Connection, person: int) -> bool:
+    """Whether it is proven that letters reach this person."""
+    return connection.execute(select(people.c.confirmed_at).where(people.c.id == person)).scalar_one() is not None
+
+
+def confirmed(connection: Connection, person: int, at: int) -> list[str]:
+    """It is proven now: the letters that waited for it are due. The result is the tables that waited."""
+    connection.execute(
+        update(people).where(people.c.id == person, people.c.confirmed_at.is_(None)).values(confirmed_at=at)
+    )
+    waiting = held(connection, person)
+    for table in waiting:
+        book.release(connection, table, at)
+    return waiting
+
+
+def held(connection: Connection, person: int) -> list[str]:
+    """The tables whose letters wait until this person, who opened them, has proven his address."""
+    joined = tables.join(seats, (seats.c.table == tables.c.id) & (seats.c.seat == organiser(tables.c.id)))
+    wanted = select(tables.c.id).select_from(joined).where(tables.c.held, seats.c.person == person)
+    return list(connection.execute(wanted).scalars())
+
+
+def organiser(table: ColumnElement[str]) -> ScalarSelect[Any]:
+    """The seat of whoever opened that table: the first that a person with an address holds."""
+    other = seats.alias()
+    first = select(func.min(other.c.seat)).where(other.c.table == table, other.c.person.is_not(None))
+    return first.scalar_subquery()
+
+
+def forget(connection: Connection, person: int) -> None:
+    """Of this person remains a number, so that nobody else ever gets it, and with it what old links lead to."""
+    nobody = {"address": f"#{person}", "name": "", "calendar": "", "wishes": "", "bounce": "", "since": 0}
+    never = {"confirmed_at": None, "bounced_at": None, "signed_at": None, "language": "en"}
+    forgotten = update(people).where(people.c.id == person)
+    connection.execute(forgotten.values(**nobody, **never, sessions=people.c.sessions + 1))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 from datetime import UTC, datetime
-from email.headerregistry import Address
 from email.message import EmailMessage
-from email.utils import format_datetime
 from typing import Any
 
-import css_inline
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -21,36 +17,11 @@ from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
 from service.languages import Said, in_game
-from workers import pictures, reports, sifting
+from workers import envelopes, pictures, reports
+from workers.envelopes import Order, Paper, Picture
 from workers.reports import Report
 
 ANSWERS = ("accepted", "refused")
-KINDS = (
-    "invitation",
-    "turn",
-    "reminder",
-    "asked",
-    "timeout",
-    "relieved",
-    "forfeited",
-    "pausing",
-    "paused",
-    "resumed",
-    "over",
-)
-
-
-class Order(Struct, frozen=True):
-    """A letter that is owed: to whom, about what."""
-
-    table: str
-    seq: int
-    seat: int
-    kind: str
-    address: str
-    name: str
-    language: str = "en"
-    said: str = ""
 
 
 class Sheet(Struct, frozen=True):
@@ -59,6 +30,7 @@ class Sheet(Struct, frozen=True):
     kind: str
     me: int
     name: str
+    game: str
     title: str
     players: tuple[Player, ...]
     organiser: str
@@ -80,6 +52,7 @@ class Sheet(Struct, frozen=True):
     length: int
     seed: str
     started: bool
+    wishes: str
     report: tuple[reports.Told, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
 
@@ -153,6 +126,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         kind=order.kind.partition("/")[0],
         me=order.seat,
         name=seat.name,
+        game=look.game.META.name,
         title=in_game(order.language, look.game.META.name, look.game.META.title),
         players=players(look.names),
         organiser=look.names[0],
@@ -174,6 +148,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         length=look.row.length,
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
         started=scene is not None,
+        wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
     )
 
 
@@ -184,26 +159,22 @@ def _free(here: House, look: Look) -> tuple[tuple[str, str], ...]:
 
 
 def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None, mail: str = "") -> EmailMessage:
-    message = EmailMessage()
-    message["From"] = Address("Depesche", addr_spec=here.settings.sender)
-    message["To"] = Address(order.name, addr_spec=order.address)
-    message["Reply-To"] = sheet.answer
-    message["Subject"] = subject(sheet, order)
-    message["Date"] = format_datetime(datetime.fromtimestamp(here.now(), UTC))
-    _thread(here, order, message, mail)
-    message[sifting.MARK] = order.table
-    message["Auto-Submitted"] = "auto-generated"
-    message["List-Id"] = f"{sheet.title} <{order.table}.{here.settings.mail_host}>"
+    order = replace(order, person=sheet.seats[order.seat].person or 0)
     env = environment(order.language)
-    message.set_content(env.get_template("mail/letter.txt").render(sheet=sheet))
-    picture = f"{order.table}.{order.seq}.{order.seat}.board@{here.settings.mail_host}" if scene else ""
-    html = env.get_template("mail/letter.html").render(sheet=sheet, picture=picture)
-    message.add_alternative(_inliner().inline(html), subtype="html")
-    if scene:
-        part: Any = message.get_payload()[1]  # type: ignore[index]  # the HTML, just added
-        part.add_related(pictures.png(board_svg(scene)), "image", "png", cid=f"<{picture}>", filename="board.png")
-    message["Content-Language"] = order.language  # last, for whatever makes parts moves such headers into them
-    return message
+    cid = f"{order.table}.{order.seq}.{order.seat}.board@{here.settings.mail_host}" if scene else ""
+    own, follows = _thread(here, order, mail)
+    paper = Paper(
+        subject=subject(sheet, order),
+        id=own,
+        text=env.get_template("mail/letter.txt").render(sheet=sheet),
+        html="" if order.plain else env.get_template("mail/letter.html").render(sheet=sheet, picture=cid),
+        title=sheet.title,
+        game=sheet.game,
+        follows=follows,
+        reply_to=sheet.answer,
+        picture=Picture(cid, pictures.png(board_svg(scene))) if scene and not order.plain else None,
+    )
+    return envelopes.message(here, order, paper)
 
 
 def subject(sheet: Sheet, order: Order) -> str:
@@ -212,21 +183,14 @@ def subject(sheet: Sheet, order: Order) -> str:
     return f"{sheet.title}: {names} [{order.table[:6]}]"
 
 
-def _thread(here: House, order: Order, message: EmailMessage, mail: str) -> None:
-    """A letter's id derives from what it is about: sent twice it is recognisable, and all follow the first.
+def _thread(here: House, order: Order, mail: str) -> tuple[str, tuple[str, ...]]:
+    """A letter's id, and what it follows. The id derives from what it is about: sent twice it is recognisable.
 
-    A letter that answers a mail follows that mail.
+    All letters follow the first, and one that answers a mail follows that mail.
     """
     host = here.settings.mail_host
     root = f"<{order.table}.{order.seat}.table@{host}>"
     if order.kind == "invitation":
-        message["Message-ID"] = root
-        return
-    message["Message-ID"] = f"<{order.table}.{order.seq}.{order.seat}.{order.kind.replace('/', '.')}@{host}>"
-    message["In-Reply-To"] = mail or root
-    message["References"] = f"{root} {mail}".strip()
-
-
-@functools.cache
-def _inliner() -> css_inline.CSSInliner:
-    return css_inline.CSSInliner(load_remote_stylesheets=False, keep_style_tags=True, keep_at_rules=True)
+        return root, ()
+    own = f"<{order.table}.{order.seq}.{order.seat}.{order.kind.replace('/', '.')}@{host}>"
+    return own, (root, mail) if mail else (root,)

@@ -10,12 +10,15 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import structlog
-from sqlalchemy import Connection, Row, select, update
+from msgspec.structs import replace
+from sqlalchemy import Connection, Row, func, select, update
 
+from service import wishes
 from service.house import House
 from service.store.schema import letters, people, seats
-from workers import answer
-from workers.letters import Order, write
+from workers import answer, personal
+from workers.envelopes import Order
+from workers.letters import write
 
 log = structlog.get_logger()
 
@@ -55,9 +58,17 @@ def claim(here: House) -> Sequence[Due]:
 
 
 def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
+    """These letters, each with whom it goes to: the holder of a seat, or the person whom it belongs to."""
     seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
-    joined = letters.join(seats, seat).outerjoin(people, people.c.id == seats.c.person)
-    columns = (*letters.c, seats.c.name, people.c.address, people.c.language)
+    reader = people.c.id == func.coalesce(letters.c.person, seats.c.person)
+    joined = letters.outerjoin(seats, seat).outerjoin(people, reader)
+    columns = (
+        *(column for column in letters.c if column.name != "person"),
+        *(people.c.id.label("person"), people.c.address, people.c.language),
+        *(people.c.calendar, people.c.wishes, people.c.bounced_at),
+        *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
+        seats.c.wishes.label("otherwise"),
+    )
     return connection.execute(
         select(*columns).select_from(joined).where(letters.c.id.in_(wanted)).order_by(letters.c.id)
     ).all()
@@ -83,12 +94,15 @@ def send(here: House, batch: Sequence[Due]) -> None:
 
 
 def _written(here: House, row: Due) -> EmailMessage | None:
-    if row.address is None:
+    """The letter; None where it is not sent, at least not now, and then that is noted."""
+    if row.person is None:
         _done(here, row, "nobody there")
         return None
-    order = Order(row.table, row.seq, row.seat, row.kind, row.address, row.name, row.language, row.said)
+    wished = wishes.at_table(row.wishes, row.otherwise or "")
+    order = Order(row.table or "", row.seq or 0, row.seat or 0, row.kind, row.address, row.name, row.language, row.said)
+    order = replace(order, person=row.person, plain=wished.plain)
     try:
-        message = write(here, order)
+        message = write(here, order) if row.table else personal.write(here, order)
     except Exception as error:
         log.exception("letter not written", letter=row.id)
         _later(here, row, f"not written: {error}")
@@ -103,7 +117,7 @@ def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage) ->
     if here.now() >= row.due_at:
         return False
     try:
-        server.send_message(message, here.settings.sender, [row.address])
+        server.send_message(message, f"{here.links.bounce(row.id)}@{here.settings.mail_host}", [row.address])
     except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError) as error:
         _refused(here, row, error)
     except OSError as error:  # smtplib's own are among these

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import fakeredis
 import pytest
@@ -30,8 +31,8 @@ NAMES = ("Anna", "Bert")
 class Hall:
     """A house with its pages, whose referee judges at once; `judging = False` makes him late."""
 
-    def __init__(self, folder: Path) -> None:
-        settings = Settings(folder=folder, patience=0.01, opens_per_hour=1_000)
+    def __init__(self, folder: Path, **others: Any) -> None:
+        settings = Settings(folder=folder, patience=0.01, **{"opens_per_hour": 1_000, **others})
         self.time = 1_800_000_000
         self.house = House(settings, lambda: self.time, fakeredis.FakeRedis(server=fakeredis.FakeServer()))
         self.house.store.migrate()
