@@ -24,10 +24,10 @@ every_game = pytest.mark.parametrize("game", GAMES)
 MIDDLE, STEPS = 30, 20
 
 
-def table_of(here: House, game: Any, moves: int = MIDDLE) -> list[Place]:
+def table_of(here: House, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Place]:
     """The places of a table in the middle of this game."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in NAMES[: min(game.META.seats)]]
-    opened = here.desk.open_table(game.META.name, {}, guests, DAY)
+    opened = here.desk.open_table(game.META.name, chosen, guests, DAY)
     places = [here.desk.find(link) for link in opened.links]
     for place in places:
         houses.judged(here, place, "sit word")

@@ -13,7 +13,7 @@ from engine.game import Game
 from service import branches
 from service.desk import Place
 from tests import houses
-from tests.service.test_branches import every_game, newest, states, table_of
+from tests.service.test_branches import every_game, newest, states, table_of, wander
 from tests.service.test_pages import Hall, Strict, Visitor
 
 DRAWING = re.compile(r"<figure.*?</figure>", re.DOTALL)
@@ -132,6 +132,21 @@ def test_words_lead_to_a_move_without_a_script(hall: Hall, visitor: Visitor) -> 
     seat = re.findall(r'name="as" value="(\d)"', page)[0]
     sent = visitor.post(path, move=move, step=0, **{"as": seat})
     assert (sent.status_code, sent.location) == (303, f"{path}?step=1")
+
+
+def test_where_several_may_move_one_chooses_for_whom(hall: Hall, visitor: Visitor) -> None:
+    place = table_of(hall.house, catalogue.find("turfmaster"), 0, simultaneous_cards="on")[0]
+    look, number = hall.house.desk.look(place.table), branches.begin(hall.house.desk, place, newest(hall.house, place))
+    waiting: list[int] = []
+    while len(waiting) < 2:
+        assert wander(hall.house, place, number, 1)
+        state = states(hall.house, place, number)[-1]
+        waiting = [seat for seat in range(len(look.seats)) if look.game.menu(state, seat)]
+    path = f"/t/{place.link}/whatif/{number}"
+    assert "For whom do you play?" in visitor.get(path)
+    shown = {seat: visitor.get(f"{path}?as={seat}") for seat in waiting}
+    assert len(set(map(drawing, shown.values()))) == len(waiting)
+    assert all(f'name="as" value="{seat}"' in page for seat, page in shown.items())
 
 
 def test_what_is_not_possible_is_said_on_the_page(hall: Hall, visitor: Visitor) -> None:
