@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from engine.menu import Move
 from engine.refusal import Refused
-from service import clerk, people, vacations
+from service import branches, clerk, people, vacations
 from service.clerk import Desktop
 from service.desk import Desk, Invited, Look, Unknown
 from service.links import hashed
@@ -74,3 +74,4 @@ def _change_hands(desk: Desk, connection: Connection, seat: Any, person: int, na
     own = (seats.c.table == seat.table, seats.c.seat == seat.seat)
     connection.execute(update(seats).where(*own).values(**new, link_number=number, orders=0))
     connection.execute(delete(orders).where(orders.c.table == seat.table, orders.c.seat == seat.seat))
+    branches.forget(connection, seat.table, seat.seat)

@@ -41,6 +41,7 @@ from service.web.rules import rules
 from service.web.squeeze import squeeze
 from service.web.substitutes import substitutes
 from service.web.table import table
+from service.web.whatif import whatif
 from service.web.wishes import wishes
 
 log = structlog.get_logger()
@@ -60,6 +61,7 @@ BLUEPRINTS = (
     confirming,
     replay,
     gallery,
+    whatif,
     substitutes,
     wishes,
     account,

@@ -12,9 +12,9 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as Reply
 
 from engine import table as tables
-from engine.menu import Entry, Menu
+from engine.menu import Menu
 from engine.record import Table
-from service import chronicle, confirming, people, substitutes, timing
+from service import chronicle, confirming, foresight, people, substitutes, timing
 from service.desk import Look, Place
 from service.drawing import Scene, Voice, players
 from service.languages import in_game
@@ -51,7 +51,7 @@ def show(link: str) -> Response:
         standing=look.game.standing(look.table.state),
         offers=offer.offers(scene.menu, voice, request.args.get("say", "").split()),
         menu=offer.as_data(scene.menu),
-        labels=_labels(scene, voice),
+        labels=offer.labels(scene.menu, voice),
         saying=request.args.get("say", "").split(),
         commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
         asked=look.table.asked,
@@ -135,9 +135,10 @@ def _own_time(place: Place, look: Look) -> dict[str, Any]:
     """What this seat has ordered, and where its holder says when he rests and what he wants to be written."""
     person = None if place.seat is None else look.seats[place.seat].person
     if person is None:
-        return {"orders": (), "wishes": ""}
+        return {"orders": (), "intentions": (), "wishes": ""}
     wishes = url_for("wishes.show", token=house().links.wishes(person), table=look.row.id)
-    return {"orders": house().desk.orders(place), "wishes": wishes}
+    orders = [order for order in house().desk.orders(place) if not order.after]
+    return {"orders": orders, "intentions": foresight.intentions(house().desk, place), "wishes": wishes}
 
 
 def _offered(place: Place, look: Look) -> list[tuple[int, str]]:
@@ -166,17 +167,6 @@ def _scene(place: Place, look: Look, table: Table, menu: Menu = ()) -> Scene:
 
 def _voice(place: Place, look: Look) -> Voice:
     return Voice(look.game, look.names, language(), place.seat)
-
-
-def _labels(scene: Scene, voice: Voice) -> dict[str, dict[str, Any]]:
-    """Every word of the menu as people say it, verb by verb, for the script."""
-    return {entry.verb: {"verb": voice.verb(entry.verb), "tokens": _words(entry, voice)} for entry in scene.menu}
-
-
-def _words(entry: Entry, voice: Voice) -> dict[str, str]:
-    sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
-    tokens = dict.fromkeys(token for args in sequences for token in args)
-    return {token: voice.token(entry.verb, token) for token in tokens}
 
 
 def _latest(place: Place, look: Look) -> tuple[list[Any], list[Any]]:

@@ -84,6 +84,28 @@ def test_replay_with_slider_keys_and_links(service: Running, visit: Visit) -> No
     expect(plain.locator(".chapter")).to_contain_text("The game begins.")
 
 
+def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    first, length = service.first(opened.table), service.house.desk.look(opened.table).row.length
+    page = visit(f"/t/{opened.links[first]}")
+    page.get_by_role("link", name="What if …").click()
+    page.get_by_role("button", name="Begin a new branch").click()
+    expect(page.get_by_text("nothing here is real")).to_be_visible()
+    for number, move in enumerate(SHORT[first].split()[:3], 1):
+        start, end = move.split("-")
+        spot(page, start).click()
+        spot(page, end).click()
+        page.get_by_role("button", name="Confirm").click()
+        expect(page.locator(".line .mine")).to_contain_text(f"{number}. ")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".line .mine")).to_contain_text("2. ")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".line .mine")).to_contain_text("3. ")
+    page.get_by_role("button", name="Take back the last move").click()
+    expect(page.locator(".line li")).to_have_count(3)
+    assert service.house.desk.look(opened.table).row.length == length
+
+
 def test_letters_in_the_mailbox_lead_to_the_table(service: Running, visit: Visit) -> None:
     opened = service.begin(Invited("Maria", "maria@example.net"), Invited("Bot"))
     service.delivered("maria@example.net")
