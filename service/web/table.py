@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as Reply
 from engine import table as tables
 from engine.menu import Menu
 from engine.record import Table
-from service import chronicle, confirming, foresight, people, substitutes, timing
+from service import bounces, chronicle, confirming, foresight, people, substitutes, timing
 from service.desk import Look, Place
 from service.drawing import Scene, Voice, players
 from service.languages import in_game
@@ -119,6 +119,7 @@ def _common(place: Place, look: Look) -> dict[str, Any]:
         "options": look.table.options,
         "clock": look.clock,
         "now": house().now(),
+        "unreachable": bounces.unreachable(house().desk, look.row.id),
         "watch": url_for("table.show", link=house().links.watch(look.row.id)) if look.row.watched else "",
         **waiting(place, look),
     }
