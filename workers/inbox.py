@@ -19,6 +19,7 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
+from service import people
 from service.desk import Place
 from service.house import House
 from service.store.schema import mails, seats
@@ -174,6 +175,7 @@ def _store(here: House, letter: Letter) -> int:
     try:
         with here.store.writing() as connection:
             number = int(connection.execute(insert(mails).returning(mails.c.id), row).scalar_one())
+            people.confirmed(connection, letter.person, here.now())
     except IntegrityError:
         with here.store.reading() as connection:
             number = int(connection.execute(select(mails.c.id).where(mails.c.key == letter.key)).scalar_one())

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Row, func, select, update
 
 from service import wishes
 from service.house import House
+from service.store import book
 from service.store.schema import letters, people, seats
 from workers import answer, personal
 from workers.envelopes import Order
@@ -24,6 +25,7 @@ log = structlog.get_logger()
 
 Due = Row[Any]
 BATCH = 25
+UNPROVEN = ("invitation",)
 TRIES = 24  # three to four days
 OWED = (
     select(letters.c.id)
@@ -65,7 +67,7 @@ def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
     columns = (
         *(column for column in letters.c if column.name != "person"),
         *(people.c.id.label("person"), people.c.address, people.c.language),
-        *(people.c.calendar, people.c.wishes, people.c.bounced_at),
+        *(people.c.calendar, people.c.wishes, people.c.bounced_at, people.c.confirmed_at),
         *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
         seats.c.wishes.label("otherwise"),
     )
@@ -97,6 +99,9 @@ def _written(here: House, row: Due) -> EmailMessage | None:
     """The letter; None where it is not sent, at least not now, and then that is noted."""
     if row.person is None:
         _done(here, row, "nobody there")
+        return None
+    if row.table and row.kind not in UNPROVEN and here.settings.confirms and row.confirmed_at is None:
+        _hold(here, row)
         return None
     wished = wishes.at_table(row.wishes, row.otherwise or "")
     order = Order(row.table or "", row.seq or 0, row.seat or 0, row.kind, row.address, row.name, row.language, row.said)
@@ -150,6 +155,13 @@ def _done(here: House, row: Due, outcome: str) -> None:
     with here.store.writing() as connection:
         marked = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
         connection.execute(marked.values(sent_at=here.now(), outcome=outcome))
+
+
+def _hold(here: House, row: Due) -> None:
+    """Nobody has proven yet that this address is right; until then no more than an invitation leaves."""
+    with here.store.writing() as connection:
+        waits = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
+        connection.execute(waits.values(due_at=book.HELD, tries=row.tries - 1))
 
 
 def _later(here: House, row: Due, why: str) -> None:
