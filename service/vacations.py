@@ -47,7 +47,7 @@ def grant(connection: Connection, person: int, span: Span, today: date, allowanc
     for year in range(int(span[0][:4]), int(span[1][:4]) + 1):
         left = allowance - sum(_days(one, year) for one in known)
         if _days(span, year) > left:
-            raise Refused("You have {left} days of vacation left in {year}.", left=max(left, 0), year=year)
+            raise Refused("Days of vacation that you have left in {year}: {left}.", left=max(left, 0), year=year)
     connection.execute(insert(vacations), {"person": person, "first": span[0], "last": span[1]})
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.settings import DAY
-from service.timing import HOUR, Calendar, Clock
+from service.timing import HOUR, Clock
 from tests.service.test_pages import ROWS, Hall, Visitor
 from workers.clock import tick
 
@@ -82,49 +82,11 @@ def test_two_agree_on_a_pause_and_one_ends_it(hall: Hall, visitor: Visitor) -> N
     assert "Anna ends the pause" in visitor.say(first, "resume")
 
 
-def test_a_vacation_is_taken_and_ended_on_the_page(hall: Hall, visitor: Visitor) -> None:
-    link = hall.begin().links[0]
-    response = visitor.client.post(
-        f"/t/{link}",
-        data={"csrf_token": visitor.token(), "verb": "vacation", "arg": ["2027-02-01", "2027-02-07"], "key": "x"},
-    )
-    page = visitor.get(response.location)
-    assert "Anna is away from 1 Feb 2027 to 7 Feb 2027." in page
-    assert "from 1 Feb 2027 to 7 Feb 2027</li>" in page
-    assert "away from 1 Feb 2027" in page.split("<h2>Players</h2>")[1]
-    assert "Anna does not go away" in visitor.say(link, "home")
-
-
-def test_nights_and_weekends_are_kept_on_the_page(hall: Hall, visitor: Visitor) -> None:
-    link = hall.begin(pace=3 * DAY).links[0]
-    fields = {"zone": "Europe/Amsterdam", "quiet_from": "22", "quiet_until": "7", "weekends": "on", "remind": "4 24"}
-    page = visitor.get(visitor.post(f"/t/{link}/calendar", **fields).location)
-    place = hall.house.desk.find(link)
-    assert hall.house.desk.calendar(place) == Calendar("Europe/Amsterdam", (22, 7), True, (DAY, 4 * HOUR))
-    for words in ('value="Europe/Amsterdam"', '<option value="22" selected>', 'value="24 4"'):
-        assert words in page
-    visitor.post(f"/t/{link}/calendar")
-    assert hall.house.desk.calendar(place) == Calendar()
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [{"zone": "Atlantis"}, {"quiet_from": "x", "quiet_until": "3"}, {"quiet_from": "3", "quiet_until": "99"}]
-    + [{"remind": words} for words in ("often", "0", "1 2 3 4 5", "99999")],
-)
-def test_a_calendar_that_makes_no_sense_is_refused_with_a_sentence(
-    hall: Hall, visitor: Visitor, fields: dict[str, str]
-) -> None:
+def test_onlookers_see_no_forms_about_time(hall: Hall, visitor: Visitor) -> None:
     opened = hall.begin()
-    response = visitor.post(f"/t/{opened.links[0]}/calendar", **fields)
-    assert response.status_code == 422
-    assert hall.house.desk.calendar(hall.house.desk.find(opened.links[0])) == Calendar()
-
-
-def test_onlookers_see_no_forms_about_time_and_keep_no_calendar(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    assert "Your time" not in visitor.get(f"/t/{opened.watch}")
-    assert visitor.post(f"/t/{opened.watch}/calendar").status_code == 422
+    page = visitor.get(f"/t/{opened.watch}")
+    assert "Your time" not in page
+    assert "/wishes/" not in page
 
 
 def test_who_was_relieved_comes_back_on_the_page_or_by_moving(hall: Hall, visitor: Visitor) -> None:
