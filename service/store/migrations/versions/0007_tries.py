@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0005_tries"
-down_revision = "0004"
+revision = "0007_tries"
+down_revision = "0006_talk"
 
 
 def upgrade() -> None:
