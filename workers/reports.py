@@ -16,7 +16,7 @@ from service.house import House
 from service.languages import Said
 from service.store.schema import mails
 
-Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "pause", "talk"]
+Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "pause", "talk", "said"]
 
 
 class Line(Struct, frozen=True, omit_defaults=True):

@@ -323,7 +323,7 @@ def test_the_pulse_says_how_far_the_table_is_and_nothing_when_unchanged(hall: Ha
     opened = hall.begin()
     path = f"/t/{opened.links[0]}/pulse"
     first = visitor.client.get(path)
-    assert first.json == {"length": hall.look(opened).row.length, "head": hall.look(opened).row.head}
+    assert first.json == {"length": hall.look(opened).row.length, "head": hall.look(opened).row.head, "talk": 0}
     again = visitor.client.get(path, headers={"If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")
     hall.do(opened, hall.moves(opened)[0])
