@@ -85,12 +85,14 @@ def is_confirmed(connection: Connection, person: int) -> bool:
 
 def confirmed(connection: Connection, person: int, at: int) -> list[str]:
     """It is proven now: the letters that waited for it are due. The result is the tables that waited."""
-    connection.execute(
-        update(people).where(people.c.id == person, people.c.confirmed_at.is_(None)).values(confirmed_at=at)
-    )
+    reachable(connection, person)
+    unproven = update(people).where(people.c.id == person, people.c.confirmed_at.is_(None))
+    proven = connection.execute(unproven.values(confirmed_at=at)).rowcount
     waiting = held(connection, person)
     for table in waiting:
         book.release(connection, table, at)
+    if proven:
+        book.release_person(connection, person, at)
     return waiting
 
 

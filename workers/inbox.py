@@ -181,7 +181,7 @@ def _store(here: House, letter: Letter) -> int:
     try:
         with here.store.writing() as connection:
             number = int(connection.execute(insert(mails).returning(mails.c.id), row).scalar_one())
-            people.reachable(connection, letter.person)
+            people.confirmed(connection, letter.person, here.now())
     except IntegrityError:
         with here.store.reading() as connection:
             number = int(connection.execute(select(mails.c.id).where(mails.c.key == letter.key)).scalar_one())
