@@ -147,7 +147,7 @@ def test_every_address_in_a_template_is_one_of_ours(hall: Hall) -> None:
     named = {
         (path.name, endpoint)
         for path in TEMPLATES.rglob("*.html")
-        for endpoint in re.findall(r"url_for\('([\w.]+)'", path.read_text("utf-8"))
+        for endpoint in re.findall(r"url_for\('([\w.]+)'[,)]", path.read_text("utf-8"))
     }
     assert {(name, endpoint) for name, endpoint in named if endpoint not in hall.app.view_functions} == set()
 
