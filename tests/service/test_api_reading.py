@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from engine import catalogue
 from engine import table as tables
-from service import create_app
+from service import create_app, preferences
 from service.house import House
 from service.timing import Calendar
 from service.web.api import described
@@ -85,7 +85,9 @@ def test_a_new_deadline_is_news_too(client, here):
     tag = get(client, f"/t/{link}").headers["ETag"]
     here.now.move(3600)  # type: ignore[attr-defined]
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 304
-    here.desk.rest(here.desk.find(mine), Calendar("Europe/Amsterdam", (1, 13), weekends=True))
+    place = here.desk.find(mine)
+    person = here.desk.look(place.table).seats[place.seat].person
+    preferences.rest(here.desk, person, Calendar("Europe/Amsterdam", (1, 13), weekends=True))
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 200
 
 
