@@ -15,6 +15,7 @@ from engine import catalogue
 from engine import table as tables
 from service import create_app
 from service.house import House
+from service.timing import Calendar
 from service.web.api import described
 from tests import houses
 from workers import referee
@@ -84,10 +85,7 @@ def test_a_new_deadline_is_news_too(client, here):
     tag = get(client, f"/t/{link}").headers["ETag"]
     here.now.move(3600)  # type: ignore[attr-defined]
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 304
-    form = {"zone": "Europe/Amsterdam", "quiet_from": "1", "quiet_until": "13", "weekends": "1"}
-    page = create_app(here)
-    page.config["WTF_CSRF_ENABLED"] = False
-    assert page.test_client().post(f"/t/{mine}/calendar", data=form).status_code == 303
+    here.desk.rest(here.desk.find(mine), Calendar("Europe/Amsterdam", (1, 13), weekends=True))
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 200
 
 

@@ -84,6 +84,28 @@ def test_replay_with_slider_keys_and_links(service: Running, visit: Visit) -> No
     expect(plain.locator(".chapter")).to_contain_text("The game begins.")
 
 
+def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    first, length = service.first(opened.table), service.house.desk.look(opened.table).row.length
+    page = visit(f"/t/{opened.links[first]}")
+    page.get_by_role("link", name="What if …").click()
+    page.get_by_role("button", name="Begin a new branch").click()
+    expect(page.get_by_text("nothing here is real")).to_be_visible()
+    for number, move in enumerate(SHORT[first].split()[:3], 1):
+        start, end = move.split("-")
+        spot(page, start).click()
+        spot(page, end).click()
+        page.get_by_role("button", name="Confirm").click()
+        expect(page.locator(".line .mine")).to_contain_text(f"{number}. ")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".line .mine")).to_contain_text("2. ")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".line .mine")).to_contain_text("3. ")
+    page.get_by_role("button", name="Take back the last move").click()
+    expect(page.locator(".line li")).to_have_count(3)
+    assert service.house.desk.look(opened.table).row.length == length
+
+
 def test_letters_in_the_mailbox_lead_to_the_table(service: Running, visit: Visit) -> None:
     opened = service.begin(Invited("Maria", "maria@example.net"), Invited("Bot"))
     service.delivered("maria@example.net")
@@ -101,7 +123,16 @@ def test_a_phone_never_scrolls_sideways(service: Running, visit: Visit, scheme: 
     first = service.first(opened.table)
     links = [gathering.links[0], opened.links[first], opened.links[1 - first], opened.watch]
     service.delivered("b@example.org")
-    paths = ["/", "/new/kaiser", "/mailbox", "/mailbox/1", f"/t/{links[1]}/replay", *(f"/t/{link}" for link in links)]
+    paths = [
+        "/",
+        "/new/kaiser",
+        "/rules",
+        "/rules/carcassonne",
+        "/mailbox",
+        "/mailbox/1",
+        f"/t/{links[1]}/replay",
+        *(f"/t/{link}" for link in links),
+    ]
     page = visit(viewport={"width": 360, "height": 720}, color_scheme=scheme, has_touch=True)
     for path in paths:
         page.goto(path)
@@ -112,3 +143,37 @@ def test_a_phone_never_scrolls_sideways(service: Running, visit: Visit, scheme: 
             "all => all.filter(one => one.offsetHeight && one.offsetHeight < 44).map(one => one.outerHTML)",
         )
         assert small == [], path
+
+
+def test_a_replay_plays_by_itself_until_the_end_or_until_somebody_steers(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    first = service.first(opened.table)
+    for number, move in enumerate(SHORT[first].split()[:5]):
+        desk, link = service.house.desk, opened.links[(first + number) % 2]
+        desk.verdict(desk.submit(desk.find(link), "move " + move.replace("-", " ")), 10)
+    page = visit(f"/t/{opened.links[0]}/replay", reduced_motion="reduce")
+    assert page.locator("#speed").input_value() == "3000"
+    page.select_option("#speed", "fast")
+    last = page.locator("#at").input_value()
+    play = page.locator(".play button")
+    play.click()
+    expect(play).to_have_text("❚❚ Pause", use_inner_text=True)
+    expect(page.locator("#at")).to_have_value(last, timeout=SOON)
+    expect(play).to_have_text("▶ Play", use_inner_text=True)
+    play.click()
+    expect(play).to_have_text("❚❚ Pause", use_inner_text=True)
+    page.get_by_role("link", name="Round »").click()
+    expect(play).to_have_text("▶ Play", use_inner_text=True)
+    page.locator("summary", has_text="The board in words").click()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("PageUp")
+    expect(page).to_have_url(re.compile(r"at=\d+$"))
+    expect(page.locator("pre.text")).to_be_visible()
+
+
+def test_the_number_of_a_paragraph_is_copied_as_a_link(service: Running, visit: Visit) -> None:
+    page = visit("/rules/kaiser", permissions=["clipboard-read", "clipboard-write"])
+    page.locator(".rules a.number", has_text="2.3").click()
+    expect(page.locator(".copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").endswith("/rules/kaiser#2.3")
+    expect(page).to_have_url(re.compile("#2.3$"))
