@@ -31,6 +31,7 @@ class Sheet(Struct, frozen=True):
     until: datetime | None = None
     title: str = ""
     players: tuple[str, ...] = ()
+    joined: bool = False
 
 
 def write(here: House, order: Order) -> EmailMessage | None:
@@ -62,8 +63,10 @@ def _confirm(here: House, connection: Connection, order: Order, person: Row[Any]
     if row is None:
         return sheet
     game = catalogue.find(row.game).META
-    names = tuple(seat.name for seat in book.seats_of(connection, table) if seat.person not in (None, person.id))
-    return replace(sheet, title=in_game(order.language, game.name, game.title), players=names)
+    sitting = [seat for seat in book.seats_of(connection, table) if seat.person is not None]
+    names = tuple(seat.name for seat in sitting if seat.person != person.id)
+    joined = bool(sitting) and sitting[0].person != person.id
+    return replace(sheet, title=in_game(order.language, game.name, game.title), players=names, joined=joined)
 
 
 WRITERS = {"enter": _enter, "confirm": _confirm}
