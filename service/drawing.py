@@ -93,6 +93,7 @@ def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.
     found.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
     found.globals |= {
         "canvas": Canvas,
+        "once": Once(),
         "language": language,
         "languages": languages.LANGUAGES,
         "in_game": functools.partial(languages.in_game, language),
@@ -160,6 +161,19 @@ class Voice:
 
 def _line(text: str) -> str:
     return SPACE.sub(" ", text).strip()
+
+
+class Once:
+    """Pieces of a drawing that are the same on every board, such as a tile; each is drawn one time in a language."""
+
+    def __init__(self) -> None:
+        self._drawn: dict[str, Any] = {}
+
+    def __call__(self, name: str, macro: Any, *words: Any) -> Any:
+        """What the macro draws from these words; the name stands for all of them."""
+        if name not in self._drawn:
+            self._drawn[name] = macro(*words)
+        return self._drawn[name]
 
 
 class Canvas:

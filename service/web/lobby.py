@@ -85,8 +85,8 @@ def open_table(name: str) -> Reply:
         if option.kind == "switch" and form.get(f"asked.{option.name}"):
             chosen[option.name] = "on" if form.get(f"option.{option.name}") else "off"
     try:
-        key = form.get("key", "")[:80]
-        opened = house().desk.open_table(name, chosen, _invited(form), _clock(form), language(), key)
+        key, watched = form.get("key", "")[:80], _watched(form)
+        opened = house().desk.open_table(name, chosen, _invited(form), _clock(form), language(), key, watched)
     except Refused as refused:
         return _form(name, form, refused, 422)
     first = next(link for link in opened.links if link)
@@ -121,6 +121,11 @@ def _clock(form: Mapping[str, str]) -> Clock:
         spare_weekends=bool(form.get("spare_weekends")),
         automatic=bool(form.get("automatic")),
     )
+
+
+def _watched(form: Mapping[str, str]) -> bool:
+    """Whether others may look on: yes, where nobody was asked."""
+    return bool(form.get("watched")) or not form.get("asked.watched")
 
 
 def _number(form: Mapping[str, str], name: str, most: int) -> int:

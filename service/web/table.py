@@ -12,14 +12,15 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as Reply
 
 from engine import table as tables
-from engine.menu import Entry, Menu
+from engine.menu import Menu
 from engine.record import Table
-from service import chronicle, confirming, people, substitutes, timing
+from service import bounces, chronicle, confirming, foresight, people, substitutes, timing
 from service.desk import Look, Place
 from service.drawing import Scene, Voice, players
 from service.languages import in_game
 from service.timing import Calendar
 from service.web import offer
+from service.web.aside import around, spoken
 from service.web.joining import waiting
 from service.web.pages import house, language, page
 
@@ -33,9 +34,9 @@ def show(link: str) -> Response:
     """The page of a seat, or of somebody who looks on."""
     place = house().desk.find(link)
     look = house().desk.look(place.table)
-    said = _said(place)
+    common = {**_common(place, look), **around(place, look), "said": _said(place)}
     if look.table.phase != "playing" and look.table.phase != "over":
-        return page("gathering.html", **_common(place, look), said=said, nonce=secrets.token_hex(4))
+        return page("gathering.html", **common, nonce=secrets.token_hex(4))
     menu = _menu(place, look)
     scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
     board = house().desk.shelf.prints.of((place.table, look.row.length), scene, voice)
@@ -43,15 +44,14 @@ def show(link: str) -> Response:
     commands = tables.commands(look.table, place.seat) if place.seat is not None else ()
     return page(
         "table.html",
-        **_common(place, look),
-        said=said,
+        **common,
         svg=Markup(board.svg),  # noqa: S704 - our own template, which escapes what goes in
         text=board.text,
         alt=board.alt,
         standing=look.game.standing(look.table.state),
         offers=offer.offers(scene.menu, voice, request.args.get("say", "").split()),
         menu=offer.as_data(scene.menu),
-        labels=_labels(scene, voice),
+        labels=offer.labels(scene.menu, voice),
         saying=request.args.get("say", "").split(),
         commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
         asked=look.table.asked,
@@ -85,9 +85,11 @@ def move(link: str) -> Reply:
 @table.get("/pulse")
 def pulse(link: str) -> Reply:
     """How far the table has come: little to ask for, so that an open page may ask often."""
-    row = house().desk.look(house().desk.find(link).table).row
-    response = make_response({"length": row.length, "head": row.head})
-    response.set_etag(row.head)
+    place = house().desk.find(link)
+    row = house().desk.look(place.table).row
+    said = spoken(place)
+    response = make_response({"length": row.length, "head": row.head, "talk": said})
+    response.set_etag(f"{row.head}.{said}")
     response.headers["Cache-Control"] = "no-cache"
     return response.make_conditional(request)
 
@@ -117,7 +119,8 @@ def _common(place: Place, look: Look) -> dict[str, Any]:
         "options": look.table.options,
         "clock": look.clock,
         "now": house().now(),
-        "watch": url_for("table.show", link=house().links.watch(look.row.id)),
+        "unreachable": bounces.unreachable(house().desk, look.row.id),
+        "watch": url_for("table.show", link=house().links.watch(look.row.id)) if look.row.watched else "",
         **waiting(place, look),
     }
 
@@ -133,9 +136,10 @@ def _own_time(place: Place, look: Look) -> dict[str, Any]:
     """What this seat has ordered, and where its holder says when he rests and what he wants to be written."""
     person = None if place.seat is None else look.seats[place.seat].person
     if person is None:
-        return {"orders": (), "wishes": ""}
+        return {"orders": (), "intentions": (), "wishes": ""}
     wishes = url_for("wishes.show", token=house().links.wishes(person), table=look.row.id)
-    return {"orders": house().desk.orders(place), "wishes": wishes}
+    orders = [order for order in house().desk.orders(place) if not order.after]
+    return {"orders": orders, "intentions": foresight.intentions(house().desk, place), "wishes": wishes}
 
 
 def _offered(place: Place, look: Look) -> list[tuple[int, str]]:
@@ -164,17 +168,6 @@ def _scene(place: Place, look: Look, table: Table, menu: Menu = ()) -> Scene:
 
 def _voice(place: Place, look: Look) -> Voice:
     return Voice(look.game, look.names, language(), place.seat)
-
-
-def _labels(scene: Scene, voice: Voice) -> dict[str, dict[str, Any]]:
-    """Every word of the menu as people say it, verb by verb, for the script."""
-    return {entry.verb: {"verb": voice.verb(entry.verb), "tokens": _words(entry, voice)} for entry in scene.menu}
-
-
-def _words(entry: Entry, voice: Voice) -> dict[str, str]:
-    sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
-    tokens = dict.fromkeys(token for args in sequences for token in args)
-    return {token: voice.token(entry.verb, token) for token in tokens}
 
 
 def _latest(place: Place, look: Look) -> tuple[list[Any], list[Any]]:

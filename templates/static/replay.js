@@ -88,11 +88,9 @@ function show(text) {
 // Playing by itself: nothing moves unasked, and it pauses when somebody steers, looks away, or the end is reached.
 
 function play() {
-  const bar = document.querySelector(".play");
   if (playing) return pause();
   if (now() >= last()) go(first());
-  bar.querySelector("button").setAttribute("aria-pressed", "true");
-  toggle(bar);
+  toggle();
   next();
 }
 
@@ -109,13 +107,11 @@ function pause() {
   if (!playing) return;
   clearTimeout(playing);
   playing = null;
-  const bar = document.querySelector(".play");
-  bar.querySelector("button").setAttribute("aria-pressed", "false");
-  toggle(bar);
+  toggle();
 }
 
-function toggle(bar) {
-  for (const face of bar.querySelectorAll("button span")) face.hidden = !face.hidden;
+function toggle() {
+  for (const face of document.querySelectorAll(".play button span")) face.hidden = !face.hidden;
 }
 
 function steer(at) {
@@ -123,9 +119,8 @@ function steer(at) {
   go(at);
 }
 
-function around(name) {
-  const [before, after] = document.querySelectorAll("[data-part=rounds] a");
-  return Number((name === "PageUp" ? before : after).dataset.at);
+function round(number) {
+  return Number(document.querySelectorAll("[data-part=rounds] a")[number]?.dataset.at ?? now());
 }
 
 const STEPS = {
@@ -133,8 +128,8 @@ const STEPS = {
   ArrowRight: () => now() + 1,
   Home: first,
   End: last,
-  PageUp: () => around("PageUp"),
-  PageDown: () => around("PageDown"),
+  PageUp: () => round(0),
+  PageDown: () => round(1),
 };
 
 document.addEventListener("input", (event) => event.target.id === "at" && steer(Number(event.target.value)));
