@@ -103,8 +103,8 @@ def _leaves(here: House, row: Due) -> bool:
     sort, outcome = sorts.of(row.kind), _unsent(row)
     if outcome:
         _done(here, row, outcome)
-    elif row.table and row.kind not in UNPROVEN and here.settings.confirms and row.confirmed_at is None:
-        _wait(here, row, book.HELD)  # until the reader has proven his address
+    elif _unproven(here, row):
+        _hold(here, row)
     elif sort.fate(_wished(row).letters) == "gathered":
         _gather(here, row)
     elif sort.waits and (until := _until(here, row)):
@@ -122,6 +122,11 @@ def _unsent(row: Due) -> str:
     if row.bounced_at is not None and sort.stops:
         return "address bounced"
     return "not wanted" if sort.fate(_wished(row).letters) == "unwanted" else ""
+
+
+def _unproven(here: House, row: Due) -> bool:
+    """Whether it is not known yet that this reader's address is right; then no more than an invitation leaves."""
+    return bool(row.table) and row.kind not in UNPROVEN and here.settings.confirms and row.confirmed_at is None
 
 
 def _wished(row: Due) -> Wishes:
@@ -224,6 +229,13 @@ def _done(here: House, row: Due, outcome: str) -> None:
 def _mark(connection: Connection, row: Due, at: int, outcome: str) -> None:
     same = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
     connection.execute(same.values(sent_at=at, outcome=outcome, said=""))
+
+
+def _hold(here: House, row: Due) -> None:
+    """Nobody has proven yet that this address is right; until then no more than an invitation leaves."""
+    with here.store.writing() as connection:
+        waits = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
+        connection.execute(waits.values(due_at=book.HELD, tries=row.tries - 1))
 
 
 def _later(here: House, row: Due, why: str) -> None:
