@@ -40,6 +40,19 @@ def test_pages_without_a_table(service: Running, visit: Visit) -> None:
     judge(page, "/", "/rules", "/api", "/mailbox", "/mailbox/1")
 
 
+def test_ones_own_tables(service: Running, visit: Visit) -> None:
+    opened, house = service.begin(), service.house
+    service.do(opened.links[0], "resign")
+    free = house.desk.open_table("kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
+    anna = house.desk.look(free.table).seats[0].person
+    page, key = visit("/"), house.links.enter(anna, 0, house.now())
+    judge(page, "/enter", f"/enter/{key}", f"/confirm/{house.links.confirm(anna, 'anna@example.org')}")
+    judge(page, f"/t/{free.links[0]}", f"/join/{free.join}", "/play/kaiser")
+    page.goto(f"/enter/{key}")
+    page.get_by_role("button", name="Show my tables").click()
+    judge(page, "/my", "/my/delete")
+
+
 def test_letters(service: Running, chromium: Browser) -> None:
     """A letter lies within the page of a mail program, which has the landmarks."""
     service.begin(Invited("Clara", "clara@example.org"), Invited("Bot"))
