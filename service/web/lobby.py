@@ -62,7 +62,7 @@ def welcome() -> Response:
 def picture(name: str) -> Response:
     """A board of that game, as its sign in the lobby."""
     spoken = request.args.get("in", SOURCE)
-    response = make_response(_drawn(name, spoken if spoken in LANGUAGES else SOURCE))
+    response = make_response(drawn(name, spoken if spoken in LANGUAGES else SOURCE))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response
@@ -166,7 +166,7 @@ def _options(name: str) -> tuple[Option, ...]:
 
 
 @functools.cache
-def _drawn(name: str, spoken: str) -> str:
+def drawn(name: str, spoken: str) -> str:
     """The board of a game some moves after its beginning, as all may see it."""
     game = game_of(name)
     most = max(seats for seats in game.META.seats if not objection(game, game.META.options(), seats))

@@ -9,12 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from engine import catalogue
 from engine import table as tables
-from service import create_app
+from service import create_app, preferences
 from service.house import House
+from service.store.schema import people
 from service.timing import Calendar
 from service.web.api import described
 from tests import houses
@@ -85,7 +87,9 @@ def test_a_new_deadline_is_news_too(client, here):
     tag = get(client, f"/t/{link}").headers["ETag"]
     here.now.move(3600)  # type: ignore[attr-defined]
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 304
-    here.desk.rest(here.desk.find(mine), Calendar("Europe/Amsterdam", (1, 13), weekends=True))
+    place = here.desk.find(mine)
+    person = here.desk.look(place.table).seats[place.seat].person
+    preferences.rest(here.desk, person, Calendar("Europe/Amsterdam", (1, 13), weekends=True))
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 200
 
 
@@ -228,9 +232,19 @@ def test_a_link_moves_only_so_often_a_minute(tmp_path):
         assert client.post(f"/api/v1/t/{second.link}/moves", json={"move": "fly"}).status_code == 202
 
 
+def test_a_program_opens_no_more_tables_than_people_would(tmp_path):
+    with houses.standing(houses.settings(tmp_path, opens_per_hour=1), houses.Clock()) as here:
+        client, opening = create_app(here).test_client(), {"game": "kaiser", "players": PLAYERS}
+        answers = [client.post("/api/v1/tables", json=opening) for _ in range(2)]
+        assert [answer.status_code for answer in answers] == [201, 429]
+        assert 0 < int(answers[1].headers["Retry-After"]) <= 3_600
+
+
 def test_an_api_opening_can_say_the_language_of_its_letters(client, here):
     opening = {"game": "kaiser", "players": PLAYERS, "language": "nl"}
     assert client.post("/api/v1/tables", json=opening).status_code == 201
+    with here.store.reading() as connection:
+        assert set(connection.execute(select(people.c.language)).scalars()) == {"nl"}
     assert client.post("/api/v1/tables", json={**opening, "language": "it"}).status_code == 422
 
 

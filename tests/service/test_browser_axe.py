@@ -37,7 +37,20 @@ def test_pages_without_a_table(service: Running, visit: Visit) -> None:
     page = visit("/")
     service.open()
     service.delivered("anna@example.org")
-    judge(page, "/", "/rules", "/api", "/mailbox", "/mailbox/1")
+    judge(page, "/", "/rules", "/gallery", "/api", "/mailbox", "/mailbox/1")
+
+
+def test_ones_own_tables(service: Running, visit: Visit) -> None:
+    opened, house = service.begin(), service.house
+    service.do(opened.links[0], "resign")
+    free = house.desk.open_table("kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
+    anna = house.desk.look(free.table).seats[0].person
+    page, key = visit("/"), house.links.enter(anna, 0, house.now())
+    judge(page, "/enter", f"/enter/{key}", f"/confirm/{house.links.confirm(anna, 'anna@example.org')}")
+    judge(page, f"/t/{free.links[0]}", f"/join/{free.join}", "/play/kaiser")
+    page.goto(f"/enter/{key}")
+    page.get_by_role("button", name="Show my tables").click()
+    judge(page, "/my", "/my/delete")
 
 
 def test_letters(service: Running, chromium: Browser) -> None:
@@ -48,6 +61,35 @@ def test_letters(service: Running, chromium: Browser) -> None:
         for number in range(1, 3):
             page.goto(f"/mailbox/{number}/body")
             assert [one for one in faults(page) if not one.startswith(("landmark-one-main:", "region:"))] == []
+
+
+def test_pages_of_a_person(service: Running, visit: Visit) -> None:
+    """Behind the links in letters: what is wished for, an address to confirm, signing in, one's own tables."""
+    opened, house = service.begin(), service.house
+    one = house.desk.look(opened.table).seats[0].person
+    wishes, now = house.links.wishes(one), house.now()
+    page = visit("/")
+    judge(page, f"/wishes/{wishes}", f"/wishes/{wishes}?table={opened.table}", f"/wishes/{wishes}/stop", "/enter")
+    judge(page, f"/confirm/{house.links.confirm(one, 'anna@example.org')}")
+    judge(page, f"/enter/{house.links.enter(one, 0, now)}")
+    page.locator("main form button").click()
+    page.wait_for_url("**/my")
+    judge(page, "/my", "/my/delete")
+
+
+def test_pages_for_everybody(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    service.do(opened.links[0], "resign")
+    page = visit(f"/t/{opened.links[1]}")
+    judge(page, "/gallery", "/play/kaiser")
+
+
+def test_what_if(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    page = visit(f"/t/{opened.links[service.first(opened.table)]}/whatif")
+    judge(page, page.url)
+    page.get_by_role("button", name="Begin a new branch").click()
+    judge(page, page.url)
 
 
 def test_problems(service: Running, chromium: Browser) -> None:

@@ -364,6 +364,9 @@ def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Hall, smtp_
     post.deliver()
     to = [str(letter["To"]) for letter in smtp_sink.letters]
     assert [one for one in to if "clara" in one] == ["Clara <clara@example.org>"]
+    assert "You sat down at a table of Kaiser" in " ".join(
+        smtp_sink.letters[-1].get_body(("plain",)).get_content().split()
+    )
     confirming.confirm(strict.house.desk, proof(strict, "clara@example.org"))
     post.deliver()
     subjects = [str(letter["Subject"]) for letter in smtp_sink.letters if "clara" in str(letter["To"])]

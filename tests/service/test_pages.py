@@ -147,7 +147,7 @@ def test_every_address_in_a_template_is_one_of_ours(hall: Hall) -> None:
     named = {
         (path.name, endpoint)
         for path in TEMPLATES.rglob("*.html")
-        for endpoint in re.findall(r"url_for\('([\w.]+)'", path.read_text("utf-8"))
+        for endpoint in re.findall(r"url_for\('([\w.]+)'[,)]", path.read_text("utf-8"))
     }
     assert {(name, endpoint) for name, endpoint in named if endpoint not in hall.app.view_functions} == set()
 
@@ -565,10 +565,16 @@ def every_page(hall: Hall) -> list[str]:
     tables = [
         f"/t/{link}{tail}" for one in (playing, over) for link in (*one.links, one.watch) for tail in ("", "/replay")
     ]
-    games = [f"/new/{name}" for name in catalogue.games()]
+    games = [f"/{form}/{name}" for name in catalogue.games() for form in ("new", "play")]
+    free = hall.house.desk.open_table("kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
     return [
         "/",
         *games,
+        f"/join/{free.join}",
+        f"/t/{free.links[0]}",
+        f"/confirm/{hall.house.links.confirm(1, 'anna@example.org')}",
+        "/enter",
+        f"/enter/{hall.house.links.enter(1, 0, hall.time)}",
         *(f"/t/{link}" for link in (*gathering.links, gathering.watch)),
         *tables,
         "/mailbox",
