@@ -13,7 +13,6 @@ import css_inline
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine import menu as menus
 from engine import table as tables
 from engine.menu import Menu
 from service import chronicle, substitutes
@@ -21,7 +20,8 @@ from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
 from service.languages import Said, in_game
-from workers import pictures, reports, sifting
+from workers import hints, pictures, reports, sifting
+from workers.hints import Hint
 from workers.reports import Report
 
 ANSWERS = ("accepted", "refused")
@@ -65,7 +65,8 @@ class Sheet(Struct, frozen=True):
     seats: tuple[Any, ...]
     to_move: tuple[str, ...]
     chapters: tuple[chronicle.Chapter, ...]
-    hints: tuple[str, ...]
+    hints: tuple[Hint, ...]
+    example: str
     commands: tuple[str, ...]
     places: tuple[tuple[int, str], ...]
     board: str
@@ -159,8 +160,9 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         seats=look.seats,
         to_move=tuple(one.name for one in look.seats if one.open_since is not None),
         chapters=tuple(chronicle.chapters(look.game, entries, voice, order.seat))[-60:],
-        hints=menus.hints(menu),
-        commands=tuple(entry.verb for entry in tables.commands(look.table, order.seat)),
+        hints=hints.of(look.game, menu, look.names, voice, order.language),
+        example=hints.example(look.game, menu, look.names, order.language),
+        commands=hints.commands(look.table, order.seat, look.game, order.language),
         places=tuple(sorted((place, look.names[number]) for number, place in enumerate(look.table.places))),
         board=board_text(scene) if scene else "",
         alt=voice.alt(scene.view) if scene else "",
