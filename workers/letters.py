@@ -12,14 +12,17 @@ from typing import Any
 import css_inline
 from msgspec import Struct
 from msgspec.structs import replace
+from sqlalchemy import select
 
 from engine import table as tables
 from engine.menu import Menu
-from service import chronicle, substitutes
+from service import chronicle, substitutes, timing
 from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
 from service.languages import Said, in_game
+from service.store.schema import people
+from service.timing import Calendar, Clock
 from workers import hints, pictures, reports, sifting
 from workers.hints import Hint
 from workers.reports import Report
@@ -72,6 +75,9 @@ class Sheet(Struct, frozen=True):
     board: str
     alt: str
     due: datetime | None
+    zone: str
+    about: str
+    clock: Clock
     link: str
     answer: str
     free: tuple[tuple[str, str], ...]
@@ -102,7 +108,7 @@ def write(here: House, order: Order) -> EmailMessage | None:
     mail, report = _answered(here, order)
     if report:
         told = reports.told(here, look, report, voice, order.seat)
-        sheet = replace(sheet, report=told, scores=_scores(look) if report.has("status") else ())
+        sheet = replace(sheet, report=told, scores=_scores(look) if report.has("status") else sheet.scores)
     return _message(here, order, sheet, scene, mail)
 
 
@@ -148,13 +154,14 @@ def overtaken(look: Look, order: Order) -> bool:
 
 def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | None, menu: Menu) -> Sheet:
     seat = look.seats[order.seat]
+    calendar, box = _calendar(here, seat.person), look.game.META
     entries = chronicle.since_own_move(here.desk.entries(look), order.seat)
     link = f"{here.settings.address}/t/{here.desk.link_of(seat)}"
     return Sheet(
         kind=order.kind.partition("/")[0],
         me=order.seat,
         name=seat.name,
-        title=in_game(order.language, look.game.META.name, look.game.META.title),
+        title=in_game(order.language, box.name, box.title),
         players=players(look.names),
         organiser=look.names[0],
         seats=look.seats,
@@ -166,7 +173,10 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         places=tuple(sorted((place, look.names[number]) for number, place in enumerate(look.table.places))),
         board=board_text(scene) if scene else "",
         alt=voice.alt(scene.view) if scene else "",
-        due=datetime.fromtimestamp(seat.due_at, UTC) if seat.due_at else None,
+        due=datetime.fromtimestamp(seat.due_at, calendar.here) if seat.due_at else None,
+        zone=calendar.zone.replace("_", " "),
+        about=in_game(order.language, box.name, box.about),
+        clock=look.clock,
         link=link,
         answer=here.desk.address_of(seat),
         free=_free(here, look),
@@ -176,7 +186,15 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         length=look.row.length,
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
         started=scene is not None,
+        scores=_scores(look) if look.table.phase == "over" else (),
     )
+
+
+def _calendar(here: House, person: int | None) -> Calendar:
+    """The time that the reader lives by."""
+    with here.store.reading() as connection:
+        found = connection.execute(select(people.c.calendar).where(people.c.id == person)).scalar_one_or_none()
+    return timing.calendar(found or "")
 
 
 def _free(here: House, look: Look) -> tuple[tuple[str, str], ...]:
