@@ -36,7 +36,7 @@ from service.store.book import Chair, Found, Owed, Sealed
 from service.timing import Clock
 
 STAND_INS = ("bot", "resigned")
-HELD = Held.__struct_fields__
+OWN = Held.__struct_fields__
 
 
 class Desktop(Struct, frozen=True):
@@ -66,7 +66,7 @@ def take(connection: Connection, shelf: Shelf, table: str) -> Desktop | None:
     row = book.lock(connection, table)
     if row is None:
         return None
-    held = tuple(Held(*(getattr(seat, name) for name in HELD)) for seat in book.held(connection, table))
+    held = tuple(Held(*(getattr(seat, name) for name in OWN)) for seat in book.held(connection, table))
     return Desktop(connection, row, row.head, held, shelf.table(connection, row), shelf)
 
 
@@ -80,7 +80,7 @@ def enter(desktop: Desktop, seat: int | None, move: Move, at: int, settings: Set
     clock = timing.read(after.clock, desktop.row.pace)
     changing = changed(game, desktop.seats, table, after, entry, clock, settings.reminder)
     chairs = {chair.seat: chair for chair in changing}
-    owed = tuple(_owed(desktop, after, chairs.values(), entry))
+    owed = tuple(_owed(desktop, after, chairs.values(), entry, settings.gathers))
     book.append(desktop.connection, desktop.row.id, sealed, after.phase, at, chairs.values(), owed)
     return replace(desktop, head=sealed.hash, table=after, seats=tuple(_held(seat, chairs) for seat in desktop.seats))
 
@@ -97,15 +97,14 @@ def seal(seed: bytes, head: str, entry: Entry[Any]) -> Sealed:
     return Sealed(entry.seq, body.decode(), digest, log.link(head, digest))
 
 
-def _owed(desktop: Desktop, after: Table, chairs: Iterable[Chair], entry: Entry[Any]) -> Iterator[Owed]:
-    """The letters this entry makes necessary."""
+def _owed(desktop: Desktop, after: Table, chairs: Iterable[Chair], entry: Entry[Any], pause: int) -> Iterator[Owed]:
+    """The letters this entry makes necessary: turns after a pause, in case they are over by then; none while held."""
     people = [seat.seat for seat in desktop.seats if seat.person is not None]
-    yield from (
-        Owed(seat, kind, entry.at) for event in entry.events for seat, kind in _told(event, after, entry, people)
-    )
+    at, soon = (book.HELD, book.HELD) if desktop.row.held else (entry.at, entry.at + pause)
+    yield from (Owed(seat, kind, at) for event in entry.events for seat, kind in _told(event, after, entry, people))
     for chair in chairs:
         if chair.open_since == entry.seq and chair.status == "taken":
-            yield Owed(chair.seat, "turn", entry.at)
+            yield Owed(chair.seat, "turn", soon)
 
 
 def _told(event: Any, after: Table, entry: Entry[Any], people: list[int]) -> Iterator[tuple[int, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
@@ -57,3 +57,9 @@ def person(connection: Connection, address: str, name: str, at: int, language: s
     except IntegrityError:  # noted by somebody else in this very moment
         pass
     return int(connection.execute(known).scalar_one())
+
+
+def reachable(connection: Connection, person: int) -> None:
+    """Letters reach this person, as was proven just now: by a mail of his, or because he followed a letter's link."""
+    bounced = update(people).where(people.c.id == person, people.c.bounced_at.is_not(None))
+    connection.execute(bounced.values(bounced_at=None, bounce=""))

@@ -2,58 +2,29 @@
 
 from __future__ import annotations
 
-import functools
-from datetime import UTC, datetime
-from email.headerregistry import Address
+from datetime import datetime
 from email.message import EmailMessage
-from email.utils import format_datetime
 from typing import Any
 
-import css_inline
 from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import select
 
 from engine import table as tables
 from engine.menu import Menu
-from service import chronicle, substitutes, timing
+from service import bounces, chronicle, substitutes, timing
 from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
 from service.languages import Said, in_game
 from service.store.schema import people
 from service.timing import Calendar, Clock
-from workers import hints, pictures, reports, sifting
+from workers import envelopes, hints, pictures, reports
+from workers.envelopes import Order, Paper, Picture
 from workers.hints import Hint
 from workers.reports import Report
 
 ANSWERS = ("accepted", "refused")
-KINDS = (
-    "invitation",
-    "turn",
-    "reminder",
-    "asked",
-    "timeout",
-    "relieved",
-    "forfeited",
-    "pausing",
-    "paused",
-    "resumed",
-    "over",
-)
-
-
-class Order(Struct, frozen=True):
-    """A letter that is owed: to whom, about what."""
-
-    table: str
-    seq: int
-    seat: int
-    kind: str
-    address: str
-    name: str
-    language: str = "en"
-    said: str = ""
 
 
 class Sheet(Struct, frozen=True):
@@ -62,6 +33,7 @@ class Sheet(Struct, frozen=True):
     kind: str
     me: int
     name: str
+    game: str
     title: str
     players: tuple[Player, ...]
     organiser: str
@@ -76,7 +48,7 @@ class Sheet(Struct, frozen=True):
     alt: str
     due: datetime | None
     zone: str
-    about: str
+    box: str
     clock: Clock
     link: str
     answer: str
@@ -87,6 +59,8 @@ class Sheet(Struct, frozen=True):
     length: int
     seed: str
     started: bool
+    wishes: str
+    about: str
     report: tuple[reports.Told, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
 
@@ -94,7 +68,7 @@ class Sheet(Struct, frozen=True):
 def write(here: House, order: Order) -> EmailMessage | None:
     """The letter as it is right now; None where it has been overtaken and would only confuse."""
     look = here.desk.look(order.table)
-    if overtaken(look, order):
+    if overtaken(look, order) or _reachable_again(here, look, order):
         return None
     game, voice = look.game, Voice(look.game, look.names, order.language, order.seat)
     playing = look.table.phase in ("playing", "over")
@@ -110,6 +84,17 @@ def write(here: House, order: Order) -> EmailMessage | None:
         told = reports.told(here, look, report, voice, order.seat)
         sheet = replace(sheet, report=told, scores=_scores(look) if report.has("status") else sheet.scores)
     return _message(here, order, sheet, scene, mail)
+
+
+def _about(look: Look, order: Order) -> int | None:
+    """The seat whose letters come back, where the letter says so."""
+    kind, _, seat = order.kind.partition("/")
+    return int(seat) if kind == "unreachable" and seat.isdecimal() and int(seat) < len(look.seats) else None
+
+
+def _reachable_again(here: House, look: Look, order: Order) -> bool:
+    about = _about(look, order)
+    return about is not None and about not in bounces.unreachable(here.desk, look.row.id)
 
 
 def _answered(here: House, order: Order) -> tuple[str, Report | None]:
@@ -161,6 +146,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         kind=order.kind.partition("/")[0],
         me=order.seat,
         name=seat.name,
+        game=box.name,
         title=in_game(order.language, box.name, box.title),
         players=players(look.names),
         organiser=look.names[0],
@@ -175,7 +161,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         alt=voice.alt(scene.view) if scene else "",
         due=datetime.fromtimestamp(seat.due_at, calendar.here) if seat.due_at else None,
         zone=calendar.zone.replace("_", " "),
-        about=in_game(order.language, box.name, box.about),
+        box=in_game(order.language, box.name, box.about),
         clock=look.clock,
         link=link,
         answer=here.desk.address_of(seat),
@@ -186,6 +172,8 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         length=look.row.length,
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
         started=scene is not None,
+        wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
+        about="" if (about := _about(look, order)) is None else look.names[about],
         scores=_scores(look) if look.table.phase == "over" else (),
     )
 
@@ -204,26 +192,22 @@ def _free(here: House, look: Look) -> tuple[tuple[str, str], ...]:
 
 
 def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None, mail: str = "") -> EmailMessage:
-    message = EmailMessage()
-    message["From"] = Address("Depesche", addr_spec=here.settings.sender)
-    message["To"] = Address(order.name, addr_spec=order.address)
-    message["Reply-To"] = sheet.answer
-    message["Subject"] = subject(sheet, order)
-    message["Date"] = format_datetime(datetime.fromtimestamp(here.now(), UTC))
-    _thread(here, order, message, mail)
-    message[sifting.MARK] = order.table
-    message["Auto-Submitted"] = "auto-generated"
-    message["List-Id"] = f"{sheet.title} <{order.table}.{here.settings.mail_host}>"
+    order = replace(order, person=sheet.seats[order.seat].person or 0)
     env = environment(order.language)
-    message.set_content(env.get_template("mail/letter.txt").render(sheet=sheet))
-    picture = f"{order.table}.{order.seq}.{order.seat}.board@{here.settings.mail_host}" if scene else ""
-    html = env.get_template("mail/letter.html").render(sheet=sheet, picture=picture)
-    message.add_alternative(_inliner().inline(html), subtype="html")
-    if scene:
-        part: Any = message.get_payload()[1]  # type: ignore[index]  # the HTML, just added
-        part.add_related(pictures.png(board_svg(scene)), "image", "png", cid=f"<{picture}>", filename="board.png")
-    message["Content-Language"] = order.language  # last, for whatever makes parts moves such headers into them
-    return message
+    cid = f"{order.table}.{order.seq}.{order.seat}.board@{here.settings.mail_host}" if scene else ""
+    own, follows = _thread(here, order, mail)
+    paper = Paper(
+        subject=subject(sheet, order),
+        id=own,
+        text=env.get_template("mail/letter.txt").render(sheet=sheet),
+        html="" if order.plain else env.get_template("mail/letter.html").render(sheet=sheet, picture=cid),
+        title=sheet.title,
+        game=sheet.game,
+        follows=follows,
+        reply_to=sheet.answer,
+        picture=Picture(cid, pictures.png(board_svg(scene))) if scene and not order.plain else None,
+    )
+    return envelopes.message(here, order, paper)
 
 
 def subject(sheet: Sheet, order: Order) -> str:
@@ -232,21 +216,14 @@ def subject(sheet: Sheet, order: Order) -> str:
     return f"{sheet.title}: {names} [{order.table[:6]}]"
 
 
-def _thread(here: House, order: Order, message: EmailMessage, mail: str) -> None:
-    """A letter's id derives from what it is about: sent twice it is recognisable, and all follow the first.
+def _thread(here: House, order: Order, mail: str) -> tuple[str, tuple[str, ...]]:
+    """A letter's id, and what it follows. The id derives from what it is about: sent twice it is recognisable.
 
-    A letter that answers a mail follows that mail.
+    All letters follow the first, and one that answers a mail follows that mail.
     """
     host = here.settings.mail_host
     root = f"<{order.table}.{order.seat}.table@{host}>"
     if order.kind == "invitation":
-        message["Message-ID"] = root
-        return
-    message["Message-ID"] = f"<{order.table}.{order.seq}.{order.seat}.{order.kind.replace('/', '.')}@{host}>"
-    message["In-Reply-To"] = mail or root
-    message["References"] = f"{root} {mail}".strip()
-
-
-@functools.cache
-def _inliner() -> css_inline.CSSInliner:
-    return css_inline.CSSInliner(load_remote_stylesheets=False, keep_style_tags=True, keep_at_rules=True)
+        return root, ()
+    own = f"<{order.table}.{order.seq}.{order.seat}.{order.kind.replace('/', '.')}@{host}>"
+    return own, (root, mail) if mail else (root,)

@@ -10,12 +10,17 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import structlog
-from sqlalchemy import Connection, Row, select, update
+from msgspec.structs import replace
+from sqlalchemy import Connection, Row, func, select, update
 
+from service import timing, vacations, wishes
 from service.house import House
 from service.store.schema import letters, people, seats
-from workers import answer
-from workers.letters import Order, write
+from service.timing import Calendar
+from service.wishes import Wishes
+from workers import answer, digest, personal, sorts
+from workers.envelopes import Order
+from workers.letters import write
 
 log = structlog.get_logger()
 
@@ -55,9 +60,17 @@ def claim(here: House) -> Sequence[Due]:
 
 
 def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
+    """These letters, each with whom it goes to: the holder of a seat, or the person whom it belongs to."""
     seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
-    joined = letters.join(seats, seat).outerjoin(people, people.c.id == seats.c.person)
-    columns = (*letters.c, seats.c.name, people.c.address, people.c.language)
+    reader = people.c.id == func.coalesce(letters.c.person, seats.c.person)
+    joined = letters.outerjoin(seats, seat).outerjoin(people, reader)
+    columns = (
+        *(column for column in letters.c if column.name != "person"),
+        *(people.c.id.label("person"), people.c.address, people.c.language),
+        *(people.c.calendar, people.c.wishes, people.c.bounced_at),
+        *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
+        seats.c.wishes.label("otherwise"),
+    )
     return connection.execute(
         select(*columns).select_from(joined).where(letters.c.id.in_(wanted)).order_by(letters.c.id)
     ).all()
@@ -65,7 +78,8 @@ def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
 
 def send(here: House, batch: Sequence[Due]) -> None:
     """Write and send these letters over one connection."""
-    ready = [(row, message) for row in batch if (message := _written(here, row)) is not None]
+    leaving = [row for row in batch if _leaves(here, row)]
+    ready = [(row, message) for row in leaving if (message := _written(here, row)) is not None]
     if not ready:
         return
     try:
@@ -82,13 +96,68 @@ def send(here: House, batch: Sequence[Due]) -> None:
                 return
 
 
+def _leaves(here: House, row: Due) -> bool:
+    """Whether a letter is for sending now; otherwise what becomes of it is noted."""
+    sort, outcome = sorts.of(row.kind), _unsent(row)
+    if outcome:
+        _done(here, row, outcome)
+    elif sort.fate(_wished(row).letters) == "gathered":
+        _gather(here, row)
+    elif sort.waits and (until := _until(here, row)):
+        _wait(here, row, until)
+    else:
+        return True
+    return False
+
+
+def _unsent(row: Due) -> str:
+    """Why a letter is never sent; empty where it is."""
+    sort = sorts.of(row.kind)
+    if row.person is None:
+        return "nobody there"
+    if row.bounced_at is not None and sort.stops:
+        return "address bounced"
+    return "not wanted" if sort.fate(_wished(row).letters) == "unwanted" else ""
+
+
+def _wished(row: Due) -> Wishes:
+    return wishes.at_table(row.wishes, row.otherwise or "")
+
+
+def _calendar(here: House, row: Due) -> Calendar:
+    """When the reader rests, with his vacations."""
+    with here.store.reading() as connection:
+        away = vacations.of(connection, row.person)
+    return replace(timing.calendar(row.calendar), away=tuple(away))
+
+
+def _gather(here: House, row: Due) -> None:
+    """Set a letter aside for the one letter of the day, which is owed with it."""
+    calendar = _calendar(here, row)
+    with here.store.writing() as connection:
+        digest.owe(connection, row.person, _wished(row).hour, calendar, here.now())
+        _mark(connection, row, here.now(), digest.GATHERED)
+
+
+def _until(here: House, row: Due) -> int | None:
+    """When the reader of a letter is up again; None where he is, or where his time would be over by then."""
+    now = here.now()
+    until = timing.awake(now, _calendar(here, row))
+    late = row.deadline is not None and row.deadline <= until
+    return until if until > now and not late else None
+
+
+def _wait(here: House, row: Due, until: int) -> None:
+    with here.store.writing() as connection:
+        same = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
+        connection.execute(same.values(due_at=until, tries=row.tries - 1))
+
+
 def _written(here: House, row: Due) -> EmailMessage | None:
-    if row.address is None:
-        _done(here, row, "nobody there")
-        return None
-    order = Order(row.table, row.seq, row.seat, row.kind, row.address, row.name, row.language, row.said)
+    order = Order(row.table or "", row.seq or 0, row.seat or 0, row.kind, row.address, row.name, row.language, row.said)
+    order = replace(order, person=row.person, plain=_wished(row).plain)
     try:
-        message = write(here, order)
+        message = write(here, order) if row.table else personal.write(here, order)
     except Exception as error:
         log.exception("letter not written", letter=row.id)
         _later(here, row, f"not written: {error}")
@@ -103,7 +172,7 @@ def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage) ->
     if here.now() >= row.due_at:
         return False
     try:
-        server.send_message(message, here.settings.sender, [row.address])
+        server.send_message(message, f"{here.links.bounce(row.id)}@{here.settings.mail_host}", [row.address])
     except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError) as error:
         _refused(here, row, error)
     except OSError as error:  # smtplib's own are among these
@@ -134,8 +203,12 @@ def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> 
 
 def _done(here: House, row: Due, outcome: str) -> None:
     with here.store.writing() as connection:
-        marked = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
-        connection.execute(marked.values(sent_at=here.now(), outcome=outcome))
+        _mark(connection, row, here.now(), outcome)
+
+
+def _mark(connection: Connection, row: Due, at: int, outcome: str) -> None:
+    same = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
+    connection.execute(same.values(sent_at=at, outcome=outcome, said=""))
 
 
 def _later(here: House, row: Due, why: str) -> None:

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
@@ -51,13 +51,6 @@ def add(subparsers: Subparsers[Parser]) -> None:
     )
     inbound.add_argument("--bind", default="127.0.0.1:8024", help="address and port to listen on")
     inbound.add_argument("--smtp", action="store_true", help="speak SMTP, not LMTP")
-    add_command(
-        subparsers,
-        "doctor",
-        run_doctor,
-        "Check that database, Redis and mail server can be reached.",
-        "depesche doctor",
-    )
 
 
 def _add_serve(subparsers: Subparsers[Parser]) -> None:
@@ -318,30 +311,6 @@ def _address(name: str, text: str) -> tuple[str, int]:
     if not host or not port.isdecimal() or not 0 < int(port) < 65_536:
         raise Refused("{name} takes an address and a port, like 127.0.0.1:8024, not “{text}”.", name=name, text=text)
     return host, int(port)
-
-
-def run_doctor(options: argparse.Namespace) -> int:
-    """What works and what does not, a line each."""
-    from service.house import House
-    from workers import post
-
-    settings = _settings(options)
-    house = House(settings)
-    checks: dict[str, Callable[[], object]] = {
-        f"database {settings.database_url.rpartition('@')[2]}": house.store.migrate,
-        f"Redis {settings.redis.rpartition('@')[2]}": house.redis.ping,
-    }
-    if settings.smtp != "embedded":
-        checks[f"mail server {settings.smtp.rpartition('@')[2]}"] = lambda: post.connect(settings.smtp).quit()
-    ill = False
-    for name, check in checks.items():
-        try:
-            check()
-            _say(f"well: {name}")
-        except Exception as error:
-            ill = True
-            _say(f"ILL:  {name}: {error}")
-    return 1 if ill else 0
 
 
 def _say(line: str) -> None:

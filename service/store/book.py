@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct, structs
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from service.languages import Said
 from service.store.schema import entries, letters, people, seats, submissions, tables
 
 Found = Row[Any]
 NOTHING = Said()
+HELD = 253_402_300_799  # when a letter is due that waits for somebody's word: the last second of the year 9999
 
 
 class Sealed(Struct, frozen=True):
@@ -69,7 +72,7 @@ CHANGING = tuple(name for name in Chair.__struct_fields__ if name != "seat")
 LOCK = select(tables).where(tables.c.id == bindparam("wanted")).with_for_update(key_share=True)
 LOOK = select(tables).where(tables.c.id == bindparam("wanted"))
 SEATS = select(seats).where(seats.c.table == bindparam("wanted")).order_by(seats.c.seat)
-HELD = (
+SITTING = (
     select(*seats.c, people.c.calendar)
     .select_from(seats.outerjoin(people, people.c.id == seats.c.person))
     .where(seats.c.table == bindparam("wanted"))
@@ -102,7 +105,7 @@ def seats_of(connection: Connection, table: str) -> Sequence[Found]:
 
 def held(connection: Connection, table: str) -> Sequence[Any]:
     """The seats of a table, each with the calendar of whoever holds it."""
-    return connection.execute(HELD, {"wanted": table}).all()
+    return connection.execute(SITTING, {"wanted": table}).all()
 
 
 def entries_of(connection: Connection, table: str, first: int = 0, end: int = 2**31 - 1) -> Sequence[Found]:
@@ -164,3 +167,20 @@ def owe(connection: Connection, table: str, seq: int, letter: Owed, why: Said = 
     same = select(letters.c.id).where(*(letters.c[name] == value for name, value in key.items()))
     if connection.execute(same).first() is None:
         connection.execute(insert(letters), {**key, "due_at": letter.due_at, "said": why.kept()})
+
+
+def owe_person(connection: Connection, person: int, kind: str, due_at: int, why: Said = NOTHING) -> None:
+    """A letter that belongs to a person and not to a seat; one of that kind that is owed already stays as it is."""
+    row = {"person": person, "kind": kind, "due_at": due_at, "said": why.kept()}
+    with suppress(IntegrityError), connection.begin_nested():
+        connection.execute(insert(letters), row)
+
+
+def release(connection: Connection, person: int, at: int) -> list[str]:
+    """Let the letters go of every table that this person opened and that was held until now; which tables these are."""
+    opened = select(seats.c.table).where(seats.c.person == person, seats.c.seat == 0)
+    let_go = update(tables).where(tables.c.held, tables.c.id.in_(opened)).values(held=False).returning(tables.c.id)
+    found = list(connection.execute(let_go).scalars())
+    waiting = update(letters).where(letters.c.table.in_(found), letters.c.due_at == HELD, letters.c.sent_at.is_(None))
+    connection.execute(waiting.values(due_at=at))
+    return found

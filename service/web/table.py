@@ -14,7 +14,7 @@ from engine import table as tables
 from engine.menu import Entry, Menu
 from engine.record import Table
 from engine.refusal import Refused
-from service import chronicle, people, substitutes, timing
+from service import bounces, chronicle, people, substitutes, timing
 from service.desk import Look, Place
 from service.drawing import Scene, Voice, board_svg, board_text, players
 from service.languages import in_game
@@ -155,6 +155,7 @@ def _common(place: Place, look: Look) -> dict[str, Any]:
         "options": look.table.options,
         "clock": look.clock,
         "now": house().now(),
+        "unreachable": bounces.unreachable(house().desk, look.row.id),
         "watch": url_for("table.show", link=house().links.watch(look.row.id)),
     }
 

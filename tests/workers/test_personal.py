@@ -1,0 +1,133 @@
+"""Letters that belong to a person: signing in, confirming an address; and tables whose letters wait for that."""
+
+from concurrent.futures import ThreadPoolExecutor
+from email.message import EmailMessage
+from typing import Any
+
+import pytest
+from sqlalchemy import Row, func, select, update
+
+from service import people as persons
+from service.house import House
+from service.languages import LANGUAGES
+from service.store import book
+from service.store.schema import letters, people, tables
+from tests import houses
+from tests.houses import Clock
+from tests.servers import Sink
+from workers import post
+
+
+@pytest.fixture
+def posted(any_house: House, smtp_sink: Sink) -> House:
+    """A house with a relay."""
+    any_house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    return any_house
+
+
+def anna(here: House, language: str = "en") -> Row[Any]:
+    """Somebody we know."""
+    with here.store.writing() as connection:
+        number = persons.person(connection, "anna@example.org", "Anna", here.now(), language)
+        return connection.execute(select(people).where(people.c.id == number)).one()
+
+
+def owe(here: House, person: int, kind: str) -> None:
+    with here.store.writing() as connection:
+        book.owe_person(connection, person, kind, here.now())
+
+
+def text(message: EmailMessage) -> str:
+    return " ".join(message.get_body(("plain",)).get_content().split())
+
+
+def outcomes(here: House) -> list[str]:
+    with here.store.reading() as connection:
+        return list(connection.execute(select(letters.c.outcome).order_by(letters.c.id)).scalars())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_letter_for_signing_in_has_a_link_good_for_an_hour(
+    posted: House, smtp_sink: Sink, clock: Clock, language: str
+) -> None:
+    person = anna(posted, language)
+    owe(posted, person.id, f"enter/{clock.at}")
+    post.deliver()
+    (letter,) = smtp_sink.letters
+    link = f"{posted.settings.address}/enter/{posted.links.enter(person.id, person.sessions, clock.at)}"
+    assert link in text(letter)
+    assert link in letter.get_body(("html",)).get_content()
+    assert letter["Content-Language"] == language
+    assert letter["To"].addresses[0].addr_spec == "anna@example.org"
+    assert "Reply-To" not in letter
+    assert "List-Unsubscribe" not in letter
+
+
+def test_a_link_for_signing_in_that_is_no_longer_good_is_not_sent(posted: House, smtp_sink: Sink, clock: Clock) -> None:
+    owe(posted, anna(posted).id, f"enter/{clock.at}")
+    clock.move(3600)
+    post.deliver()
+    assert outcomes(posted) == ["overtaken"]
+    assert smtp_sink.letters == []
+
+
+def test_the_letter_that_asks_for_confirmation_names_the_table_and_whom_it_invites(
+    posted: House, smtp_sink: Sink
+) -> None:
+    person = anna(posted)
+    first, _ = houses.opened(posted)
+    post.deliver()
+    smtp_sink.letters.clear()
+    owe(posted, person.id, f"confirm/{first.table}")
+    post.deliver()
+    (letter,) = smtp_sink.letters
+    assert f"/confirm/{posted.links.confirm(person.id, 'anna@example.org')}" in text(letter)
+    assert "for Berta." in text(letter)
+    assert letter["Subject"] == "Please confirm your address"
+
+
+def test_who_has_confirmed_is_not_asked(posted: House, smtp_sink: Sink) -> None:
+    person = anna(posted)
+    with posted.store.writing() as connection:
+        connection.execute(update(people).where(people.c.id == person.id).values(confirmed_at=posted.now()))
+    owe(posted, person.id, "confirm")
+    post.deliver()
+    assert outcomes(posted) == ["overtaken"]
+    assert smtp_sink.letters == []
+
+
+def test_a_personal_letter_is_owed_once_however_many_owe_it(posted: House) -> None:
+    person = anna(posted)
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(owe, posted, person.id, "digest/2027-01-15") for _ in range(8)]:
+            done.result()
+    with posted.store.reading() as connection:
+        assert connection.execute(select(func.count()).select_from(letters)).scalar_one() == 1
+
+
+def test_the_letters_of_a_held_table_wait_until_it_is_released(posted: House, smtp_sink: Sink) -> None:
+    places = houses.opened(posted)
+    post.deliver()
+    with posted.store.writing() as connection:
+        connection.execute(update(tables).values(held=True))
+    for place in places:
+        assert houses.judged(posted, place, "sit word").accepted
+    opener = anna(posted).id
+    owe(posted, opener, f"confirm/{places[0].table}")
+    smtp_sink.letters.clear()
+    post.deliver()
+    assert [letter["Subject"] for letter in smtp_sink.letters] == ["Please confirm your address"]
+    with posted.store.writing() as connection:
+        assert book.release(connection, opener, posted.now()) == [places[0].table]
+        assert book.release(connection, opener, posted.now()) == []
+    post.deliver()
+    assert "it is your turn" in text(smtp_sink.letters[-1])
+    assert len(smtp_sink.letters) == 2
+
+
+def test_only_who_opened_a_table_releases_it(posted: House) -> None:
+    houses.opened(posted)
+    with posted.store.writing() as connection:
+        connection.execute(update(tables).values(held=True))
+        berta = connection.execute(select(people.c.id).where(people.c.address == "berta@example.org")).scalar_one()
+        assert book.release(connection, berta, posted.now()) == []
