@@ -189,6 +189,7 @@ def from_text(menu: Menu, text: str, word: Word = lambda token: (token,)) -> Mov
     if narrowed.move is None:
         raise Refused(
             "“{said}” goes on with one of these: {following}.",
+            rule=next(entry.rule for entry in menu if entry.verb == narrowed.said[0]),
             said=" ".join(narrowed.said),
             following=_listed(narrowed.following),
         )
@@ -233,7 +234,7 @@ def _narrow_choice(entry: Choice, said: Sequence[str], word: Word) -> Narrowed:
         tokens = list(dict.fromkeys(args[place] for args in left if len(args) > place))
         token, used = _next(said, read, tokens, word)
         if token is None:
-            raise _misfit(meant, said[read], tokens)
+            raise _misfit(meant, said[read], tokens, entry.rule)
         meant = (*meant, token)
         left = [args for args in left if len(args) > place and args[place] == token]
         place, read = place + 1, read + used
@@ -252,7 +253,7 @@ def _narrow_subset(entry: Subset, said: Sequence[str], word: Word) -> Narrowed:
     while read < len(said):
         token, used = _next(said, read, list(dict.fromkeys(left)), word)
         if token is None:
-            raise _misfit((entry.verb, *meant), said[read], left)
+            raise _misfit((entry.verb, *meant), said[read], left, entry.rule)
         left.remove(token)
         meant.append(token)
         read += used
@@ -279,14 +280,15 @@ def _narrow_number(entry: Number, said: Sequence[str]) -> Narrowed:
     return Narrowed((entry.verb, said[0]), (), Move(entry.verb, (said[0],)))
 
 
-def _misfit(meant: Sequence[str], bit: str, tokens: Sequence[str]) -> Refused:
+def _misfit(meant: Sequence[str], bit: str, tokens: Sequence[str], rule: str) -> Refused:
+    words = {"said": " ".join(meant), "bit": _short(bit)}
     if not tokens:
-        return Refused("“{said}” is already whole; leave out “{bit}”.", said=" ".join(meant), bit=_short(bit))
+        return Refused("“{said}” is already whole; leave out “{bit}”.", rule=rule, **words)
     return Refused(
         "After “{said}”, “{bit}” does not fit; write one of these: {following}.",
-        said=" ".join(meant),
-        bit=_short(bit),
+        rule=rule,
         following=_listed(tokens),
+        **words,
     )
 
 

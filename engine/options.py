@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -11,9 +12,11 @@ from msgspec import Struct, inspect
 from engine.reading import reader
 from engine.refusal import Refused
 
+CITED = re.compile(r"§\s?(\d+(?:\.\d+)?)")
+
 
 class Option(Struct, frozen=True):
-    """One thing to settle before a game begins."""
+    """One thing to settle before a game begins; `rule` is the paragraph of the README that its description cites."""
 
     name: str
     kind: Literal["switch", "word", "number"]
@@ -22,6 +25,7 @@ class Option(Struct, frozen=True):
     about: str
     least: int | None = None
     most: int | None = None
+    rule: str = ""
 
 
 def describe(options: type[Struct]) -> tuple[Option, ...]:
@@ -36,15 +40,16 @@ def _option(field: inspect.Field) -> Option:
     if isinstance(kind, inspect.Metadata):
         about = str((kind.extra_json_schema or {}).get("description", ""))
         kind = kind.type
+    rule = next(iter(CITED.findall(about)), "")
     match kind:
         case inspect.BoolType():
-            return Option(field.name, "switch", field.default, ("on", "off"), about)
+            return Option(field.name, "switch", field.default, ("on", "off"), about, rule=rule)
         case inspect.LiteralType(values=values):
             order = (field.default, *(value for value in values if value != field.default))
-            return Option(field.name, "word", field.default, tuple(map(str, order)), about)
+            return Option(field.name, "word", field.default, tuple(map(str, order)), about, rule=rule)
         case inspect.IntType(ge=int(least), le=int(most)):
             numbers = tuple(map(str, range(least, most + 1)))
-            return Option(field.name, "number", field.default, numbers, about, least, most)
+            return Option(field.name, "number", field.default, numbers, about, least, most, rule)
     raise TypeError(f"option {field.name} is neither a switch, nor one of some words, nor a number with bounds")
 
 

@@ -37,6 +37,7 @@ from engine.record import (
     Returned,
     Rewind,
     Sat,
+    Seat,
     Started,
     Step,
     Substituted,
@@ -181,7 +182,8 @@ def _house(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, .
             return (_open(game, seats, commitment, chosen),)
         case "gathering", "sit" | "bot", (number, nonce):
             seat = _chair(table, number)
-            if table.seats[seat].status != "empty" or not menus.is_token(nonce):
+            leaves = move.verb == "bot" and table.seats[seat] == Seat("taken", nonce, held=True)
+            if not leaves and (table.seats[seat].status != "empty" or not menus.is_token(nonce)):
                 raise Refused("Nobody can sit down on seat {seat} with these words.", seat=seat)
             return (Sat(seat, nonce, bot=move.verb == "bot"),)
         case "gathering", "start", ():

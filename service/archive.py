@@ -79,6 +79,7 @@ class Archive:
                 raise Refused("The table {table} is in the book already.", table=brought.table)
             connection.execute(insert(tables), self._table(brought, len(ended.seats)))
             connection.execute(insert(seats), [self._seat(brought.table, seat) for seat in range(len(ended.seats))])
+            book.rank(connection, brought.table, ended.places)
             connection.execute(insert(entries), list(_stored(brought, bodies)))
         return brought.table
 

@@ -82,6 +82,8 @@ def enter(desktop: Desktop, seat: int | None, move: Move, at: int, settings: Set
     chairs = {chair.seat: chair for chair in changing}
     owed = tuple(_owed(desktop, after, chairs.values(), entry, settings.gathers))
     book.append(desktop.connection, desktop.row.id, sealed, after.phase, at, chairs.values(), owed)
+    if after.phase == "over":
+        book.rank(desktop.connection, desktop.row.id, after.places)
     return replace(desktop, head=sealed.hash, table=after, seats=tuple(_held(seat, chairs) for seat in desktop.seats))
 
 
@@ -101,9 +103,10 @@ def _owed(desktop: Desktop, after: Table, chairs: Iterable[Chair], entry: Entry[
     """The letters this entry makes necessary: turns after a pause, in case they are over by then; none while held."""
     people = [seat.seat for seat in desktop.seats if seat.person is not None]
     at, soon = (book.HELD, book.HELD) if desktop.row.held else (entry.at, entry.at + pause)
-    yield from (Owed(seat, kind, at) for event in entry.events for seat, kind in _told(event, after, entry, people))
+    told = (word for event in entry.events for word in _told(event, after, entry, people))
+    yield from (Owed(seat, kind, at) for seat, kind in told if seat in people)
     for chair in chairs:
-        if chair.open_since == entry.seq and chair.status == "taken":
+        if chair.open_since == entry.seq and chair.status == "taken" and chair.seat in people:
             yield Owed(chair.seat, "turn", soon)
 
 

@@ -11,17 +11,15 @@ from msgspec import Struct
 from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from engine import catalogue, chance, log
-from engine import options as choices
-from engine import table as engine_table
-from engine.game import objection
-from engine.menu import Move
+from engine import catalogue, log
 from engine.record import Table
 from engine.refusal import Refused
-from service import archive, clerk, orders, people, timing
+from service import archive, gallery, opening, orders, timing
 from service.bells import Bells
 from service.languages import SOURCE, Said
 from service.links import Links, hashed
+from service.opening import Invited as Invited
+from service.opening import Opened as Opened
 from service.settings import Settings
 from service.shelf import Shelf, entries
 from service.store import Store, book
@@ -33,28 +31,12 @@ from service.timing import Clock
 MOVE_LENGTH = 2_000
 
 
-class Invited(Struct, frozen=True):
-    """Somebody who is to play: a person with an address, or a bot without."""
-
-    name: str
-    address: str = ""
-    nonce: str = ""
-
-
 class Place(Struct, frozen=True):
     """Where a link leads: to a seat at a table, or (seat None) behind the players' backs."""
 
     table: str
     seat: int | None
     link: str
-
-
-class Opened(Struct, frozen=True):
-    """A new table, and the link of every seat (empty for a bot)."""
-
-    table: str
-    links: tuple[str, ...]
-    watch: str
 
 
 class Look(Struct, frozen=True):
@@ -97,67 +79,22 @@ class Desk:
         invited: Sequence[Invited],
         clock: Clock | int | None = None,
         language: str = SOURCE,
+        key: str = "",
+        watched: bool = True,
     ) -> Opened:
         """Open a table, seat its bots, and owe an invitation to everybody else; the first one opens it.
 
         A number for its clock is so many seconds for a move, or no limit; None is what this house is used to. Who is
-        new here is written to in the language of whoever opens, until he chooses another.
+        new here is written to in the language of whoever opens, until he chooses another. The same with the same key
+        again is the same table. Where it is not `watched`, nobody looks on.
         """
-        game = catalogue.find(game_name)
-        options = choices.read(game.META.options, chosen)
-        why = objection(game, options, len(invited))
-        if why:
-            raise why
-        guests, clock = _checked(invited), self._clock(clock)
-        table, seed, at = _new_name(), secrets.token_bytes(32), self.now()
-        opening = engine_table.open_move(game, len(guests), seed, chosen, timing.words(clock))
-        with self.store.writing() as connection:
-            connection.execute(insert(tables), self._row(table, game_name, seed, len(guests), clock.pace, at))
-            owners = _owners(connection, guests, at, language)
-            for number, guest in enumerate(guests):
-                connection.execute(insert(seats), self._seat(table, number, guest, owners.get(guest.address)))
-            desktop = clerk.take(connection, self.shelf, table)
-            assert desktop
-            desktop = clerk.enter(desktop, None, opening, at, self.settings)
-            for number, guest in enumerate(guests):
-                if not guest.address:
-                    move = Move("bot", (str(number), secrets.token_hex(8)))
-                    desktop = clerk.enter(desktop, None, move, at, self.settings)
-        self.bells.ring("post")
-        links = tuple(self.links.seat(table, number, 0) if one.address else "" for number, one in enumerate(guests))
-        return Opened(table, links, self.links.watch(table))
+        asked = opening.Opening(game_name, chosen, tuple(invited), self._clock(clock), language, key, watched)
+        return opening.open_table(self, asked)
 
     def _clock(self, asked: Clock | int | None) -> Clock:
         if isinstance(asked, Clock):
             return timing.checked(asked)
         return Clock(self.settings.pace if asked is None else asked)
-
-    def _row(self, table: str, game: str, seed: bytes, count: int, pace: int, at: int) -> dict[str, Any]:
-        return {
-            "id": table,
-            "game": game,
-            "seats": count,
-            "seed": seed,
-            "commitment": chance.commitment(seed),
-            "phase": "new",
-            "length": 0,
-            "head": log.GENESIS,
-            "pace": pace,
-            "watch": hashed(self.links.watch(table)),
-            "opened_at": at,
-            "moved_at": at,
-        }
-
-    def _seat(self, table: str, number: int, guest: Invited, owner: int | None) -> dict[str, Any]:
-        return {
-            "table": table,
-            "seat": number,
-            "person": owner,
-            "name": guest.name,
-            "status": "invited" if guest.address else "bot",
-            "link": hashed(self.links.seat(table, number, 0)),
-            "link_number": 0,
-        }
 
     def find(self, link: str) -> Place:
         """Where this link leads."""
@@ -166,10 +103,19 @@ class Desk:
             found = seat.one_or_none()
             if found:
                 return Place(found.table, found.seat, link)
-            watched = connection.execute(select(tables.c.id).where(tables.c.watch == hashed(link))).one_or_none()
-            if watched:
-                return Place(watched.id, None, link)
+            table = gallery.table_of(connection, link) or self._watched(connection, link)
+            if table:
+                return Place(table, None, link)
+        if link.startswith(gallery.PREFIX):
+            raise Unknown("This game is not shown in the gallery any more; please choose another one there.")
         raise Unknown("This link leads nowhere; please use the newest letter you have from this table.")
+
+    def _watched(self, connection: Connection, link: str) -> str | None:
+        wanted = select(tables.c.id, tables.c.watched).where(tables.c.watch == hashed(link))
+        found = connection.execute(wanted).one_or_none()
+        if found and not found.watched:
+            raise Unknown("Nobody looks on at this table; ask one of its players to tell you how it goes.")
+        return found.id if found else None
 
     def answered(self, token: str) -> Place:
         """The seat whose answers go to this address: `table.seat.proof`."""
@@ -309,27 +255,3 @@ def _verdict(row: Found) -> Verdict:
 
 class Unknown(Refused):
     """A link or a table that does not exist."""
-
-
-def _checked(invited: Sequence[Invited]) -> tuple[Invited, ...]:
-    """The guests with clean names and addresses; nobody twice, and at least one who is no bot."""
-    guests = tuple(
-        Invited(people.clean_name(one.name), people.clean_address(one.address) if one.address.strip() else "")
-        for one in invited
-    )
-    names = [guest.name.casefold() for guest in guests]
-    if len(set(names)) < len(names):
-        raise Refused("Two players have the same name; please tell them apart.")
-    if not any(guest.address for guest in guests):
-        raise Refused("At least one player needs an e-mail address; the others may be bots.")
-    return guests
-
-
-def _owners(connection: Connection, guests: Sequence[Invited], at: int, language: str) -> dict[str, int]:
-    """The persons behind the addresses; always noted in the same order, so that two openings never wait in a circle."""
-    named = sorted((guest.address, guest.name) for guest in guests if guest.address)
-    return {address: people.person(connection, address, name, at, language) for address, name in named}
-
-
-def _new_name() -> str:
-    return secrets.token_hex(8)

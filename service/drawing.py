@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from jinja2.bccache import Bucket
 from msgspec import Struct
 
 from engine.game import Game
@@ -59,11 +60,29 @@ def players(names: Sequence[str]) -> tuple[Player, ...]:
     return tuple(Player(name, *PALETTE[seat % len(PALETTE)]) for seat, name in enumerate(names))
 
 
+class Compiled(jinja2.BytecodeCache):
+    """Templates are compiled once for all languages; only the words they find differ."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._kept:
+            bucket.bytecode_from_string(self._kept[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._kept[bucket.key] = bucket.bytecode_to_string()
+
+
+COMPILED = Compiled()
+
+
 @functools.cache
 def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.Environment:
     """The templates in one language; those of a game find its own words in the domain of its name."""
     found = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
+        bytecode_cache=COMPILED,
         autoescape=jinja2.select_autoescape(("html", "svg")),
         extensions=["jinja2.ext.i18n", "jinja2.ext.do", "jinja2.ext.loopcontrols"],
         undefined=jinja2.StrictUndefined,
@@ -74,6 +93,7 @@ def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.
     found.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
     found.globals |= {
         "canvas": Canvas,
+        "once": Once(),
         "language": language,
         "languages": languages.LANGUAGES,
         "in_game": functools.partial(languages.in_game, language),
@@ -141,6 +161,19 @@ class Voice:
 
 def _line(text: str) -> str:
     return SPACE.sub(" ", text).strip()
+
+
+class Once:
+    """Pieces of a drawing that are the same on every board, such as a tile; each is drawn one time in a language."""
+
+    def __init__(self) -> None:
+        self._drawn: dict[str, Any] = {}
+
+    def __call__(self, name: str, macro: Any, *words: Any) -> Any:
+        """What the macro draws from these words; the name stands for all of them."""
+        if name not in self._drawn:
+            self._drawn[name] = macro(*words)
+        return self._drawn[name]
 
 
 class Canvas:

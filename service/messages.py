@@ -23,7 +23,7 @@ from service.languages import COMMON, LANGUAGES, SOURCE, file_of
 ROOT = Path(__file__).resolve().parent.parent
 CODE = ("engine", "service", "workers")
 FOR_HOSTS = ("service/commands/", "service/settings.py")  # said in a terminal, to whoever runs the house
-SENTENCES = {"Refused", "Unknown", "Said"}
+SENTENCES = {"Refused", "Unknown", "Garbled", "Said"}
 JINJA = {"extensions": "jinja2.ext.do,jinja2.ext.loopcontrols", "trim_blocks": "true", "lstrip_blocks": "true"}
 WIDTH = 110
 HEADER = """{comment}

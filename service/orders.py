@@ -6,7 +6,7 @@ other, judged by the same rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import structlog
@@ -19,36 +19,70 @@ from engine import menu as menus
 from engine import table as tables
 from engine.menu import Move
 from engine.refusal import Refused
-from service import clerk, words
+from service import clerk, plans, words
 from service.clerk import Desktop
+from service.plans import Plan
 from service.settings import Settings
+from service.shelf import entries
 from service.store.schema import orders, seats
 
 MOST = 5
+MOST_PLANNED = 20
 LONGEST = 100
 AT_ONCE = 100  # so many moves in a row, and then somebody has to look at the table again
 log = structlog.get_logger()
 
 
 def of(connection: Connection, table: str, seat: int) -> list[Any]:
-    """The orders of a seat, the oldest first."""
+    """The orders of a seat, the oldest first; among them those that hold no more, until they are forgotten."""
     wanted = select(orders).where(orders.c.table == table, orders.c.seat == seat).order_by(orders.c.id)
     return list(connection.execute(wanted))
 
 
+def holds(order: Any) -> bool:
+    """Whether an order can still be carried out: it belongs to no plan, or to one that the game has not left."""
+    plan = plans.read(order.after)
+    return plan is None or not plan.left
+
+
 def give(desktop: Desktop, seat: int, text: str, at: int) -> Desktop:
     """Note an order."""
-    known = of(desktop.connection, desktop.row.id, seat)
+    known = [order for order in of(desktop.connection, desktop.row.id, seat) if not order.after]
     if not text or len(text) > LONGEST:
         raise Refused("Write the move after the word order, such as: order pass")
-    if desktop.table.seats[seat].status != "taken":
-        raise Refused("Only who plays in this seat himself can leave orders.")
+    _refuse_stand_ins(desktop, seat)
     if any(order.move.casefold() == text.casefold() for order in known):
         raise Refused("You have ordered “{move}” already.", move=text)
     if len(known) >= MOST:
         raise Refused("You can have {most} orders at a time; cancel one first.", most=MOST)
     row = {"table": desktop.row.id, "seat": seat, "move": text, "at": at}
     desktop.connection.execute(insert(orders), row)
+    return _counted(desktop, seat)
+
+
+def plan(desktop: Desktop, seat: int, branch: int, planned: list[tuple[str, Plan]], at: int) -> Desktop:
+    """Note what a seat wants done as long as the game goes the way of a branch, in place of all it planned there."""
+    _refuse_stand_ins(desktop, seat)
+    forget(desktop, seat, branch)
+    known = [order for order in of(desktop.connection, desktop.row.id, seat) if order.after and holds(order)]
+    if len(known) + len(planned) > MOST_PLANNED:
+        raise Refused("You can have {most} orders from branches at a time; cancel some first.", most=MOST_PLANNED)
+    common = {"table": desktop.row.id, "seat": seat, "branch": branch, "at": at}
+    rows = [{**common, "move": move, "after": plans.kept(one)} for move, one in planned]
+    desktop.connection.execute(insert(orders), rows)
+    return _counted(desktop, seat)
+
+
+def _refuse_stand_ins(desktop: Desktop, seat: int) -> None:
+    if desktop.table.seats[seat].status != "taken":
+        raise Refused("Only who plays in this seat himself can leave orders.")
+
+
+def forget(desktop: Desktop, seat: int, branch: int) -> Desktop:
+    """Drop what was planned in a branch, and everything that the game has left."""
+    for order in of(desktop.connection, desktop.row.id, seat):
+        if order.branch == branch or not holds(order):
+            _delete(desktop, order)
     return _counted(desktop, seat)
 
 
@@ -66,6 +100,7 @@ def cancel(desktop: Desktop, seat: int, said: list[str]) -> Desktop:
 def follow(desktop: Desktop, at: int, settings: Settings) -> Desktop:
     """Do what was ordered, and what leaves no choice, as long as there is any of it; not while the table pauses."""
     for _ in range(AT_ONCE):
+        desktop = _weeded(desktop)
         after = None if desktop.table.paused else _step(desktop, at, settings)
         if after is None:
             return desktop
@@ -79,7 +114,7 @@ def _step(desktop: Desktop, at: int, settings: Settings) -> Desktop | None:
         if seat.open_since is None or desktop.table.seats[seat.seat].status != "taken":
             continue
         for order, move in _legal(desktop, seat.seat) if seat.orders else ():
-            desktop.connection.execute(delete(orders).where(orders.c.id == order.id))
+            _delete(desktop, order)
             desktop = _counted(desktop, seat.seat)
             after = _entered(desktop, seat.seat, move, at, settings)
             if after is not None:
@@ -92,11 +127,49 @@ def _step(desktop: Desktop, at: int, settings: Settings) -> Desktop | None:
     return None
 
 
+def _weeded(desktop: Desktop) -> Desktop:
+    """The desktop without planned orders whose moment has passed; those that the game has left hold no more."""
+    for seat in desktop.seats:
+        for order, plan, status in _planned(desktop, seat.seat) if seat.orders else ():
+            if status == "done":
+                _delete(desktop, order)
+            elif status == "left":
+                marked = update(orders).where(orders.c.id == order.id)
+                desktop.connection.execute(marked.values(after=plans.kept(replace(plan, left=True))))
+            if status in ("done", "left"):
+                desktop = _counted(desktop, seat.seat)
+    return desktop
+
+
+def _planned(desktop: Desktop, seat: int) -> Iterator[tuple[Any, Plan, plans.Status]]:
+    """The orders of a seat that belong to a plan which still holds, and how it stands with them."""
+    known = [(order, plans.read(order.after)) for order in of(desktop.connection, desktop.row.id, seat)]
+    held = [(order, plan) for order, plan in known if plan is not None and not plan.left]
+    judged = statuses(desktop, seat, [(order.move, plan) for order, plan in held])
+    for (order, plan), status in zip(held, judged, strict=True):
+        yield order, plan, status
+
+
+def statuses(desktop: Desktop, seat: int, planned: Sequence[tuple[str, Plan]]) -> list[plans.Status]:
+    """How it stands with planned moves of a seat, as the table is now."""
+    if not planned:
+        return []
+    game, table = desktop.game, desktop.table
+    now, so_far = plans.sight(game, table.state, seat), dict[int, plans.Heard | None]()
+    for since in {plan.since for _, plan in planned}:
+        later = entries(desktop.connection, game, desktop.row.id, since + 1, table.length)
+        so_far[since] = plans.heard(game, table, later, since, seat)
+    return [plans.status(plan, seat, move, so_far[plan.since], now) for move, plan in planned]
+
+
 def _legal(desktop: Desktop, seat: int) -> Iterator[tuple[Any, Move]]:
     """The orders that mean a move which is possible now."""
     own = tables.menu(desktop.game, desktop.table, seat)
     spoken = words.of(desktop.game, ())
+    ready = {order.id for order, _, status in _planned(desktop, seat) if status == "now"}
     for order in of(desktop.connection, desktop.row.id, seat):
+        if order.after and order.id not in ready:
+            continue
         try:
             yield order, menus.from_text(own, order.move, spoken)
         except Refused:
@@ -115,9 +188,13 @@ def _entered(desktop: Desktop, seat: int, move: Move, at: int, settings: Setting
         return None
 
 
+def _delete(desktop: Desktop, order: Any) -> None:
+    desktop.connection.execute(delete(orders).where(orders.c.id == order.id))
+
+
 def _counted(desktop: Desktop, seat: int) -> Desktop:
     """The desktop, which knows how many orders that seat has."""
-    count = len(of(desktop.connection, desktop.row.id, seat))
+    count = sum(map(holds, of(desktop.connection, desktop.row.id, seat)))
     own = update(seats).where(seats.c.table == desktop.row.id, seats.c.seat == seat)
     desktop.connection.execute(own.values(orders=count))
     held = (replace(one, orders=count) if one.seat == seat else one for one in desktop.seats)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
-from service.store.schema import people
+from service.store import book
+from service.store.schema import people, seats, tables
 
 NAME_LENGTH = 40
+UNSEEN = "\n\u200c\u200d"  # ends of lines, and what joins letters to words and signs to pictures
+MANY_EMPTY = re.compile(r"\n{3,}")
 ADDRESS = re.compile(
     r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?){1,10}"
 )
@@ -39,6 +43,15 @@ def clean_address(text: str) -> str:
     return f"{local}@{domain.rstrip('.').lower()}"
 
 
+def clean_text(text: str) -> str:
+    """Lines of writing as they can be shown anywhere, with at most one empty line between two of them."""
+    lines = unicodedata.normalize("NFC", text).replace("\t", " ").splitlines()
+    written = MANY_EMPTY.sub("\n\n", "\n".join(line.rstrip() for line in lines).strip())
+    if not all(letter.isprintable() or letter in UNSEEN for letter in written):
+        raise Refused("Please write in letters, digits and signs, without control characters.")
+    return written
+
+
 def clean_nonce(text: str, otherwise: str) -> str:
     """A player's own word for the dice, as one token; a random one where he left it empty."""
     word = "-".join("".join(letter for letter in text if letter.isprintable()).split())
@@ -63,3 +76,43 @@ def reachable(connection: Connection, person: int) -> None:
     """Letters reach this person, as was proven just now: by a mail of his, or because he followed a letter's link."""
     bounced = update(people).where(people.c.id == person, people.c.bounced_at.is_not(None))
     connection.execute(bounced.values(bounced_at=None, bounce=""))
+
+
+def is_confirmed(connection: Connection, person: int) -> bool:
+    """Whether it is proven that letters reach this person."""
+    return connection.execute(select(people.c.confirmed_at).where(people.c.id == person)).scalar_one() is not None
+
+
+def confirmed(connection: Connection, person: int, at: int) -> list[str]:
+    """It is proven now: the letters that waited for it are due. The result is the tables that waited."""
+    reachable(connection, person)
+    unproven = update(people).where(people.c.id == person, people.c.confirmed_at.is_(None))
+    proven = connection.execute(unproven.values(confirmed_at=at)).rowcount
+    waiting = held(connection, person)
+    for table in waiting:
+        book.release(connection, table, at)
+    if proven:
+        book.release_person(connection, person, at)
+    return waiting
+
+
+def held(connection: Connection, person: int) -> list[str]:
+    """The tables whose letters wait until this person, who opened them, has proven his address."""
+    joined = tables.join(seats, (seats.c.table == tables.c.id) & (seats.c.seat == organiser(tables.c.id)))
+    wanted = select(tables.c.id).select_from(joined).where(tables.c.held, seats.c.person == person)
+    return list(connection.execute(wanted).scalars())
+
+
+def organiser(table: ColumnElement[str]) -> ScalarSelect[Any]:
+    """The seat of whoever opened that table: the first that a person with an address holds."""
+    other = seats.alias()
+    first = select(func.min(other.c.seat)).where(other.c.table == table, other.c.person.is_not(None))
+    return first.scalar_subquery()
+
+
+def forget(connection: Connection, person: int) -> None:
+    """Of this person remains a number, so that nobody else ever gets it, and with it what old links lead to."""
+    nobody = {"address": f"#{person}", "name": "", "calendar": "", "wishes": "", "bounce": "", "since": 0}
+    never = {"confirmed_at": None, "bounced_at": None, "signed_at": None, "language": "en"}
+    forgotten = update(people).where(people.c.id == person)
+    connection.execute(forgotten.values(**nobody, **never, sessions=people.c.sessions + 1))

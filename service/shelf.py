@@ -1,9 +1,10 @@
-"""Tables kept in memory: states are immutable, so any thread may share them, and the book says how far they are."""
+"""Tables kept in memory: states are immutable, so any thread may share them, and the book says how far they are.
+
+Of earlier positions every sixteenth is kept too, as long as there is room; from there it is never far to any other.
+"""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from typing import Any
 
 from sqlalchemy import Connection
@@ -12,21 +13,27 @@ from engine import catalogue, record
 from engine.game import Game
 from engine.log import Entry
 from engine.record import Table
+from service.course import Course, extended
+from service.kept import Kept
+from service.prints import Prints
 from service.store import book
+
+APART = 16
 
 
 class Shelf:
     """The tables used last, rebuilt from the book where they are missing and brought up to date where they lag."""
 
-    def __init__(self, size: int = 2_000) -> None:
-        self._size = size
-        self._kept: OrderedDict[str, Table] = OrderedDict()
-        self._lock = threading.Lock()
+    def __init__(self, size: int = 2_000, marks: int = 1_000) -> None:
+        self._kept = Kept[Table](size)
+        self._marks = Kept[tuple[str, Table]](marks)
+        self._courses = Kept[Course](size)
+        self.prints = Prints()
 
     def table(self, connection: Connection, row: book.Found) -> Table:
         """That table as its row says it is now."""
         game = catalogue.find(row.game)
-        kept = self._get(row.id)
+        kept = self._kept.get(row.id)
         if kept is not None and kept.length > row.length:
             kept = None
         if kept is None or kept.length < row.length:
@@ -37,19 +44,37 @@ class Shelf:
     def before(self, connection: Connection, row: book.Found, seq: int) -> Table:
         """That table as it was before entry `seq`."""
         game = catalogue.find(row.game)
-        return record.fold(game, entries(connection, game, row.id, 0, seq))
+        head, table = self._mark(row.id, seq)
+        stored = book.entries_of(connection, row.id, max(table.length - 1, 0), seq)
+        if table.length and stored[0].hash != head:  # kept by a transaction that never was
+            table, stored = Table(), book.entries_of(connection, row.id, 0, seq)
+        for one in stored[1 if table.length else 0 :]:
+            entry = record.decoder(game).decode(one.body)
+            table = record.apply(game, table, entry, lambda seq: self.before(connection, row, seq))
+            if table.length % APART == 0:
+                self._marks.put((row.id, table.length), (one.hash, table))
+        return table
+
+    def course(self, connection: Connection, row: book.Found) -> Course:
+        """Who acted in each entry of that table."""
+        kept = self._courses.get(row.id) or Course()
+        if len(kept.actors) < row.length:
+            missing = book.entries_of(connection, row.id, len(kept.actors), row.length)
+            kept = extended(kept, (one.body for one in missing))
+            self._courses.put(row.id, kept)
+        return kept
 
     def put(self, table: str, state: Table) -> None:
         """Keep the newest state of a table; the one that was not looked at for longest makes room."""
-        with self._lock:
-            self._kept[table] = state
-            self._kept.move_to_end(table)
-            if len(self._kept) > self._size:
-                self._kept.popitem(last=False)
+        self._kept.put(table, state)
 
-    def _get(self, table: str) -> Table | None:
-        with self._lock:
-            return self._kept.get(table)
+    def _mark(self, table: str, seq: int) -> tuple[str, Table]:
+        """The position nearest before entry `seq` that is kept, with its receipt; the empty table where none is."""
+        for length in range(seq - seq % APART, 0, -APART):
+            found = self._marks.get((table, length))
+            if found is not None:
+                return found
+        return "", Table()
 
     def _catch_up(self, connection: Connection, game: Game, row: book.Found, kept: Table) -> Table:
         missing = entries(connection, game, row.id, kept.length, row.length)

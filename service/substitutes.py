@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from engine.menu import Move
 from engine.refusal import Refused
-from service import clerk, people, vacations
+from service import branches, clerk, people, vacations
 from service.clerk import Desktop
 from service.desk import Desk, Invited, Look, Unknown
 from service.links import hashed
@@ -76,5 +76,6 @@ def _change_hands(desk: Desk, connection: Connection, seat: Any, person: int, na
     fresh = {"link_number": number, "orders": 0, "wishes": "", "note": ""}
     connection.execute(update(seats).where(*own).values(**new, **fresh))
     connection.execute(delete(orders).where(orders.c.table == seat.table, orders.c.seat == seat.seat))
+    branches.forget(connection, seat.table, seat.seat)
     if seat.person not in (None, person):
         book.owe_person(connection, seat.person, f"replaced/{seat.table}/{seat.seat}/{number}", desk.now())

@@ -96,7 +96,7 @@ def service(folder: Path, commands: Sequence[Sequence[str]], **chosen: object) -
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("DEPESCHE_")}
     words = {f"DEPESCHE_{name.upper()}": str(value) for name, value in chosen.items()}
     environment = {**inherited, **words, "DEPESCHE_FOLDER": str(folder), "DEPESCHE_OPENS_PER_HOUR": "1000000"}
-    environment |= {"DEPESCHE_GATHER": "0", "DEPESCHE_CONFIRM": "off"}
+    environment |= {"DEPESCHE_MOVES_PER_MINUTE": "1000000", "DEPESCHE_GATHER": "0", "DEPESCHE_CONFIRM": "off"}
     running: list[Process] = []
     try:
         for number, command in enumerate(commands):

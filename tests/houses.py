@@ -35,7 +35,7 @@ class Clock:
 def settings(folder: Path, database: str = "", **others: Any) -> Settings:
     """Settings without waiting: here a verdict is there at once or not at all."""
     words = {"secret": "a house for tests", "patience": 0.0, "thinking": 0.0, "gather": 0, "confirm": False}
-    words |= {"opens_per_hour": 1_000_000}
+    words |= {"opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000, "moves_per_minute": 1_000_000}
     return Settings(folder=folder, database=database, **{**words, **others})
 
 

@@ -18,7 +18,7 @@ from engine import menu as menus
 from engine import table as tables
 from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
-from service import clerk, orders, words
+from service import clerk, orders, talk, words
 from service.clerk import Desktop
 from service.house import House
 from service.languages import Said
@@ -28,7 +28,7 @@ from service.store.schema import mails, submissions
 from service.words import Words
 from workers import answer, asking, errands, referee, reports
 from workers.reports import Line, Report
-from workers.understanding import TALK, Meaning, bits, understand, verb_of
+from workers.understanding import TALK, Meaning, Remark, bits, understand, verb_of
 
 log = structlog.get_logger()
 
@@ -99,8 +99,9 @@ def _finish(here: House, connection: Connection, mail: Mail, read: Reading) -> N
 
 def wants_letter(report: Report, mail: Mail, open_since: int | None) -> bool:
     """One plain move that ends the turn needs no letter: the next one tells it. Everything else does."""
-    plain = report.count("done") == len([line for line in report.lines if line.outcome != "talk"]) == 1
-    asked = any("?" in line for line in msgspec.json.decode(mail.lines))
+    plain = report.count("done") == len([line for line in report.lines if line.outcome not in ("talk", "said")]) == 1
+    told = {line.said for line in report.lines if line.outcome == "said"}
+    asked = any("?" in line and line not in told for line in msgspec.json.decode(mail.lines))
     table_verb = any(line.outcome == "done" and line.move.split()[0] in tables.RESERVED for line in report.lines)
     return not plain or asked or table_verb or open_since is not None
 
@@ -143,12 +144,14 @@ def offered(desktop: Desktop, seat: int) -> Menu:
     return (*game, *(RESIGN if entry.verb == "resign" else entry for entry in commands))
 
 
-def _done(here: House, reading: Reading, mail: Mail, line: str, meaning: Move | Refused) -> Reading:
+def _done(here: House, reading: Reading, mail: Mail, line: str, meaning: Move | Refused | Remark) -> Reading:
     """What becomes of one line that means something."""
     if reading.stopped or len(reading.lines) >= MOST_MOVES:
         return reading.after(Line(line, "later"))
     if isinstance(meaning, Refused):
         return reading.after(reports.refused(line, _below(meaning)))
+    if isinstance(meaning, Remark):
+        return _said(here, reading, mail, line, meaning)
     if meaning.verb in ("status", "help"):
         return reading.after(_aside(reading.desktop, mail, line, meaning.verb))
     if meaning.verb == "pause" and not menus.allows(tables.commands(reading.desktop.table, mail.seat), meaning):
@@ -172,6 +175,14 @@ def _aside(desktop: Desktop, mail: Mail, line: str, verb: str) -> Line:
     known = orders.of(desktop.connection, desktop.row.id, mail.seat)
     listed = "; ".join(f"{order.id}: {order.move}" for order in known)
     return Line(line, "status", why=Said("Your orders: {orders}", {"orders": listed}) if known else Said())
+
+
+def _said(here: House, reading: Reading, mail: Mail, line: str, remark: Remark) -> Reading:
+    try:
+        talk.note(reading.desktop.connection, mail.table, mail.seat, remark.text, here.now())
+    except Refused as refused:
+        return reading.after(reports.refused(line, refused))
+    return reading.after(Line(line, "said"))
 
 
 def _waiting(desktop: Desktop, seat: int, line: str, spoken: Words) -> Refused | None:

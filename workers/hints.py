@@ -54,7 +54,7 @@ def commands(table: Table, seat: int, game: Game, language: str) -> tuple[str, .
     """What may be said of the table itself; nothing where there is no more to say."""
     pen = Pen(game, (), language)
     found = tuple(pen.verb(entry.verb) for entry in tables.commands(table, seat))
-    return (*found, *map(pen.verb, ASIDE)) if found else ()
+    return (*found, *map(pen.verb, ASIDE), f"{pen.say} …") if found else ()
 
 
 class Pen:
@@ -68,6 +68,11 @@ class Pen:
     def move(self, move: Move, entry: Entry) -> str:
         """A whole move."""
         return self._line(entry, move.args)
+
+    @property
+    def say(self) -> str:
+        """What begins a line that is told to the table."""
+        return min(self._own.table.say, key=len)
 
     def verb(self, verb: str) -> str:
         """A verb, as letters write it."""

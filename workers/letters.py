@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from engine import table as tables
 from engine.menu import Menu
-from service import bounces, chronicle, substitutes, timing
+from service import bounces, chronicle, substitutes, talk, timing
 from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
@@ -63,6 +63,7 @@ class Sheet(Struct, frozen=True):
     about: str
     report: tuple[reports.Told, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
+    talk: tuple[tuple[str, str], ...] = ()
 
 
 def write(here: House, order: Order) -> EmailMessage | None:
@@ -173,6 +174,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
         started=scene is not None,
         wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
+        talk=_talk(here, look, order.seat),
         about="" if (about := _about(look, order)) is None else look.names[about],
         scores=_scores(look) if look.table.phase == "over" else (),
     )
@@ -183,6 +185,14 @@ def _calendar(here: House, person: int | None) -> Calendar:
     with here.store.reading() as connection:
         found = connection.execute(select(people.c.calendar).where(people.c.id == person)).scalar_one_or_none()
     return timing.calendar(found or "")
+
+
+def _talk(here: House, look: Look, seat: int) -> tuple[tuple[str, str], ...]:
+    """What others have said since the last letter; nothing for somebody who has not sat down with them."""
+    if look.seats[seat].status == "invited":
+        return ()
+    with here.store.reading() as connection:
+        return tuple((look.names[one.seat], one.text) for one in talk.untold(connection, look.row.id, seat))
 
 
 def _free(here: House, look: Look) -> tuple[tuple[str, str], ...]:

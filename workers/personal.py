@@ -30,6 +30,7 @@ class Sheet(Struct, frozen=True):
     until: datetime | None = None
     title: str = ""
     players: tuple[str, ...] = ()
+    joined: bool = False
     turns: tuple[Turn, ...] = ()
     more: int = 0
 
@@ -62,9 +63,10 @@ def _confirm(here: House, order: Order, person: Row[Any], table: str) -> Sheet |
     if look is None:
         return sheet
     title = in_game(order.language, look.game.META.name, look.game.META.title)
-    return replace(
-        sheet, title=title, players=tuple(one.name for one in look.seats if one.person not in (None, person.id))
-    )
+    sitting = [seat for seat in look.seats if seat.person is not None]
+    names = tuple(seat.name for seat in sitting if seat.person != person.id)
+    joined = bool(sitting) and sitting[0].person != person.id
+    return replace(sheet, title=title, players=names, joined=joined)
 
 
 def _digest(here: House, order: Order, person: Row[Any], _: str) -> Sheet | None:

@@ -13,12 +13,13 @@ import structlog
 from msgspec.structs import replace
 from sqlalchemy import Connection, Row, func, select, update
 
-from service import timing, vacations, wishes
+from service import bounces, timing, vacations, wishes
 from service.house import House
+from service.store import book
 from service.store.schema import letters, people, seats
 from service.timing import Calendar
 from service.wishes import Wishes
-from workers import answer, digest, personal, sorts
+from workers import answer, digest, personal, returned, sorts
 from workers.envelopes import Order
 from workers.letters import write
 
@@ -26,6 +27,7 @@ log = structlog.get_logger()
 
 Due = Row[Any]
 BATCH = 25
+UNPROVEN = ("invitation",)
 TRIES = 24  # three to four days
 OWED = (
     select(letters.c.id)
@@ -67,7 +69,7 @@ def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
     columns = (
         *(column for column in letters.c if column.name != "person"),
         *(people.c.id.label("person"), people.c.address, people.c.language),
-        *(people.c.calendar, people.c.wishes, people.c.bounced_at),
+        *(people.c.calendar, people.c.wishes, people.c.bounced_at, people.c.confirmed_at),
         *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
         seats.c.wishes.label("otherwise"),
     )
@@ -101,6 +103,8 @@ def _leaves(here: House, row: Due) -> bool:
     sort, outcome = sorts.of(row.kind), _unsent(row)
     if outcome:
         _done(here, row, outcome)
+    elif _unproven(here, row):
+        _hold(here, row)
     elif sort.fate(_wished(row).letters) == "gathered":
         _gather(here, row)
     elif sort.waits and (until := _until(here, row)):
@@ -118,6 +122,11 @@ def _unsent(row: Due) -> str:
     if row.bounced_at is not None and sort.stops:
         return "address bounced"
     return "not wanted" if sort.fate(_wished(row).letters) == "unwanted" else ""
+
+
+def _unproven(here: House, row: Due) -> bool:
+    """Whether it is not known yet that this reader's address is right; then no more than an invitation leaves."""
+    return bool(row.table) and row.kind not in UNPROVEN and here.settings.confirms and row.confirmed_at is None
 
 
 def _wished(row: Due) -> Wishes:
@@ -192,7 +201,18 @@ def _refused(here: House, row: Due, error: smtplib.SMTPRecipientsRefused | smtpl
         _later(here, row, str(error))
         return
     log.warning("letter refused for good", letter=row.id, error=str(error))
-    _done(here, row, f"refused: {error}")
+    with here.store.writing() as connection:
+        _mark(connection, row, here.now(), f"refused: {error}")
+        if why := _gone(error):
+            bounces.note(connection, row.person, why, here.now())
+
+
+def _gone(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> str:
+    """What the server said of an address that will never take a letter; empty where something else displeased it."""
+    if isinstance(error, smtplib.SMTPDataError):
+        return ""
+    said = [(code, text.decode("utf-8", "replace")) for code, text in error.recipients.values()]
+    return " ".join(f"{code} {text}" for code, text in said if returned.gone(code, text))
 
 
 def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> bool:
@@ -209,6 +229,13 @@ def _done(here: House, row: Due, outcome: str) -> None:
 def _mark(connection: Connection, row: Due, at: int, outcome: str) -> None:
     same = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
     connection.execute(same.values(sent_at=at, outcome=outcome, said=""))
+
+
+def _hold(here: House, row: Due) -> None:
+    """Nobody has proven yet that this address is right; until then no more than an invitation leaves."""
+    with here.store.writing() as connection:
+        waits = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
+        connection.execute(waits.values(due_at=book.HELD, tries=row.tries - 1))
 
 
 def _later(here: House, row: Due, why: str) -> None:

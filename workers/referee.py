@@ -13,7 +13,7 @@ from engine import table as tables
 from engine.menu import Move
 from engine.record import Table
 from engine.refusal import Refused
-from service import clerk, orders, vacations, words
+from service import clerk, gathering, orders, words
 from service.clerk import STAND_INS, Desktop
 from service.house import House
 from service.languages import Said
@@ -179,13 +179,5 @@ def _wish(table: Table) -> tuple[object, ...]:
 
 
 def sat(here: House, desktop: Desktop, seat: int, said: list[str]) -> Desktop:
-    """Somebody took a seat; when it was the last one, the game begins."""
-    if desktop.table.phase != "gathering" or desktop.table.seats[seat].status != "empty":
-        raise Refused("You have sat down already.")
-    nonce = said[0] if said else ""
-    desktop = clerk.enter(desktop, None, Move("sit", (str(seat), nonce)), here.now(), here.settings)
-    if all(chair.status != "empty" for chair in desktop.table.seats):
-        desktop = clerk.enter(desktop, None, Move("start"), here.now(), here.settings)
-        for one in range(len(desktop.seats)):
-            desktop = vacations.announce(desktop, one, here.now(), here.settings)
-    return desktop
+    """Somebody took a seat, with a word for the dice."""
+    return gathering.sat(desktop, seat, said[0] if said else "", here.now(), here.settings)

@@ -169,6 +169,11 @@ def owe(connection: Connection, table: str, seq: int, letter: Owed, why: Said = 
         connection.execute(insert(letters), {**key, "due_at": letter.due_at, "said": why.kept()})
 
 
+def rank(connection: Connection, table: str, places: Sequence[int]) -> None:
+    """Note how a game has ended, seat by seat, so that nobody has to unfold its log to count it."""
+    connection.execute(SIT, [{"wanted": table, "one": seat, "place": place} for seat, place in enumerate(places)])
+
+
 def owe_person(connection: Connection, person: int, kind: str, due_at: int, why: Said = NOTHING) -> None:
     """A letter that belongs to a person and not to a seat; one of that kind that is owed already stays as it is."""
     row = {"person": person, "kind": kind, "due_at": due_at, "said": why.kept()}
@@ -176,11 +181,16 @@ def owe_person(connection: Connection, person: int, kind: str, due_at: int, why:
         connection.execute(insert(letters), row)
 
 
-def release(connection: Connection, person: int, at: int) -> list[str]:
-    """Let the letters go of every table that this person opened and that was held until now; which tables these are."""
-    opened = select(seats.c.table).where(seats.c.person == person, seats.c.seat == 0)
-    let_go = update(tables).where(tables.c.held, tables.c.id.in_(opened)).values(held=False).returning(tables.c.id)
-    found = list(connection.execute(let_go).scalars())
-    waiting = update(letters).where(letters.c.table.in_(found), letters.c.due_at == HELD, letters.c.sent_at.is_(None))
+def release(connection: Connection, table: str, at: int) -> None:
+    """Let the letters go of a table that was held until now."""
+    connection.execute(update(tables).where(tables.c.id == table).values(held=False))
+    waiting = update(letters).where(letters.c.table == table, letters.c.due_at == HELD, letters.c.sent_at.is_(None))
     connection.execute(waiting.values(due_at=at))
-    return found
+
+
+def release_person(connection: Connection, person: int, at: int) -> None:
+    """Let the letters go that waited for this person's word alone; where the whole table waits, they wait on."""
+    seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat) & (seats.c.person == person)
+    own = select(seats.c.seat).select_from(seats.join(tables)).where(seat, ~tables.c.held).exists()
+    waiting = update(letters).where(own, letters.c.due_at == HELD, letters.c.sent_at.is_(None))
+    connection.execute(waiting.values(due_at=at))

@@ -55,6 +55,8 @@ tables = Table(
     Column("opened_at", BigInteger, nullable=False),
     Column("moved_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
+    Column("opening", Text),  # what was asked for, so that asking twice opens one table
+    Index("tables_opening", "opening", unique=True),
 )
 
 seats = Table(
@@ -78,6 +80,7 @@ seats = Table(
     Column("wishes", Text, nullable=False, server_default=""),
     Column("note", Text, nullable=False, server_default=""),
     Column("released", Boolean, nullable=False, server_default=text("false")),
+    Column("place", Integer),  # how it ended for this seat
     Index(
         "seats_late", "late_at", sqlite_where=text("late_at IS NOT NULL"), postgresql_where=text("late_at IS NOT NULL")
     ),
@@ -94,6 +97,7 @@ seats = Table(
         postgresql_where=text("open_since IS NOT NULL AND status IN ('bot', 'resigned')"),
     ),
     Index("seats_person", "person"),
+    Index("seats_released", "table", sqlite_where=text("released = 1"), postgresql_where=text("released")),
 )
 
 vacations = Table(

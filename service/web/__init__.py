@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
+import msgspec
 import structlog
 from flask import Flask, Response, request
 from flask_limiter import Limiter
@@ -15,16 +18,30 @@ from engine.refusal import Refused
 from service.desk import Unknown
 from service.drawing import TEMPLATES
 from service.house import House
-from service.languages import Said
+from service.languages import Said, say
+from service.links import hashed
 from service.settings import EMBEDDED
+from service.web.account import account
+from service.web.alone import alone
+from service.web.answers import Refusal
 from service.web.api import api
+from service.web.aside import aside
 from service.web.choice import choice
+from service.web.confirming import confirming
+from service.web.gallery import gallery
+from service.web.joining import joining
 from service.web.lobby import lobby
 from service.web.mailbox import mailbox
+from service.web.manual import manual
+from service.web.operations import JSON, Garbled
 from service.web.ops import ops
-from service.web.pages import problem
+from service.web.pages import language, problem
+from service.web.replay import replay
+from service.web.rules import rules
+from service.web.squeeze import squeeze
 from service.web.substitutes import substitutes
 from service.web.table import table
+from service.web.whatif import whatif
 from service.web.wishes import wishes
 
 log = structlog.get_logger()
@@ -34,6 +51,35 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
+BLUEPRINTS = (
+    lobby,
+    alone,
+    rules,
+    table,
+    aside,
+    joining,
+    confirming,
+    replay,
+    gallery,
+    whatif,
+    substitutes,
+    wishes,
+    account,
+    api,
+    manual,
+    ops,
+    mailbox,
+    choice,
+)
+LIMITED = (
+    "lobby.open_table",
+    "alone.play",
+    "api.open_table",
+    "joining.join",
+    "substitutes.take",
+    "confirming.correct",
+    "account.knock",
+)
 SENTENCES = {
     400: Said("This request could not be read; please go back to the page and try again."),
     404: Said("There is nothing at this address; please use the newest link you have."),
@@ -41,6 +87,11 @@ SENTENCES = {
     413: Said("That is far too much text for a move; please write a few words."),
     415: Said("Please send JSON, with the header Content-Type: application/json."),
     429: Said("That was a little too much at once; please wait a while and try again."),
+}
+FOR_PROGRAMS = SENTENCES | {
+    404: Said("There is nothing at this address; the page /api tells what there is."),
+    405: Said("This cannot be done here; the header Allow says what can, and the page /api how."),
+    413: Said("That is too much; a request has at most 64 kB."),
 }
 OLD = Said("This page has grown old; please go back, load it again, and send the form once more.")
 FAULT = Said("Something went wrong on our side. Nothing was changed; please try again in a moment.")
@@ -55,51 +106,71 @@ def wire(house: House) -> Flask:
         MAX_CONTENT_LENGTH=LARGEST,
         MAX_FORM_MEMORY_SIZE=LARGEST,
         SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_HTTPONLY=True,
+        PERMANENT_SESSION_LIFETIME=timedelta(days=90),
         SESSION_COOKIE_SECURE=house.settings.address.startswith("https"),
         WTF_CSRF_TIME_LIMIT=None,
     )
     csrf = CSRFProtect(app)
     csrf.exempt(api)
-    for blueprint in (lobby, table, substitutes, api, ops, mailbox, choice, wishes):
+    for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     csrf.exempt(app.view_functions["wishes.stop"])  # mail programs stop letters by themselves (RFC 8058)
     _limit(app, house)
     app.register_error_handler(Exception, _failed)
     app.after_request(_headers)
+    app.after_request(squeeze)
     return app
 
 
 def _limit(app: Flask, house: House) -> None:
-    """Nobody opens more tables in an hour than people would."""
+    """Nobody opens more tables in an hour than people would, and no program moves faster than it can think."""
     where = "memory://" if house.settings.redis == EMBEDDED else house.settings.redis
-    limiter = Limiter(get_remote_address, app=app, storage_uri=where, swallow_errors=True)
+    limiter = Limiter(get_remote_address, app=app, storage_uri=where, swallow_errors=True, headers_enabled=True)
     often = f"{house.settings.opens_per_hour} per hour"
-    for name in ("lobby.open_table", "api.open_table", "substitutes.take"):
+    for name in LIMITED:
         limited: Any = limiter.limit(often)(app.view_functions[name])
         app.view_functions[name] = limited
     stop: Any = limiter.limit(STOPS)(app.view_functions["wishes.stop"])  # a mail provider stops for many people
     app.view_functions["wishes.stop"] = stop
+    for name in ("api.sit", "api.submit"):
+        pace = limiter.limit(f"{house.settings.moves_per_minute} per minute", key_func=_by_link)
+        app.view_functions[name] = pace(app.view_functions[name])  # type: ignore[assignment]
+
+
+def _by_link() -> str:
+    """Whose moves are counted; the link itself is written down nowhere."""
+    return hashed(str((request.view_args or {}).get("link")))
 
 
 def _failed(error: Exception) -> Any:
     """One sentence, on a page or as JSON, that says what to do instead."""
-    status, said = _said(error)
-    if request.path.startswith("/api/"):
-        rule = error.rule if isinstance(error, Refused) else ""
-        return {"refused": str(said), "rule": rule}, status
+    for_program = request.path.startswith("/api/")
+    status, said = _said(error, FOR_PROGRAMS if for_program else SENTENCES)
+    if for_program:
+        refusal = Refusal(say(language(), said), error.rule if isinstance(error, Refused) else "")
+        return msgspec.json.encode(refusal), status, _told(error)
     return problem(said, status)
 
 
-def _said(error: Exception) -> tuple[int, Said]:
+def _told(error: Exception) -> dict[str, str]:
+    """The headers of a refusal, among them which methods there are and how long to wait."""
+    own = dict(error.get_response().headers) if isinstance(error, HTTPException) else {}
+    return {**own, "Content-Type": JSON, "Cache-Control": "no-store"}
+
+
+def _said(error: Exception, sentences: Mapping[int, Said]) -> tuple[int, Said]:
     match error:
         case Unknown():
             return 404, Said.of(error)
+        case Garbled():
+            return 400, Said.of(error)
         case Refused():
             return 422, Said.of(error)
         case CSRFError():
             return 400, OLD
         case HTTPException(code=int(code)):
-            return code, SENTENCES.get(code, Said(str(error.description)))
+            return code, sentences.get(code, Said(str(error.description)))
     log.error("page failed", path=request.path, exc_info=error)
     return 500, FAULT
 

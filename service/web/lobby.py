@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import itertools
+import secrets
 from collections.abc import Mapping
 from random import Random
 from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
+from msgspec.structs import replace
 from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
@@ -20,6 +22,7 @@ from service import samples
 from service.desk import Invited, Unknown
 from service.drawing import Scene, board_svg, players
 from service.languages import LANGUAGES, SOURCE
+from service.opening import Who
 from service.settings import DAY
 from service.timing import HOUR, Clock
 from service.web.pages import house, language, page
@@ -37,6 +40,16 @@ class Guest(Struct, frozen=True):
     name: str = ""
     address: str = ""
     bot: bool = False
+    anybody: bool = False
+
+    @property
+    def named(self) -> bool:
+        """Whether anything was said of this seat."""
+        return bool(self.name.strip() or self.address.strip() or self.bot or self.anybody)
+
+    @property
+    def who(self) -> Who:
+        return "bot" if self.bot else "anybody" if self.anybody else "person"
 
 
 @lobby.get("/")
@@ -49,7 +62,7 @@ def welcome() -> Response:
 def picture(name: str) -> Response:
     """A board of that game, as its sign in the lobby."""
     spoken = request.args.get("in", SOURCE)
-    response = make_response(_drawn(name, spoken if spoken in LANGUAGES else SOURCE))
+    response = make_response(drawn(name, spoken if spoken in LANGUAGES else SOURCE))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response
@@ -72,16 +85,26 @@ def open_table(name: str) -> Reply:
         if option.kind == "switch" and form.get(f"asked.{option.name}"):
             chosen[option.name] = "on" if form.get(f"option.{option.name}") else "off"
     try:
-        guests = [guest for guest in _guests(form) if guest.name.strip() or guest.address.strip() or guest.bot]
-        for guest in guests:
-            if not guest.bot and not guest.address.strip():
-                raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
-        invited = [Invited(_called(one, row), "" if one.bot else one.address) for row, one in enumerate(guests)]
-        opened = house().desk.open_table(name, chosen, invited, _clock(form), language())
+        key, watched = form.get("key", "")[:80], _watched(form)
+        opened = house().desk.open_table(name, chosen, _invited(form), _clock(form), language(), key, watched)
     except Refused as refused:
         return _form(name, form, refused, 422)
     first = next(link for link in opened.links if link)
     return redirect(url_for("table.show", link=first), 303)
+
+
+def _invited(form: Mapping[str, str]) -> list[Invited]:
+    """Everybody named in the form; who plays against bots alone sits down at once."""
+    guests = [guest for guest in _guests(form) if guest.named]
+    for guest in guests:
+        if guest.who == "person" and not guest.address.strip():
+            raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
+    invited = [
+        Invited(_called(one, row), "" if one.bot else one.address, who=one.who) for row, one in enumerate(guests)
+    ]
+    if [one.who for one in invited if one.who != "bot"] == ["person"]:
+        return [replace(one, nonce=secrets.token_hex(8)) if one.who == "person" else one for one in invited]
+    return invited
 
 
 def _clock(form: Mapping[str, str]) -> Clock:
@@ -100,6 +123,11 @@ def _clock(form: Mapping[str, str]) -> Clock:
     )
 
 
+def _watched(form: Mapping[str, str]) -> bool:
+    """Whether others may look on: yes, where nobody was asked."""
+    return bool(form.get("watched")) or not form.get("asked.watched")
+
+
 def _number(form: Mapping[str, str], name: str, most: int) -> int:
     """A whole number of the form; what is left empty is 0."""
     text = form.get(name, "").strip()
@@ -111,7 +139,7 @@ def _number(form: Mapping[str, str], name: str, most: int) -> int:
 
 
 def _form(name: str, form: Mapping[str, str], error: Refused | None, status: int) -> Response:
-    game = _game(name)
+    game = game_of(name)
     return page(
         "new.html",
         status,
@@ -122,23 +150,25 @@ def _form(name: str, form: Mapping[str, str], error: Refused | None, status: int
         paces=list(PACES),
         late=LATE,
         error=error,
+        key=form.get("key") or secrets.token_hex(16),
     )
 
 
-def _game(name: str) -> Game:
+def game_of(name: str) -> Game:
+    """The game of that name, as an address has it."""
     if name not in catalogue.games():
         raise Unknown("There is no game “{name}” here; please choose one of those in the lobby.", name=name)
     return catalogue.find(name)
 
 
 def _options(name: str) -> tuple[Option, ...]:
-    return describe(_game(name).META.options)
+    return describe(game_of(name).META.options)
 
 
 @functools.cache
-def _drawn(name: str, spoken: str) -> str:
+def drawn(name: str, spoken: str) -> str:
     """The board of a game some moves after its beginning, as all may see it."""
-    game = _game(name)
+    game = game_of(name)
     most = max(seats for seats in game.META.seats if not objection(game, game.META.options(), seats))
     sample = samples.started(game, most, b"lobby".ljust(32))
     for _ in itertools.islice(samples.played(sample, Random(7)), EARLY):  # noqa: S311 - a picture, not dice
@@ -149,7 +179,12 @@ def _drawn(name: str, spoken: str) -> str:
 
 def _guests(form: Mapping[str, str]) -> list[Guest]:
     return [
-        Guest(form.get(f"name.{row}", ""), form.get(f"address.{row}", ""), bool(form.get(f"bot.{row}")))
+        Guest(
+            form.get(f"name.{row}", ""),
+            form.get(f"address.{row}", ""),
+            bool(form.get(f"bot.{row}")),
+            bool(form.get(f"anybody.{row}")),
+        )
         for row in range(ROWS)
     ]
 

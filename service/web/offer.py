@@ -73,6 +73,17 @@ def _steps(entry: Choice, voice: Voice, said: tuple[str, ...]) -> Iterator[Step]
         yield Step(entry.verb, voice.verb(entry.verb), move=" ".join((entry.verb, *said)))
 
 
+def labels(menu: Menu, voice: Voice) -> dict[str, dict[str, object]]:
+    """Every word of the menu as people say it, verb by verb, for the script."""
+    return {entry.verb: {"verb": voice.verb(entry.verb), "tokens": _words(entry, voice)} for entry in menu}
+
+
+def _words(entry: Entry, voice: Voice) -> dict[str, str]:
+    sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
+    tokens = dict.fromkeys(token for args in sequences for token in args)
+    return {token: voice.token(entry.verb, token) for token in tokens}
+
+
 def as_data(menu: Menu) -> list[dict[str, object]]:
     """The menu for the script that lets a click on the board narrow it."""
     return [_datum(entry) for entry in menu]

@@ -7,7 +7,9 @@ from typing import Any
 from flask import Response, current_app, make_response, request, url_for
 from flask_wtf.csrf import generate_csrf
 
+from engine.options import describe
 from engine.refusal import Refused
+from service import rulebook
 from service.drawing import environment
 from service.house import House
 from service.languages import LANGUAGES, SOURCE, Spoken
@@ -33,6 +35,7 @@ def page(template: str, status: int = 200, **words: Any) -> Response:
     drawn = environment(spoken).get_template(f"pages/{template}")
     here = request.full_path.rstrip("?")
     shared = {"url_for": url_for, "csrf_token": generate_csrf, "settings": house().settings, "here": here}
+    shared |= {"cited": rulebook.cited, "describe": describe}
     response = make_response(drawn.render(**shared, **words), status)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Content-Language"] = spoken

@@ -1,65 +1,152 @@
-// Replay: the slider, the arrow keys and the links change the position without loading the whole page anew.
+// Replay: the slider, the arrow keys, the links and the play button change the position without loading the page anew.
 
 import { localise } from "./moments.js";
 
-let wanted = null;
-let newest = new AbortController();
+const MOST = 80;
+const AHEAD = 3;
+const frames = new Map(); // what has been fetched, by position: the last ones asked for
+
+let wanted = null; // the position to be shown
+let shown = null; // the position that is shown
+let direction = 1;
+let flowing = false;
+let playing = null;
 
 const place = () => document.querySelector("[data-replay]");
+const first = () => Number(place().dataset.first);
+const last = () => Number(place().dataset.last);
+const now = () => wanted ?? Number(place().dataset.at);
 
-function address(at) {
-  const url = new URL(location.href);
+function address(at, base = location.href) {
+  const url = new URL(base, location.href);
   url.searchParams.set("at", at);
   return url;
 }
 
-async function go(at) {
-  const { first, last } = place().dataset;
-  wanted = Math.min(Math.max(at, Number(first)), Number(last));
+function frame(at) {
+  const kept = frames.get(at) ?? fetched(at);
+  frames.delete(at);
+  frames.set(at, kept);
+  if (frames.size > MOST) frames.delete(frames.keys().next().value);
+  return kept;
+}
+
+function fetched(at) {
+  const answer = fetch(address(at, place().dataset.replay)).then((response) => (response.ok ? response.text() : Promise.reject(response)));
+  answer.catch(() => frames.delete(at));
+  return answer;
+}
+
+function go(at) {
+  const to = Math.min(Math.max(at, first()), last());
+  if (to !== now()) direction = Math.sign(to - now());
+  wanted = to;
   document.getElementById("at").value = wanted;
-  newest.abort();
-  newest = new AbortController();
-  const url = address(wanted);
+  return flow();
+}
+
+// One position after the other, each painted before the next: whoever holds a key down sees the game go by.
+async function flow() {
+  if (flowing) return;
+  flowing = true;
   try {
-    const answer = await fetch(url, { signal: newest.signal });
-    if (answer.ok) show(new DOMParser().parseFromString(await answer.text(), "text/html"), url);
-  } catch (error) {
-    if (error.name !== "AbortError") location.assign(url);
+    while (shown !== wanted) {
+      const at = wanted;
+      show(await frame(at));
+      shown = at;
+      if (shown !== wanted) await new Promise(requestAnimationFrame);
+    }
+    history.replaceState(null, "", address(wanted));
+    for (let step = 1; step <= AHEAD; step += 1) {
+      const near = shown + step * direction;
+      if (near >= first() && near <= last()) frame(near).catch(() => {});
+    }
+  } catch {
+    location.assign(address(wanted));
+  } finally {
+    flowing = false;
   }
 }
 
-// The slider itself stays, for a thumb may be on it.
-function show(page, url) {
-  const fresh = page.querySelector("[data-replay]");
+// The slider and the play button stay, for a thumb may be on them; what was unfolded stays unfolded.
+function show(text) {
+  const fresh = new DOMParser().parseFromString(text, "text/html").querySelector("[data-replay]");
   const old = place();
-  const slider = document.getElementById("at");
   localise(fresh);
-  fresh.querySelector("#at").replaceWith(fresh.ownerDocument.createComment("slider"));
-  const [oldParts, freshParts] = [[...old.children], [...fresh.children]];
-  freshParts.forEach((part, number) => number && oldParts[number].replaceWith(document.adoptNode(part)));
-  oldParts[0].querySelector("label").replaceWith(document.adoptNode(fresh.querySelector("label")));
-  const focused = [...oldParts[0].querySelectorAll(".keys a")].indexOf(document.activeElement);
-  oldParts[0].querySelector(".keys").replaceWith(document.adoptNode(fresh.querySelector(".keys")));
-  if (focused >= 0) old.querySelectorAll(".keys a")[focused].focus();
+  const unfolded = Boolean(old.querySelector("details[open]"));
+  for (const part of fresh.querySelectorAll("[data-part]")) {
+    const before = old.querySelector(`[data-part="${part.dataset.part}"]`);
+    const focused = [...before.querySelectorAll("a")].indexOf(document.activeElement);
+    before.replaceWith(document.adoptNode(part));
+    if (focused >= 0) part.querySelectorAll("a")[focused]?.focus();
+  }
+  for (const details of old.querySelectorAll("details")) details.open = unfolded;
   old.dataset.at = fresh.dataset.at;
-  slider.value = wanted;
-  document.title = page.title;
-  history.replaceState(null, "", url);
+  document.title = fresh.dataset.title;
 }
 
-const now = () => wanted ?? Number(place().dataset.at);
+// Playing by itself: nothing moves unasked, and it pauses when somebody steers, looks away, or the end is reached.
 
-document.addEventListener("input", (event) => event.target.id === "at" && go(Number(event.target.value)));
+function play() {
+  if (playing) return pause();
+  if (now() >= last()) go(first());
+  toggle();
+  next();
+}
+
+function next() {
+  playing = setTimeout(async () => {
+    await go(now() + 1);
+    if (!playing) return;
+    if (now() >= last() || document.hidden) pause();
+    else next();
+  }, Number(document.getElementById("speed").value));
+}
+
+function pause() {
+  if (!playing) return;
+  clearTimeout(playing);
+  playing = null;
+  toggle();
+}
+
+function toggle() {
+  for (const face of document.querySelectorAll(".play button span")) face.hidden = !face.hidden;
+}
+
+function steer(at) {
+  pause();
+  go(at);
+}
+
+function round(number) {
+  return Number(document.querySelectorAll("[data-part=rounds] a")[number]?.dataset.at ?? now());
+}
+
+const STEPS = {
+  ArrowLeft: () => now() - 1,
+  ArrowRight: () => now() + 1,
+  Home: first,
+  End: last,
+  PageUp: () => round(0),
+  PageDown: () => round(1),
+};
+
+document.addEventListener("input", (event) => event.target.id === "at" && steer(Number(event.target.value)));
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-at]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  go(Number(link.dataset.at));
+  steer(Number(link.dataset.at));
 });
 document.addEventListener("keydown", (event) => {
   if (event.target.matches("input, select, textarea, pre") || event.altKey || event.ctrlKey || event.metaKey) return;
-  const steps = { ArrowLeft: () => now() - 1, ArrowRight: () => now() + 1, Home: () => Number(place().dataset.first), End: () => Number(place().dataset.last) };
-  if (!steps[event.key]) return;
+  if (!STEPS[event.key]) return;
   event.preventDefault();
-  go(steps[event.key]());
+  steer(STEPS[event.key]());
 });
+
+shown = now();
+document.querySelector(".play").hidden = false;
+document.querySelector(".play button").addEventListener("click", play);
+if (matchMedia("(prefers-reduced-motion: reduce)").matches) document.getElementById("speed").selectedIndex = 0;

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from engine import bots, catalogue, options
 from engine import game as games
 from tests.engine import highcard
+
+T = TypeVar("T")
 
 
 class Case(NamedTuple):
@@ -77,7 +79,7 @@ def game_of(case: Case, seed: bytes) -> tuple[Position, ...]:
     return tuple(positions)
 
 
-def some(positions: tuple[Position, ...], most: int = 12) -> list[Position]:
-    """Positions spread over the game, the first and the last among them."""
+def some(positions: tuple[T, ...], most: int = 12) -> list[T]:
+    """Of these positions a few that are spread over the game, the first and the last among them."""
     step = max(1, len(positions) // most)
     return [*positions[::step], positions[-1]]

@@ -56,20 +56,20 @@ def test_every_menu_entry_is_accepted_and_changes_no_other_position(case):
 
 @every_case
 def test_what_is_not_on_the_menu_is_refused(case):
-    positions = some(game_of(case, SEEDS[0]))
-    elsewhere = {
+    positions, dice = some(game_of(case, SEEDS[0])), bots.loose(Random(1))
+    elsewhere = dict.fromkeys(
         move
         for position in positions
         for seat in range(case.seats)
         for move in list(menu.moves(case.game.menu(position.state, seat)))[:20]
-    }
+    )
     for position in positions:
         for seat in range(case.seats):
             offered = case.game.menu(position.state, seat)
-            for move in [*elsewhere, Move("fly"), Move("", ("",))]:
+            for move in [*some(tuple(elsewhere), 40), Move("fly"), Move("", ("",))]:
                 if not menu.allows(offered, move):
                     with pytest.raises(Refused):
-                        games.play(case.game, position.state, seat, move, bots.loose(Random(1)))
+                        games.play(case.game, position.state, seat, move, dice)
 
 
 @every_case
@@ -134,6 +134,18 @@ def test_a_view_and_a_menu_tell_nothing_that_could_be_otherwise(case):
                 assert case.game.menu(imagined, seat) == case.game.menu(position.state, seat)
         imagined = case.game.redeal(position.state, None, bots.loose(Random(number)))
         assert case.game.standing(imagined) == case.game.standing(position.state)
+
+
+@every_case
+def test_dealing_anew_hangs_on_nothing_that_is_hidden(case):
+    """With the same luck two tables that look the same to a seat become the same table."""
+    for number, position in enumerate(some(game_of(case, SEEDS[0]), 10)):
+        for seat in (*range(case.seats), None):
+            other = case.game.redeal(position.state, seat, bots.loose(Random(number)))
+            first, second = (
+                case.game.redeal(state, seat, chance.sealed(bytes(32), number)) for state in (position.state, other)
+            )
+            assert first == second
 
 
 @every_case

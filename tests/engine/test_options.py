@@ -34,6 +34,16 @@ def test_every_option_is_described():
     assert Option("rounds", "number", 3, tuple(map(str, range(1, 13))), "How many", 1, 12) == ROUNDS
 
 
+def test_an_option_knows_the_paragraph_that_its_description_cites():
+    cited = msgspec.defstruct("Cited", [("purse", Annotated[bool, about("Coins in a purse (§8.2, §9)")], True)])
+    assert choices_of(cited) == {"purse": "8.2"}
+    assert set(choices_of(Options).values()) == {""}
+
+
+def choices_of(kind):
+    return {option.name: option.rule for option in options.describe(kind)}
+
+
 def test_what_is_left_out_is_the_default():
     assert options.read(Options, {}) == Options()
 

@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engine import catalogue
+from engine import catalogue, scenario
+from engine import menu as menus
+from engine import options as choices
+from engine.refusal import Refused
+from tests.engine.cases import cases, game_of
 
 TESTS = Path(__file__).parent / "games"
 
@@ -35,6 +39,11 @@ def cited_by_tests(game):
     ]
     found = {name: re.match(r"test_(\d+)_(\d+)_", name) for name in names}
     return {name: f"{match[1]}.{match[2]}" for name, match in found.items() if match}
+
+
+def numbered(game):
+    """Every number that can be cited: of paragraphs and of chapters."""
+    return set(paragraphs(game)) | set(re.findall(r"^## (\d+)\b", page(game), re.MULTILINE))
 
 
 @every_game
@@ -77,3 +86,55 @@ def test_whose_words_and_art_these_are_is_said(game):
     words = " ".join(page(game).split())
     assert "own words" in words
     assert "not affiliated" in words
+
+
+@every_game
+def test_every_option_cites_a_paragraph_that_is_there(game):
+    cited = {option.name: option.rule for option in choices.describe(game.META.options)}
+    assert {name: rule for name, rule in cited.items() if rule not in numbered(game)} == {}
+
+
+def menus_of(game):
+    """What could be chosen in random games with every seat count and every option."""
+    for case in cases():
+        if case.game is game:
+            for position in game_of(case, b"a lantern"):
+                for seat in range(case.seats):
+                    yield game.menu(position.state, seat)
+
+
+@every_game
+def test_every_choice_and_its_refusal_cite_a_paragraph_that_is_there(game):
+    known, entries = numbered(game), {}
+    for menu in menus_of(game):
+        entries.update({(entry.verb, entry.rule): entry for entry in menu})
+    assert {verb for verb, rule in entries if rule not in known} == set()
+    for (verb, rule), entry in entries.items():
+        if not entry.allows(()):
+            with pytest.raises(Refused) as refused:
+                menus.from_text((entry,), f"{verb} nonsense-7 nonsense-8")
+            assert refused.value.rule == rule
+
+
+@every_game
+def test_what_a_game_objects_to_cites_a_paragraph_that_is_there(game):
+    variants = {tuple(sorted(case.chosen)) for case in cases() if case.game is game}
+    for chosen in variants | {()}:
+        for seats in game.META.seats:
+            why = game.objection(choices.read(game.META.options, dict(chosen)), seats)
+            assert why is None or why.rule in numbered(game)
+
+
+@every_game
+def test_refusals_in_the_worked_examples_cite_paragraphs_that_are_there(game, monkeypatch):
+    heard = []
+    init = Refused.__init__
+
+    def listening(self, sentence, /, **words):
+        init(self, sentence, **words)
+        heard.append(self.rule)
+
+    monkeypatch.setattr(Refused, "__init__", listening)
+    for path in sorted((TESTS.parents[1] / "scenarios" / game.META.name).iterdir()):
+        scenario.run(scenario.load(path))
+    assert {rule for rule in heard if rule} <= numbered(game)

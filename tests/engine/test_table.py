@@ -94,6 +94,16 @@ def test_people_and_bots_sit_down_and_the_game_starts():
     assert ledger.waiting() == (0,)
 
 
+def test_a_bot_takes_the_chair_of_who_leaves_before_the_start_and_keeps_his_word():
+    ledger = Ledger(highcard)
+    ledger.do(None, tables.open_move(highcard, 2, SEED, {}))
+    ledger.do(None, "sit 0 lantern")
+    refused(ledger, None, "bot 0 another", "Nobody can sit down on seat 0")
+    ledger.do(None, "bot 0 lantern")
+    assert (ledger.table.seats[0].status, ledger.table.seats[0].nonce) == ("bot", "lantern")
+    refused(ledger, None, "bot 0 lantern", "Nobody can sit down on seat 0")
+
+
 @pytest.mark.parametrize(
     "words", ["sit 0 again", "sit 2 word", "sit -1 word", "sit x word", "sit ² word", "sit 1", "sit", "start now"]
 )

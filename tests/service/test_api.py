@@ -91,9 +91,6 @@ def test_the_same_key_is_the_same_submission(client, links):
 @pytest.mark.parametrize(
     ("body", "word"),
     [
-        (b"", "JSON"),
-        (b"not json", "JSON"),
-        (b"\xff\xfe", "JSON"),
         ([], "JSON"),
         ({}, "move"),
         ({"move": 7}, "move"),
@@ -148,10 +145,31 @@ def get_tables(here: House) -> int:
     return len(Archive(here.store, here.links).tables())
 
 
+@pytest.mark.parametrize("body", [b"", b"not json", b'{"move": ', b"\xff\xfe"], ids=str)
+def test_what_is_no_json_is_said_to_be_none(client, links, body):
+    link, seen = on_turn(client, links)
+    status, answer = post(client, f"/t/{link}/moves", body)
+    assert (status, "as JSON" in answer["refused"]) == (400, True)
+    assert get(client, f"/t/{link}")[1]["length"] == seen["length"]
+
+
+def test_what_is_not_sent_as_json_is_not_read(client, links):
+    answer = client.post(f"/api/v1/t/{links[0]}/moves", data={"move": "move A1 A2"})
+    assert answer.status_code == 415
+    assert "application/json" in answer.get_json()["refused"]
+
+
+def test_a_wrong_method_says_which_there_are(client, links):
+    answer = client.delete(f"/api/v1/t/{links[0]}/moves")
+    assert answer.status_code == 405
+    assert "POST" in answer.headers["Allow"]
+    assert answer.get_json()["refused"]
+
+
 def test_a_megabyte_of_garbage_is_refused(client, links):
     status, answer = post(client, f"/t/{links[0]}/moves", b"x" * 1_000_000)
     assert status == 413
-    assert "too much" in answer["refused"]
+    assert "64 kB" in answer["refused"]
 
 
 @pytest.mark.parametrize("path", ["/t/nolink", "/t/nolink/log", "/nothing"])

@@ -54,7 +54,7 @@ def test_sensible_settings_are_not_odd() -> None:
 def test_letters_that_nobody_sends_are_noticed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from service.desk import Invited
 
-    house = House(Settings(folder=folder, smtp="smtp://127.0.0.1:1"))
+    house = House(Settings(folder=folder, smtp="smtp://127.0.0.1:1", confirm=False))
     house.store.migrate()
     house.desk.open_table("kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("Bot 1")])
     with house.store.writing() as connection:

@@ -29,7 +29,7 @@ from workers import letters, pictures, referee
 NAMES = ("Anna", "Bertrand", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 OTHERS = tuple(language for language in LANGUAGES if language != SOURCE)
 DOMAINS = (COMMON, *catalogue.games())
-STEPS = 12
+STEPS = 8
 
 every_other = pytest.mark.parametrize("language", OTHERS)
 every_domain = pytest.mark.parametrize("domain", DOMAINS)
@@ -116,16 +116,16 @@ def test_bringing_a_catalogue_up_to_date_changes_nothing_when_nothing_is_new(wan
 
 
 @functools.cache
-def english(language: str) -> dict[str, list[re.Pattern[str]]]:
+def english(language: str) -> dict[str, list[str]]:
     """For each domain the long English sentences that must not be seen where this language is spoken."""
-    found: dict[str, list[re.Pattern[str]]] = {}
+    found: dict[str, list[str]] = {}
     for domain in DOMAINS:
         for message in messages.read(language, domain):
             said, translated = forms(message)
             for text in said if message.id and said != translated else ():
                 for bit in re.split(r"%\(\w+\)s|\{\w+\}", text):
                     if len(bit.split()) > 3 and not any(bit.strip() in one for one in translated):
-                        found.setdefault(domain, []).append(re.compile(r"\b" + re.escape(bit.strip())))
+                        found.setdefault(domain, []).append(bit.strip())
     return found
 
 
@@ -133,7 +133,7 @@ def assert_not_english(text: str, language: str) -> None:
     shown = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
     for domain, bits in english(language).items():
         for bit in bits:
-            assert not bit.search(shown), (domain, bit.pattern)
+            assert bit not in shown or not re.search(r"\b" + re.escape(bit), shown), (domain, bit)
 
 
 def samples():
@@ -149,7 +149,7 @@ def samples():
 @pytest.mark.parametrize("case", samples(), ids=str)
 def test_boards_and_prose_are_made_in_every_language(case, language):
     positions, names = game_of(case, b"a lantern"), NAMES[: case.seats]
-    told, step = [], max(1, len(positions) // 40)
+    told, step = [], max(1, len(positions) // 25)
     for number, position in enumerate(positions):
         me = (None, *range(case.seats))[number % (case.seats + 1)]
         voice = Voice(case.game, names, language, me)

@@ -16,7 +16,7 @@ every_case = pytest.mark.parametrize("case", [case for case in cases() if case.g
 
 
 def scenes(case):
-    for position in some(game_of(case, b"a lantern"), 10):
+    for position in some(game_of(case, b"a lantern"), 6):
         for me in (None, *range(case.seats)):
             menu = () if me is None else turfmaster.menu(position.state, me)
             view = turfmaster.view(position.state, me)

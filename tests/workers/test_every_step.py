@@ -104,9 +104,19 @@ def here(
         yield here
 
 
-def every_step(here: House, redis: str, prepare: Callable[[], Any], work: Callable[[Any], Work]) -> Iterator[Any]:
-    """Do this work again and again on something newly prepared, each time killed one step later."""
-    for last in range(200):
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["half", "all"])
+def steps(request: pytest.FixtureRequest, here: House) -> range:
+    """Before which steps to die: SQLite and PostgreSQL share them out, and only a soak tries all on both."""
+    if request.param:
+        return range(200)
+    return range(int(here.store.engine.name == "postgresql"), 200, 2)
+
+
+def every_step(
+    here: House, redis: str, steps: range, prepare: Callable[[], Any], work: Callable[[Any], Work]
+) -> Iterator[Any]:
+    """Do this work again and again on something newly prepared, each time killed later than before."""
+    for last in steps:
         prepared = prepare()
         here.store.engine.dispose()  # a child must not share our connections
         died = dies_at(here.settings, here.now(), here.relay, redis, work(prepared), last)
@@ -142,7 +152,7 @@ def all_is_well(here: House, sink: Sink, place: Place) -> None:
     assert len(arrived) <= len(rows)
 
 
-def test_a_web_process(here: House, redis_url: str, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_web_process(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while it takes a move: repeated with the same key it is one move, whatever had become of it."""
 
     def prepare() -> tuple[Place, str]:
@@ -151,7 +161,7 @@ def test_a_web_process(here: House, redis_url: str, smtp_sink: Sink, clock: Cloc
     def work(prepared: tuple[Place, str]) -> Work:
         return lambda house: house.desk.verdict(house.desk.submit(*prepared, "once"), 0.0)
 
-    for mover, move in every_step(here, redis_url, prepare, work):
+    for mover, move in every_step(here, redis_url, steps, prepare, work):
         before = here.desk.look(mover.table).row.length
         number = here.desk.submit(mover, move, "once")
         recover(here, clock)
@@ -160,7 +170,7 @@ def test_a_web_process(here: House, redis_url: str, smtp_sink: Sink, clock: Cloc
         all_is_well(here, smtp_sink, mover)
 
 
-def test_a_referee(here: House, redis_url: str, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_referee(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while it judges: the move counts once, and whoever is next is written to."""
 
     def prepare() -> tuple[Place, int, int]:
@@ -172,7 +182,7 @@ def test_a_referee(here: House, redis_url: str, smtp_sink: Sink, clock: Clock) -
         length = houses.length(here, mover)
         return mover, length, here.desk.submit(mover, move, "once")
 
-    for mover, before, number in every_step(here, redis_url, prepare, lambda _: lambda _: referee.hear()):
+    for mover, before, number in every_step(here, redis_url, steps, prepare, lambda _: lambda _: referee.hear()):
         recover(here, clock)
         assert houses.verdict(here, number).seq == before
         (entry,) = here.desk.entries(here.desk.look(mover.table), before, before + 1)
@@ -180,7 +190,7 @@ def test_a_referee(here: House, redis_url: str, smtp_sink: Sink, clock: Clock) -
         all_is_well(here, smtp_sink, mover)
 
 
-def test_the_last_one_sits_down(here: House, redis_url: str, smtp_sink: Sink, clock: Clock) -> None:
+def test_the_last_one_sits_down(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while the game starts: it starts, once."""
 
     def prepare() -> Place:
@@ -189,27 +199,27 @@ def test_the_last_one_sits_down(here: House, redis_url: str, smtp_sink: Sink, cl
         here.desk.submit(second, "sit word", "sit")
         return first
 
-    for place in every_step(here, redis_url, prepare, lambda _: lambda _: referee.hear()):
+    for place in every_step(here, redis_url, steps, prepare, lambda _: lambda _: referee.hear()):
         recover(here, clock)
         entries = here.desk.entries(here.desk.look(place.table))
         assert [entry.move for entry in entries].count("start") == 1
         all_is_well(here, smtp_sink, place)
 
 
-def test_a_postman(here: House, redis_url: str, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_postman(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while it sends: every letter arrives, at most the one in hand twice."""
 
     def prepare() -> Place:
         smtp_sink.letters.clear()
         return houses.opened(here)[0]
 
-    for place in every_step(here, redis_url, prepare, lambda _: lambda _: post.deliver()):
+    for place in every_step(here, redis_url, steps, prepare, lambda _: lambda _: post.deliver()):
         recover(here, clock)
         all_is_well(here, smtp_sink, place)
         assert 2 <= len(smtp_sink.letters) <= 3
 
 
-def test_a_clock(here: House, redis_url: str, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_clock(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while it keeps a deadline: one stand-in's move is made, by whichever clock."""
 
     def prepare() -> tuple[Place, int]:
@@ -218,7 +228,7 @@ def test_a_clock(here: House, redis_url: str, smtp_sink: Sink, clock: Clock) -> 
         clock.move(DAY)
         return mover, houses.length(here, mover)
 
-    for mover, before in every_step(here, redis_url, prepare, lambda _: tick):
+    for mover, before in every_step(here, redis_url, steps, prepare, lambda _: tick):
         recover(here, clock)
         assert houses.length(here, mover) == before + 1
         assert here.desk.entries(here.desk.look(mover.table), before)[0].seat is None
@@ -227,9 +237,9 @@ def test_a_clock(here: House, redis_url: str, smtp_sink: Sink, clock: Clock) -> 
         recover(here, clock)
 
 
-def test_an_opening(here: House, redis_url: str, smtp_sink: Sink, clock: Clock) -> None:
+def test_an_opening(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while a table is opened: it is there with all its invitations, or not at all."""
-    for _ in every_step(here, redis_url, lambda: None, lambda _: lambda house: houses.opened(house, 3, bots=1)):
+    for _ in every_step(here, redis_url, steps, lambda: None, lambda _: lambda house: houses.opened(house, 3, bots=1)):
         recover(here, clock)
         with here.store.reading() as connection:
             found = connection.execute(select(tables)).all()

@@ -13,7 +13,7 @@ from service import samples, words
 from service.drawing import Voice
 from service.languages import LANGUAGES
 from workers import hints
-from workers.understanding import understand
+from workers.understanding import Remark, understand
 
 NAMES = ("Anna", "Piet Jan", "Émilie", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 STEPS = 60
@@ -103,4 +103,5 @@ def test_what_may_be_said_at_any_time_is_understood(language):
     sample, spoken = samples.started(game, 2, b"hints"), words.of(game, NAMES[:2])
     offered = (*(entry for entry in tables.commands(sample.table, 0) if entry.verb != "resign"), Choice("resign"))
     found = [understand(said, offered, spoken) for said in hints.commands(sample.table, 0, game, language)]
-    assert found == [*(Move(entry.verb) for entry in tables.commands(sample.table, 0)), Move("status"), Move("help")]
+    commands = [Move(entry.verb) for entry in tables.commands(sample.table, 0)]
+    assert found == [*commands, Move("status"), Move("help"), Remark("")]

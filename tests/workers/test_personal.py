@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Row, func, select, update
 
+from service import people as known
 from service import people as persons
 from service.house import House
 from service.languages import LANGUAGES
@@ -118,8 +119,8 @@ def test_the_letters_of_a_held_table_wait_until_it_is_released(posted: House, sm
     post.deliver()
     assert [letter["Subject"] for letter in smtp_sink.letters] == ["Please confirm your address"]
     with posted.store.writing() as connection:
-        assert book.release(connection, opener, posted.now()) == [places[0].table]
-        assert book.release(connection, opener, posted.now()) == []
+        assert known.confirmed(connection, opener, posted.now()) == [places[0].table]
+        assert known.confirmed(connection, opener, posted.now()) == []
     post.deliver()
     assert "it is your turn" in text(smtp_sink.letters[-1])
     assert len(smtp_sink.letters) == 2
@@ -130,4 +131,4 @@ def test_only_who_opened_a_table_releases_it(posted: House) -> None:
     with posted.store.writing() as connection:
         connection.execute(update(tables).values(held=True))
         berta = connection.execute(select(people.c.id).where(people.c.address == "berta@example.org")).scalar_one()
-        assert book.release(connection, berta, posted.now()) == []
+        assert known.confirmed(connection, berta, posted.now()) == []

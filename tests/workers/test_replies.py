@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
-from service import desk
+from service import opening
 from service.desk import Invited, Opened
 from service.house import House
 from service.store.schema import letters, submissions
@@ -40,7 +40,7 @@ def here(tmp_path) -> Iterator[House]:
 
 def laid(here: House, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The table that replies about this game are written for."""
-    monkeypatch.setattr(desk, "secrets", Known(POSITIONS[game].seed))
+    monkeypatch.setattr(opening, "secrets", Known(POSITIONS[game].seed))
     guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
     opened = here.desk.open_table(game, {}, guests)
     for link in opened.links:

@@ -90,7 +90,7 @@ def hear(event: Event, seat: int | None) -> Event:
 
 def redeal(state: State, seat: int | None, chance: Chance) -> State:
     """Other coins of the unseen ones lie in every purse; what a victim remembers of a robbed coin is left to it."""
-    left = list(chance.shuffle("unseen", _unseen(state, seat)))
+    left = list(chance.shuffle("unseen", sorted(_unseen(state, seat), key=SUPPLY.index)))
     players = tuple(
         player if other == seat else replace(player, purse=tuple(left.pop() for _ in player.purse))
         for other, player in enumerate(state.players)

@@ -126,6 +126,17 @@ def point(along: float, out: float) -> tuple[float, float]:
     return round(x, 1), round(y, 1)
 
 
+@cache
+def lines() -> str:
+    """The lines between the fields of one lap, as the path of a drawing; there are hundreds, and they never change."""
+    drawn = []
+    for lane, lap in enumerate(LAPS):
+        for place in FRONTS[lane][:lap]:
+            (x, y), (far_x, far_y) = (point(place / UNIT, out * WIDTH) for out in (lane, lane + 1))
+            drawn.append(f"M{x} {y}L{far_x} {far_y}")
+    return "".join(drawn)
+
+
 def middle(field: Field) -> tuple[float, float]:
     """How far along and how far out the middle of a field is."""
     lane, index = field

@@ -134,7 +134,7 @@ def redeal(state: State, seat: int | None, chance: Chance) -> State:
 
 
 def _redealt(horse: Horse, chance: Chance) -> Horse:
-    unseen = chance.shuffle("unseen", (*horse.hand, *horse.pack, *horse.gone))
+    unseen = chance.shuffle("unseen", board.in_order((*horse.hand, *horse.pack, *horse.gone)))
     held, left = len(horse.hand), len(horse.hand) + len(horse.pack)
     hand = board.in_order(unseen[:held])
     return replace(

@@ -1,0 +1,164 @@
+"""What the JSON interface says, as types: the document of the interface is made from them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from engine.chance import Draw
+from engine.game import Standing
+from engine.menu import Entry
+from engine.options import Option
+from engine.record import Asked, Wish
+from service.timing import Clock
+
+Seq = Annotated[int, Meta(description="The number of an entry of the log, counted from 0")]
+Seat = Annotated[int, Meta(description="A seat, counted from 0")]
+At = Annotated[int, Meta(description="Seconds since 1970, UTC")]
+Own = Annotated[int | None, Meta(description="The seat this link is for; null for somebody who looks on")]
+Receipt = Annotated[str, Meta(description="The hash of the log up to here, as it stands at the foot of every letter")]
+View = Annotated[
+    Any,
+    Meta(
+        description="What this seat may know; its type is that of the game", extra_json_schema={"x-of-a-game": "View"}
+    ),
+]
+Event = Annotated[
+    Any,
+    Meta(
+        description="What happened, as this seat may hear it; `type` says what it is",
+        extra_json_schema={"x-of-a-game": "Event"},
+    ),
+]
+Text = Annotated[str, Meta(description="A move in its text form: a verb and its arguments, as POST …/moves takes it")]
+Moves = Annotated[
+    tuple[Text, ...],
+    Meta(description="Every move of the menu as text; empty where there are more than 1,000: then read the menu"),
+]
+MenuNow = Annotated[
+    tuple[Entry, ...],
+    Meta(
+        description=(
+            "Everything this seat may do now; empty means wait. A choice lists every sequence of arguments that is "
+            "legal together, so keep the options that begin with what you have said; a subset wants so many of its "
+            "items; a number lies between two others."
+        )
+    ),
+]
+Verbs = Annotated[
+    tuple[str, ...],
+    Meta(description="What the table itself offers besides: undo, agree, refuse, pause, resume, back, resign"),
+]
+Phase = Literal["new", "gathering", "playing", "over"]
+
+
+class Refusal(Struct, frozen=True):
+    """Why something was not done, in one sentence that says what to do instead; nothing was changed."""
+
+    refused: str
+    rule: Annotated[str, Meta(description="The paragraph of the game's rules that says so, if one does")] = ""
+    submission: Annotated[int, Meta(description="The submission, where one was judged")] | UnsetType = UNSET
+
+
+class Box(Struct, frozen=True):
+    """What the box of a game says, and the options to settle before it begins."""
+
+    name: str
+    title: str
+    seats: tuple[int, ...]
+    options: tuple[Option, ...]
+    about: str
+    minutes: int
+    designer: str
+    publisher: str
+    year: int
+    stage: str
+    edition: int
+
+
+class Judged(Struct, frozen=True):
+    """A submission and its verdict: `accepted` is null until the referee has looked at it."""
+
+    submission: int
+    accepted: bool | None
+    seq: Annotated[int | None, Meta(description="The entry it became; null where nothing had to be entered")] = None
+    refused: str = ""
+    rule: str = ""
+
+
+class Seen(Struct, frozen=True):
+    """A table as one seat, or somebody who looks on, may see it now."""
+
+    table: str
+    game: str
+    seat: Own
+    phase: Phase
+    length: Annotated[int, Meta(description="How many entries the log has; the last one seen is this less one")]
+    receipt: Receipt
+    players: tuple[str, ...]
+    to_move: tuple[Seat, ...]
+    due: Annotated[tuple[At | None, ...], Meta(description="Until when each seat has to act")]
+    clock: Clock
+    options: dict[str, Any]
+    places: Annotated[tuple[int, ...], Meta(description="The place of each seat, once the game is over")]
+    standing: tuple[Standing, ...]
+    asked: Asked | None
+    pausing: Wish | None
+    paused: bool
+    view: View | None
+    menu: MenuNow
+    moves: Moves
+    commands: Verbs
+
+
+class Way(Struct, frozen=True):
+    """How far some words have come: what was understood, what may follow, and the move once it is whole."""
+
+    said: tuple[str, ...]
+    following: tuple[str, ...]
+    move: Text | None
+
+
+class Choices(Struct, frozen=True):
+    """What a seat may do now, and how far the words in `said` lead into it."""
+
+    length: int
+    count: Annotated[int, Meta(description="How many moves the menu holds")]
+    menu: MenuNow
+    moves: Moves
+    commands: Verbs
+    way: Way | None = None
+
+
+class Heard(Struct, frozen=True):
+    """An entry of the log as one seat may hear it; `move` is null and `draws` are empty where it may not know them."""
+
+    seq: Seq
+    at: At
+    seat: Annotated[int | None, Meta(description="Who acted; null is the house")]
+    move: str | None
+    draws: tuple[Draw, ...]
+    events: tuple[Event, ...]
+    prose: Annotated[tuple[str, ...], Meta(description="The same in sentences")]
+
+
+class News(Struct, frozen=True):
+    """Entries in order; ask again from `next` on. There are more at once where `next` is below `length`."""
+
+    phase: Phase
+    length: int
+    receipt: Receipt
+    next: Seq
+    entries: tuple[Heard, ...]
+
+
+class Moment(Struct, frozen=True):
+    """A table as it was after one entry, as one seat could see it then."""
+
+    seat: Own
+    phase: Phase
+    receipt: Receipt
+    entry: Heard
+    standing: tuple[Standing, ...]
+    view: View | None

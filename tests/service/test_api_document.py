@@ -1,0 +1,160 @@
+"""The document of the JSON interface: it tells what is served, its examples work, and whatever is sent, it holds."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import pytest
+import schemathesis
+from schemathesis.checks import positive_data_acceptance
+from schemathesis.config import ChecksConfig, GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
+
+from engine import catalogue
+from service import create_app
+from service.desk import Invited
+from service.house import House
+from service.languages import LANGUAGES
+from service.web import openapi
+from service.web.api import Language, described
+from tests import houses
+from workers import referee
+
+CONTENT = "application/json"
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory) -> Iterator[House]:
+    """A house where the referee looks at once, and nobody writes letters."""
+    with houses.standing(houses.settings(tmp_path_factory.mktemp("house")), houses.Clock()) as here:
+        here.bells.ring = lambda bell: referee.hear() if bell == "referee" else None  # type: ignore[method-assign]
+        yield here
+
+
+@pytest.fixture(scope="module")
+def links(here) -> list[str]:
+    """Links of every kind: a seat at a begun table of each game, one at a table that gathers, one that looks on."""
+    found = []
+    for number, (name, game) in enumerate(catalogue.games().items()):
+        guests = [Invited(one, f"{one}{number}@example.org") for one in houses.NAMES[: min(game.META.seats)]]
+        opened = here.desk.open_table(name, {}, guests, 0)
+        for link in opened.links:
+            houses.judged(here, here.desk.find(link), "sit word")
+        found += [opened.links[0], opened.watch]
+    return [*found, here.desk.open_table(name, {}, guests, 0).links[1]]
+
+
+def test_every_route_is_documented_and_every_document_is_a_route(here):
+    prefix = "/api/v1"
+    served = {
+        (method, openapi.path(str(rule)).removeprefix(prefix))
+        for rule in create_app(here).url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        if str(rule).startswith(f"{prefix}/")
+    }
+    documented = {(method.upper(), path) for path, operations in described()["paths"].items() for method in operations}
+    assert served == documented
+
+
+def test_every_reference_leads_somewhere():
+    text = json.dumps(described())
+    components = described()["components"]["schemas"]
+    wanted = {part.split('"')[0] for part in text.split('"#/components/schemas/')[1:]}
+    assert wanted == components.keys()
+    assert not [name for name in components if name.startswith(("engine.", "service."))]
+
+
+def test_every_operation_and_every_argument_is_explained():
+    for path, operations in described()["paths"].items():
+        for operation in operations.values():
+            assert operation["summary"], path
+            assert all(parameter["description"] for parameter in operation.get("parameters", ())), path
+
+
+def test_the_languages_are_those_we_speak():
+    assert set(get_args(Language)) == LANGUAGES.keys()
+
+
+def test_the_examples_work(here):
+    """Open a table as the example says, sit down as it says; the move was once on the menu of a table like that."""
+    paths, client = described()["paths"], create_app(here).test_client()
+
+    def example(path: str) -> Any:
+        return paths[path]["post"]["requestBody"]["content"][CONTENT]["example"]
+
+    opened = client.post("/api/v1/tables", json=example("/tables"))
+    assert opened.status_code == 201
+    link = opened.json["links"][0]
+    assert client.post(f"/api/v1/t/{link}/sit", json=example("/t/{link}/sit")).json["accepted"]
+    answer = client.post(f"/api/v1/t/{link}/moves", json=example("/t/{link}/moves"))
+    assert answer.status_code in (200, 422)
+    assert "JSON" not in answer.json.get("refused", "")
+
+
+class Door:
+    """The application, once there is a house; asked for `SOMEBODY`, it takes one real link after the other."""
+
+    def __init__(self) -> None:
+        self.app: Any = None
+        self.links: Iterator[str] = iter(())
+
+    def __call__(self, environ: dict[str, Any], start: Any) -> Any:
+        path = environ["PATH_INFO"]
+        if SOMEBODY in path:
+            environ["PATH_INFO"] = path.replace(SOMEBODY, next(self.links))
+        return self.app(environ, start)
+
+
+door = Door()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def opened(here, links) -> None:
+    door.app, door.links = create_app(here), itertools.cycle(links)
+
+
+def schema(examples: int, links: Any) -> Any:
+    """The document as Schemathesis reads it, with so many examples of each kind, the same every time."""
+    generation = GenerationConfig(max_examples=examples, deterministic=True)
+    projects = ProjectsConfig(default=ProjectConfig(generation=generation, checks=ChecksConfig.from_dict(REFUSING)))
+    document = copy.deepcopy(described())
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            for parameter in operation.get("parameters", ()):
+                if parameter["name"] == "link":
+                    parameter["schema"] = links
+    read = schemathesis.openapi.from_dict(document, config=SchemathesisConfig(projects=projects))
+    read.app = door
+    return read
+
+
+REFUSING = {"negative_data_rejection": {"expected_statuses": [400, 404, 405, 413, 415, 422]}}
+SOMEBODY = "somebodysomebodysomebodysomebody"
+REAL, ANY = {"const": SOMEBODY}, openapi.PATH["link"][1]
+# What the document allows may still be no legal move, and so be refused: that is what 422 is for.
+UNJUDGED = [positive_data_acceptance]
+
+
+@schema(10, ANY).parametrize()
+def test_whatever_is_sent_the_document_holds(case):
+    case.call_and_validate(excluded_checks=UNJUDGED)
+
+
+@schema(10, REAL).parametrize()
+def test_whatever_is_sent_to_a_real_table_the_document_holds(case):
+    case.call_and_validate(excluded_checks=UNJUDGED)
+
+
+@pytest.mark.soak
+@schema(200, ANY).parametrize()
+def test_much_of_whatever_is_sent(case):
+    case.call_and_validate(excluded_checks=UNJUDGED)
+
+
+@pytest.mark.soak
+@schema(200, REAL).parametrize()
+def test_much_of_whatever_is_sent_to_a_real_table(case):
+    case.call_and_validate(excluded_checks=UNJUDGED)

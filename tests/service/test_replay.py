@@ -1,0 +1,261 @@
+"""Replays: quick to step through, with only what one could see, and taken away as text."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import statistics
+import time
+from collections import deque
+from random import Random
+
+import pytest
+
+from engine import catalogue, record
+from service import create_app, drawing, replays, samples
+from service.archive import Archive
+from service.benches.pages import Visitor
+from service.course import Course, extended
+from service.drawing import Scene, Voice, players
+from service.prints import Prints
+from service.replays import Reader
+from service.web import prepare
+from service.web.lobby import drawn
+from tests import houses
+
+
+def brought(here, game, seats, chosen=None):
+    """The path of the first seat at a finished table, and its entries."""
+    sample = samples.started(catalogue.find(game), seats, b"replay", chosen or {})
+    deque(samples.played(sample, Random(3)), maxlen=0)
+    table = Archive(here.store, here.links).import_(sample.export(game))
+    return f"/t/{here.links.seat(table, 0, 0)}", sample
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    with houses.standing(houses.settings(tmp_path_factory.mktemp("house")), houses.Clock()) as house:
+        yield house
+
+
+@pytest.fixture(scope="module")
+def visitor(here):
+    return create_app(here).test_client()
+
+
+@pytest.fixture(scope="module")
+def over(here):
+    """A finished game with hidden hands."""
+    return brought(here, "turfmaster", 2)
+
+
+# Earlier positions
+
+
+def test_every_earlier_position_is_what_its_entries_add_up_to(house):
+    places = houses.seated(house)
+    for number in range(40):
+        place, move = houses.on_turn(house, places)
+        assert houses.judged(house, place, "undo" if number % 11 == 10 else move).accepted
+        if number % 11 == 10:
+            assert houses.judged(house, houses.waiting(house, [place, *places]), "agree").accepted
+    look = house.desk.look(places[0].table)
+    entries = house.desk.entries(look)
+    order = list(range(2, len(entries)))
+    Random(1).shuffle(order)
+    for seq in order:
+        assert house.desk.past(look, seq) == record.fold(look.game, entries, seq + 1), seq
+
+
+def test_a_position_kept_by_a_transaction_that_never_was_is_not_used(house):
+    places = houses.seated(house)
+    for _ in range(20):
+        houses.judged(house, *houses.on_turn(house, places))
+    look = house.desk.look(places[0].table)
+    right = house.desk.past(look, 17)
+    house.shelf._marks.put((look.row.id, 16), ("another receipt", record.Table(game="never", length=16)))
+    assert house.desk.past(look, 17) == right
+
+
+def test_a_step_late_in_a_long_game_costs_little_more_than_an_early_one(here, visitor):
+    path, sample = brought(here, "kaiser", 3, {"rounds": 4})
+    last = len(sample.entries) - 1
+    assert last > 900
+    visitor.get(f"{path}/replay")
+
+    def took(at):
+        here.shelf.prints = Prints()
+        begun = time.perf_counter()
+        assert visitor.get(f"{path}/replay/frame?at={at}").status_code == 200
+        return time.perf_counter() - begun
+
+    early, late = ([took(begin + step) for step in range(25)] for begin in (20, last - 40))
+    assert statistics.median(late) < 3 * statistics.median(early)
+
+
+# Turns and rounds
+
+
+def course(*said):
+    bodies = [json.dumps({"seat": seat, "move": move, "more": 1}) for seat, move in said]
+    return extended(extended(Course(), bodies[:4]), bodies[4:])
+
+
+GAME = (
+    (None, "open kaiser"),
+    (None, "sit 0 word"),
+    (None, "start"),
+    (1, "move A1 A2"),
+    (1, "figure x"),
+    (0, "move"),
+    (None, "expire 1 pass"),
+    (0, "undo"),
+    (1, "agree"),
+    (0, "move"),
+    (1, "move"),
+)
+
+
+def test_a_round_begins_with_each_turn_of_a_seat_and_a_turn_may_be_several_moves():
+    assert course(*GAME).first == 2
+    assert course(*GAME).rounds(1) == (3, 6, 10)
+    assert course(*GAME).rounds(0) == (5, 9)
+    assert course(*GAME).rounds(None) == (3, 6, 10)
+
+
+def test_since_my_last_move_is_what_comes_after_it_if_anything_does():
+    assert course(*GAME).since(0) == 10
+    assert course(*GAME).since(1) is None
+    assert course(*GAME).since(None) is None
+    assert course(*GAME).since(3) is None
+
+
+def test_what_happened_since_my_last_move_can_be_stepped_through_from_the_table(house):
+    places = houses.seated(house, 3)
+    for _ in range(7):
+        houses.judged(house, *houses.on_turn(house, places))
+    place, _ = houses.on_turn(house, places)
+    client, length = create_app(house).test_client(), houses.length(house, place)
+    found = re.search(r'href="([^"]*/replay\?since=(\d+))"', client.get(f"/t/{place.link}").text)
+    assert int(found[2]) == length - 2
+    page = client.get(found[1]).text
+    assert "<h1>Since your last move</h1>" in page
+    assert f'data-first="{length - 2}" data-last="{length - 1}" data-at="{length - 2}"' in page
+    assert f'href="/t/{place.link}/replay?at={length - 1}&amp;since={length - 2}"' in page
+    whole = client.get(f"/t/{place.link}/replay").text
+    assert f"/replay?since={length - 2}" in whole
+
+
+def test_rounds_lead_to_where_they_begin(here, over):
+    _, sample = over
+    look = here.desk.look("turfmaster")
+    frame = replays.frame(here.desk, look, Reader(0, "en"), 60)
+    begun = frame.rounds
+    assert begun
+    assert all(sample.entries[seq].seat == 0 for seq in begun)
+    assert frame.before == max(seq for seq in begun if seq < 60)
+    assert frame.after == min(seq for seq in begun if seq > 60)
+    assert begun[frame.round - 1] <= 60 < begun[frame.round]
+
+
+# Whose eyes
+
+
+def test_a_frame_is_the_page_without_its_surroundings(visitor, over):
+    path, _ = over
+    page, frame = (visitor.get(f"{path}/{tail}?at=50") for tail in ("replay", "replay/frame"))
+    assert frame.text.strip() in page.text
+    assert "csrf" not in frame.text
+    assert "Set-Cookie" not in frame.headers
+
+
+def test_after_the_end_the_game_is_seen_through_anybodys_eyes(here, visitor, over):
+    path, sample = over
+    game, then = sample.game, sample.before(60)
+    names = players([f"Seat {seat + 1}" for seat in range(2)])
+    for eyes, asked in ((0, ""), (1, "&as=1"), (None, "&as=all"), (0, "&as=7"), (0, "&as=x")):
+        scene = Scene(game, game.view(then.state, eyes), names, eyes)
+        alt = Prints().of(0, scene, Voice(game, [one.name for one in names], "en", eyes)).alt
+        page = visitor.get(f"{path}/replay/frame?at=59{asked}").text
+        assert alt.replace("'", "&#39;") in page
+    hands = [sample.game.view(then.state, eyes) for eyes in (0, 1, None)]
+    assert hands[0] != hands[1] != hands[2]
+
+
+def test_before_the_end_nobody_borrows_eyes(house):
+    places = houses.seated(house)
+    client = create_app(house).test_client()
+    own = re.findall(r"<svg.*?</svg>", client.get(f"/t/{places[0].link}/replay/frame").text, re.DOTALL)
+    for asked in ("1", "all", "0"):
+        page = client.get(f"/t/{places[0].link}/replay/frame?as={asked}").text
+        assert "Seen with the eyes of" not in page
+        assert re.findall(r"<svg.*?</svg>", page, re.DOTALL) == own
+
+
+# Plain text
+
+
+def test_the_whole_game_in_words(visitor, over):
+    path, sample = over
+    answer = visitor.get(f"{path}/log.txt")
+    assert answer.mimetype == "text/plain"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="turfmaster-turfmaster.txt"'
+    text = answer.text
+    assert text.startswith("TurfMaster\n==========\n")
+    for entry in sample.entries:
+        assert f"{entry.seq:>4}  " in text
+        assert entry.move in text
+    assert sample.seed.hex() in text
+    assert sample.export("turfmaster").head in text
+    assert max(len(line) for line in text.splitlines() if line.startswith("      ")) <= 80
+    assert visitor.get(f"{path}/log.txt", headers={"Accept-Language": "de"}).text.count("Spieler: ") == 1
+
+
+def test_a_text_taken_in_the_middle_of_a_game_holds_what_that_seat_may_know(tmp_path):
+    with houses.standing(houses.settings(tmp_path), houses.Clock()) as house:
+        guests = [houses.Invited(name, f"{name}@example.org") for name in ("Anna", "Berta")]
+        opened = house.desk.open_table("turfmaster", {}, guests, 0)
+        places = [house.desk.find(link) for link in opened.links]
+        for place in places:
+            houses.judged(house, place, "sit word")
+        look, client = house.desk.look(opened.table), create_app(house).test_client()
+        texts = [client.get(f"/t/{link}/log.txt").text for link in (*opened.links, opened.watch)]
+        assert len(set(texts)) == 3
+        assert all(look.row.seed.hex() not in text and "not over" in text for text in texts)
+
+
+# On its way
+
+
+def test_frames_and_pictures_travel_compressed_and_pages_with_forms_do_not(visitor, over):
+    path, _ = over
+    squeezed = {"Accept-Encoding": "gzip"}
+    for address in (f"{path}/replay/frame?at=30", "/picture/kaiser.svg", "/static/depesche.css", f"{path}/log.json"):
+        plain = visitor.get(address, buffered=True)
+        small = visitor.get(address, headers=squeezed, buffered=True)
+        assert small.headers["Content-Encoding"] == "gzip"
+        assert gzip.decompress(small.data) == plain.data
+        assert "Content-Encoding" not in plain.headers
+        assert "Accept-Encoding" in plain.vary
+    for address in (path, "/", f"{path}/replay"):
+        assert "Content-Encoding" not in visitor.get(address, headers=squeezed).headers
+
+
+def test_a_style_that_has_not_changed_is_not_sent_again(visitor):
+    squeezed = {"Accept-Encoding": "gzip"}
+    tag = visitor.get("/static/depesche.css", headers=squeezed, buffered=True).headers["ETag"]
+    again = visitor.get("/static/depesche.css", headers={**squeezed, "If-None-Match": tag}, buffered=True)
+    assert again.status_code == 304
+
+
+def test_a_first_visit_is_light(here):
+    assert Visitor(here).visit("/") < 100_000
+
+
+def test_templates_and_pictures_are_ready_before_the_first_visitor():
+    prepare.prepare()
+    assert drawn.cache_info().currsize >= len(catalogue.games())
+    begun = time.process_time()
+    drawing.environment.__wrapped__("de", "kaiser").get_template("games/kaiser/board.svg")
+    assert time.process_time() - begun < 0.1

@@ -1,0 +1,110 @@
+"""The rules to read: every paragraph has an address, and whatever cites one leads there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from markupsafe import Markup
+
+from engine import catalogue
+from engine.options import describe
+from service import create_app, rulebook
+from tests import houses
+
+every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=catalogue.games().keys())
+
+
+@pytest.fixture(scope="module")
+def visitor(tmp_path_factory):
+    with houses.standing(houses.settings(tmp_path_factory.mktemp("house")), houses.Clock()) as here:
+        yield create_app(here).test_client()
+
+
+def ids(page: str) -> set[str]:
+    return set(re.findall(r'<h[23] id="([\d.]+)"', page))
+
+
+@every_game
+def test_every_paragraph_of_a_game_has_an_address_and_is_in_the_contents(visitor, game):
+    page = visitor.get(f"/rules/{game.META.name}").text
+    book = rulebook.read(game.META.name)
+    assert ids(page) == set(book.numbers)
+    contents = re.search(r'<nav class="sheet contents".*?</nav>', page, re.DOTALL)
+    assert set(re.findall(r'href="#([\d.]+)"', contents[0])) == set(book.numbers)
+
+
+@every_game
+def test_everything_the_rules_link_to_is_there(game):
+    book = rulebook.read(game.META.name)
+    assert set(re.findall(r'href="#([^"]*)"', book.html)) <= set(book.numbers)
+    assert not re.search(r'href="(?!#|https://)', book.html)
+
+
+def test_the_list_leads_to_every_game_and_every_page_to_the_list(visitor):
+    shelf = visitor.get("/rules").text
+    for game in catalogue.games().values():
+        assert f'href="/rules/{game.META.name}"' in shelf
+        assert f'href="/rules/{game.META.name}"' in visitor.get("/").text
+    assert 'href="/rules"' in visitor.get("/mailbox").text
+
+
+@pytest.mark.parametrize(("language", "told"), [("en", False), ("nl", True), ("fr", True), ("de", True)])
+def test_the_text_is_marked_as_english_and_other_readers_are_told(visitor, language, told):
+    page = visitor.get("/rules/kaiser", headers={"Accept-Language": language}).text
+    assert '<article class="sheet rules" lang="en">' in page
+    assert ('class="note"' in page) == told
+
+
+def test_rules_of_an_unknown_game_say_where_to_look(visitor):
+    answer = visitor.get("/rules/chess")
+    assert answer.status_code == 404
+    assert "the list of rules" in answer.text
+
+
+@every_game
+def test_every_option_on_the_form_leads_to_its_paragraph(visitor, game):
+    page = visitor.get(f"/new/{game.META.name}").text
+    for option in describe(game.META.options):
+        assert f'href="/rules/{game.META.name}#{option.rule}"' in page
+
+
+def test_moves_refusals_and_the_options_of_a_table_lead_to_their_paragraphs(tmp_path):
+    with houses.standing(houses.settings(tmp_path), houses.Clock()) as here:
+        places = houses.seated(here)
+        place, _ = houses.on_turn(here, places)
+        client = create_app(here).test_client()
+        submission = here.desk.submit(place, "move A1 A99")
+        houses.referee.hear()
+        page = client.get(f"/t/{place.link}?said={submission}").text
+    alert = re.search(r'role="alert".*?</div>', page, re.DOTALL)
+    assert 'href="/rules/kaiser#2.1"' in alert[0]
+    offers = re.search(r'<details class="offers".*?</details>', page, re.DOTALL)
+    assert 'href="/rules/kaiser#2.1"' in offers[0]
+    assert 'href="/rules/kaiser#6.3"' in page
+
+
+def test_markup_in_a_rulebook_stays_text_and_links_lead_nowhere_odd():
+    book = rulebook.parsed("# T\n\n## 1 One\n\n### 1.1 A <b>\n<script>x</script> [a](javascript:x) [b](http://x.org)\n")
+    assert "<script" not in book.html
+    assert "<b>" not in book.html
+    assert "<a href=" not in book.html.replace('<a href="#1', "")
+
+
+def test_a_table_is_a_table_and_code_is_code():
+    book = rulebook.parsed("# T\n\n## 1 One\n\n| a | b |\n|---|---|\n| 1 | `c` |\n")
+    assert "<td><code>c</code></td>" in book.html
+
+
+def test_only_paragraphs_that_are_there_become_links():
+    book = rulebook.parsed("# T\n\n## 1 One\n\n### 1.1 A\nSee §1.1, §9 and as in 1.1; in 2.5 seconds.\n")
+    assert book.html.count('<a href="#1.1">') == 2
+    assert "§9" in book.html
+    assert "in 2.5 seconds" in book.html
+
+
+def test_a_sentence_that_cites_is_escaped_and_linked():
+    said = rulebook.cited("Coins <i> (§7, §8.1)", "/rules/x")
+    assert said == Markup(
+        'Coins &lt;i&gt; (<a class="rule" href="/rules/x#7">§7</a>, <a class="rule" href="/rules/x#8.1">§8.1</a>)'
+    )
