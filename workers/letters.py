@@ -8,7 +8,6 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import select
 
 from engine import table as tables
 from engine.menu import Menu
@@ -17,8 +16,7 @@ from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
 from service.languages import Said, in_game
-from service.store.schema import people
-from service.timing import Calendar, Clock
+from service.timing import Clock
 from workers import envelopes, hints, pictures, reports
 from workers.envelopes import Order, Paper, Picture
 from workers.hints import Hint
@@ -140,7 +138,7 @@ def overtaken(look: Look, order: Order) -> bool:
 
 def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | None, menu: Menu) -> Sheet:
     seat = look.seats[order.seat]
-    calendar, box = _calendar(here, seat.person), look.game.META
+    calendar, box = timing.calendar(order.calendar), look.game.META
     entries = chronicle.since_own_move(here.desk.entries(look), order.seat)
     link = f"{here.settings.address}/t/{here.desk.link_of(seat)}"
     return Sheet(
@@ -178,13 +176,6 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         about="" if (about := _about(look, order)) is None else look.names[about],
         scores=_scores(look) if look.table.phase == "over" else (),
     )
-
-
-def _calendar(here: House, person: int | None) -> Calendar:
-    """The time that the reader lives by."""
-    with here.store.reading() as connection:
-        found = connection.execute(select(people.c.calendar).where(people.c.id == person)).scalar_one_or_none()
-    return timing.calendar(found or "")
 
 
 def _talk(here: House, look: Look, seat: int) -> tuple[tuple[str, str], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from email.message import EmailMessage
 
 import pytest
-from sqlalchemy import update
+from msgspec.structs import replace
 
 from engine import catalogue
 from engine import table as tables
@@ -13,7 +13,6 @@ from service import timing
 from service.desk import Invited, Place
 from service.house import House
 from service.settings import DAY
-from service.store.schema import people
 from service.timing import Calendar
 from tests import houses
 from workers import letters, pictures
@@ -49,12 +48,11 @@ def seated(here: House, game: str = "kaiser") -> list[Place]:
     return sorted(places, key=lambda place: place.seat != mover.seat)
 
 
-def written(here: House, place: Place, kind: str, language: str = "en") -> EmailMessage:
+def written(here: House, place: Place, kind: str, language: str = "en", calendar: str = "") -> EmailMessage:
     seat = here.desk.look(place.table).seats[place.seat or 0]
     since = seat.open_since or 0
-    letter = letters.write(
-        here, letters.Order(place.table, since, seat.seat, kind, "guest@example.org", seat.name, language)
-    )
+    order = letters.Order(place.table, since, seat.seat, kind, "guest@example.org", seat.name, language)
+    letter = letters.write(here, replace(order, calendar=calendar))
     assert letter is not None
     return letter
 
@@ -114,10 +112,8 @@ def test_an_example_is_a_move(house: House, game: str) -> None:
 
 def test_a_deadline_is_told_in_the_readers_own_time(house: House) -> None:
     place = seated(house)[0]
-    own = update(people).where(people.c.address == house.desk.owner(place))
-    with house.store.writing() as connection:
-        connection.execute(own.values(calendar=timing.kept(Calendar("America/New_York"))))
-    assert "until 18 Jan 2027, 03:00 (America/New York)." in body(written(house, place, "turn"), "plain")
+    kept = timing.kept(Calendar("America/New_York"))
+    assert "until 18 Jan 2027, 03:00 (America/New York)." in body(written(house, place, "turn", calendar=kept), "plain")
 
 
 @pytest.mark.parametrize("kind", ["plain", "html"])
