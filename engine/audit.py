@@ -7,7 +7,7 @@ otherwise. Either is reported with the first entry concerned.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -40,6 +40,23 @@ class Report(Struct, frozen=True):
     replayed: int
     head: str
     finding: Finding | None = None
+
+
+class Receipt(Struct, frozen=True):
+    """What a letter said on its day: the head hash after so many entries, of which table, and where it was found."""
+
+    hash: str
+    length: int
+    source: str = ""
+    table: str = ""
+
+
+class Comparison(Struct, frozen=True):
+    """A receipt held against a log: whether they agree, in a sentence."""
+
+    receipt: Receipt
+    agrees: bool
+    sentence: str
 
 
 def audit(game: Game, export: Export) -> Report:
@@ -162,6 +179,26 @@ def _difference(then: tuple[Any, ...], now: tuple[Any, ...]) -> str:
     if then == now:
         return "they draw less than was drawn then"
     return f"there were {len(then)} events and would be {len(now)}"
+
+
+def compared(export: Export, receipts: Iterable[Receipt]) -> tuple[Comparison, ...]:
+    """Every receipt held against the log, whose head after so many entries it has to be; other tables' are left out.
+
+    The heads are worked out from the digests, so this holds for the log as far as `audit` finds its chain whole.
+    """
+    heads = log.heads([link.digest for link in export.entries])
+    return tuple(_compared(receipt, heads) for receipt in receipts if receipt.table in ("", export.table))
+
+
+def _compared(receipt: Receipt, heads: Sequence[str]) -> Comparison:
+    named = f"The receipt after {receipt.length} entries{f' ({receipt.source})' if receipt.source else ''}"
+    if not 0 < receipt.length <= len(heads):
+        return Comparison(receipt, False, f"{named} contradicts the log, which has {len(heads)} entries.")
+    head = heads[receipt.length - 1]
+    if head != receipt.hash:
+        said = f"it says {receipt.hash}, the log {head}. Something up to entry {receipt.length - 1} is not as it was"
+        return Comparison(receipt, False, f"{named} contradicts the log: {said}.")
+    return Comparison(receipt, True, f"{named} agrees with the log.")
 
 
 def sentences(report: Report) -> Iterator[str]:

@@ -19,7 +19,7 @@ Bot = Callable[[Game, Any, int], Move]
 
 def loose(random: Random) -> Chance:
     """Unsealed chance for playing in one's head."""
-    return Chance(lambda label, faces, index: random.randrange(len(faces)))
+    return Chance(lambda label, faces, index: random.randrange(len(faces)) if len(faces) > 1 else 0)
 
 
 def random_move(menu: Menu, random: Random) -> Move:

@@ -52,7 +52,7 @@ class Chance:
         self._draw(label, (None,))
 
     def _draw(self, label: str, faces: Sequence[Any]) -> int:
-        result = self.source(label, faces, len(self.draws)) if len(faces) > 1 else 0
+        result = self.source(label, faces, len(self.draws))
         self.draws.append(Draw(label, len(faces), result))
         return result
 
@@ -99,22 +99,45 @@ class Unforced(Exception):
     """A rigged draw asked for something that was not foreseen."""
 
 
-def rigged(forced: Mapping[str, Sequence[object]], otherwise: Source | None = None) -> Chance:
-    """Chance that gives the results a test or a scenario asks for, label by label in order.
+class Rig:
+    """Draws foreseen, label by label in order; what is asked for beyond them is left to `otherwise`.
 
-    A forced result is written as what is seen: the number on the die, the item picked. Where nothing is left for a
-    label, `otherwise` decides; without it an unforeseen draw is an error.
+    A forced result is written as what is seen: the number on the die, the item picked. What is certain need not be
+    foreseen. Without `otherwise` an unforeseen draw is an error.
     """
-    waiting = {label: list(results) for label, results in forced.items()}
 
-    def source(label: str, faces: Sequence[Any], index: int) -> int:
-        if waiting.get(label):
-            return _face(label, faces, waiting[label].pop(0))
-        if otherwise is None:
+    def __init__(self, forced: Mapping[str, Sequence[object]], otherwise: Source | None = None) -> None:
+        self.left = {label: list(results) for label, results in forced.items() if results}
+        self._otherwise = otherwise
+
+    def __call__(self, label: str, faces: Sequence[Any], index: int) -> int:
+        if len(faces) == 1:
+            return self._certain(label, faces[0])
+        if label in self.left:
+            return _face(label, faces, self._next(label))
+        if self._otherwise is None:
             raise Unforced(f"nothing was foreseen for “{label}” (one of {len(faces)})")
-        return otherwise(label, faces, index)
+        return self._otherwise(label, faces, index)
 
-    return Chance(source)
+    def _certain(self, label: str, face: object) -> int:
+        """The only face there is; it takes the place of what was foreseen as the very same."""
+        if label in self.left:
+            if str(self.left[label][0]) == str(face):
+                self._next(label)
+        elif isinstance(self._otherwise, Rig):
+            self._otherwise._certain(label, face)
+        return 0
+
+    def _next(self, label: str) -> object:
+        result = self.left[label].pop(0)
+        if not self.left[label]:
+            del self.left[label]
+        return result
+
+
+def rigged(forced: Mapping[str, Sequence[object]], otherwise: Source | None = None) -> Chance:
+    """Chance that gives the results a test or a scenario asks for, label by label in order."""
+    return Chance(Rig(forced, otherwise))
 
 
 def _face(label: str, faces: Sequence[Any], wanted: object) -> int:

@@ -21,6 +21,7 @@ from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
 from engine import options as choices
+from engine.chance import Chance, Rig
 from engine.game import Game
 from engine.refusal import Refused
 
@@ -93,13 +94,14 @@ def load(path: Path, text: str | None = None) -> Scenario:
 def run(scenario: Scenario, game: Game | None = None) -> Any:
     """Play the scenario through and return the last position; raises Failed where something is not as it says."""
     game = game or _find(scenario.game)
-    chance = chances.rigged(scenario.rig, _luck(scenario.title))
-    stage = _opening(scenario, game, chance)
+    rig = Rig(scenario.rig, _luck(scenario.title))
+    stage = _opening(scenario, game, rig)
     for number, step in enumerate(scenario.steps, 1):
         where = f"step {number} (seat {step.seat}: {step.move or step.refused})"
-        stage = _step(stage, step, where, chance)
+        stage = _step(stage, step, where, rig)
         _check(stage, step.expect, where)
     _check(stage, scenario.expect, "the end")
+    _refuse_left(rig, "the end")
     return stage.state
 
 
@@ -116,10 +118,17 @@ def _find(name: str) -> Game:
         raise Unfit(f"the opening: {refused}") from refused
 
 
-def _opening(scenario: Scenario, game: Game, chance: chances.Chance) -> _Stage:
+def _refuse_left(rig: Rig, where: str) -> None:
+    """What was foreseen and never drawn shows that the rules went another way than the example thinks."""
+    if rig.left:
+        left = "; ".join(f"“{label}”: {', '.join(map(str, results))}" for label, results in rig.left.items())
+        raise Failed(f"{where}: foreseen but never drawn: {left}")
+
+
+def _opening(scenario: Scenario, game: Game, rig: Rig) -> _Stage:
     try:
         options = choices.read(game.META.options, scenario.options)
-        state, events = games.begin(game, options, scenario.seats, chance)
+        state, events = games.begin(game, options, scenario.seats, Chance(rig))
     except Refused as refused:
         raise Unfit(f"the opening: {refused}") from refused
     except chances.Unforced as unforced:
@@ -146,22 +155,23 @@ def _merged(old: Any, new: Any) -> Any:
     return kept | {key: _merged(old.get(key), value) for key, value in new.items() if value != "-"}
 
 
-def _step(stage: _Stage, step: Step, where: str, chance: chances.Chance) -> _Stage:
+def _step(stage: _Stage, step: Step, where: str, rig: Rig) -> _Stage:
     if bool(step.move) == bool(step.refused):
         raise Failed(f"{where}: say either what is moved or what is refused")
     if not 0 <= step.seat < stage.seats:
         raise Failed(f"{where}: there is no such seat")
-    own = chances.rigged(step.rig, chance.source)
+    own = Rig(step.rig, rig)
     menu = stage.game.menu(stage.state, step.seat)
     try:
         move = menus.from_text(menu, step.move or step.refused)
-        played = games.play(stage.game, stage.state, step.seat, move, own)
+        played = games.play(stage.game, stage.state, step.seat, move, Chance(own))
     except Refused as refused:
         return _refused(stage, step, where, refused)
     except chances.Unforced as unforced:
         raise Failed(f"{where}: {unforced}") from unforced
     if step.refused:
         raise Failed(f"{where}: was accepted")
+    _refuse_left(own, where)
     return replace(stage, state=played.state, latest=played.events, events=stage.events + played.events)
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
-from sqlalchemy import insert, select, update
+from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from engine import catalogue, log
 from engine.record import Table
 from engine.refusal import Refused
-from service import archive, opening, orders, timing
+from service import archive, gallery, opening, orders, timing
 from service.bells import Bells
 from service.languages import SOURCE, Said
 from service.links import Links, hashed
@@ -80,14 +80,15 @@ class Desk:
         clock: Clock | int | None = None,
         language: str = SOURCE,
         key: str = "",
+        watched: bool = True,
     ) -> Opened:
         """Open a table, seat its bots, and owe an invitation to everybody else; the first one opens it.
 
         A number for its clock is so many seconds for a move, or no limit; None is what this house is used to. Who is
         new here is written to in the language of whoever opens, until he chooses another. The same with the same key
-        again is the same table.
+        again is the same table. Where it is not `watched`, nobody looks on.
         """
-        asked = opening.Opening(game_name, chosen, tuple(invited), self._clock(clock), language, key)
+        asked = opening.Opening(game_name, chosen, tuple(invited), self._clock(clock), language, key, watched)
         return opening.open_table(self, asked)
 
     def _clock(self, asked: Clock | int | None) -> Clock:
@@ -102,10 +103,19 @@ class Desk:
             found = seat.one_or_none()
             if found:
                 return Place(found.table, found.seat, link)
-            watched = connection.execute(select(tables.c.id).where(tables.c.watch == hashed(link))).one_or_none()
-            if watched:
-                return Place(watched.id, None, link)
+            table = gallery.table_of(connection, link) or self._watched(connection, link)
+            if table:
+                return Place(table, None, link)
+        if link.startswith(gallery.PREFIX):
+            raise Unknown("This game is not shown in the gallery any more; please choose another one there.")
         raise Unknown("This link leads nowhere; please use the newest letter you have from this table.")
+
+    def _watched(self, connection: Connection, link: str) -> str | None:
+        wanted = select(tables.c.id, tables.c.watched).where(tables.c.watch == hashed(link))
+        found = connection.execute(wanted).one_or_none()
+        if found and not found.watched:
+            raise Unknown("Nobody looks on at this table; ask one of its players to tell you how it goes.")
+        return found.id if found else None
 
     def answered(self, token: str) -> Place:
         """The seat whose answers go to this address: `table.seat.proof`."""

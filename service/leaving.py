@@ -15,7 +15,7 @@ from service import clerk, gathering, orders, people, vacations
 from service.clerk import Desktop
 from service.desk import Desk
 from service.links import hashed
-from service.store.schema import branches, letters, mailbox, mails, seats, tables, talk
+from service.store.schema import branches, letters, mailbox, mails, seats, submissions, tables, talk
 from service.store.schema import orders as order_table
 from service.store.schema import people as people_table
 from service.store.schema import vacations as vacation_table
@@ -114,7 +114,7 @@ def _give_up(desk: Desk, person: int, table: str, seat: int) -> None:
         if desktop.seats[seat].person != person:
             return  # somebody else has sat down there in the meantime
         own = {"table": table, "seat": seat}
-        for kept in (order_table, letters, talk, branches):
+        for kept in (order_table, letters, talk, branches, submissions):
             connection.execute(delete(kept).where(*(kept.c[name] == value for name, value in own.items())))
         mine = (seats.c.table == table, seats.c.seat == seat)
         row = connection.execute(select(seats).where(*mine)).one()

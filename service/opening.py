@@ -67,6 +67,7 @@ class Opening(Struct, frozen=True):
     clock: Clock
     language: str = SOURCE
     key: str = ""
+    watched: bool = True
 
     @property
     def once(self) -> str | None:
@@ -182,6 +183,7 @@ def _row(desk: Desk, table: str, seed: bytes, opening: Opening) -> dict[str, Any
         "pace": opening.clock.pace,
         "watch": hashed(desk.links.watch(table)),
         "opening": opening.once,
+        "watched": opening.watched,
     }
 
 

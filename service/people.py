@@ -14,6 +14,8 @@ from service.store import book
 from service.store.schema import people, seats, tables
 
 NAME_LENGTH = 40
+UNSEEN = "\n\u200c\u200d"  # ends of lines, and what joins letters to words and signs to pictures
+MANY_EMPTY = re.compile(r"\n{3,}")
 ADDRESS = re.compile(
     r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?){1,10}"
 )
@@ -39,6 +41,15 @@ def clean_address(text: str) -> str:
         shown = "".join(letter if letter.isprintable() else "?" for letter in address[:60])
         raise Refused("“{address}” is not an e-mail address; it should look like anna@example.org.", address=shown)
     return f"{local}@{domain.rstrip('.').lower()}"
+
+
+def clean_text(text: str) -> str:
+    """Lines of writing as they can be shown anywhere, with at most one empty line between two of them."""
+    lines = unicodedata.normalize("NFC", text).replace("\t", " ").splitlines()
+    written = MANY_EMPTY.sub("\n\n", "\n".join(line.rstrip() for line in lines).strip())
+    if not all(letter.isprintable() or letter in UNSEEN for letter in written):
+        raise Refused("Please write in letters, digits and signs, without control characters.")
+    return written
 
 
 def clean_nonce(text: str, otherwise: str) -> str:
@@ -74,12 +85,14 @@ def is_confirmed(connection: Connection, person: int) -> bool:
 
 def confirmed(connection: Connection, person: int, at: int) -> list[str]:
     """It is proven now: the letters that waited for it are due. The result is the tables that waited."""
-    connection.execute(
-        update(people).where(people.c.id == person, people.c.confirmed_at.is_(None)).values(confirmed_at=at)
-    )
+    reachable(connection, person)
+    unproven = update(people).where(people.c.id == person, people.c.confirmed_at.is_(None))
+    proven = connection.execute(unproven.values(confirmed_at=at)).rowcount
     waiting = held(connection, person)
     for table in waiting:
         book.release(connection, table, at)
+    if proven:
+        book.release_person(connection, person, at)
     return waiting
 
 

@@ -13,6 +13,7 @@ from service import branches, clerk, people, vacations
 from service.clerk import Desktop
 from service.desk import Desk, Invited, Look, Unknown
 from service.links import hashed
+from service.store import book
 from service.store.schema import orders, seats
 
 
@@ -72,6 +73,9 @@ def _change_hands(desk: Desk, connection: Connection, seat: Any, person: int, na
     number = seat.link_number + 1
     new = {"person": person, "name": name, "link": hashed(desk.links.seat(seat.table, seat.seat, number))}
     own = (seats.c.table == seat.table, seats.c.seat == seat.seat)
-    connection.execute(update(seats).where(*own).values(**new, link_number=number, orders=0))
+    fresh = {"link_number": number, "orders": 0, "wishes": "", "note": ""}
+    connection.execute(update(seats).where(*own).values(**new, **fresh))
     connection.execute(delete(orders).where(orders.c.table == seat.table, orders.c.seat == seat.seat))
     branches.forget(connection, seat.table, seat.seat)
+    if seat.person not in (None, person):
+        book.owe_person(connection, seat.person, f"replaced/{seat.table}/{seat.seat}/{number}", desk.now())

@@ -147,6 +147,19 @@ def _convenient(at: int, calendar: Calendar) -> int:
     return at
 
 
+def awake(at: int, calendar: Calendar) -> int:
+    """The first moment from then on that lies in no quiet hours and no vacation; letters leave on weekends too."""
+    return _convenient(at, msgspec.structs.replace(calendar, weekends=False))
+
+
+def daily(after: int, hour: int, calendar: Calendar) -> int:
+    """When somebody's letter of the day leaves: at that hour of his next day at home, or as soon as he is up."""
+    day = today(calendar, after)
+    while (at := int(datetime.combine(day, time(hour), calendar.here).timestamp())) <= after or is_away(at, calendar):
+        day += timedelta(days=1)
+    return awake(at, calendar)
+
+
 def _end_of_quiet(at: int, calendar: Calendar) -> int:
     for begin, end in absences(calendar):
         if begin <= at < end:

@@ -20,12 +20,16 @@ Forms = Mapping[str, tuple[str, ...]]
 
 
 class Dictionary(Struct, frozen=True):
-    """What one file says, all languages together: forms of verbs and of tokens, small words, and words for seats."""
+    """What one file says, all languages together.
+
+    Forms of verbs and of tokens, small words, words for seats, and what begins a line that is told to the table.
+    """
 
     verbs: Forms
     tokens: Forms
     small: frozenset[str]
     seats: frozenset[str]
+    say: frozenset[str]
 
 
 class Words(Struct, frozen=True):
@@ -75,6 +79,7 @@ def dictionary(folder: str) -> Dictionary:
         _merged(language.get("tokens", {}) for language in spoken),
         frozenset(word.casefold() for language in spoken for word in language.get("small", ())),
         frozenset(found.get("seats", ())),
+        frozenset(word.casefold() for language in spoken for word in language.get("say", ())),
     )
 
 

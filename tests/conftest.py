@@ -5,14 +5,15 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 import redis
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from service.house import House
-from tests import houses, servers
+from tests import houses, running, servers
+from tests.browsing import SOON
 
 T = TypeVar("T")
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
@@ -104,6 +105,34 @@ def chromium() -> Iterator[Browser]:
     """A real browser; take a `new_context()` or `new_page()` for each test."""
     with or_skip(servers.chromium_browser) as browser:
         yield browser
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[running.Running]:
+    with running.running(tmp_path_factory.mktemp("house")) as found:
+        yield found
+
+
+@pytest.fixture
+def visit(chromium: Browser, service: running.Running) -> Iterator[running.Visit]:
+    """Opens a page in a browser of its own; nothing may go wrong in it unnoticed."""
+    faults: list[str] = []
+    contexts = []
+
+    def opened(path: str = "/", **how: Any) -> Page:
+        context = chromium.new_context(base_url=service.address, reduced_motion="reduce", **how)
+        contexts.append(context)
+        context.set_default_timeout(SOON)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+        page.goto(path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert faults == []
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups

@@ -18,7 +18,7 @@ from engine import menu as menus
 from engine import table as tables
 from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
-from service import clerk, words
+from service import clerk, talk, words
 from service.clerk import Desktop
 from service.house import House
 from service.languages import Said
@@ -28,7 +28,7 @@ from service.store.schema import mails, submissions
 from service.words import Words
 from workers import answer, referee, reports
 from workers.reports import Line, Report
-from workers.understanding import TALK, Meaning, bits, understand, verb_of
+from workers.understanding import TALK, Meaning, Remark, bits, understand, verb_of
 
 log = structlog.get_logger()
 
@@ -98,8 +98,9 @@ def _finish(here: House, connection: Connection, mail: Mail, read: Reading) -> N
 
 def wants_letter(report: Report, mail: Mail, open_since: int | None) -> bool:
     """One plain move that ends the turn needs no letter: the next one tells it. Everything else does."""
-    plain = report.count("done") == len([line for line in report.lines if line.outcome != "talk"]) == 1
-    asked = any("?" in line for line in msgspec.json.decode(mail.lines))
+    plain = report.count("done") == len([line for line in report.lines if line.outcome not in ("talk", "said")]) == 1
+    told = {line.said for line in report.lines if line.outcome == "said"}
+    asked = any("?" in line and line not in told for line in msgspec.json.decode(mail.lines))
     table_verb = any(line.outcome == "done" and line.move.split()[0] in tables.RESERVED for line in report.lines)
     return not plain or asked or table_verb or open_since is not None
 
@@ -141,12 +142,14 @@ def offered(desktop: Desktop, seat: int) -> Menu:
     return (*game, *(RESIGN if entry.verb == "resign" else entry for entry in commands))
 
 
-def _done(here: House, reading: Reading, mail: Mail, line: str, meaning: Move | Refused) -> Reading:
+def _done(here: House, reading: Reading, mail: Mail, line: str, meaning: Move | Refused | Remark) -> Reading:
     """What becomes of one line that means something."""
     if reading.stopped or len(reading.lines) >= MOST_MOVES:
         return reading.after(Line(line, "later"))
     if isinstance(meaning, Refused):
         return reading.after(reports.refused(line, meaning))
+    if isinstance(meaning, Remark):
+        return _said(here, reading, mail, line, meaning)
     if meaning.verb in ("status", "help"):
         return reading.after(Line(line, "status" if meaning.verb == "status" else "help"))
     if meaning.verb == "pause" and not menus.allows(tables.commands(reading.desktop.table, mail.seat), meaning):
@@ -154,6 +157,14 @@ def _done(here: House, reading: Reading, mail: Mail, line: str, meaning: Move | 
     if meaning == Move("resign"):
         return reading.after(Line(line, "confirm"))
     return _play(here, reading, mail, line, Move("resign") if meaning == CONFIRMED else meaning)
+
+
+def _said(here: House, reading: Reading, mail: Mail, line: str, remark: Remark) -> Reading:
+    try:
+        talk.note(reading.desktop.connection, mail.table, mail.seat, remark.text, here.now())
+    except Refused as refused:
+        return reading.after(reports.refused(line, refused))
+    return reading.after(Line(line, "said"))
 
 
 def _waiting(desktop: Desktop, seat: int, line: str, spoken: Words) -> Refused | None:

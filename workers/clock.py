@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, exists, insert, select, update
+from sqlalchemy import Connection, delete, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from engine import menu as menus
@@ -15,9 +15,12 @@ from service import clerk, orders, timing
 from service.clerk import Desktop
 from service.desk import Look
 from service.house import House
+from service.settings import DAY
 from service.store.schema import letters, mails, people, seats, submissions
 from workers import bots, referee
 
+KEPT = 60 * DAY  # so long the words of a mail
+SWEPT = 100
 SKIPS = ("pass", "skip", "stop", "decline")
 log = structlog.get_logger()
 
@@ -27,6 +30,25 @@ def tick(here: House) -> None:
     remind(here)
     ring(here)
     expire(here)
+    sweep(here)
+
+
+def sweep(here: House) -> None:
+    """Forget the mails that were answered weeks ago, with their players' words; the oldest are looked at first.
+
+    The newest always stays: its number must not be given again, for letters are called after the mails they answer.
+    """
+    oldest = select(mails.c.id, mails.c.read_at).order_by(mails.c.id).limit(SWEPT).subquery()
+    past = select(oldest.c.id).where(oldest.c.read_at < here.now() - KEPT)
+    newest = select(func.max(mails.c.id)).scalar_subquery()
+    found = SWEPT
+    while found == SWEPT:
+        with here.store.reading() as connection:
+            wanted = connection.execute(past.where(oldest.c.id < newest)).scalars().all()
+        found = len(wanted)
+        if found:
+            with here.store.writing() as connection:
+                connection.execute(delete(mails).where(mails.c.id.in_(wanted)))
 
 
 def remind(here: House) -> None:

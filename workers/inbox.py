@@ -19,10 +19,11 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
+from service import people
 from service.desk import Place
 from service.house import House
 from service.store.schema import mails, seats
-from workers import reading, sifting
+from workers import reading, returned, sifting
 from workers.sifting import Ignored
 
 log = structlog.get_logger()
@@ -95,8 +96,14 @@ def received(here: House, raw: bytes, recipient: str, envelope_sender: str) -> s
 
 
 def take(here: House, raw: bytes, recipient: str, envelope_sender: str) -> int | None:
-    """Note the answer in the book; None where it is no answer of a player, and the log says why."""
+    """Note the answer in the book; None where it is no answer of a player, and the log says why.
+
+    A report that a letter could not be delivered is heeded at once.
+    """
     try:
+        if returned.ADDRESS.match(recipient):
+            returned.taken(here, raw, recipient, envelope_sender)
+            return None
         letter = _read(here, raw, recipient, envelope_sender)
     except (Refused, Ignored) as refused:
         log.info("mail not taken", recipient=_shown(recipient), why=str(refused))
@@ -155,7 +162,7 @@ def _person(here: House, place: Place) -> int:
 
 def _shown(recipient: str) -> str:
     """An address as it may stand in a log: without its proof."""
-    addressed = TO.match(recipient)
+    addressed = TO.match(recipient) or returned.ADDRESS.match(recipient)
     return addressed[2] if addressed else recipient[:40]
 
 
@@ -174,6 +181,7 @@ def _store(here: House, letter: Letter) -> int:
     try:
         with here.store.writing() as connection:
             number = int(connection.execute(insert(mails).returning(mails.c.id), row).scalar_one())
+            people.confirmed(connection, letter.person, here.now())
     except IntegrityError:
         with here.store.reading() as connection:
             number = int(connection.execute(select(mails.c.id).where(mails.c.key == letter.key)).scalar_one())

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from engine import menu as menus
 from engine import table as tables
 from engine.menu import Menu
-from service import chronicle, substitutes
+from service import bounces, chronicle, substitutes, talk
 from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
@@ -53,14 +53,16 @@ class Sheet(Struct, frozen=True):
     seed: str
     started: bool
     wishes: str
+    about: str
     report: tuple[reports.Told, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
+    talk: tuple[tuple[str, str], ...] = ()
 
 
 def write(here: House, order: Order) -> EmailMessage | None:
     """The letter as it is right now; None where it has been overtaken and would only confuse."""
     look = here.desk.look(order.table)
-    if overtaken(look, order):
+    if overtaken(look, order) or _reachable_again(here, look, order):
         return None
     game, voice = look.game, Voice(look.game, look.names, order.language, order.seat)
     playing = look.table.phase in ("playing", "over")
@@ -76,6 +78,17 @@ def write(here: House, order: Order) -> EmailMessage | None:
         told = reports.told(here, look, report, voice, order.seat)
         sheet = replace(sheet, report=told, scores=_scores(look) if report.has("status") else ())
     return _message(here, order, sheet, scene, mail)
+
+
+def _about(look: Look, order: Order) -> int | None:
+    """The seat whose letters come back, where the letter says so."""
+    kind, _, seat = order.kind.partition("/")
+    return int(seat) if kind == "unreachable" and seat.isdecimal() and int(seat) < len(look.seats) else None
+
+
+def _reachable_again(here: House, look: Look, order: Order) -> bool:
+    about = _about(look, order)
+    return about is not None and about not in bounces.unreachable(here.desk, look.row.id)
 
 
 def _answered(here: House, order: Order) -> tuple[str, Report | None]:
@@ -149,7 +162,17 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
         started=scene is not None,
         wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
+        talk=_talk(here, look, order.seat),
+        about="" if (about := _about(look, order)) is None else look.names[about],
     )
+
+
+def _talk(here: House, look: Look, seat: int) -> tuple[tuple[str, str], ...]:
+    """What others have said since the last letter; nothing for somebody who has not sat down with them."""
+    if look.seats[seat].status == "invited":
+        return ()
+    with here.store.reading() as connection:
+        return tuple((look.names[one.seat], one.text) for one in talk.untold(connection, look.row.id, seat))
 
 
 def _free(here: House, look: Look) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""Letters that belong to a person and to no seat: the link to sign in, and the question whether an address is right."""
+"""Letters that belong to a person and to no seat: the link to sign in, is this your address, and the one of the day."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
-from engine import catalogue
 from service.drawing import environment
 from service.house import House
 from service.languages import in_game
-from service.store import book
 from service.store.schema import people
 from service.timing import HOUR
-from workers import envelopes
+from workers import digest, envelopes
+from workers.digest import Turn
 from workers.envelopes import Order, Paper
 
 
@@ -31,6 +30,9 @@ class Sheet(Struct, frozen=True):
     until: datetime | None = None
     title: str = ""
     players: tuple[str, ...] = ()
+    joined: bool = False
+    turns: tuple[Turn, ...] = ()
+    more: int = 0
 
 
 def write(here: House, order: Order) -> EmailMessage | None:
@@ -38,11 +40,11 @@ def write(here: House, order: Order) -> EmailMessage | None:
     kind, _, rest = order.kind.partition("/")
     with here.store.reading() as connection:
         person = connection.execute(select(people).where(people.c.id == order.person)).one()
-        sheet = WRITERS[kind](here, connection, order, person, rest)
+    sheet = WRITERS[kind](here, order, person, rest)
     return _message(here, order, sheet) if sheet is not None else None
 
 
-def _enter(here: House, _: Connection, __: Order, person: Row[Any], at: str) -> Sheet | None:
+def _enter(here: House, _: Order, person: Row[Any], at: str) -> Sheet | None:
     """The link to sign in, good for an hour."""
     until = int(at) + HOUR
     if here.now() >= until:
@@ -51,22 +53,41 @@ def _enter(here: House, _: Connection, __: Order, person: Row[Any], at: str) -> 
     return Sheet("enter", person.name, envelopes.wishes(here, person.id), link, datetime.fromtimestamp(until, UTC))
 
 
-def _confirm(here: House, connection: Connection, order: Order, person: Row[Any], table: str) -> Sheet | None:
+def _confirm(here: House, order: Order, person: Row[Any], table: str) -> Sheet | None:
     """Whether an address is right, asked before letters go to others; named is the table they would invite to."""
     if person.confirmed_at is not None:
         return None
     link = f"{here.settings.address}/confirm/{here.links.confirm(person.id, person.address)}"
     sheet = Sheet("confirm", person.name, envelopes.wishes(here, person.id), link)
-    table = table.partition("/")[0]
-    row = book.find(connection, table) if table else None
-    if row is None:
+    look = here.desk.look(table.partition("/")[0]) if table else None
+    if look is None:
         return sheet
-    game = catalogue.find(row.game).META
-    names = tuple(seat.name for seat in book.seats_of(connection, table) if seat.person not in (None, person.id))
-    return replace(sheet, title=in_game(order.language, game.name, game.title), players=names)
+    title = in_game(order.language, look.game.META.name, look.game.META.title)
+    sitting = [seat for seat in look.seats if seat.person is not None]
+    names = tuple(seat.name for seat in sitting if seat.person != person.id)
+    joined = bool(sitting) and sitting[0].person != person.id
+    return replace(sheet, title=title, players=names, joined=joined)
 
 
-WRITERS = {"enter": _enter, "confirm": _confirm}
+def _digest(here: House, order: Order, person: Row[Any], _: str) -> Sheet | None:
+    """The letter of the day; nothing where no table waits for its reader any more."""
+    waiting = digest.waiting(here, person)
+    turns = tuple(turn for seat in waiting[: digest.MOST] if (turn := digest.turn(here, seat, order.language)))
+    more = max(0, len(waiting) - digest.MOST)
+    return Sheet("digest", person.name, envelopes.wishes(here, person.id), turns=turns, more=more) if turns else None
+
+
+def _replaced(here: House, order: Order, person: Row[Any], seat: str) -> Sheet | None:
+    """Who plays on in a seat that was somebody's; nothing where it is his again."""
+    table, number = seat.split("/")[:2]
+    look = here.desk.look(table)
+    if look.seats[int(number)].person == person.id:
+        return None
+    title, taker = in_game(order.language, look.game.META.name, look.game.META.title), look.names[int(number)]
+    return Sheet("replaced", person.name, envelopes.wishes(here, person.id), title=title, players=(taker,))
+
+
+WRITERS = {"enter": _enter, "confirm": _confirm, "digest": _digest, "replaced": _replaced}
 
 
 def _message(here: House, order: Order, sheet: Sheet) -> EmailMessage:

@@ -13,10 +13,13 @@ import structlog
 from msgspec.structs import replace
 from sqlalchemy import Connection, Row, func, select, update
 
-from service import wishes
+from service import bounces, timing, vacations, wishes
 from service.house import House
+from service.store import book
 from service.store.schema import letters, people, seats
-from workers import answer, personal
+from service.timing import Calendar
+from service.wishes import Wishes
+from workers import answer, digest, personal, returned, sorts
 from workers.envelopes import Order
 from workers.letters import write
 
@@ -24,6 +27,7 @@ log = structlog.get_logger()
 
 Due = Row[Any]
 BATCH = 25
+UNPROVEN = ("invitation",)
 TRIES = 24  # three to four days
 OWED = (
     select(letters.c.id)
@@ -65,7 +69,7 @@ def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
     columns = (
         *(column for column in letters.c if column.name != "person"),
         *(people.c.id.label("person"), people.c.address, people.c.language),
-        *(people.c.calendar, people.c.wishes, people.c.bounced_at),
+        *(people.c.calendar, people.c.wishes, people.c.bounced_at, people.c.confirmed_at),
         *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
         seats.c.wishes.label("otherwise"),
     )
@@ -76,7 +80,8 @@ def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
 
 def send(here: House, batch: Sequence[Due]) -> None:
     """Write and send these letters over one connection."""
-    ready = [(row, message) for row in batch if (message := _written(here, row)) is not None]
+    leaving = [row for row in batch if _leaves(here, row)]
+    ready = [(row, message) for row in leaving if (message := _written(here, row)) is not None]
     if not ready:
         return
     try:
@@ -93,14 +98,73 @@ def send(here: House, batch: Sequence[Due]) -> None:
                 return
 
 
-def _written(here: House, row: Due) -> EmailMessage | None:
-    """The letter; None where it is not sent, at least not now, and then that is noted."""
+def _leaves(here: House, row: Due) -> bool:
+    """Whether a letter is for sending now; otherwise what becomes of it is noted."""
+    sort, outcome = sorts.of(row.kind), _unsent(row)
+    if outcome:
+        _done(here, row, outcome)
+    elif _unproven(here, row):
+        _hold(here, row)
+    elif sort.fate(_wished(row).letters) == "gathered":
+        _gather(here, row)
+    elif sort.waits and (until := _until(here, row)):
+        _wait(here, row, until)
+    else:
+        return True
+    return False
+
+
+def _unsent(row: Due) -> str:
+    """Why a letter is never sent; empty where it is."""
+    sort = sorts.of(row.kind)
     if row.person is None:
-        _done(here, row, "nobody there")
-        return None
-    wished = wishes.at_table(row.wishes, row.otherwise or "")
+        return "nobody there"
+    if row.bounced_at is not None and sort.stops:
+        return "address bounced"
+    return "not wanted" if sort.fate(_wished(row).letters) == "unwanted" else ""
+
+
+def _unproven(here: House, row: Due) -> bool:
+    """Whether it is not known yet that this reader's address is right; then no more than an invitation leaves."""
+    return bool(row.table) and row.kind not in UNPROVEN and here.settings.confirms and row.confirmed_at is None
+
+
+def _wished(row: Due) -> Wishes:
+    return wishes.at_table(row.wishes, row.otherwise or "")
+
+
+def _calendar(here: House, row: Due) -> Calendar:
+    """When the reader rests, with his vacations."""
+    with here.store.reading() as connection:
+        away = vacations.of(connection, row.person)
+    return replace(timing.calendar(row.calendar), away=tuple(away))
+
+
+def _gather(here: House, row: Due) -> None:
+    """Set a letter aside for the one letter of the day, which is owed with it."""
+    calendar = _calendar(here, row)
+    with here.store.writing() as connection:
+        digest.owe(connection, row.person, _wished(row).hour, calendar, here.now())
+        _mark(connection, row, here.now(), digest.GATHERED)
+
+
+def _until(here: House, row: Due) -> int | None:
+    """When the reader of a letter is up again; None where he is, or where his time would be over by then."""
+    now = here.now()
+    until = timing.awake(now, _calendar(here, row))
+    late = row.deadline is not None and row.deadline <= until
+    return until if until > now and not late else None
+
+
+def _wait(here: House, row: Due, until: int) -> None:
+    with here.store.writing() as connection:
+        same = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
+        connection.execute(same.values(due_at=until, tries=row.tries - 1))
+
+
+def _written(here: House, row: Due) -> EmailMessage | None:
     order = Order(row.table or "", row.seq or 0, row.seat or 0, row.kind, row.address, row.name, row.language, row.said)
-    order = replace(order, person=row.person, plain=wished.plain)
+    order = replace(order, person=row.person, plain=_wished(row).plain)
     try:
         message = write(here, order) if row.table else personal.write(here, order)
     except Exception as error:
@@ -137,7 +201,18 @@ def _refused(here: House, row: Due, error: smtplib.SMTPRecipientsRefused | smtpl
         _later(here, row, str(error))
         return
     log.warning("letter refused for good", letter=row.id, error=str(error))
-    _done(here, row, f"refused: {error}")
+    with here.store.writing() as connection:
+        _mark(connection, row, here.now(), f"refused: {error}")
+        if why := _gone(error):
+            bounces.note(connection, row.person, why, here.now())
+
+
+def _gone(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> str:
+    """What the server said of an address that will never take a letter; empty where something else displeased it."""
+    if isinstance(error, smtplib.SMTPDataError):
+        return ""
+    said = [(code, text.decode("utf-8", "replace")) for code, text in error.recipients.values()]
+    return " ".join(f"{code} {text}" for code, text in said if returned.gone(code, text))
 
 
 def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> bool:
@@ -148,8 +223,19 @@ def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> 
 
 def _done(here: House, row: Due, outcome: str) -> None:
     with here.store.writing() as connection:
-        marked = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
-        connection.execute(marked.values(sent_at=here.now(), outcome=outcome))
+        _mark(connection, row, here.now(), outcome)
+
+
+def _mark(connection: Connection, row: Due, at: int, outcome: str) -> None:
+    same = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
+    connection.execute(same.values(sent_at=at, outcome=outcome, said=""))
+
+
+def _hold(here: House, row: Due) -> None:
+    """Nobody has proven yet that this address is right; until then no more than an invitation leaves."""
+    with here.store.writing() as connection:
+        waits = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
+        connection.execute(waits.values(due_at=book.HELD, tries=row.tries - 1))
 
 
 def _later(here: House, row: Due, why: str) -> None:

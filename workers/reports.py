@@ -16,17 +16,18 @@ from service.house import House
 from service.languages import Said
 from service.store.schema import mails
 
-Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "pause", "talk"]
+Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "pause", "talk", "said"]
 
 
 class Line(Struct, frozen=True, omit_defaults=True):
-    """One line of a mail: the move it was taken for, the entry it made, or why it made none."""
+    """One line of a mail: the move it was taken for, the entry it made, or why it made none and by which paragraph."""
 
     said: str
     outcome: Outcome
     move: str = ""
     seq: int | None = None
     why: Said = Said()
+    rule: str = ""
 
 
 class Report(Struct, frozen=True, omit_defaults=True):
@@ -42,17 +43,19 @@ class Report(Struct, frozen=True, omit_defaults=True):
 
 
 class Told(Struct, frozen=True):
-    """A line as the letter shows it: what was written, what became of it, and what that did, in sentences."""
+    """A line as the letter shows it: what was written, what became of it, what that did, and where the rule stands."""
 
     said: str
     outcome: Outcome
     why: Said
     sentences: tuple[str, ...]
+    rule: str = ""
+    address: str = ""
 
 
 def refused(said: str, why: Refused) -> Line:
     """A line that fits nothing, and why."""
-    return Line(said, "refused", why=Said.of(why))
+    return Line(said, "refused", why=Said.of(why), rule=why.rule)
 
 
 def keep(connection: Connection, mail: int, report: Report, at: int, answered: bool) -> None:
@@ -69,8 +72,10 @@ def find(connection: Connection, mail: int) -> tuple[Row[tuple[object, ...]], Re
 
 def told(here: House, look: Look, report: Report, voice: Voice, seat: int) -> tuple[Told, ...]:
     """Every line of a mail as its sender is to be told of it."""
+    rules = f"{here.settings.address}/rules/{look.row.game}#"
     return tuple(
-        Told(line.said, line.outcome, line.why, _sentences(here, look, line, voice, seat)) for line in report.lines
+        Told(line.said, line.outcome, line.why, _sentences(here, look, line, voice, seat), line.rule, rules + line.rule)
+        for line in report.lines
     )
 
 

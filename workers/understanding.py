@@ -7,13 +7,23 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
+from msgspec import Struct
+
 from engine import menu as menus
 from engine.menu import Menu, Move
 from engine.refusal import Refused
 from service.words import Words
 
 TALK: Literal["talk"] = "talk"
-Meaning = Move | Refused | Literal["talk"]
+
+
+class Remark(Struct, frozen=True):
+    """Something to be said at the table."""
+
+    text: str
+
+
+Meaning = Move | Refused | Remark | Literal["talk"]
 
 ASIDE = ("status", "help", "pause")  # said to the house, not to the table
 QUIETLY = ("agree", "refuse", "sit")  # everyday words, which mean something only where they are asked for
@@ -29,7 +39,7 @@ def understand(line: str, offered: Menu, words: Words) -> Meaning:
     said = bits(line)
     if not said:
         return TALK
-    aside = _aside(said, offered, words)
+    aside = _aside(said, offered, words) or _remark(line, offered, words)
     if aside:
         return aside
     why: Refused | None = None
@@ -58,6 +68,16 @@ def _aside(said: list[str], offered: Menu, words: Words) -> Move | None:
         verb = verb_of(candidate, verbs, words)
         if verb and _length(candidate, verb, words) == len(candidate):
             return Move(verb)
+    return None
+
+
+def _remark(line: str, offered: Menu, words: Words) -> Remark | None:
+    """What follows the word that begins such a line, as it was written; where the game has that word, it is a move."""
+    for size in (2, 1):
+        told = line.split(maxsplit=size)
+        begun = " ".join(bits(" ".join(told[:size]))).casefold()
+        if begun in words.table.say and verb_of([begun], tuple(entry.verb for entry in offered), words) is None:
+            return Remark(told[size].lstrip(":-–— ") if len(told) > size else "")
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,6 +12,7 @@ from service.commands import terminal
 from service.commands.replay import load
 from service.commands.terminal import (
     FINE,
+    MISUSED,
     WRONG,
     Misuse,
     Parser,
@@ -23,7 +24,7 @@ from service.commands.terminal import (
 )
 
 if TYPE_CHECKING:
-    from engine.audit import Report
+    from engine.audit import Comparison, Receipt, Report
     from engine.log import Export
 
 
@@ -80,12 +81,38 @@ def _add_audit(subparsers: Subparsers[Parser]) -> None:
         "Check logs: is the chain whole, was every draw honest, every move legal, would today's rules agree?",
         "depesche audit game.json",
         "depesche audit --all --json",
+        "depesche audit game.json --receipts letter.eml --receipt 9f86d081...@17",
     )
     parser.add_argument("files", metavar="FILE", nargs="*", help="an exported log")
     parser.add_argument("--table", metavar="T", action="append", default=[], help="a table of the service")
     parser.add_argument("--all", action="store_true", help="every table of the service")
+    parser.add_argument(
+        "--receipt",
+        metavar="HASH@LENGTH",
+        action="append",
+        default=[],
+        type=receipt,
+        help="a receipt from a letter, which the log has to agree with: the hash, and after how many entries",
+    )
+    parser.add_argument(
+        "--receipts",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a saved letter (.eml), a mailbox (mbox) or a text whose receipts the log has to agree with",
+    )
     add_database(parser)
     add_json(parser)
+
+
+def receipt(text: str) -> Receipt:
+    """A receipt as it is written on the command line."""
+    from engine.audit import HASH, Receipt
+
+    found, _, length = text.strip().lower().partition("@")
+    if not HASH.fullmatch(found) or not length.isascii() or not length.isdigit() or len(length) > 9:
+        raise ArgumentTypeError(f"“{text}” is not a receipt; one is 64 hexadecimal digits, @ and a number of entries")
+    return Receipt(found, int(length))
 
 
 def _add_export(subparsers: Subparsers[Parser]) -> None:
@@ -119,17 +146,48 @@ def _add_import(subparsers: Subparsers[Parser]) -> None:
 def audit(args: Namespace) -> int:
     if not (args.files or args.table or args.all):
         raise Misuse("Name the logs to audit: files, --table T or --all.")
-    status, found = FINE, list[dict[str, Any]]()
+    receipts = _receipts(args)
+    status, found, held = FINE, list[dict[str, Any]](), 0
     for name, log in _logs(args):
-        report = audited(name, log)
-        status = WRONG if report.finding else status
+        report, comparisons = audited(name, log), _compared(log, receipts)
+        held += len(comparisons)
+        status = WRONG if report.finding or not all(one.agrees for one in comparisons) else status
         if args.json:
-            found.append({"log": name, **_described(log, report)})
+            found.append({"log": name, **_described(log, report, comparisons)})
         else:
-            _say(name, report)
+            _say(name, report, comparisons)
     if args.json:
         terminal.print_json(found)
+    if receipts and not held:
+        terminal.complain(f"None of these receipts is from a log named here; they are from table {receipts[0].table}.")
+        return MISUSED
     return status
+
+
+def _receipts(args: Namespace) -> tuple[Receipt, ...]:
+    """The receipts that were named; letters say which table they are from, a bare hash does not."""
+    from service import receipts
+
+    given = list(args.receipt)
+    for file in args.receipts:
+        terminal.read(file)
+        found = list(receipts.found(Path(file)))
+        if not found:
+            raise Misuse(f"{file} holds no receipt; one stands at the foot of every letter from a table.")
+        given += found
+    if not all(one.table for one in given) and (args.all or len(args.files) + len(args.table) > 1):
+        raise Misuse("A receipt that does not say its table is held against one log: name just that one.")
+    return tuple(given)
+
+
+def _compared(log: Export, receipts: tuple[Receipt, ...]) -> tuple[Comparison, ...]:
+    """The receipts held against a log; one whose digests are none agrees with nothing."""
+    from engine import audit as audits
+
+    try:
+        return audits.compared(log, receipts)
+    except ValueError:
+        return tuple(audits.Comparison(one, False, "The log has digests that are none.") for one in receipts)
 
 
 def _logs(args: Namespace) -> Iterator[tuple[str, Export]]:
@@ -158,22 +216,23 @@ def audited(name: str, log: Export) -> Report:
         return audits.Report(len(log.entries), 0, log.head, audits.Finding(0, "tampering", sentence))
 
 
-def _described(log: Export, report: Report) -> dict[str, Any]:
+def _described(log: Export, report: Report, comparisons: tuple[Comparison, ...]) -> dict[str, Any]:
     return {
         "table": log.table,
         "game": log.game,
-        "sound": report.finding is None,
+        "sound": report.finding is None and all(one.agrees for one in comparisons),
         "entries": report.entries,
         "replayed": report.replayed,
         "head": report.head,
         "finding": report.finding,
+        "receipts": comparisons,
     }
 
 
-def _say(name: str, report: Report) -> None:
+def _say(name: str, report: Report, comparisons: tuple[Comparison, ...] = ()) -> None:
     from engine import audit as audits
 
-    for sentence in audits.sentences(report):
+    for sentence in (*audits.sentences(report), *(one.sentence for one in comparisons)):
         print(f"{name}: {sentence}")
 
 

@@ -128,9 +128,11 @@ def _server(house: House) -> Any:
     import waitress.server
 
     from service import create_app
+    from service.web import prepare
 
     host, port = house.settings.host, house.settings.port
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a short line of visitors is no news
+    prepare.beside()
     try:
         return waitress.server.create_server(create_app(house), host=host, port=port, threads=8, ident=None)
     except OSError as error:
@@ -222,6 +224,7 @@ def run_web(options: argparse.Namespace) -> int:
 
     from service import create_app
     from service.house import House
+    from service.web import prepare
 
     settings = _settings(options)
     house = House(settings)
@@ -242,6 +245,7 @@ def run_web(options: argparse.Namespace) -> int:
                 self.cfg.set(name, value)
 
         def load(self) -> Any:
+            prepare.beside()
             return create_app(House(settings))
 
     Pages().run()

@@ -186,3 +186,11 @@ def release(connection: Connection, table: str, at: int) -> None:
     connection.execute(update(tables).where(tables.c.id == table).values(held=False))
     waiting = update(letters).where(letters.c.table == table, letters.c.due_at == HELD, letters.c.sent_at.is_(None))
     connection.execute(waiting.values(due_at=at))
+
+
+def release_person(connection: Connection, person: int, at: int) -> None:
+    """Let the letters go that waited for this person's word alone; where the whole table waits, they wait on."""
+    seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat) & (seats.c.person == person)
+    own = select(seats.c.seat).select_from(seats.join(tables)).where(seat, ~tables.c.held).exists()
+    waiting = update(letters).where(own, letters.c.due_at == HELD, letters.c.sent_at.is_(None))
+    connection.execute(waiting.values(due_at=at))

@@ -97,6 +97,7 @@ seats = Table(
         postgresql_where=text("open_since IS NOT NULL AND status IN ('bot', 'resigned')"),
     ),
     Index("seats_person", "person"),
+    Index("seats_released", "table", sqlite_where=text("released = 1"), postgresql_where=text("released")),
 )
 
 vacations = Table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -24,8 +25,10 @@ from service.web.account import account
 from service.web.alone import alone
 from service.web.answers import Refusal
 from service.web.api import api
+from service.web.aside import aside
 from service.web.choice import choice
 from service.web.confirming import confirming
+from service.web.gallery import gallery
 from service.web.joining import joining
 from service.web.lobby import lobby
 from service.web.mailbox import mailbox
@@ -53,9 +56,11 @@ BLUEPRINTS = (
     alone,
     rules,
     table,
+    aside,
     joining,
     confirming,
     replay,
+    gallery,
     whatif,
     substitutes,
     wishes,
@@ -82,6 +87,11 @@ SENTENCES = {
     413: Said("That is far too much text for a move; please write a few words."),
     415: Said("Please send JSON, with the header Content-Type: application/json."),
     429: Said("That was a little too much at once; please wait a while and try again."),
+}
+FOR_PROGRAMS = SENTENCES | {
+    404: Said("There is nothing at this address; the page /api tells what there is."),
+    405: Said("This cannot be done here; the header Allow says what can, and the page /api how."),
+    413: Said("That is too much; a request has at most 64 kB."),
 }
 OLD = Said("This page has grown old; please go back, load it again, and send the form once more.")
 FAULT = Said("Something went wrong on our side. Nothing was changed; please try again in a moment.")
@@ -135,8 +145,9 @@ def _by_link() -> str:
 
 def _failed(error: Exception) -> Any:
     """One sentence, on a page or as JSON, that says what to do instead."""
-    status, said = _said(error)
-    if request.path.startswith("/api/"):
+    for_program = request.path.startswith("/api/")
+    status, said = _said(error, FOR_PROGRAMS if for_program else SENTENCES)
+    if for_program:
         refusal = Refusal(say(language(), said), error.rule if isinstance(error, Refused) else "")
         return msgspec.json.encode(refusal), status, _told(error)
     return problem(said, status)
@@ -148,7 +159,7 @@ def _told(error: Exception) -> dict[str, str]:
     return {**own, "Content-Type": JSON, "Cache-Control": "no-store"}
 
 
-def _said(error: Exception) -> tuple[int, Said]:
+def _said(error: Exception, sentences: Mapping[int, Said]) -> tuple[int, Said]:
     match error:
         case Unknown():
             return 404, Said.of(error)
@@ -159,7 +170,7 @@ def _said(error: Exception) -> tuple[int, Said]:
         case CSRFError():
             return 400, OLD
         case HTTPException(code=int(code)):
-            return code, SENTENCES.get(code, Said(str(error.description)))
+            return code, sentences.get(code, Said(str(error.description)))
     log.error("page failed", path=request.path, exc_info=error)
     return 500, FAULT
 

@@ -52,7 +52,8 @@ class Guest(Struct, forbid_unknown_fields=True):
 class Opening(Struct, forbid_unknown_fields=True):
     """A table to be opened; a guest without an address is a bot. A clock says more than a pace, and goes before it.
 
-    The same again with the same key is the same table; a key is 16 random characters or more.
+    The same again with the same key is the same table; a key is 16 random characters or more. Where it is not
+    `watched`, the link for looking on leads nowhere.
     """
 
     game: Line
@@ -60,6 +61,7 @@ class Opening(Struct, forbid_unknown_fields=True):
     options: dict[str, str | int | bool] = {}
     pace: Annotated[int, Meta(ge=0, le=31_536_000)] | None = None
     clock: Clock | None = None
+    watched: bool = True
     language: Annotated[Language, Meta(description="Of letters to who is new here")] | UnsetType = UNSET
     key: Annotated[str, Meta(pattern="^([!-~]{16,80})?$")] = ""
 
@@ -136,7 +138,8 @@ def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
     guests = [Invited(guest.name, guest.address, who=guest.who) for guest in body.players]
     clock = body.clock or body.pace
-    return Answer(house().desk.open_table(body.game, body.options, guests, clock, _spoken(body), body.key), 201)
+    desk, spoken = house().desk, _spoken(body)
+    return Answer(desk.open_table(body.game, body.options, guests, clock, spoken, body.key, body.watched), 201)
 
 
 @interface.offers("GET", "/t/<link>", {200: Seen, 404: Refusal}, kept=True)

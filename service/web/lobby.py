@@ -62,7 +62,7 @@ def welcome() -> Response:
 def picture(name: str) -> Response:
     """A board of that game, as its sign in the lobby."""
     spoken = request.args.get("in", SOURCE)
-    response = make_response(_drawn(name, spoken if spoken in LANGUAGES else SOURCE))
+    response = make_response(drawn(name, spoken if spoken in LANGUAGES else SOURCE))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response
@@ -85,8 +85,8 @@ def open_table(name: str) -> Reply:
         if option.kind == "switch" and form.get(f"asked.{option.name}"):
             chosen[option.name] = "on" if form.get(f"option.{option.name}") else "off"
     try:
-        key = form.get("key", "")[:80]
-        opened = house().desk.open_table(name, chosen, _invited(form), _clock(form), language(), key)
+        key, watched = form.get("key", "")[:80], _watched(form)
+        opened = house().desk.open_table(name, chosen, _invited(form), _clock(form), language(), key, watched)
     except Refused as refused:
         return _form(name, form, refused, 422)
     first = next(link for link in opened.links if link)
@@ -121,6 +121,11 @@ def _clock(form: Mapping[str, str]) -> Clock:
         spare_weekends=bool(form.get("spare_weekends")),
         automatic=bool(form.get("automatic")),
     )
+
+
+def _watched(form: Mapping[str, str]) -> bool:
+    """Whether others may look on: yes, where nobody was asked."""
+    return bool(form.get("watched")) or not form.get("asked.watched")
 
 
 def _number(form: Mapping[str, str], name: str, most: int) -> int:
@@ -161,7 +166,7 @@ def _options(name: str) -> tuple[Option, ...]:
 
 
 @functools.cache
-def _drawn(name: str, spoken: str) -> str:
+def drawn(name: str, spoken: str) -> str:
     """The board of a game some moves after its beginning, as all may see it."""
     game = game_of(name)
     most = max(seats for seats in game.META.seats if not objection(game, game.META.options(), seats))

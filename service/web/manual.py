@@ -124,7 +124,8 @@ def _mentioned(schema: Any) -> Iterator[str]:
 
 
 def _fields(schema: Mapping[str, Any]) -> Iterator[Field]:
-    needed = schema.get("required", ())
+    sent = "additionalProperties" in schema  # only what is sent may leave something out
+    needed = schema.get("required", ()) if sent else ()
     for name, told in schema.get("properties", {}).items():
         yield Field(name, _kind(told), _about(told), name in needed)
 

@@ -38,7 +38,8 @@ with `seen` set to `length` - 1; otherwise wait and ask again with `If-None-Matc
 With more than 1,000 moves `moves` is empty: put a move together from the `menu`, or word by word with \
 GET /t/{link}/menu?said=….
 
-**Sending twice** does no harm: the same `key` of the same seat is the same submission and gets the same verdict. \
+**Sending twice** does no harm: the same `key` of the same seat is the same submission and gets the same verdict; the \
+same `key` of an opening is the same table. \
 Sent with `seen`, a move is refused if what the seat sees has changed since.
 
 **Refusals** have one form, whatever went wrong: `refused` is a sentence that says what to do instead, in the first \

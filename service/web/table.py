@@ -14,12 +14,13 @@ from werkzeug.wrappers import Response as Reply
 from engine import table as tables
 from engine.menu import Menu
 from engine.record import Table
-from service import chronicle, confirming, foresight, people, substitutes, timing
+from service import bounces, chronicle, confirming, foresight, people, substitutes, timing
 from service.desk import Look, Place
 from service.drawing import Scene, Voice, players
 from service.languages import in_game
 from service.timing import Calendar
 from service.web import offer
+from service.web.aside import around, spoken
 from service.web.joining import waiting
 from service.web.pages import house, language, page
 
@@ -33,9 +34,9 @@ def show(link: str) -> Response:
     """The page of a seat, or of somebody who looks on."""
     place = house().desk.find(link)
     look = house().desk.look(place.table)
-    said = _said(place)
+    common = {**_common(place, look), **around(place, look), "said": _said(place)}
     if look.table.phase != "playing" and look.table.phase != "over":
-        return page("gathering.html", **_common(place, look), said=said, nonce=secrets.token_hex(4))
+        return page("gathering.html", **common, nonce=secrets.token_hex(4))
     menu = _menu(place, look)
     scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
     board = house().desk.shelf.prints.of((place.table, look.row.length), scene, voice)
@@ -43,8 +44,7 @@ def show(link: str) -> Response:
     commands = tables.commands(look.table, place.seat) if place.seat is not None else ()
     return page(
         "table.html",
-        **_common(place, look),
-        said=said,
+        **common,
         svg=Markup(board.svg),  # noqa: S704 - our own template, which escapes what goes in
         text=board.text,
         alt=board.alt,
@@ -85,9 +85,11 @@ def move(link: str) -> Reply:
 @table.get("/pulse")
 def pulse(link: str) -> Reply:
     """How far the table has come: little to ask for, so that an open page may ask often."""
-    row = house().desk.look(house().desk.find(link).table).row
-    response = make_response({"length": row.length, "head": row.head})
-    response.set_etag(row.head)
+    place = house().desk.find(link)
+    row = house().desk.look(place.table).row
+    said = spoken(place)
+    response = make_response({"length": row.length, "head": row.head, "talk": said})
+    response.set_etag(f"{row.head}.{said}")
     response.headers["Cache-Control"] = "no-cache"
     return response.make_conditional(request)
 
@@ -117,7 +119,8 @@ def _common(place: Place, look: Look) -> dict[str, Any]:
         "options": look.table.options,
         "clock": look.clock,
         "now": house().now(),
-        "watch": url_for("table.show", link=house().links.watch(look.row.id)),
+        "unreachable": bounces.unreachable(house().desk, look.row.id),
+        "watch": url_for("table.show", link=house().links.watch(look.row.id)) if look.row.watched else "",
         **waiting(place, look),
     }
 

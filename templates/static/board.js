@@ -65,8 +65,16 @@ export function lay() {
     } else {
       restart(token);
     }
+    const own = said.length;
     hurry();
     draw();
+    if ("atOnce" in bar.dataset && said.length === own && finished()) bar.requestSubmit(confirm);
+  }
+
+  // A whole move, to which nothing can be added and which cannot mean anything else.
+  function finished() {
+    const living = alive();
+    return living.length === 1 && whole(living[0], said) && !following(living[0], said).length;
   }
 
   // A token that does not follow here may follow earlier: another stone is taken up instead. The last one again is put down.

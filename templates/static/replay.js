@@ -88,11 +88,9 @@ function show(text) {
 // Playing by itself: nothing moves unasked, and it pauses when somebody steers, looks away, or the end is reached.
 
 function play() {
-  const bar = document.querySelector(".play");
   if (playing) return pause();
   if (now() >= last()) go(first());
-  bar.querySelector("button").setAttribute("aria-pressed", "true");
-  toggle(bar);
+  toggle();
   next();
 }
 
@@ -109,13 +107,11 @@ function pause() {
   if (!playing) return;
   clearTimeout(playing);
   playing = null;
-  const bar = document.querySelector(".play");
-  bar.querySelector("button").setAttribute("aria-pressed", "false");
-  toggle(bar);
+  toggle();
 }
 
-function toggle(bar) {
-  for (const face of bar.querySelectorAll("button span")) face.hidden = !face.hidden;
+function toggle() {
+  for (const face of document.querySelectorAll(".play button span")) face.hidden = !face.hidden;
 }
 
 function steer(at) {

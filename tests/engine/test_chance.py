@@ -151,3 +151,17 @@ def test_what_is_not_rigged_is_left_to_another_source():
     luck = chance.rigged({"die": [2]}, chance.sealed(SEED, 0).source)
     assert luck.roll("die", 6) == 2
     assert luck.roll("die", 6) == chance.drawn(SEED, 0, 1, 6) + 1
+
+
+def test_what_is_certain_may_be_foreseen_or_not():
+    rig = chance.Rig({"tile": ["U", "V"], "die": [4]})
+    luck = chance.Chance(rig)
+    assert luck.pick("tile", ["U"]) == "U"
+    assert rig.left == {"tile": ["V"], "die": [4]}
+    luck.reveal("die")
+    assert luck.pick("tile", ["W"]) == "W"
+    assert luck.roll("die", 6) == 4
+    assert rig.left == {"tile": ["V"]}
+    assert [draw.size for draw in luck.draws] == [1, 1, 1, 6]
+    chance.Chance(chance.Rig({}, rig)).pick("tile", ["V"])
+    assert rig.left == {}

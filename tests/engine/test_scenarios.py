@@ -122,6 +122,18 @@ def test_what_does_not_hold_is_found_and_says_where(text, sentence):
 
 
 @pytest.mark.parametrize(
+    ("deal", "text"),
+    [
+        (DEAL.replace("deck", "dice"), ""),
+        (DEAL, step('seat = 0\nmove = "play 7"\nrig = { deck = [12] }')),
+    ],
+)
+def test_what_was_foreseen_and_is_never_drawn_is_wrong(deal, text):
+    with pytest.raises(Failed, match=r"foreseen but never drawn: “d[a-z]+”: .*[0-9]"):
+        run(text, deal)
+
+
+@pytest.mark.parametrize(
     ("deal", "sentence"),
     [
         ('game = "highcard"\nseats = 9\n', "the opening: High Card is played by 2, 3, 4 players, not by 9"),

@@ -307,6 +307,7 @@ def test_who_is_deleted_leaves_no_word_behind_and_every_game_whole(hall: Hall) -
     assert visitor.client.get("/my").status_code == 303
     left = everything(hall)
     assert re.search(r"anna", left, re.IGNORECASE) is None
+    assert "order pass" not in left
     assert archive.export(finished.table) == before
     for opened in (finished, three, two, waiting):
         visitor.get(f"/t/{opened.links[0]}", 404)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from email.message import EmailMessage
 from pathlib import Path
 from threading import Barrier
 
@@ -12,9 +13,12 @@ from sqlalchemy import func, select
 from engine.refusal import Refused
 from service import confirming, joining
 from service.desk import Invited, Opened, Unknown
+from service.people import is_confirmed
 from service.settings import DAY
 from service.store.schema import letters, people, tables
+from tests.servers import Sink
 from tests.service.test_pages import ROWS, Hall, Strict
+from workers import inbox, post
 
 ANNA = Invited("Anna", "anna@example.org")
 BERT = Invited("Bert", "bert@example.org")
@@ -345,6 +349,42 @@ def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Hall) ->
     response = strict.visitor().post(f"/join/{opened.join}", name="Clara", address="clara@example.org")
     assert kinds(strict, "clara@example.org") == [f"confirm/{opened.table}"]
     assert "We wrote to clara@example.org" in strict.visitor().get(response.location)
+
+
+def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Hall, smtp_sink: Sink) -> None:
+    strict.house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    open_for(strict, ANNA, BERT)
+    confirming.confirm(strict.house.desk, proof(strict, "anna@example.org"))
+    opened = open_for(strict, ANNA, ANYBODY)
+    joining.join(strict.house.desk, opened.join, CLARA)
+    strict.visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
+    while strict.turn(opened) == 0:
+        strict.do(opened, strict.moves(opened)[0])
+    strict.time += 120
+    post.deliver()
+    to = [str(letter["To"]) for letter in smtp_sink.letters]
+    assert [one for one in to if "clara" in one] == ["Clara <clara@example.org>"]
+    assert "You sat down at a table of Kaiser" in " ".join(
+        smtp_sink.letters[-1].get_body(("plain",)).get_content().split()
+    )
+    confirming.confirm(strict.house.desk, proof(strict, "clara@example.org"))
+    post.deliver()
+    subjects = [str(letter["Subject"]) for letter in smtp_sink.letters if "clara" in str(letter["To"])]
+    assert len(subjects) == 2
+    assert subjects[0] == "Please confirm your address"
+
+
+def test_an_answer_by_mail_proves_the_address(strict: Hall) -> None:
+    open_for(strict, ANNA, BERT)
+    confirming.confirm(strict.house.desk, proof(strict, "anna@example.org"))
+    opened = open_for(strict, ANNA, CLARA)
+    to = strict.house.desk.address_of(strict.look(opened).seats[1])
+    mail = EmailMessage()
+    mail["From"], mail["To"] = "clara@example.org", to
+    mail.set_content("sit")
+    inbox.take(strict.house, mail.as_bytes(), to, "clara@example.org")
+    with strict.house.store.reading() as connection:
+        assert is_confirmed(connection, person(strict, "clara@example.org"))
 
 
 # Floods

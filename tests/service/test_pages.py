@@ -18,6 +18,7 @@ from engine import catalogue
 from engine import table as tables
 from service import create_app
 from service.desk import Invited, Look, Opened, Place
+from service.drawing import TEMPLATES
 from service.house import House
 from service.settings import Settings
 from service.store.schema import letters, mailbox, people, seats
@@ -140,6 +141,15 @@ ROWS = {"name__0": "Anna", "address__0": "anna@example.org", "name__1": "Bert", 
 
 
 # What pages show
+
+
+def test_every_address_in_a_template_is_one_of_ours(hall: Hall) -> None:
+    named = {
+        (path.name, endpoint)
+        for path in TEMPLATES.rglob("*.html")
+        for endpoint in re.findall(r"url_for\('([\w.]+)'[,)]", path.read_text("utf-8"))
+    }
+    assert {(name, endpoint) for name, endpoint in named if endpoint not in hall.app.view_functions} == set()
 
 
 def test_the_lobby_shows_every_game_with_designer_and_publisher(visitor: Visitor) -> None:
@@ -313,7 +323,7 @@ def test_the_pulse_says_how_far_the_table_is_and_nothing_when_unchanged(hall: Ha
     opened = hall.begin()
     path = f"/t/{opened.links[0]}/pulse"
     first = visitor.client.get(path)
-    assert first.json == {"length": hall.look(opened).row.length, "head": hall.look(opened).row.head}
+    assert first.json == {"length": hall.look(opened).row.length, "head": hall.look(opened).row.head, "talk": 0}
     again = visitor.client.get(path, headers={"If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")
     hall.do(opened, hall.moves(opened)[0])
@@ -555,10 +565,16 @@ def every_page(hall: Hall) -> list[str]:
     tables = [
         f"/t/{link}{tail}" for one in (playing, over) for link in (*one.links, one.watch) for tail in ("", "/replay")
     ]
-    games = [f"/new/{name}" for name in catalogue.games()]
+    games = [f"/{form}/{name}" for name in catalogue.games() for form in ("new", "play")]
+    free = hall.house.desk.open_table("kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
     return [
         "/",
         *games,
+        f"/join/{free.join}",
+        f"/t/{free.links[0]}",
+        f"/confirm/{hall.house.links.confirm(1, 'anna@example.org')}",
+        "/enter",
+        f"/enter/{hall.house.links.enter(1, 0, hall.time)}",
         *(f"/t/{link}" for link in (*gathering.links, gathering.watch)),
         *tables,
         "/mailbox",

@@ -13,13 +13,15 @@ from random import Random
 import pytest
 
 from engine import catalogue, record
-from service import create_app, replays, samples
+from service import create_app, drawing, replays, samples
 from service.archive import Archive
 from service.benches.pages import Visitor
 from service.course import Course, extended
 from service.drawing import Scene, Voice, players
 from service.prints import Prints
 from service.replays import Reader
+from service.web import prepare
+from service.web.lobby import drawn
 from tests import houses
 
 
@@ -249,3 +251,11 @@ def test_a_style_that_has_not_changed_is_not_sent_again(visitor):
 
 def test_a_first_visit_is_light(here):
     assert Visitor(here).visit("/") < 100_000
+
+
+def test_templates_and_pictures_are_ready_before_the_first_visitor():
+    prepare.prepare()
+    assert drawn.cache_info().currsize >= len(catalogue.games())
+    begun = time.process_time()
+    drawing.environment.__wrapped__("de", "kaiser").get_template("games/kaiser/board.svg")
+    assert time.process_time() - begun < 0.1

@@ -4,15 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from engine.record import Offered, Substituted, VacationTaken
 from service import substitutes
 from service.desk import Invited, Opened, Unknown
 from service.settings import DAY
-from service.store.schema import letters
+from service.store.schema import letters, seats
 from service.timing import Clock
 from tests.service.test_pages import Hall, Visitor
+from workers import personal
 from workers.clock import tick
 from workers.letters import Order, write
 
@@ -104,6 +105,23 @@ def test_whoever_has_the_link_takes_the_seat_and_plays_on(hall: Hall, visitor: V
     assert kinds(hall, opened, seat)[-2:] == ["seat", "turn"]
     row = hall.look(opened).seats[seat]
     assert (row.name, row.due_at, row.misses) == ("Fritz", hall.time + DAY, 0)
+
+
+def test_who_was_replaced_is_told_so_and_leaves_no_wishes_behind(hall: Hall) -> None:
+    opened, seat = begun(hall)
+    with hall.house.store.writing() as connection:
+        own = (seats.c.table == opened.table, seats.c.seat == seat)
+        before = connection.execute(select(seats.c.person).where(*own)).scalar_one()
+        connection.execute(update(seats).where(*own).values(note="a plan", wishes='{"letters":"none"}'))
+    substitutes.take(hall.house.desk, token(hall, opened, seat), FRITZ)
+    with hall.house.store.reading() as connection:
+        (row,) = connection.execute(select(letters).where(letters.c.person.is_not(None))).all()
+        kept = connection.execute(select(seats.c.note, seats.c.wishes).where(*own)).one()
+    assert (row.person, row.kind) == (before, f"replaced/{opened.table}/{seat}/1")
+    assert tuple(kept) == ("", "")
+    message = personal.write(hall.house, Order("", 0, 0, row.kind, "x@example.org", "X", person=before))
+    assert message is not None
+    assert "Fritz plays on in your seat" in message["Subject"]
 
 
 def test_the_old_link_and_the_offer_are_dead_afterwards(hall: Hall, visitor: Visitor) -> None:

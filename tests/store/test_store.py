@@ -18,6 +18,8 @@ from sqlalchemy import Connection, func, insert, inspect, select, text
 from sqlalchemy.exc import IntegrityError
 
 from engine import log
+from engine.refusal import Refused
+from service import account, confirming, joining, leaving, mine
 from service.desk import Invited
 from service.house import House
 from service.store import Store, book
@@ -219,3 +221,36 @@ def test_deadlines_that_run_already_outlive_the_migration_of_clocks(store: Store
 
 def _numbered(values: tuple[Any, ...]) -> dict[str, Any]:
     return {f"v{number}": value for number, value in enumerate(values)}
+
+
+def test_peoples_own_side_is_the_same_on_both(any_house: House, clock: houses.Clock) -> None:
+    desk, anna = any_house.desk, Invited("Anna", "anna@example.org")
+    opened = desk.open_table("kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef")
+    assert desk.open_table("kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef") == opened
+    joining.join(desk, opened.join, Invited("Bert", "bert@example.org"))
+    houses.judged(any_house, desk.find(opened.links[0]), "sit word")
+    houses.judged(any_house, desk.find(opened.links[0]), "resign")
+    account.knock(desk, "anna@example.org")
+    person = desk.look(opened.table).seats[0].person
+    visit = account.enter(desk, any_house.links.enter(person, 0, clock.at))
+    assert visit == account.Visit(person, 0)
+    assert mine.played(desk, person) == mine.Record({"kaiser": {2: 1}}, (mine.Against("Bert", 1, 0, 1),))
+    assert [one.place for one in mine.finished(desk, person)] == [2]
+    account.renew(desk, person, opened.table, 0)
+    leaving.leave(desk, person, "anna@example.org")
+    assert desk.look(opened.table).names == ("Seat 1", "Bert")
+
+
+def test_waiting_letters_leave_when_an_address_is_proven_on_both(database_url: str, tmp_path: Path) -> None:
+    chosen = houses.settings(tmp_path, database_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
+    with houses.standing(chosen, houses.Clock()) as here:
+        guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
+        opened = here.desk.open_table("kaiser", {}, guests)
+        assert here.desk.look(opened.table).row.held
+        person = here.desk.look(opened.table).seats[0].person
+        confirming.confirm(here.desk, here.links.confirm(person, "anna@example.org"))
+        assert not here.desk.look(opened.table).row.held
+        for _ in range(4):
+            here.desk.open_table("kaiser", {}, guests)
+        with pytest.raises(Refused, match="a little too much"):
+            here.desk.open_table("kaiser", {}, guests)

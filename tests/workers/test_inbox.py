@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from structlog.testing import capture_logs
 
+from service import talk
 from service.desk import Place
 from service.house import House
 from service.store.schema import letters, mails, submissions
@@ -218,6 +219,12 @@ def test_several_lines_are_played_in_order_up_to_the_first_that_fails(here):
     assert "only a part of your answer" in text(last_letter(here, place))
     assert "This was not tried any more." in text(last_letter(here, place))
     assert handed_in(here) == [move]
+
+
+def test_a_refusal_by_mail_says_where_its_rule_stands(here):
+    place, _, _ = start(here)
+    posted(here, place, "move Q1 Q2")
+    assert f"§ 2.1: {here.settings.address}/rules/kaiser#2.1" in text(last_letter(here, place))
 
 
 def test_resigning_takes_two_mails(here):
@@ -473,3 +480,42 @@ def test_answers_on_every_database(any_house):
     assert handed_in(any_house) == [move]
     assert answered(any_house) == ["refused"]
     assert report(any_house) == [("move Q1 Q2", "refused"), ("status", "later")]
+
+
+def spoken(here: House, place: Place) -> list[str]:
+    with here.store.reading() as connection:
+        return [remark.text for remark in talk.newest(connection, place.table)]
+
+
+@pytest.mark.parametrize("line", ["say Well done, Berta!", "Say: Well done, Berta!", "zeg Well done, Berta!"])
+def test_a_line_that_begins_with_say_is_told_to_the_table(here, line):
+    place, _, move = start(here)
+    posted(here, place, line, move)
+    assert spoken(here, place) == ["Well done, Berta!"]
+    assert report(here) == [(line, "said"), (move, "done")]
+    assert answered(here) == []
+
+
+def test_a_mail_that_only_talks_is_answered_in_a_sentence(here):
+    _, waiting, _ = start(here)
+    before = houses.length(here, waiting)
+    posted(here, waiting, "dis Bonjour à tous", "sag Guten Tag")
+    assert spoken(here, waiting) == ["Bonjour à tous", "Guten Tag"]
+    assert houses.length(here, waiting) == before
+    assert answered(here) == ["accepted"]
+    assert "> dis Bonjour à tous Said at the table." in text(last_letter(here, waiting))
+
+
+def test_what_cannot_be_said_is_answered_with_the_reason(here):
+    place, _, _ = start(here)
+    posted(here, place, "say")
+    assert spoken(here, place) == []
+    assert answered(here) == ["refused"]
+    assert "this was empty" in text(last_letter(here, place))
+
+
+def test_people_talk_by_mail_when_the_game_is_over(here):
+    place, other, _ = start(here)
+    houses.judged(here, place, "resign")
+    posted(here, other, "say Another one?")
+    assert spoken(here, other) == ["Another one?"]

@@ -1,0 +1,40 @@
+"""What axe-core finds on a page, as sentences; it judges by WCAG 2.2 AA and by what is good practice besides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Page
+
+TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice")
+COLOURS = ("color-contrast", "link-in-text-block")
+NARROW = ("target-size", "scrollable-region-focusable", "meta-viewport")
+
+RUN = """async (only) => {
+  const target = { type: only.rules ? "rule" : "tag", values: only.rules ?? only.tags };
+  const rules = { "target-size": { enabled: true } };
+  const found = await axe.run(document, { runOnly: target, rules, resultTypes: ["violations"] });
+  return found.violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.failureSummary} ${node.html}`));
+}"""
+
+
+def faults(page: Page) -> list[str]:
+    """All that is wrong with this page: wide and light by every rule, dark in its colours, narrow in its sizes."""
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+    page.evaluate(AXE_SCRIPT)
+    found = _run(page, tags=TAGS)
+    page.emulate_media(color_scheme="dark")
+    found += [f"dark: {one}" for one in _run(page, rules=COLOURS)]
+    size = page.viewport_size
+    page.set_viewport_size({"width": 360, "height": 720})
+    found += [f"narrow: {one}" for one in _run(page, rules=NARROW)]
+    page.emulate_media(color_scheme="light")
+    if size:
+        page.set_viewport_size(size)
+    return found
+
+
+def _run(page: Page, **only: Any) -> list[str]:
+    found: list[str] = page.evaluate(RUN, only)
+    return found

@@ -1,0 +1,90 @@
+"""A whole service in this process that is open at an address, for tests with a browser."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import fakeredis
+import waitress
+from playwright.sync_api import Page
+
+from engine import bots
+from engine import table as tables
+from service import create_app, mailserver
+from service.commands.run import embedded
+from service.desk import Invited, Opened
+from service.house import House
+from service.settings import Settings
+
+Visit = Callable[..., Page]
+ANNA, BERT = Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org")
+
+
+class Running:
+    """A service that is open at `address`."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.address = house.settings.address
+
+    def open(self, *guests: Invited, game: str = "kaiser", **options: str) -> Opened:
+        return self.house.desk.open_table(game, options, guests or (ANNA, BERT), 0)
+
+    def begin(self, *guests: Invited, game: str = "kaiser", **options: str) -> Opened:
+        opened = self.open(*guests, game=game, **options)
+        for link in filter(None, opened.links):
+            self.do(link, "sit word", "sit")
+        return opened
+
+    def do(self, link: str, move: str, key: str = "") -> None:
+        """A move that arrives by another way than the page."""
+        desk = self.house.desk
+        said = desk.verdict(desk.submit(desk.find(link), move, key), 10)
+        assert said
+        assert said.accepted, said.said
+
+    def play_on(self, table: str, until: Callable[[Any], bool], whim: int = 1) -> None:
+        """Chance moves at a table until its state is as wanted, handed in past the pages because that is quicker."""
+        desk, random = self.house.desk, Random(whim)
+        while not until((look := desk.look(table)).table.state):
+            seat = tables.waiting_for(look.game, look.table)[0]
+            move = bots.random_move(tables.menu(look.game, look.table, seat), random)
+            self.do(desk.link_of(look.seats[seat]), str(move))
+
+    def delivered(self, address: str) -> None:
+        """Wait until a letter to this address is in the mailbox."""
+        until = time.monotonic() + 20
+        while all(letter.recipient != address for letter in mailserver.newest(self.house)):
+            assert time.monotonic() < until, f"no letter for {address}"
+            time.sleep(0.05)
+
+    def table_at(self, url: str) -> str:
+        """The table of a page."""
+        return self.house.desk.find(url.split("/t/")[1].split("?")[0]).table
+
+    def first(self, table: str) -> int:
+        look = self.house.desk.look(table)
+        return tables.waiting_for(look.game, look.table)[0]
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Running]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        words: dict[str, Any] = {"confirm": False, "gather": 0, "opens_per_hour": 1_000_000, "thinking": 0.05}
+        settings = Settings(folder=folder, port=port, address=f"http://127.0.0.1:{port}", **words)
+        house = House(settings, redis=fakeredis.FakeRedis(server=fakeredis.FakeServer()))
+        house.store.migrate()
+        with embedded(house):
+            server: Any = waitress.create_server(create_app(house), sockets=[listener], threads=8)
+            thread = threading.Thread(target=server.run, daemon=True)
+            thread.start()
+            yield Running(house)
+            server.close()
+            thread.join(5)
+        house.close()

@@ -1,0 +1,118 @@
+"""axe-core finds nothing on any page: wide and light, in dark colours, and as narrow as a telephone."""
+
+from itertools import count
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from engine import catalogue
+from service.desk import Invited, Opened
+from tests.axe import faults
+from tests.running import Running, Visit
+
+every_game = pytest.mark.parametrize("game", catalogue.games())
+
+
+def judge(page: Page, *paths: str) -> None:
+    for path in paths:
+        page.goto(path)
+        assert faults(page) == [], path
+
+
+def seats(service: Running, opened: Opened) -> list[str]:
+    """The page of who is to move, of who waits, and of who looks on."""
+    first = service.first(opened.table)
+    return [f"/t/{link}" for link in (opened.links[first], opened.links[1 - first], opened.watch)]
+
+
+def test_it_finds_what_is_wrong(visit: Visit) -> None:
+    page = visit("/")
+    page.evaluate("document.querySelector('main').innerHTML += '<input>'")
+    page.evaluate("document.querySelector('main p').style = 'color: #bbb; background: #ccc'")
+    found = " ".join(faults(page))
+    assert all(name in found for name in ("label:", "color-contrast:", "dark: color-contrast:"))
+
+
+def test_pages_without_a_table(service: Running, visit: Visit) -> None:
+    page = visit("/")
+    service.open()
+    service.delivered("anna@example.org")
+    judge(page, "/", "/rules", "/gallery", "/api", "/mailbox", "/mailbox/1")
+
+
+def test_ones_own_tables(service: Running, visit: Visit) -> None:
+    opened, house = service.begin(), service.house
+    service.do(opened.links[0], "resign")
+    free = house.desk.open_table("kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
+    anna = house.desk.look(free.table).seats[0].person
+    page, key = visit("/"), house.links.enter(anna, 0, house.now())
+    judge(page, "/enter", f"/enter/{key}", f"/confirm/{house.links.confirm(anna, 'anna@example.org')}")
+    judge(page, f"/t/{free.links[0]}", f"/join/{free.join}", "/play/kaiser")
+    page.goto(f"/enter/{key}")
+    page.get_by_role("button", name="Show my tables").click()
+    judge(page, "/my", "/my/delete")
+
+
+def test_letters(service: Running, chromium: Browser) -> None:
+    """A letter lies within the page of a mail program, which has the landmarks."""
+    service.begin(Invited("Clara", "clara@example.org"), Invited("Bot"))
+    service.delivered("clara@example.org")
+    with chromium.new_page(base_url=service.address) as page:
+        for number in range(1, 3):
+            page.goto(f"/mailbox/{number}/body")
+            assert [one for one in faults(page) if not one.startswith(("landmark-one-main:", "region:"))] == []
+
+
+def test_pages_of_a_person(service: Running, visit: Visit) -> None:
+    """Behind the links in letters: what is wished for, an address to confirm, signing in, one's own tables."""
+    opened, house = service.begin(), service.house
+    one = house.desk.look(opened.table).seats[0].person
+    wishes, now = house.links.wishes(one), house.now()
+    page = visit("/")
+    judge(page, f"/wishes/{wishes}", f"/wishes/{wishes}?table={opened.table}", f"/wishes/{wishes}/stop", "/enter")
+    judge(page, f"/confirm/{house.links.confirm(one, 'anna@example.org')}")
+    judge(page, f"/enter/{house.links.enter(one, 0, now)}")
+    page.locator("main form button").click()
+    page.wait_for_url("**/my")
+    judge(page, "/my", "/my/delete")
+
+
+def test_pages_for_everybody(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    service.do(opened.links[0], "resign")
+    page = visit(f"/t/{opened.links[1]}")
+    judge(page, "/gallery", "/play/kaiser")
+
+
+def test_what_if(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    page = visit(f"/t/{opened.links[service.first(opened.table)]}/whatif")
+    judge(page, page.url)
+    page.get_by_role("button", name="Begin a new branch").click()
+    judge(page, page.url)
+
+
+def test_problems(service: Running, chromium: Browser) -> None:
+    with chromium.new_page(base_url=service.address) as page:
+        judge(page, "/nowhere", "/t/nowhere")
+
+
+def test_gathering(service: Running, visit: Visit) -> None:
+    opened = service.open()
+    judge(visit("/"), f"/t/{opened.links[0]}", f"/t/{opened.watch}")
+
+
+@every_game
+def test_a_new_table_and_its_rules(visit: Visit, game: str) -> None:
+    judge(visit("/"), f"/new/{game}", f"/rules/{game}")
+
+
+@every_game
+def test_a_table_from_its_beginning_to_its_end(service: Running, visit: Visit, game: str) -> None:
+    opened, steps = service.begin(game=game), count()
+    page = visit("/")
+    judge(page, *seats(service, opened))
+    service.play_on(opened.table, lambda _: next(steps) > 25)
+    judge(page, *seats(service, opened)[:2])
+    service.do(opened.links[0], "resign")
+    judge(page, f"/t/{opened.links[1]}", f"/t/{opened.links[1]}/replay")

@@ -1,0 +1,106 @@
+"""What the first page costs; and what a keyboard and a screen reader find on the table of each game."""
+
+import statistics
+import time
+from urllib.parse import urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+from playwright.sync_api import Browser, expect
+
+from engine import catalogue
+from service import create_app
+from tests.browsing import Player
+from tests.running import Running, Visit
+
+FIRST_PAGE = 100_000  # bytes, everything that is loaded
+BLINK, FINISHED = 0.1, 0.06  # seconds of the server's time
+every_game = pytest.mark.parametrize("game", catalogue.games())
+
+# What can be pressed, filled in or followed, and has no name that could be read out.
+NAMELESS = """() => [...document.querySelectorAll("a, button, summary, select, textarea, input:not([type=hidden])")]
+  .filter((one) => one.offsetParent !== null)
+  .filter((one) => !(one.getAttribute("aria-label") || one.innerText.trim() || one.labels?.length))
+  .map((one) => one.outerHTML)"""
+
+# Where the focus is: in what order on the page, and whether one sees it.
+FOCUS = """() => {
+  const one = document.activeElement;
+  const spot = one.closest(".spot");
+  const shape = spot ? spot.querySelector(".halo") : one;
+  const style = getComputedStyle(shape);
+  const ring = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+  const seen = spot ? parseFloat(style.strokeWidth) >= 8 : ring;
+  return [one.outerHTML.slice(0, 80), seen, [...document.querySelectorAll("*")].indexOf(one)];
+}"""
+
+
+def test_the_first_page_is_light(service: Running, chromium: Browser) -> None:
+    sizes: dict[str, int] = {}
+    with chromium.new_page(base_url=service.address) as page:
+        page.on("requestfinished", lambda one: sizes.update({urlsplit(one.url).path: sum(one.sizes().values())}))
+        page.goto("/", wait_until="networkidle")
+    assert "/static/depesche.css" in sizes
+    assert sum(sizes.values()) < FIRST_PAGE, sizes
+
+
+@pytest.mark.parametrize("path", ["/", "/new/carcassonne"])
+def test_the_first_pages_take_the_server_a_blink(service: Running, path: str) -> None:
+    assert median(create_app(service.house).test_client(), path) < BLINK
+
+
+def test_the_table_of_a_finished_game_takes_hardly_more(service: Running) -> None:
+    opened = service.begin(game="carcassonne")
+    service.play_on(opened.table, lambda state: state.phase == "over")
+    assert median(create_app(service.house).test_client(), f"/t/{opened.links[0]}") < FINISHED
+
+
+def median(client: FlaskClient, path: str) -> float:
+    """Seconds this page takes, as a rule, of this thread alone: other tests may keep the machine busy."""
+    times = []
+    for _ in range(9):
+        begin = time.thread_time()
+        assert client.get(path).status_code == 200
+        times.append(time.thread_time() - begin)
+    return statistics.median(times)
+
+
+@every_game
+def test_without_a_script_everything_has_a_name_and_the_board_can_be_read(
+    service: Running, visit: Visit, game: str
+) -> None:
+    opened = service.begin(game=game)
+    page = visit(f"/t/{opened.links[service.first(opened.table)]}", java_script_enabled=False)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+    assert page.evaluate(NAMELESS) == []
+    assert page.locator("figure figcaption").inner_text().strip()
+    assert page.locator("pre.text").inner_text().strip()
+    assert page.locator(".offers h3").count() == page.locator(".offers > div").count() > 0
+
+
+@every_game
+def test_the_focus_goes_down_the_page_and_is_seen(service: Running, visit: Visit, game: str) -> None:
+    opened = service.begin(game=game)
+    page = visit(f"/t/{opened.links[service.first(opened.table)]}")
+    before = -1
+    for _ in range(25):
+        page.keyboard.press("Tab")
+        what, seen, place = page.evaluate(FOCUS)
+        assert seen, what
+        assert place > before, what
+        before = place
+
+
+def test_a_screen_reader_is_told_the_choice_as_it_grows_and_the_verdict(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    player = Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
+    assert player.page.locator(".bar output").get_attribute("aria-live") == "polite"
+    player.move()
+    expect(player.page.get_by_role("status")).to_contain_text("Accepted.")
+
+
+def test_nothing_moves_for_who_wants_no_motion(service: Running, visit: Visit) -> None:
+    page = visit(f"/t/{service.begin().links[0]}")
+    moving = """() => [...document.querySelectorAll("*")].flatMap((one) => [null, "::before", "::after"].map(
+      (part) => getComputedStyle(one, part))).filter((style) => style.transitionDuration !== "0s").length"""
+    assert page.evaluate(moving) == 0

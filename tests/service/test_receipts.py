@@ -1,0 +1,187 @@
+"""Receipts: what a player's own letters prove about a log that somebody else keeps."""
+
+from __future__ import annotations
+
+import json
+import mailbox
+from email.message import EmailMessage
+from email.policy import default
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+from sqlalchemy import update
+
+from engine import catalogue, log
+from engine.audit import Receipt, audit, compared
+from engine.log import Export
+from service import cli, receipts, samples
+from service.archive import Archive
+from service.house import House
+from service.languages import LANGUAGES
+from service.store.schema import people
+from tests import houses
+from workers import letters, pictures
+
+HASH = "0123456789abcdef" * 4
+
+
+@pytest.fixture(autouse=True)
+def _no_pictures(monkeypatch):
+    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+
+
+def written(here: House, table: str, seat: int, language: str = "en") -> EmailMessage:
+    """The letter that says how the table stands, as it would be sent now."""
+    with here.store.writing() as connection:
+        connection.execute(update(people).values(language=language))
+    row = here.desk.look(table).row
+    order = letters.Order(table, row.length - 1, seat, "accepted", "anna@example.org", "Anna", language=language)
+    letter = letters.write(here, order)
+    assert letter is not None
+    return letter
+
+
+def save(path: Path, letter: EmailMessage) -> Path:
+    path.write_bytes(letter.as_bytes(policy=default.clone(linesep="\r\n")))
+    return path
+
+
+@pytest.fixture
+def played(house):
+    """A table where three moves were made."""
+    places = houses.seated(house)
+    for _ in range(3):
+        place, move = houses.on_turn(house, places)
+        assert houses.judged(house, place, move).accepted
+    return places[0].table
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_saved_letter_says_its_receipt_in_every_language(house, played, tmp_path, language):
+    row = house.desk.look(played).row
+    file = save(tmp_path / "letter.eml", written(house, played, 0, language))
+    (found,) = receipts.found(file)
+    assert (found.hash, found.length, found.table) == (row.head, row.length, played)
+    assert str(file) in found.source
+
+
+def test_a_mailbox_gives_the_receipts_of_all_its_letters(house, played, tmp_path):
+    box = mailbox.mbox(tmp_path / "box")
+    for language in LANGUAGES:
+        box.add(mailbox.mboxMessage(written(house, played, 0, language)))
+    other = EmailMessage()
+    other["Subject"] = "Something else"
+    other.set_content("Lunch?")
+    box.add(other)
+    box.close()
+    found = list(receipts.found(tmp_path / "box"))
+    row = house.desk.look(played).row
+    assert {(one.hash, one.length) for one in found} == {(row.head, row.length)}
+    assert len({one.source for one in found}) == len(LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Receipt after 12 entries: {HASH}",
+        f"> > Receipt after 12\n> > entries:\n> > {HASH}\n",
+        f"<p>Receipt after 12 entries:</p>\n<p><code>{HASH.upper()}</code></p>",
+        f"Quittung nach 12 Einträgen: {HASH}.",
+        f"Reçu après 12 entrées\u00a0: {HASH}",
+        f"Reçu après 12 entrées : {HASH}",
+        f"| Ontvangstbewijs na 12 notities:\n| {HASH}",
+    ],
+    ids=str,
+)
+def test_a_receipt_is_read_however_it_was_copied(tmp_path, text):
+    (tmp_path / "note").write_text(f"Hello,\n{text}\nBye", "utf-8")
+    assert [(one.hash, one.length) for one in receipts.found(tmp_path / "note")] == [(HASH, 12)]
+
+
+def test_what_is_no_receipt_is_none(tmp_path):
+    for text in (f"Receipt after twelve entries: {HASH}", "Receipt after 12 entries: 0123", HASH, ""):
+        (tmp_path / "note").write_text(text)
+        assert list(receipts.found(tmp_path / "note")) == []
+
+
+def rewritten() -> tuple[Export, Export]:
+    """A finished log, and another of the same table, as whole as the first, in which things went otherwise."""
+
+    def told(luck: int) -> Export:
+        sample, random = samples.started(catalogue.find("kaiser"), 2, b"one seed"), Random(1)
+        for _ in samples.played(sample, random):
+            if len(sample.entries) == 14:
+                random.seed(luck)
+        return sample.export("table7")
+
+    return told(1), told(2)
+
+
+def test_a_rewritten_log_is_sound_by_itself_and_found_out_by_a_receipt():
+    first, second = rewritten()
+    game, heads = catalogue.find("kaiser"), log.heads([link.digest for link in first.entries])
+    assert audit(game, second).finding is None
+    kept = [Receipt(heads[length - 1], length, f"letter {length}") for length in (5, 13, 20)]
+    assert [one.agrees for one in compared(first, kept)] == [True, True, True]
+    assert [one.agrees for one in compared(second, kept)] == [True, True, False]
+    assert "letter 20" in compared(second, kept)[2].sentence
+    late = Receipt(heads[-1], len(heads) + 5)
+    assert "has" in compared(first, [late])[0].sentence
+    assert compared(first, [msgspec.structs.replace(late, table="another")]) == ()
+
+
+@pytest.fixture
+def depesche(capsys):
+    """Runs the command; its status, what it printed and what it complained of."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        status = cli.main(["audit", *map(str, words)])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def test_the_command_names_the_letter_that_contradicts_the_log(depesche, tmp_path):
+    first, second = rewritten()
+    head = log.heads([link.digest for link in first.entries])[19]
+    (tmp_path / "log").write_bytes(msgspec.json.encode(second))
+    (tmp_path / "note").write_text(f"Quittung nach 20 Einträgen: {head}")
+    status, out, _ = depesche(tmp_path / "log", "--receipts", tmp_path / "note", "--receipt", f"{second.head}@14")
+    assert status == 1
+    assert f"({tmp_path / 'note'}) contradicts the log" in out
+    assert out.count("contradicts") == 2
+    status, out, _ = depesche(tmp_path / "log", "--receipt", f"{second.head}@{len(second.entries)}", "--json")
+    assert (status, json.loads(out)[0]["receipts"][0]["agrees"]) == (0, True)
+
+
+def test_letters_are_held_against_the_log_of_their_own_table(house, played, depesche, tmp_path):
+    other = houses.seated(house)[0].table
+    archive = Archive(house.store, house.links)
+    for table in (played, other):
+        (tmp_path / table).write_bytes(msgspec.json.encode(archive.export(table, 0)))
+    letter = save(tmp_path / "letter.eml", written(house, played, 0))
+    status, out, _ = depesche(tmp_path / played, tmp_path / other, "--receipts", letter)
+    assert (status, out.count("agrees with the log")) == (0, 1)
+    status, _, err = depesche(tmp_path / other, "--receipts", letter)
+    assert (status, played in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--receipt", "xyz@3"], "is not a receipt"),
+        (["--receipt", f"{HASH}@x"], "is not a receipt"),
+        (["--receipt", HASH], "is not a receipt"),
+        (["--receipts", "LOG"], "holds no receipt"),
+        (["--receipts", "nowhere.eml"], "cannot be read"),
+        (["LOG", "--receipt", f"{HASH}@3"], "name just that one"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_held_against_a_log_is_refused(depesche, tmp_path, words, sentence):
+    file = tmp_path / "log"
+    file.write_bytes(msgspec.json.encode(rewritten()[0]))
+    status, out, err = depesche(file, *(file if word == "LOG" else word for word in words))
+    assert (status, out, sentence in err) == (2, "", True)

@@ -1,0 +1,305 @@
+"""Bounces: an address that takes no letters is written to no more, its tables are told, and a mail from it heals it."""
+
+from __future__ import annotations
+
+import smtplib
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Row, select
+from structlog.testing import capture_logs
+
+from service import create_app
+from service.desk import Place
+from service.house import House
+from service.store.schema import letters, people, seats
+from tests import houses
+from tests.servers import Sink
+from workers import inbox, pictures, post, returned
+
+SAMPLES = Path(__file__).parent / "bounces"
+LOST = """postfix postfix_no_such_domain exim gmail exchange outlook sendmail exim_without_report qmail
+words_alone""".split()
+HARMLESS = {
+    "postfix_delayed": "still trying",
+    "delivered": "still trying",
+    "postfix_given_up": "not because its address",
+    "exim_spam": "not because its address",
+    "gmail_unauthenticated": "not because its address",
+    "exchange_full": "not because its address",
+    "vacation": "reports nothing",
+}
+
+
+@pytest.fixture
+def posted(any_house: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> House:
+    """A house with a relay, whose pictures are quickly drawn."""
+    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    any_house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    return any_house
+
+
+@pytest.fixture
+def refusing(smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What the mail server says to whom, instead of taking a letter."""
+    said: dict[str, str] = {}
+
+    async def answer(server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
+        if address not in said:
+            envelope.rcpt_tos.append(address)
+        return said.get(address, "250 fine")
+
+    monkeypatch.setattr(smtp_sink, "handle_RCPT", answer, raising=False)
+    return said
+
+
+def person(here: House, name: str = "anna") -> Row[Any]:
+    with here.store.reading() as connection:
+        return connection.execute(select(people).where(people.c.address == f"{name}@example.org")).one()
+
+
+def rows(here: House, kind: str = "%") -> list[Row[Any]]:
+    with here.store.reading() as connection:
+        return list(connection.execute(select(letters).where(letters.c.kind.like(kind)).order_by(letters.c.id)).all())
+
+
+def outcomes(here: House, name: str) -> list[str]:
+    with here.store.reading() as connection:
+        seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
+        own = (
+            select(letters.c.outcome)
+            .select_from(letters.join(seats, seat))
+            .where(seats.c.person == person(here, name).id)
+        )
+        return list(connection.execute(own.order_by(letters.c.id)).scalars())
+
+
+def headline(message: EmailMessage) -> str:
+    return str(message.get_body(("plain",)).get_content().splitlines()[0])
+
+
+# Refused at once
+
+
+def test_an_address_that_does_not_exist_is_marked_and_not_written_to_again(
+    posted: House, smtp_sink: Sink, refusing: dict[str, str]
+) -> None:
+    refusing["anna@example.org"] = "550 5.1.1 <anna@example.org>: Recipient address rejected: User unknown"
+    houses.opened(posted)
+    post.deliver()
+    assert person(posted).bounced_at == posted.now()
+    assert person(posted).bounce.startswith("550 5.1.1 ")
+    refusing.clear()
+    houses.opened(posted)
+    post.deliver()
+    first, *others = outcomes(posted, "anna")
+    assert first.startswith("refused")
+    assert set(others) == {"address bounced"}
+    assert {letter["To"].addresses[0].addr_spec for letter in smtp_sink.letters} == {"berta@example.org"}
+
+
+def test_everybody_else_at_every_running_table_is_told(
+    posted: House, smtp_sink: Sink, refusing: dict[str, str]
+) -> None:
+    tables = [houses.seated(posted, 3), houses.seated(posted, 2), houses.opened(posted, 2)]
+    post.deliver()
+    smtp_sink.letters.clear()
+    refusing["berta@example.org"] = "550 No such user here"
+    third = houses.opened(posted)
+    post.deliver()
+    told = [letter for letter in smtp_sink.letters if "come back" in headline(letter)]
+    assert {headline(letter) for letter in told} == {"Letters to Berta come back."}
+    assert len(told) == 2 + 1 + 1 + 1
+    shown = create_app(posted).test_client()
+    for places in (*tables, third):
+        assert "letters come back" in shown.get(f"/t/{places[0].link}").text
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "550 5.7.1 Message rejected due to content restrictions",
+        "554 5.7.1 Service unavailable; Client host blocked using a block list",
+        "550 rejected because of our policy",
+        "552 5.2.2 Mailbox full",
+        "550 5.1.8 Sender address rejected: Domain not found",
+        "553 5.1.7 bad sender",
+        "550 relay not permitted, see 5.1.1.7",
+    ],
+)
+def test_a_server_that_dislikes_a_letter_says_nothing_about_the_address(
+    house: House, smtp_sink: Sink, refusing: dict[str, str], said: str
+) -> None:
+    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    refusing["anna@example.org"] = said
+    houses.opened(house)
+    post.deliver()
+    assert outcomes(house, "anna")[0].startswith("refused")
+    assert person(house).bounced_at is None
+
+
+def test_a_letter_that_is_refused_for_what_is_in_it_marks_nobody(posted: House, smtp_sink: Sink) -> None:
+    smtp_sink.refuse("550 5.1.1 no")
+    houses.opened(posted)
+    post.deliver()
+    assert person(posted).bounced_at is None
+
+
+# Sent back later
+
+
+@contextmanager
+def listening(here: House) -> Iterator[smtplib.LMTP]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = inbox.lmtp(here, "127.0.0.1", port)
+    server.start()
+    try:
+        with smtplib.LMTP("127.0.0.1", port) as client:
+            yield client
+    finally:
+        server.stop()
+
+
+def come_back(here: House, sample: str, number: int = 0, recipient: str = "") -> list[str]:
+    """A letter comes back, by default the first that was sent; what the log says."""
+    address = recipient or f"{here.links.bounce(number or rows(here)[0].id)}@localhost"
+    sender = "anna@example.org" if sample in ("vacation", "words_alone") else ""
+    with capture_logs() as logs:
+        assert inbox.received(here, (SAMPLES / f"{sample}.eml").read_bytes(), address, sender) == inbox.TAKEN
+    return [str(log.get("why", "")) for log in logs]
+
+
+def test_every_sample_is_expected_to_mean_something() -> None:
+    assert {path.stem for path in SAMPLES.glob("*.eml")} == {*LOST, *HARMLESS}
+
+
+@pytest.mark.parametrize("sample", LOST)
+def test_a_letter_that_comes_back_marks_its_address(house: House, smtp_sink: Sink, sample: str) -> None:
+    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    houses.opened(house)
+    post.deliver()
+    come_back(house, sample)
+    assert person(house).bounced_at == house.now()
+    assert person(house, "berta").bounced_at is None
+    assert [row.seat for row in rows(house, "unreachable/0")] == [1]
+
+
+@pytest.mark.parametrize("sample", HARMLESS)
+def test_what_is_late_full_or_disliked_changes_nothing_and_is_logged(
+    house: House, smtp_sink: Sink, sample: str
+) -> None:
+    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    houses.opened(house)
+    post.deliver()
+    (why,) = come_back(house, sample)
+    assert HARMLESS[sample] in why
+    assert person(house).bounced_at is None
+    assert rows(house, "unreachable/%") == []
+
+
+def test_a_letter_comes_back_by_a_real_conversation_to_the_address_it_was_sent_from(
+    posted: House, smtp_sink: Sink
+) -> None:
+    houses.opened(posted)
+    post.deliver()
+    with listening(posted) as client:
+        client.sendmail("", [smtp_sink.envelopes[0].mail_from or ""], (SAMPLES / "postfix.eml").read_text())
+    assert person(posted).bounce.startswith("smtp; 550 5.1.1 <anna@example.org>")
+    post.deliver()
+    assert headline(smtp_sink.letters[-1]) == "Letters to Anna come back."
+
+
+def test_the_same_report_again_changes_nothing(house: House) -> None:
+    houses.opened(house)
+    come_back(house, "postfix")
+    first = person(house)
+    houses.opened(house)
+    assert come_back(house, "gmail") == ["It is known already that letters to this person come back."]
+    assert person(house) == first
+    assert len(rows(house, "unreachable/%")) == 1
+
+
+def test_a_forged_report_changes_nothing(house: House) -> None:
+    houses.opened(house)
+    right = f"{house.links.bounce(1)}@localhost"
+    for wrong in (
+        right.replace("+1.", "+2."),
+        "bounce+1.@localhost",
+        "bounce+99.abc@localhost",
+        "bounce+1.é@localhost",
+    ):
+        assert come_back(house, "postfix", recipient=wrong)
+    assert person(house).bounced_at is None
+    assert person(house, "berta").bounced_at is None
+
+
+def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(house: House) -> None:
+    from service import substitutes
+    from service.desk import Invited
+    from service.timing import Clock
+    from workers import clock as timekeeping
+
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES[:3]]
+    opened = house.desk.open_table("kaiser", {}, guests, Clock(86_400, late="seat", offer_after=1))
+    for link in opened.links:
+        houses.judged(house, house.desk.find(link), "sit word")
+    house.now.move(86_400)  # type: ignore[attr-defined]  # a clock for tests
+    timekeeping.tick(house)
+    look = house.desk.look(opened.table)
+    seat = next(number for number, chair in enumerate(look.table.seats) if chair.offered)
+    letter = next(row.id for row in rows(house, "invitation") if row.seat == seat)
+    substitutes.take(house.desk, substitutes.link(house.desk, look.seats[seat]), Invited("Fritz", "fritz@example.org"))
+    assert come_back(house, "postfix", letter) == ["Whoever this letter went to does not play there any more."]
+    assert person(house, "fritz").bounced_at is None
+
+
+# Well again
+
+
+def test_a_mail_from_the_address_lets_letters_leave_again(
+    posted: House, smtp_sink: Sink, refusing: dict[str, str]
+) -> None:
+    places = houses.opened(posted)
+    come_back(posted, "exim")
+    assert person(posted).bounced_at is not None
+    answer(posted, places[0])
+    assert person(posted).bounced_at is None
+    assert person(posted).bounce == ""
+    post.deliver()
+    assert {letter["To"].addresses[0].addr_spec for letter in smtp_sink.letters} == {
+        "anna@example.org",
+        "berta@example.org",
+    }
+    assert [row.outcome for row in rows(posted, "unreachable/%")] == ["overtaken"]
+
+
+def answer(here: House, place: Place) -> None:
+    message = EmailMessage()
+    message["From"], message["Message-ID"] = here.desk.owner(place), "<one@example.org>"
+    message.set_content("help")
+    address = here.desk.address_of(here.desk.look(place.table).seats[place.seat or 0])
+    assert inbox.take(here, message.as_bytes(), address, "anna@example.org") is not None
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "lost"),
+    [
+        (550, "5.1.1 unknown", True),
+        (550, "5.2.1 The email account that you tried to reach is disabled", True),
+        (550, "5.4.1 Recipient address rejected: Access denied", True),
+        (550, "Requested action not taken: mailbox unavailable", True),
+        (551, "User not local", True),
+        (450, "4.2.1 try later", False),
+        (554, "5.7.1 no", False),
+        (554, "delivery error", False),
+        (552, "too much", False),
+    ],
+)
+def test_an_answer_of_a_mail_server_is_read_for_what_it_means(code: int, said: str, lost: bool) -> None:
+    assert returned.gone(code, said) is lost

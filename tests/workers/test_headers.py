@@ -1,0 +1,111 @@
+"""What mail programs read of letters: how they are stopped, what they belong to, where they come back, their length."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+from random import Random
+
+import pytest
+from sqlalchemy import select, update
+
+from engine import bots, catalogue
+from engine import table as tables
+from service import clerk
+from service.desk import Invited, Place
+from service.house import House
+from service.store.schema import letters, people, seats
+from tests import houses
+from tests.engine.cases import variants
+from tests.servers import Sink
+from workers import personal, pictures, post, sorts
+from workers.envelopes import Order
+from workers.letters import write
+
+MOST = 100_000
+PERSONAL = {"enter", "confirm", "digest", "replaced"}
+BEFORE = {"asked", "pausing", "paused", "offer", "offered", "relieved", "unreachable"}  # each needs a story of its own
+AT_A_TABLE = sorted(sorts.SORTS.keys() - PERSONAL - BEFORE)
+
+
+@pytest.fixture
+def posted(house: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> House:
+    """A house with a relay, whose pictures are quickly drawn."""
+    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    return house
+
+
+def written(here: House, place: Place, kind: str) -> EmailMessage:
+    seq = here.desk.look(place.table).seats[place.seat].open_since or 0
+    message = write(here, Order(place.table, seq, place.seat or 0, kind, "anna@example.org", "Anna"))
+    assert message is not None
+    return message
+
+
+def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(posted: House) -> None:
+    place, _ = houses.on_turn(posted, houses.seated(posted))
+    with posted.store.reading() as connection:
+        own = (seats.c.table == place.table, seats.c.seat == place.seat)
+        person = connection.execute(select(seats.c.person).where(*own)).scalar_one()
+    page = f"{posted.settings.address}/wishes/{posted.links.wishes(person)}"
+    for kind in ("invitation", "turn", "reminder", "timeout", "over"):
+        letter = written(posted, place, kind)
+        assert letter["List-Unsubscribe"] == f"<{page}/stop?table={place.table}>"
+        assert letter["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+        assert letter["Feedback-ID"] == f"{kind}:kaiser:localhost:depesche"
+        for form in ("plain", "html"):
+            assert f"{page}?table={place.table}" in letter.get_body((form,)).get_content()
+
+
+def test_an_answer_to_a_mail_is_no_letter_to_many(posted: House) -> None:
+    place, _ = houses.on_turn(posted, houses.seated(posted))
+    letter = written(posted, place, "accepted/1")
+    for header in ("List-Id", "List-Unsubscribe", "List-Unsubscribe-Post", "Feedback-ID"):
+        assert header not in letter
+
+
+def test_the_sender_on_the_envelope_tells_which_letter_comes_back(posted: House, smtp_sink: Sink) -> None:
+    houses.opened(posted)
+    post.deliver()
+    with posted.store.reading() as connection:
+        numbers = connection.execute(select(letters.c.id).order_by(letters.c.id)).scalars().all()
+    senders = [envelope.mail_from for envelope in smtp_sink.envelopes]
+    assert senders == [f"{posted.links.bounce(number)}@localhost" for number in numbers]
+
+
+def long_game(here: House, moves: int) -> tuple[str, ...]:
+    """The links of a table with everything in the box, after so many moves."""
+    game, random = catalogue.find("carcassonne"), Random(5)
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES]
+    opened = here.desk.open_table("carcassonne", dict(variants(game)[-1]), guests)
+    for link in opened.links:
+        assert houses.judged(here, here.desk.find(link), "sit word").accepted
+    with here.store.writing() as connection:
+        desktop = clerk.take(connection, here.shelf, opened.table)
+        assert desktop
+        for _ in range(moves):
+            seat = tables.waiting_for(game, desktop.table)[0]
+            move = bots.random_move(tables.menu(game, desktop.table, seat), random)
+            desktop = clerk.enter(desktop, seat, move, here.now(), here.settings)
+    here.shelf.put(opened.table, desktop.table)
+    return opened.links
+
+
+def test_no_letter_of_a_long_game_is_longer_than_mail_programs_show(posted: House) -> None:
+    links = long_game(posted, 160)
+    places = [posted.desk.find(link) for link in links]
+    mover = next(place for place in places if houses.moves(posted, place))
+    sizes = {kind: sum(map(len, bodies(written(posted, mover, kind)))) for kind in AT_A_TABLE}
+    assert {kind: size for kind, size in sizes.items() if size > MOST} == {}
+    with posted.store.writing() as connection:
+        connection.execute(update(people).values(wishes='{"letters":"digest"}'))
+    with posted.store.reading() as connection:
+        own = (seats.c.table == mover.table, seats.c.seat == mover.seat)
+        person = connection.execute(select(seats.c.person).where(*own)).scalar_one()
+    day = personal.write(posted, Order("", 0, 0, "digest/2027-01-15", "anna@example.org", "Anna", person=person))
+    assert day is not None
+    assert sum(map(len, bodies(day))) < MOST
+
+
+def bodies(message: EmailMessage) -> list[str]:
+    return [message.get_body((form,)).get_content() for form in ("plain", "html")]
