@@ -144,7 +144,7 @@ def _unsent(row: Due) -> str:
     sort = sorts.of(row.kind)
     if row.person is None:
         return "nobody there"
-    if row.bounced_at is not None and sort.stops:
+    if row.bounced_at is not None and sort is not sorts.ANSWER:
         return "address bounced"
     return "not wanted" if sort.fate(_wished(row).letters) == "unwanted" else ""
 

@@ -37,7 +37,7 @@ def test_pages_without_a_table(service: Running, visit: Visit) -> None:
     page = visit("/")
     service.open()
     service.delivered("anna@example.org")
-    judge(page, "/", "/rules", "/api", "/mailbox", "/mailbox/1")
+    judge(page, "/", "/rules", "/gallery", "/api", "/mailbox", "/mailbox/1")
 
 
 def test_ones_own_tables(service: Running, visit: Visit) -> None:

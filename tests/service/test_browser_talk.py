@@ -6,9 +6,9 @@ from playwright.sync_api import Page, expect
 
 from service import aside, talk
 from service.desk import Opened
-from tests.service.test_browser import SHORT, SOON, Running, Visit, service, spot, visit
-
-__all__ = ["service", "visit"]  # fixtures
+from tests.browsing import SHORT, SOON
+from tests.running import Running, Visit
+from tests.service.test_browser import spot
 
 
 def begun(service: Running, visit: Visit, at_once: bool = False) -> tuple[Opened, int, Page]:
