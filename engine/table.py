@@ -59,7 +59,7 @@ from engine.refusal import Refused
 COMMITMENT = re.compile("[0-9a-f]{64}")
 RESERVED = frozenset(
     "open sit start resign undo agree refuse expire miss substitute offer back status help pause resume vacation home "
-    "order cancel".split()
+    "order cancel letters unsubscribe".split()
 )
 NO_CLOCK: Mapping[str, str] = MappingProxyType({})
 CLOCK_WORD = re.compile("[a-z_]{1,20}=[a-z0-9_]{1,20}")

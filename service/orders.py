@@ -19,7 +19,7 @@ from engine import menu as menus
 from engine import table as tables
 from engine.menu import Move
 from engine.refusal import Refused
-from service import clerk, plans
+from service import clerk, plans, words
 from service.clerk import Desktop
 from service.plans import Plan
 from service.settings import Settings
@@ -86,11 +86,11 @@ def forget(desktop: Desktop, seat: int, branch: int) -> Desktop:
     return _counted(desktop, seat)
 
 
-def cancel(desktop: Desktop, seat: int, words: list[str]) -> Desktop:
+def cancel(desktop: Desktop, seat: int, said: list[str]) -> Desktop:
     """Forget the order of that number, or without a number all of them."""
     wanted = delete(orders).where(orders.c.table == desktop.row.id, orders.c.seat == seat)
-    if words:
-        number = int(words[0]) if words[0].isdecimal() and len(words[0]) < 19 else 0
+    if said:
+        number = int(said[0]) if said[0].isdecimal() and len(said[0]) < 19 else 0
         wanted = wanted.where(orders.c.id == number)
     if not desktop.connection.execute(wanted).rowcount:
         raise Refused("There is no such order; it may have been done already.")
@@ -165,12 +165,13 @@ def statuses(desktop: Desktop, seat: int, planned: Sequence[tuple[str, Plan]]) -
 def _legal(desktop: Desktop, seat: int) -> Iterator[tuple[Any, Move]]:
     """The orders that mean a move which is possible now."""
     own = tables.menu(desktop.game, desktop.table, seat)
+    spoken = words.of(desktop.game, ())
     ready = {order.id for order, _, status in _planned(desktop, seat) if status == "now"}
     for order in of(desktop.connection, desktop.row.id, seat):
         if order.after and order.id not in ready:
             continue
         try:
-            yield order, menus.from_text(own, order.move)
+            yield order, menus.from_text(own, order.move, spoken)
         except Refused:
             continue
 

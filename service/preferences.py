@@ -91,8 +91,9 @@ def stop(desk: Desk, one: Reader, table: str = "") -> Mode:
 def set_letters(desk: Desk, one: Reader, mode: Mode, table: str = "") -> None:
     """Letters of this kind from one table, or from everywhere with no table left out."""
     if table:
-        kept = check_seated(desk, one, table).otherwise
-        keep_at(desk, one, table, replace(kept, letters=UNSET if mode == one.wishes.letters else mode))
+        check_seated(desk, one, table)
+        with desk.store.writing() as connection:
+            choose(connection, table, one.id, mode)
         return
     _note(desk, one, wishes=wishes.kept(replace(one.wishes, letters=mode)))
     with desk.store.writing() as connection:
@@ -100,6 +101,16 @@ def set_letters(desk: Desk, one: Reader, mode: Mode, table: str = "") -> None:
         for seat in connection.execute(told).all():
             kept = wishes.read_otherwise(seat.wishes)
             _note_at(connection, seat.table, one.id, replace(kept, letters=UNSET))
+
+
+def choose(connection: Connection, table: str, person: int, mode: Mode) -> None:
+    """Letters of this kind from one table; where all tables do so anyway, it is not kept as something other."""
+    joined = seats.join(people, people.c.id == seats.c.person)
+    wanted = select(seats.c.wishes, people.c.wishes.label("everywhere")).select_from(joined)
+    kept = connection.execute(wanted.where(seats.c.table == table, people.c.id == person)).first()
+    assert kept
+    other = UNSET if mode == wishes.read(kept.everywhere).letters else mode
+    _note_at(connection, table, person, replace(wishes.read_otherwise(kept.wishes), letters=other))
 
 
 def again(desk: Desk, one: Reader) -> None:

@@ -68,12 +68,17 @@ def of(game: Game, names: Sequence[str]) -> Words:
     return Words(dictionary(f"games/{game.META.name}"), dictionary("table"), tuple(names))
 
 
+def spoken(game: Game, names: Sequence[str], language: str) -> Words:
+    """The same in one language alone: the first form of a word is the one to write."""
+    return Words(dictionary(f"games/{game.META.name}", language), dictionary("table", language), tuple(names))
+
+
 @functools.cache
-def dictionary(folder: str) -> Dictionary:
-    """The file `words.toml` in a folder of the templates; without one there are no other words."""
+def dictionary(folder: str, *languages: str) -> Dictionary:
+    """The file `words.toml` in a folder of the templates, in these languages or in all; without one, no words."""
     path = TEMPLATES / folder / "words.toml"
     found: dict[str, Any] = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
-    spoken = [found[language] for language in LANGUAGES if language in found]
+    spoken = [found[language] for language in languages or LANGUAGES if language in found]
     return Dictionary(
         _merged(language.get("verbs", {}) for language in spoken),
         _merged(language.get("tokens", {}) for language in spoken),

@@ -18,7 +18,7 @@ from engine import menu as menus
 from engine import table as tables
 from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
-from service import clerk, talk, words
+from service import clerk, orders, talk, words
 from service.clerk import Desktop
 from service.house import House
 from service.languages import Said
@@ -26,7 +26,7 @@ from service.store import book
 from service.store.book import Owed
 from service.store.schema import mails, submissions
 from service.words import Words
-from workers import answer, referee, reports
+from workers import answer, asking, errands, referee, reports
 from workers.reports import Line, Report
 from workers.understanding import TALK, Meaning, Remark, bits, understand, verb_of
 
@@ -35,6 +35,7 @@ log = structlog.get_logger()
 Mail = Row[Any]
 QUOTED_BACK = 3
 MOST_MOVES = 20
+ERRANDS = {**referee.ERRANDS, "letters": errands.letters}
 CONFIRMED = Move("resign", ("yes",))
 RESIGN = Choice("resign", ((), ("yes",)))
 NEXT = select(mails).where(mails.c.read_at.is_(None)).order_by(mails.c.id).limit(1).with_for_update(skip_locked=True)
@@ -132,7 +133,8 @@ def _meaning(desktop: Desktop, mail: Mail, line: str, spoken: Words) -> Meaning:
         said = bits(line)
         if len(said) <= 4 and verb_of(said, ("sit", "agree"), spoken):
             return Move("sit", tuple(said[1:2]) if said[0].casefold() == "sit" else ())
-    return understand(line, offered(desktop, mail.seat), spoken)
+    may = offered(desktop, mail.seat)
+    return asking.asked(line, may, spoken) or understand(line, may, spoken)
 
 
 def offered(desktop: Desktop, seat: int) -> Menu:
@@ -147,16 +149,32 @@ def _done(here: House, reading: Reading, mail: Mail, line: str, meaning: Move | 
     if reading.stopped or len(reading.lines) >= MOST_MOVES:
         return reading.after(Line(line, "later"))
     if isinstance(meaning, Refused):
-        return reading.after(reports.refused(line, meaning))
+        return reading.after(reports.refused(line, _below(meaning)))
     if isinstance(meaning, Remark):
         return _said(here, reading, mail, line, meaning)
     if meaning.verb in ("status", "help"):
-        return reading.after(Line(line, "status" if meaning.verb == "status" else "help"))
+        return reading.after(_aside(reading.desktop, mail, line, meaning.verb))
     if meaning.verb == "pause" and not menus.allows(tables.commands(reading.desktop.table, mail.seat), meaning):
         return reading.after(Line(line, "pause"))
     if meaning == Move("resign"):
         return reading.after(Line(line, "confirm"))
     return _play(here, reading, mail, line, Move("resign") if meaning == CONFIRMED else meaning)
+
+
+def _below(why: Refused) -> Refused:
+    """The same without a list of all moves: in a letter they stand below, in the words of its reader."""
+    if {"said", "moves"} <= why.words.keys():
+        return Refused("“{said}” is not one of your moves; what you can do stands below.", said=why.words["said"])
+    return why
+
+
+def _aside(desktop: Desktop, mail: Mail, line: str, verb: str) -> Line:
+    """A question to the house; how things stand includes what was ordered."""
+    if verb == "help":
+        return Line(line, "help")
+    known = orders.of(desktop.connection, desktop.row.id, mail.seat)
+    listed = "; ".join(f"{order.id}: {order.move}" for order in known)
+    return Line(line, "status", why=Said("Your orders: {orders}", {"orders": listed}) if known else Said())
 
 
 def _said(here: House, reading: Reading, mail: Mail, line: str, remark: Remark) -> Reading:
@@ -194,19 +212,38 @@ def _play(here: House, reading: Reading, mail: Mail, line: str, move: Move) -> R
             desktop,
         )
         return reading.after(reports.refused(line, refused))
-    _note(here, mail, len(reading.lines), move, {"accepted": True, "seq": seq}, desktop)
-    return reading.after(Line(line, "done", str(move), seq), after)
+    entry = seq if after.table.length > seq else None
+    _note(here, mail, len(reading.lines), move, {"accepted": True, "seq": entry}, desktop)
+    return reading.after(Line(line, "done", str(move), entry, asking.told(move, _last_order(after, mail))), after)
+
+
+def _last_order(desktop: Desktop, mail: Mail) -> int | None:
+    known = orders.of(desktop.connection, desktop.row.id, mail.seat)
+    return int(known[-1].id) if known else None
 
 
 def _entered(here: House, reading: Reading, mail: Mail, move: Move) -> Desktop:
     desktop = reading.desktop
     if move.verb == "sit":
         return referee.sat(here, desktop, mail.seat, [*move.args, mail.key[-40:]])
+    if move.verb in ERRANDS:
+        return _errand(here, desktop, mail.seat, move)
     referee.refuse_closed(desktop)
     if not any(line.outcome == "done" for line in reading.lines):
         _refuse_stale(desktop, mail, move)
     desktop = referee.present(here, desktop, mail.seat, move)
     after = clerk.enter(desktop, mail.seat, move, here.now(), here.settings)
+    return referee.followed(here, desktop.table, after)
+
+
+def _errand(here: House, desktop: Desktop, seat: int, move: Move) -> Desktop:
+    """What is asked of the house, done; letters may be wished otherwise before the game and after it, too."""
+    if move.verb == "letters":
+        return errands.letters(here, desktop, seat, list(move.args))
+    referee.refuse_closed(desktop)
+    after = ERRANDS[move.verb](here, desktop, seat, list(move.args))
+    if move.verb == "order":
+        return orders.follow(after, here.now(), here.settings)
     return referee.followed(here, desktop.table, after)
 
 

@@ -31,6 +31,7 @@ class Order(Struct, frozen=True):
     said: str = ""
     person: int = 0
     plain: bool = False
+    calendar: str = ""
 
 
 class Picture(Struct, frozen=True):

@@ -1,19 +1,21 @@
-"""What a seat asks of the table besides moves: vacations, told at all its player's tables, and standing orders."""
+"""What a seat asks besides moves: vacations, told at all its player's tables, standing orders, other letters."""
 
 from __future__ import annotations
 
 from datetime import date
+from typing import cast
 
 from sqlalchemy import insert, select
 
 from engine.menu import Move
 from engine.refusal import Refused
-from service import clerk, orders, timing, vacations
+from service import clerk, orders, preferences, timing, vacations
 from service.chairs import Held
 from service.clerk import Desktop
 from service.house import House
 from service.store.schema import submissions
 from service.vacations import Span
+from service.wishes import Mode
 
 
 def vacation(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:
@@ -51,6 +53,14 @@ def order(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop
 def cancel(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:  # noqa: ARG001 - errands are alike
     """Forget an order, or all."""
     return orders.cancel(desktop, seat, words)
+
+
+def letters(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:  # noqa: ARG001 - errands are alike
+    """Write to whoever sits there in this manner from now on, of this table."""
+    held = desktop.seats[seat]
+    if held.person is not None:
+        preferences.choose(desktop.connection, desktop.row.id, held.person, cast(Mode, words[0]))
+    return desktop
 
 
 def _announce(here: House, desktop: Desktop, seat: int, span: Span) -> Desktop:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from email.message import EmailMessage
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine import menu as menus
 from engine import table as tables
 from engine.menu import Menu
-from service import bounces, chronicle, substitutes, talk
+from service import bounces, chronicle, substitutes, talk, timing
 from service.desk import Look
 from service.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.house import House
 from service.languages import Said, in_game
-from workers import envelopes, pictures, reports
+from service.timing import Clock
+from workers import envelopes, hints, pictures, reports
 from workers.envelopes import Order, Paper, Picture
+from workers.hints import Hint
 from workers.reports import Report
 
 ANSWERS = ("accepted", "refused")
@@ -37,12 +38,16 @@ class Sheet(Struct, frozen=True):
     seats: tuple[Any, ...]
     to_move: tuple[str, ...]
     chapters: tuple[chronicle.Chapter, ...]
-    hints: tuple[str, ...]
+    hints: tuple[Hint, ...]
+    example: str
     commands: tuple[str, ...]
     places: tuple[tuple[int, str], ...]
     board: str
     alt: str
     due: datetime | None
+    zone: str
+    box: str
+    clock: Clock
     link: str
     answer: str
     free: tuple[tuple[str, str], ...]
@@ -76,7 +81,7 @@ def write(here: House, order: Order) -> EmailMessage | None:
     mail, report = _answered(here, order)
     if report:
         told = reports.told(here, look, report, voice, order.seat)
-        sheet = replace(sheet, report=told, scores=_scores(look) if report.has("status") else ())
+        sheet = replace(sheet, report=told, scores=_scores(look) if report.has("status") else sheet.scores)
     return _message(here, order, sheet, scene, mail)
 
 
@@ -133,25 +138,30 @@ def overtaken(look: Look, order: Order) -> bool:
 
 def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | None, menu: Menu) -> Sheet:
     seat = look.seats[order.seat]
+    calendar, box = timing.calendar(order.calendar), look.game.META
     entries = chronicle.since_own_move(here.desk.entries(look), order.seat)
     link = f"{here.settings.address}/t/{here.desk.link_of(seat)}"
     return Sheet(
         kind=order.kind.partition("/")[0],
         me=order.seat,
         name=seat.name,
-        game=look.game.META.name,
-        title=in_game(order.language, look.game.META.name, look.game.META.title),
+        game=box.name,
+        title=in_game(order.language, box.name, box.title),
         players=players(look.names),
         organiser=look.names[0],
         seats=look.seats,
         to_move=tuple(one.name for one in look.seats if one.open_since is not None),
         chapters=tuple(chronicle.chapters(look.game, entries, voice, order.seat))[-60:],
-        hints=menus.hints(menu),
-        commands=tuple(entry.verb for entry in tables.commands(look.table, order.seat)),
+        hints=hints.of(look.game, menu, look.names, voice, order.language),
+        example=hints.example(look.game, menu, look.names, order.language),
+        commands=hints.commands(look.table, order.seat, look.game, order.language),
         places=tuple(sorted((place, look.names[number]) for number, place in enumerate(look.table.places))),
         board=board_text(scene) if scene else "",
         alt=voice.alt(scene.view) if scene else "",
-        due=datetime.fromtimestamp(seat.due_at, UTC) if seat.due_at else None,
+        due=datetime.fromtimestamp(seat.due_at, calendar.here) if seat.due_at else None,
+        zone=calendar.zone.replace("_", " "),
+        box=in_game(order.language, box.name, box.about),
+        clock=look.clock,
         link=link,
         answer=here.desk.address_of(seat),
         free=_free(here, look),
@@ -164,6 +174,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
         talk=_talk(here, look, order.seat),
         about="" if (about := _about(look, order)) is None else look.names[about],
+        scores=_scores(look) if look.table.phase == "over" else (),
     )
 
 

@@ -92,10 +92,35 @@ def send(here: House, batch: Sequence[Due]) -> None:
             _later(here, row, str(error))
         return
     with suppress(smtplib.SMTPException), server:  # by the time it refuses our goodbye, all letters are marked
+        _hand_over(here, server, ready)
+
+
+def _hand_over(here: House, server: smtplib.SMTP, ready: Sequence[tuple[Due, EmailMessage]]) -> None:
+    """Hand them to the server one by one; those it took are marked together, at least every second.
+
+    So many letters wait for the disk once. Should we die before that, these few are sent again, and are recognised.
+    """
+    taken, since = list[Due](), here.now()
+    try:
         for place, (row, message) in enumerate(ready):
-            if not _post(here, server, row, message):
+            if here.now() > since:
+                _sent(here, taken)
+                since = here.now()
+            if not _post(here, server, row, message, taken):
                 _back_in_line(here, [left for left, _ in ready[place + 1 :]])
                 return
+    finally:
+        _sent(here, taken)
+
+
+def _sent(here: House, taken: list[Due]) -> None:
+    """Mark these letters as sent; then none of them is in hand any more."""
+    if not taken:
+        return
+    with here.store.writing() as connection:
+        for row in taken:
+            _mark(connection, row, here.now(), "sent")
+    taken.clear()
 
 
 def _leaves(here: House, row: Due) -> bool:
@@ -119,7 +144,7 @@ def _unsent(row: Due) -> str:
     sort = sorts.of(row.kind)
     if row.person is None:
         return "nobody there"
-    if row.bounced_at is not None and sort.stops:
+    if row.bounced_at is not None and sort is not sorts.ANSWER:
         return "address bounced"
     return "not wanted" if sort.fate(_wished(row).letters) == "unwanted" else ""
 
@@ -164,7 +189,7 @@ def _wait(here: House, row: Due, until: int) -> None:
 
 def _written(here: House, row: Due) -> EmailMessage | None:
     order = Order(row.table or "", row.seq or 0, row.seat or 0, row.kind, row.address, row.name, row.language, row.said)
-    order = replace(order, person=row.person, plain=_wished(row).plain)
+    order = replace(order, person=row.person, plain=_wished(row).plain, calendar=row.calendar)
     try:
         message = write(here, order) if row.table else personal.write(here, order)
     except Exception as error:
@@ -176,8 +201,8 @@ def _written(here: House, row: Due) -> EmailMessage | None:
     return message
 
 
-def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage) -> bool:
-    """Hand one letter to the server; False where neither it nor our lease is good for another."""
+def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage, taken: list[Due]) -> bool:
+    """Hand one letter to the server, and note it as taken; False where neither it nor our lease is good for another."""
     if here.now() >= row.due_at:
         return False
     try:
@@ -192,7 +217,7 @@ def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage) ->
         log.exception("letter not sent", letter=row.id)
         _later(here, row, f"not sent: {error}")
     else:
-        _done(here, row, "sent")
+        taken.append(row)
     return True
 
 

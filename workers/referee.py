@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import structlog
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import ColumnElement, Connection, Row, select, update
 from sqlalchemy.exc import OperationalError
 
 from engine import menu as menus
@@ -24,9 +25,12 @@ from workers import answer, errands
 
 ERRANDS = {"vacation": errands.vacation, "home": errands.home, "order": errands.order, "cancel": errands.cancel}
 BACK = Move("back")
-Submission = Row[tuple[object, ...]]
+Submission = Row[Any]
 log = structlog.get_logger()
 FAULT = Said("This move met a fault of ours. Nothing was changed; the host has been told.")
+DEADLY = Said("Our referee stopped several times over this move. Nothing was changed; please make another one.")
+SUSPECT = 10  # seconds; a submission that waits longer may be what ends its referees
+TRIES = 3
 
 NEXT = (
     select(submissions)
@@ -48,12 +52,33 @@ def hear_one(here: House) -> bool:
         submission = connection.execute(NEXT).one_or_none()
         if submission is None:
             return False
-        verdict, desktop = _judged(here, connection, submission)
-        book.judge(connection, submission.id, verdict)
+        if old := submission.at <= here.now() - SUSPECT:
+            connection.execute(update(submissions).where(_is(submission)).values(tries=submission.tries + 1))
+        else:
+            desktop = _heard(here, connection, submission)
+    if old:
+        desktop = _tried(here, submission)
     here.bells.wake(submission.id)
     if desktop is not None:
         settled(here, desktop)
     return True
+
+
+def _tried(here: House, submission: Submission) -> Desktop | None:
+    """Judge a submission that may have ended whoever began with it before: that it was begun is noted already."""
+    with here.store.writing() as connection:
+        same = connection.execute(NEXT.where(_is(submission))).one_or_none()
+        return None if same is None else _heard(here, connection, same)
+
+
+def _is(submission: Submission) -> ColumnElement[bool]:
+    return submissions.c.id == int(submission.id)
+
+
+def _heard(here: House, connection: Connection, submission: Submission) -> Desktop | None:
+    verdict, desktop = _judged(here, connection, submission)
+    book.judge(connection, submission.id, verdict)
+    return desktop
 
 
 def settled(here: House, desktop: Desktop) -> None:
@@ -65,6 +90,9 @@ def settled(here: House, desktop: Desktop) -> None:
 
 
 def _judged(here: House, connection: Connection, submission: Submission) -> tuple[Verdict, Desktop | None]:
+    if submission.tries > TRIES:
+        log.error("submission given up", submission=submission.id, table=submission.table)
+        return Verdict(False, DEADLY), None
     desktop = clerk.take(connection, here.shelf, submission.table)
     assert desktop
     try:

@@ -37,6 +37,7 @@ WELCOME = Sort(none="leaves")
 TURN = Sort(digest="gathered", reminders="unwanted", waits=True)
 REMINDER = Sort(waits=True)
 NEWS = Sort()
+FAREWELL = Sort(stops=False)  # the last of its table
 DIGEST = Sort(none="leaves", waits=True)  # written only of tables where its reader wants one
 
 SORTS = {
@@ -58,7 +59,7 @@ SORTS = {
     "forfeited": NEWS,
     "offer": NEWS,
     "offered": NEWS,
-    "replaced": NEWS,
+    "replaced": FAREWELL,
     "unreachable": NEWS,
     "over": NEWS,
 }

@@ -26,6 +26,7 @@ class Remark(Struct, frozen=True):
 Meaning = Move | Refused | Remark | Literal["talk"]
 
 ASIDE = ("status", "help", "pause")  # said to the house, not to the table
+ASKED = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")  # the same; see asking.py
 QUIETLY = ("agree", "refuse", "sit")  # everyday words, which mean something only where they are asked for
 SENTENCE = 5  # words; so many of which none but the first belongs to a move are talk
 ALIKE = 0.8
@@ -66,7 +67,7 @@ def _aside(said: list[str], offered: Menu, words: Words) -> Move | None:
     meant = [bit for bit in said if bit.casefold() not in words.small]
     for candidate in (said, meant):
         verb = verb_of(candidate, verbs, words)
-        if verb and _length(candidate, verb, words) == len(candidate):
+        if verb and length_of(candidate, verb, words) == len(candidate):
             return Move(verb)
     return None
 
@@ -116,8 +117,8 @@ def verb_of(said: list[str], verbs: tuple[str, ...], words: Words) -> str | None
     return None
 
 
-def _length(said: list[str], verb: str, words: Words) -> int:
-    """How many words the name of the verb is."""
+def length_of(said: list[str], verb: str, words: Words) -> int:
+    """How many of these words are the name of the verb."""
     names = _names((verb,), words)
     sizes = range(min(3, len(said)), 1, -1)
     return next((size for size in sizes if menus.as_name(" ".join(said[:size])) in names), 1)
@@ -126,7 +127,7 @@ def _length(said: list[str], verb: str, words: Words) -> int:
 def _begins_like_a_move(said: list[str], offered: Menu, words: Words) -> bool:
     """Whether a line that is no move was meant as one: then its sender has to know."""
     verbs = tuple(entry.verb for entry in offered)
-    known = tuple(verb for verb in words.verbs if verb not in (*QUIETLY, *ASIDE))
+    known = tuple(verb for verb in words.verbs if verb not in (*QUIETLY, *ASIDE, *ASKED))
     meant = [bit for bit in said if bit.casefold() not in words.small] or said
     verb = verb_of(said, (*verbs, *known), words) or verb_of(meant, (*verbs, *known), words)
     if verb is None and not (_started(meant, verbs, words) or _misspelt(meant, (*verbs, *known), words)):

@@ -146,6 +146,7 @@ submissions = Table(
     Column("said", Text, nullable=False, server_default=""),
     Column("rule", Text, nullable=False, server_default=""),
     Column("seq", Integer),
+    Column("tries", Integer, nullable=False, server_default="0"),
     Index("submissions_open", "id", sqlite_where=text("accepted IS NULL"), postgresql_where=text("accepted IS NULL")),
     Index("submissions_table", "table"),
 )

@@ -14,6 +14,7 @@ from service import branches
 from service.desk import Place
 from tests import houses
 from tests.service.test_branches import every_game, newest, states, table_of, wander
+from tests.service.test_languages import assert_not_english
 from tests.service.test_pages import Hall, Strict, Visitor
 
 DRAWING = re.compile(r"<figure.*?</figure>", re.DOTALL)
@@ -218,8 +219,13 @@ def test_a_branch_is_found_by_its_own_link_alone(hall: Hall, visitor: Visitor) -
 
 @pytest.mark.parametrize("language", ["nl", "fr", "de"])
 def test_it_is_told_in_every_language(hall: Hall, visitor: Visitor, language: str) -> None:
-    _, path = start(hall, visitor)
+    places, _ = start(hall, visitor)
+    waiter = houses.waiting(hall.house, places)
+    path = visitor.post(f"/t/{waiter.link}/whatif", at=newest(hall.house, waiter)).location
+    wandered(hall, visitor, waiter, path, 2)
+    visitor.post(f"{path}/orders")
     visitor.client.set_cookie("language", language)
-    page = visitor.get(path)
-    assert "nothing here is real" not in page
-    assert "Moves so far" not in page
+    refused = visitor.post(path, move="fly moon", step=0, **{"as": 0}).text
+    pages = [refused, *map(visitor.get, (f"{path}?step=1&dealt=2", f"/t/{waiter.link}/whatif", f"/t/{waiter.link}"))]
+    for page in pages:
+        assert_not_english(page.partition("<main")[2].partition("</main>")[0], language)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from email.message import EmailMessage
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -237,6 +238,24 @@ def test_a_forged_report_changes_nothing(house: House) -> None:
         assert come_back(house, "postfix", recipient=wrong)
     assert person(house).bounced_at is None
     assert person(house, "berta").bounced_at is None
+
+
+def test_a_damaged_report_is_read_as_far_as_it_goes_and_never_offered_again(house: House) -> None:
+    houses.opened(house)
+    random, address = Random(11), f"{house.links.bounce(1)}@localhost"
+    for sample in sorted(SAMPLES.glob("*.eml")):
+        for _ in range(20):
+            raw = bytearray(sample.read_bytes())
+            at = random.randrange(len(raw))
+            raw[at : at + random.randrange(300)] = random.choice([b"", b"\x00\xff" * 9, b"\n\n", b"--=_x\n", b"(" * 90])
+            assert inbox.received(house, bytes(raw), address, "") == inbox.TAKEN
+
+
+def test_a_report_of_parts_within_parts_is_not_followed_for_ever(house: House) -> None:
+    houses.opened(house)
+    deep = "".join(f'Content-Type: multipart/mixed; boundary="b{level}"\n\n--b{level}\n' for level in range(2_000))
+    assert inbox.received(house, deep.encode(), f"{house.links.bounce(1)}@localhost", "") == inbox.TAKEN
+    assert person(house).bounced_at is None
 
 
 def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(house: House) -> None:

@@ -6,11 +6,16 @@ import pytest
 from sqlalchemy import func, insert, select
 
 from service.house import House
+from service.languages import Said
 from service.settings import DAY
-from service.store.schema import mails, seats
+from service.store import book
+from service.store.book import Owed
+from service.store.schema import letters, mails, seats
 from tests import houses
 from tests.houses import Clock
+from tests.servers import Sink
 from workers import clock as timekeeping
+from workers import post
 
 
 def kept(here: House) -> list[str]:
@@ -65,3 +70,13 @@ def test_the_number_of_a_mail_is_never_given_again(house: House, clock: Clock) -
     mailed(house, ["next"])
     with house.store.reading() as connection:
         assert connection.execute(select(func.count(mails.c.id.distinct()))).scalar_one() == 2
+
+
+def test_the_words_of_a_letter_are_forgotten_as_soon_as_it_has_left(house: House, smtp_sink: Sink) -> None:
+    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    place = houses.opened(house)[0]
+    with house.store.writing() as connection:
+        book.owe(connection, place.table, 0, Owed(0, "refused/1", house.now()), Said("No."))
+    post.deliver()
+    with house.store.reading() as connection:
+        assert set(connection.execute(select(letters.c.said, letters.c.outcome))) == {("", "sent")}

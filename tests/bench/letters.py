@@ -1,0 +1,142 @@
+"""Letters through the real post to a mail server of their own, beside messages of the same parts over bare smtplib."""
+
+import smtplib
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select, update
+
+from service.benches import Measure, bench
+from service.desk import Invited
+from service.house import House
+from service.store.schema import letters as rows
+from tests import houses, servers
+from workers import aside, pictures, post
+from workers.envelopes import Order
+from workers.letters import write
+
+TABLES, SEATS, ROUNDS = 20, 3, 5
+BUDGET = 0.5  # of what bare smtplib sends
+
+
+@bench
+def letters() -> Iterator[Measure]:
+    """Letters per second and milliseconds per letter: text and HTML alone, with a picture, and with one made aside."""
+    with tempfile.TemporaryDirectory() as folder, mail_server() as relay:
+        settings = houses.settings(Path(folder), smtp=relay)
+        with houses.standing(settings, houses.Clock()) as here:
+            here.relay = relay
+            links = opened(here)
+            yield from measured(here, "invitation", "text and HTML", BUDGET)
+            for link in links:
+                assert houses.judged(here, here.desk.find(link), "sit word").accepted
+            yield from measured(here, "turn", "its picture known", None)
+            yield from measured(here, "turn", "its picture drawn", None, pictures.png.cache_clear)
+            aside.start()
+            try:
+                yield from measured(here, "turn", "its picture drawn aside", None, pictures.png.cache_clear)
+            finally:
+                aside.stop()
+
+
+def measured(
+    here: House, kind: str, what: str, budget: float | None, prepare: Callable[[], None] = lambda: None
+) -> Iterator[Measure]:
+    """These letters, sent again and again, in turn with bare messages made of their parts."""
+    parts = [parted(message) for order in order_of(here, kind) if (message := write(here, order)) is not None]
+    ours, bare = list[float](), list[float]()
+    for _ in range(ROUNDS):
+        again(here, kind)
+        prepare()
+        ours.append(timed(post.deliver) / len(parts))
+        bare.append(timed(lambda: send_bare(here.relay, parts)) / len(parts))
+    seconds, beside = min(ours), min(bare)  # the quietest round of each
+    yield Measure(f"letters, {what}", 1 / seconds, "letters/s", budget and budget / beside)
+    yield Measure(f"one letter, {what}", 1_000 * seconds, "ms")
+    yield Measure(f"bare smtplib, {what}", 1 / beside, "letters/s")
+
+
+def opened(here: House) -> list[str]:
+    """Tables of a game that begins differently each time."""
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES[:SEATS]]
+    return [link for _ in range(TABLES) for link in here.desk.open_table("kurier", {}, guests).links]
+
+
+def order_of(here: House, kind: str) -> list[Order]:
+    with here.store.reading() as connection:
+        owed = connection.execute(select(rows).where(rows.c.kind == kind)).all()
+    return [Order(row.table, row.seq, row.seat, row.kind, "anna@example.org", "Anna") for row in owed]
+
+
+def again(here: House, kind: str) -> None:
+    """Owe all letters of this kind once more."""
+    with here.store.writing() as connection:
+        unsent = update(rows).where(rows.c.kind == kind)
+        connection.execute(unsent.values(sent_at=None, due_at=here.now(), outcome=""))
+
+
+def parted(message: EmailMessage) -> dict[str, Any]:
+    found = {part.get_content_type(): part for part in message.walk() if not part.is_multipart()}
+    headers = [(name, value) for name, value in message.items() if not name.startswith(("Content-", "MIME-"))]
+    return {
+        "headers": headers,
+        "text": found["text/plain"].get_content(),
+        "html": found["text/html"].get_content(),
+        "png": found["image/png"].get_content() if "image/png" in found else b"",
+    }
+
+
+def send_bare(relay: str, parts: Sequence[dict[str, Any]]) -> None:
+    """Messages as the standard library composes them, over one connection."""
+    host, _, port = relay.removeprefix("smtp://").partition(":")
+    with smtplib.SMTP(host, int(port)) as server:
+        for part in parts:
+            message = EmailMessage()
+            for name, value in part["headers"]:
+                message[name] = str(value)
+            message.set_content(part["text"])
+            message.add_alternative(part["html"], subtype="html")
+            if part["png"]:
+                html: Any = message.get_payload()[1]  # type: ignore[index]  # the HTML, just added
+                html.add_related(part["png"], "image", "png", cid="<board>")
+            server.send_message(message)
+
+
+def timed(work: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+@contextmanager
+def mail_server() -> Iterator[str]:
+    """A mail server in a process of its own, which forgets what it is sent; where it listens."""
+    port = servers.free_port()
+    listen = ["-n", "-c", "aiosmtpd.handlers.Sink", "-l", f"127.0.0.1:{port}"]
+    with subprocess.Popen([sys.executable, "-m", "aiosmtpd", *listen]) as process:
+        try:
+            wait_for(port)
+            yield f"smtp://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+def wait_for(port: int) -> None:
+    end = time.monotonic() + servers.PATIENCE
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+        else:
+            return
