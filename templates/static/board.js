@@ -49,6 +49,7 @@ export function lay() {
   const next = bar.querySelector(".next");
   const lead = document.querySelector(".lead-in");
   const confirm = bar.querySelector(".confirm");
+  const onward = bar.querySelector(".onward");
   let verb = begun[0] ?? null; // settled only by a link of the forms; otherwise every entry takes part
   let said = begun.slice(1);
 
@@ -107,6 +108,7 @@ export function lay() {
     const complete = living.filter((entry) => whole(entry, said) && (said.length || verb !== null));
     bar.hidden = !said.length;
     lead.hidden = ![...after.keys()].some((token) => spots.has(token));
+    onward.hidden = lead.hidden || complete.length > 0;
     output.textContent = said.length ? [...new Set(living.map(sentence))].join(" / ") : "";
     confirm.hidden = complete.length !== 1;
     confirm.value = "";

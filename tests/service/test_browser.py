@@ -23,6 +23,7 @@ def test_another_stone_may_be_taken_up_and_put_down(service: Running, visit: Vis
     spot(page, one).click()
     spot(page, other).click()
     expect(page.locator(".bar output")).to_have_text(f"Move a stone: {other}")
+    expect(page.locator(".bar").get_by_text("Touch a ringed place")).to_be_visible()
     expect(spot(page, other)).to_have_class(re.compile("chosen"))
     spot(page, other).click()
     expect(page.locator(".bar")).to_be_hidden()
@@ -50,6 +51,7 @@ def test_a_refused_move_says_why(service: Running, visit: Visit) -> None:
     start, end = SHORT[seat].split()[0].split("-")
     spot(page, start).click()
     spot(page, end).click()
+    expect(page.locator(".bar").get_by_text("Touch a ringed place")).to_be_hidden()
     page.evaluate("document.querySelector('.bar [name=move]').value = 'move A1 A2'")
     page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_role("alert")).to_contain_text("Not possible.")
@@ -113,8 +115,9 @@ def test_letters_in_the_mailbox_lead_to_the_table(service: Running, visit: Visit
     service.delivered("maria@example.net")
     page = visit("/mailbox")
     page.get_by_role("link", name="maria@example.net").first.click()
-    expect(page.frame_locator("iframe").get_by_role("link").first).to_be_visible()
-    page.frame_locator("iframe").get_by_role("link").first.click()
+    button = page.frame_locator("iframe").locator("a.button")
+    expect(button).to_be_visible()
+    button.click()
     page.wait_for_url(f"**/t/{opened.links[0]}")
 
 

@@ -256,6 +256,12 @@ def test_whoever_moves_for_the_first_time_reads_what_the_game_is_about(hall: Hal
     assert "sits down" not in above
 
 
+def test_nobody_is_offered_to_talk_to_bots(hall: Hall, visitor: Visitor) -> None:
+    alone = hall.house.desk.open_table("kaiser", {}, [Invited("Anna", nonce="word", who="person"), Invited("Bot")], 0)
+    assert "Table talk" not in visitor.get(f"/t/{alone.links[0]}")
+    assert "Table talk" in visitor.get(f"/t/{hall.begin().links[0]}")
+
+
 def test_who_is_invited_reads_what_to(hall: Hall, visitor: Visitor) -> None:
     page = visitor.get(f"/t/{hall.open().links[1]}")
     assert page.index("Lead your emperor to the centre") < page.index("Sit down")
