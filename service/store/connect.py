@@ -36,6 +36,15 @@ class Store:
         with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
             yield connection
 
+    @contextmanager
+    def noting(self) -> Iterator[Connection]:
+        """The same for what may be done once more: kept when this process dies, but it does not wait for the disk."""
+        noting = self.engine.connect().execution_options(writing=True, lasting=False)
+        with noting as connection, connection.begin():
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+            yield connection
+
     def migrate(self) -> None:
         """Bring the database to today's shape; several processes may try at once."""
         config = alembic.config.Config()
@@ -88,5 +97,8 @@ def _write_ahead(connection: Any) -> None:
 
 
 def _sqlite_begin(connection: Connection) -> None:
-    writing = connection.get_execution_options().get("writing", False)
+    options = connection.get_execution_options()
+    writing = options.get("writing", False)
+    if writing:
+        connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get('lasting', True) else 'NORMAL'}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")

@@ -254,3 +254,13 @@ def test_waiting_letters_leave_when_an_address_is_proven_on_both(database_url: s
             here.desk.open_table("kaiser", {}, guests)
         with pytest.raises(Refused, match="a little too much"):
             here.desk.open_table("kaiser", {}, guests)
+
+
+def test_only_notes_do_not_wait_for_the_disk(any_house: House) -> None:
+    asked = "PRAGMA synchronous" if any_house.store.engine.dialect.name == "sqlite" else "SHOW synchronous_commit"
+    found = []
+    for begin in (any_house.store.writing, any_house.store.noting, any_house.store.writing):
+        with begin() as connection:
+            found.append(connection.exec_driver_sql(asked).scalar_one())
+    assert found[0] == found[2]
+    assert found[1] in (1, "off")  # SQLite counts: 1 is NORMAL
