@@ -23,7 +23,7 @@ from workers import aside, pictures, post
 from workers.envelopes import Order
 from workers.letters import write
 
-TABLES, SEATS, ROUNDS = 20, 3, 5
+TABLES, SEATS, ROUNDS = 8, 3, 9
 BUDGET = 0.5  # of what bare smtplib sends
 
 
