@@ -14,7 +14,7 @@ NARROW = ("target-size", "scrollable-region-focusable", "meta-viewport")
 RUN = """async (only) => {
   const target = { type: only.rules ? "rule" : "tag", values: only.rules ?? only.tags };
   const rules = { "target-size": { enabled: true } };
-  const found = await axe.run(document, { runOnly: target, rules, resultTypes: ["violations"] });
+  const found = await axe.run(document, { runOnly: target, rules, resultTypes: ["violations"], preload: false });
   return found.violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.failureSummary} ${node.html}`));
 }"""
 

@@ -120,7 +120,7 @@ def visit(chromium: Browser, service: running.Running) -> Iterator[running.Visit
     contexts = []
 
     def opened(path: str = "/", **how: Any) -> Page:
-        context = chromium.new_context(base_url=service.address, reduced_motion="reduce", **how)
+        context = chromium.new_context(base_url=service.address, **{"reduced_motion": "reduce", **how})
         contexts.append(context)
         context.set_default_timeout(SOON)
         page = context.new_page()

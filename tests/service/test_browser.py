@@ -97,8 +97,10 @@ def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: 
         spot(page, end).click()
         page.get_by_role("button", name="Confirm").click()
         expect(page.locator(".line .mine")).to_contain_text(f"{number}. ")
+    page.wait_for_load_state()  # with the script that listens to keys
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".line .mine")).to_contain_text("2. ")
+    page.wait_for_load_state()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".line .mine")).to_contain_text("3. ")
     page.get_by_role("button", name="Take back the last move").click()

@@ -44,7 +44,6 @@ def _people_and_tables() -> None:
         op.add_column("people", sa.Column(name, sa.Text(), server_default="", nullable=False))
     for name in ("confirmed_at", "bounced_at", "signed_at"):
         op.add_column("people", sa.Column(name, sa.BigInteger(), nullable=True))
-    op.execute("UPDATE people SET confirmed_at = since")  # who has had letters so far goes on having them
     op.add_column("people", sa.Column("sessions", sa.Integer(), server_default="0", nullable=False))
     for name in ("wishes", "note"):
         op.add_column("seats", sa.Column(name, sa.Text(), server_default="", nullable=False))
