@@ -60,9 +60,10 @@ class Store:
 
 
 def _engine(url: str) -> Engine:
+    """What an error says goes to a log, so it holds no values: they may be addresses, or notes."""
     if not url.startswith("sqlite"):
-        return create_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True)
-    engine = create_engine(url, connect_args={"timeout": 20, "check_same_thread": False})
+        return create_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True, hide_parameters=True)
+    engine = create_engine(url, connect_args={"timeout": 20, "check_same_thread": False}, hide_parameters=True)
     event.listen(engine, "connect", _sqlite_connected)
     event.listen(engine, "begin", _sqlite_begin)
     return engine

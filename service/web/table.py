@@ -90,7 +90,7 @@ def pulse(link: str) -> Reply:
     said = spoken(place)
     response = make_response({"length": row.length, "head": row.head, "talk": said})
     response.set_etag(f"{row.head}.{said}")
-    response.headers["Cache-Control"] = "no-cache"
+    response.headers["Cache-Control"] = "private, no-cache"
     return response.make_conditional(request)
 
 
