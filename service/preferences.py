@@ -49,7 +49,7 @@ def reader(desk: Desk, token: str) -> Reader:
     with desk.store.reading() as connection:
         row = connection.execute(select(people).where(people.c.id == person)).one_or_none()
     if row is None or not hmac.compare_digest(desk.links.wishes(person).encode(), token.lower().encode()):
-        raise Unknown("This link belongs to nobody's letters; please use the one in the foot of your newest letter.")
+        raise Unknown("This link belongs to nobody’s letters; please use the one in the foot of your newest letter.")
     found, calendar = wishes.read(row.wishes), timing.calendar(row.calendar)
     return Reader(row.id, row.language, found, calendar, row.bounced_at is not None)
 
