@@ -24,6 +24,7 @@ from service.languages import Said, say
 from service.links import hashed
 from service.settings import EMBEDDED
 from service.web.account import account
+from service.web.again import again
 from service.web.alone import alone
 from service.web.answers import Refusal
 from service.web.api import api
@@ -60,6 +61,7 @@ BLUEPRINTS = (
     rules,
     table,
     aside,
+    again,
     joining,
     confirming,
     replay,
@@ -77,6 +79,7 @@ BLUEPRINTS = (
 LIMITED = (
     "lobby.open_table",
     "alone.play",
+    "again.lay",
     "api.open_table",
     "joining.join",
     "substitutes.take",
