@@ -74,7 +74,7 @@ def _confirm(here: House, order: Order, person: Row[Any], table: str) -> Sheet |
     title = in_game(order.language, look.game.META.name, look.game.META.title)
     sitting = [seat for seat in look.seats if seat.person is not None]
     names = tuple(seat.name for seat in sitting if seat.person != person.id)
-    joined = bool(sitting) and sitting[0].person != person.id
+    joined = bool(sitting) and (sitting[0].person != person.id or sitting[0].link_number > 0)
     return replace(sheet, title=title, players=names, joined=joined)
 
 

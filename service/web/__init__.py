@@ -14,6 +14,7 @@ from flask_limiter.util import get_remote_address
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from sqlalchemy.exc import DataError
 from werkzeug.exceptions import HTTPException
+from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, ValidationError
 
 from engine.refusal import Refused
@@ -137,6 +138,9 @@ def wire(house: House) -> Flask:
     app.register_error_handler(Exception, _failed)
     app.after_request(_headers)
     app.after_request(squeeze)
+    if house.settings.proxies:
+        behind = house.settings.proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=behind, x_proto=behind)  # type: ignore[method-assign]
     return app
 
 

@@ -1,10 +1,12 @@
 """Every door of the house is tried, those that somebody will add next among them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import structlog
+from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import text as sql
 from sqlalchemy.exc import SQLAlchemyError
@@ -218,3 +220,22 @@ def test_a_fault_of_the_database_tells_no_values(any_house: House) -> None:
     with pytest.raises(SQLAlchemyError) as fault, any_house.store.writing() as connection:
         connection.execute(sql("INSERT INTO nowhere VALUES (:address)"), {"address": "anna@example.org"})
     assert "anna" not in str(fault.value)
+
+
+# Who visits
+
+
+def visit(app: Flask, sender: str) -> int:
+    form, headers = {"address": "anna@example.org"}, {"X-Forwarded-For": sender, "X-Forwarded-Proto": "https"}
+    return app.test_client().post("/enter", data=form, headers=headers).status_code
+
+
+@pytest.mark.parametrize(("proxies", "said"), [(0, [200, 429, 429]), (1, [200, 429, 200])])
+def test_visitors_behind_one_web_server_are_told_apart_where_its_word_is_taken(
+    tmp_path: Path, proxies: int, said: list[int]
+) -> None:
+    chosen = houses.settings(tmp_path, opens_per_hour=1, proxies=proxies)
+    with houses.standing(chosen, houses.Clock()) as here:
+        app = create_app(here)
+        app.config["WTF_CSRF_ENABLED"] = False
+        assert [visit(app, sender) for sender in ("10.0.0.1", "9.9.9.9, 10.0.0.1", "10.0.0.2")] == said
