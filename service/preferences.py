@@ -15,6 +15,7 @@ from engine.refusal import Refused
 from service import chairs, clerk, timing, vacations, wishes
 from service.desk import Desk, Unknown
 from service.languages import LANGUAGES
+from service.people import forgotten
 from service.store import book
 from service.store.schema import people, seats, submissions
 from service.timing import Calendar
@@ -46,8 +47,9 @@ def reader(desk: Desk, token: str) -> Reader:
     """Whose wishes this token may change: `person.proof`."""
     number, _, _ = token.partition(".")
     person = int(number) if number.isascii() and number.isdecimal() and len(number) < 19 else 0
+    known = (people.c.id == person, people.c.address != forgotten(person))
     with desk.store.reading() as connection:
-        row = connection.execute(select(people).where(people.c.id == person)).one_or_none()
+        row = connection.execute(select(people).where(*known)).one_or_none()
     if row is None or not hmac.compare_digest(desk.links.wishes(person).encode(), token.lower().encode()):
         raise Unknown("This link belongs to nobody’s letters; please use the one in the foot of your newest letter.")
     found, calendar = wishes.read(row.wishes), timing.calendar(row.calendar)

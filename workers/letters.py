@@ -63,6 +63,16 @@ class Sheet(Struct, frozen=True):
     scores: tuple[tuple[str, int], ...] = ()
     talk: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def rules(self) -> str:
+        """Where the rules of this game can be read."""
+        return f"{self.link.rpartition('/t/')[0]}/rules/{self.game}"
+
+    @property
+    def from_the_start(self) -> bool:
+        """Whether everything that happened so far is told, because the reader has not moved yet."""
+        return bool(self.chapters) and self.chapters[0].start
+
 
 def write(here: House, order: Order) -> EmailMessage | None:
     """The letter as it is right now; None where it has been overtaken and would only confuse."""

@@ -1,0 +1,241 @@
+"""Every door of the house is tried, those that somebody will add next among them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import text as sql
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.routing import Rule
+
+from service import aside, create_app
+from service.house import House
+from tests import houses
+from tests.estate import Estate
+
+HOSTILE = ("\0", "9" * 25, "x" * 3_000, "é\u202e\ud7ff\r\nBcc: x@example.org", "٣")
+FINE = {"name": "Zoe", "address": "zoe@example.org", "move": "resign", "verb": "", "bots": "1", "letters": "none"}
+BODIES = (
+    '{"game": "kaiser", "players": [{"name": "Zoe", "address": "zoe@example.org"}, {"name": "Bot"}], "key": ODD}',
+    '{"game": "kaiser", "players": [{"name": ODD, "address": "zoe@example.org"}, {"name": "Bot"}]}',
+    '{"game": "kaiser", "players": [{"name": "Zoe", "address": ODD}], "options": {"rounds": ODD}}',
+    '{"game": ODD, "players": ODD, "clock": {"pace": ODD}}',
+    '{"move": "resign", "seen": ODD}',
+    '{"move": ODD, "key": ODD}',
+    '{"nonce": ODD}',
+)
+ODD = (r'"\u0000"', r'"\ud800"', '["a"]', "9" * 400, '"' + "x" * 1_900 + '"', "{}", "1e400", '"\ud800"')
+PUBLIC = {"static", "lobby.picture"}  # the same for everybody
+TAGGED = ("text/html", "application/json", "image/svg+xml", "text/plain")
+
+
+@pytest.fixture(autouse=True)
+def short() -> Iterator[None]:
+    """Faults are told in a line; the sweeps would else be slow in finding many."""
+    with structlog.testing.capture_logs():
+        yield
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
+    """A house that tests only look at."""
+    with houses.standing(houses.settings(tmp_path_factory.mktemp("house")), houses.Clock()) as here:
+        yield Estate(here)
+
+
+def spoilt(gaps: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The gaps of a route with something hostile in each of them in turn."""
+    for name in gaps:
+        yield from (gaps | {name: word} for word in HOSTILE)
+
+
+def faults(visitor: FlaskClient, method: str, path: str, **what: Any) -> list[str]:
+    """What went wrong on our side."""
+    response = visitor.open(path, method=method, **what)
+    response.close()
+    return [f"{method} {path[:80]} {what!r:.200}"] if response.status_code >= 500 else []
+
+
+def test_looking_changes_nothing_anywhere(any_house: House) -> None:
+    estate = Estate(any_house)
+    visitor, before, seen = estate.visitor(), estate.written(), set()
+    for rule in estate.rules("GET"):
+        for gaps in estate.ways(rule):
+            with visitor.get(estate.address(rule, gaps)) as response:
+                seen |= {rule.endpoint} if response.status_code in (200, 302) else set()
+    assert estate.written() == before
+    assert seen >= {rule.endpoint for rule in estate.rules("GET")} - {"mailbox.picture", "api.submission"}
+
+
+def test_no_address_however_odd_is_too_much_for_us(any_house: House) -> None:
+    estate = Estate(any_house)
+    visitor, found = estate.visitor(), list[str]()
+    for method in ("GET", "POST"):
+        for rule in estate.rules(method):
+            for gaps in spoilt(next(estate.ways(rule))):
+                found += faults(visitor, method, estate.address(rule, gaps))
+    assert found == []
+
+
+def test_no_question_however_odd_is_too_much_for_us(any_house: House) -> None:
+    estate = Estate(any_house)
+    visitor, found = estate.visitor(), list[str]()
+    for rule in estate.rules("GET"):
+        for gaps, name, word in odd(estate, rule):
+            found += faults(visitor, "GET", estate.address(rule, gaps), query_string={name: [word, word]})
+    assert found == []
+
+
+def test_no_form_however_odd_is_too_much_for_us(any_house: House) -> None:
+    estate = Estate(any_house)
+    found = list[str]()
+    for rule in estate.rules("POST"):
+        for gaps, name, word in odd(estate, rule):
+            path, form = estate.address(rule, gaps), {**FINE, name: [word, word]}
+            found += faults(estate.visitor(), "POST", path, data=form, query_string={name: word})
+    assert found == []
+
+
+def odd(estate: Estate, rule: Rule) -> Iterator[tuple[dict[str, Any], str, str]]:
+    """Everything that a route may be asked, spoilt in turn; by the other ways that lead there no more than once."""
+    first, *others = estate.ways(rule)
+    for name in estate.fields(rule):
+        yield from ((first, name, word) for word in HOSTILE)
+        yield from ((gaps, name, "\0") for gaps in others)
+
+
+def test_no_json_however_odd_is_too_much_for_us(any_house: House) -> None:
+    estate = Estate(any_house)
+    visitor, found = estate.visitor(), list[str]()
+    for rule in estate.rules("POST"):
+        path = estate.address(rule, next(estate.ways(rule)))
+        for body in (body.replace("ODD", word) for body in BODIES for word in ODD):
+            sent = {"data": body.encode("utf-8", "surrogatepass"), "content_type": "application/json"}
+            found += faults(visitor, "POST", path, **sent) if rule.endpoint.startswith("api.") else []
+    assert found == []
+
+
+# Who may see what
+
+
+def test_no_page_shows_what_belongs_to_another(still: Estate) -> None:
+    visitor, secrets = still.app.test_client(), still.secrets()
+    readers = {link: still.house.desk.find(link) for link in still.links.values()}
+    for rule in still.rules("GET"):
+        for gaps in still.ways(rule) if "link" in rule.arguments else ():
+            place = readers[gaps["link"]]
+            text = visitor.get(still.address(rule, gaps)).text
+            others = [secret for seat, own in secrets.items() if seat != (place.table, place.seat) for secret in own]
+            mine = secrets.get((place.table, place.seat or 0), []) if place.seat is not None else []
+            shown = [secret for secret in others if secret in text and secret not in mine]
+            assert shown == [], f"{rule.rule} of {gaps['link']}"
+
+
+def test_who_looks_on_hears_no_talk_and_finds_no_way_in(still: Estate) -> None:
+    visitor = still.app.test_client()
+    for name in ("watch", "gallery"):
+        for rule in still.rules("GET"):
+            gaps = {"link": still.links[name], "seq": 1}
+            if rule.arguments and rule.arguments <= gaps.keys():
+                text = visitor.get(still.address(rule, gaps)).text
+                found = [word for word in ("said by", "/wishes/", "/offer/", "/join/") if word in text]
+                assert found == [], rule.rule
+                assert name == "watch" or still.house.links.watch(still.shown[0].table) not in text
+
+
+def test_what_was_taken_down_is_nowhere_to_be_seen(house: House) -> None:
+    estate = Estate(house)
+    visitor, link, table = estate.visitor(), estate.links["gallery"], estate.shown[0].table
+    ways = [
+        estate.address(rule, {"link": link, "table": table, "seq": 1})
+        for rule in estate.rules("GET")
+        if rule.arguments & {"link", "table"} and rule.arguments <= {"link", "table", "seq"}
+    ]
+    before = [visitor.get(way).status_code for way in ways]
+    aside.release(house.desk, estate.shown[0], False)
+    after = [visitor.get(way).status_code for way in ways]
+    assert before.count(200) >= 10
+    assert set(after) == {404}
+
+
+def test_what_is_private_is_kept_by_nobody_on_its_way(still: Estate) -> None:
+    visitor = still.visitor()
+    for method in ("GET", "POST"):
+        for rule in still.rules(method):
+            gaps = next(still.ways(rule)) if method == "GET" else dict.fromkeys(rule.arguments, "x")
+            with visitor.open(still.address(rule, gaps), method=method) as response:
+                kept = response.headers["Cache-Control"]
+                assert rule.endpoint in PUBLIC or "no-store" in kept or "private" in kept, rule.rule
+
+
+def test_every_answer_has_its_headers(still: Estate) -> None:
+    visitor = still.visitor()
+    for rule in still.rules("GET"):
+        for gaps in (next(still.ways(rule)), dict.fromkeys(rule.arguments, "x")):
+            with visitor.get(still.address(rule, gaps)) as response:
+                told = [response.headers[name] for name in ("Referrer-Policy", "X-Content-Type-Options")]
+                assert [*told, response.headers["X-Robots-Tag"]] == ["no-referrer", "nosniff", "noindex"]
+                policy = response.headers["Content-Security-Policy"]
+                assert "default-src 'none'" in policy
+                assert "unsafe" not in policy or rule.endpoint == "mailbox.body"
+
+
+# Forms
+
+
+def test_forms_come_through_https_though_no_browser_says_where_from(house: House) -> None:
+    visitor = create_app(house).test_client()
+    page = visitor.get("/play/kaiser", base_url="https://games.example.org").text
+    form = {"name": "Anna", "bots": "1", "csrf_token": page.partition('name="csrf_token" value="')[2].partition('"')[0]}
+    assert visitor.post("/play/kaiser", data=form, base_url="https://games.example.org").status_code == 303
+
+
+def test_every_form_needs_its_word_except_what_programs_send(house: House) -> None:
+    estate = Estate(house)
+    estate.app.config["WTF_CSRF_ENABLED"] = True
+    visitor, before = estate.visitor(), estate.written()
+    open_to_all = {
+        rule.endpoint
+        for rule in estate.rules("POST")
+        if b"grown old" not in visitor.post(estate.address(rule, dict.fromkeys(rule.arguments, "1"))).data
+    }
+    assert open_to_all == {"wishes.stop", "api.open_table", "api.sit", "api.submit"}
+    assert estate.written() == before
+
+
+def test_a_fault_is_logged_without_the_link_that_led_to_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    estate, link = Estate(house), "a" * 32
+    monkeypatch.setattr(house.desk, "find", lambda link: 1 / 0)
+    with structlog.testing.capture_logs() as told:
+        assert estate.app.test_client().get(f"/t/{link}").status_code == 500
+    assert told
+    assert link not in "".join(str(one | {"exc_info": ""}) for one in told)
+
+
+def test_a_fault_of_the_database_tells_no_values(any_house: House) -> None:
+    with pytest.raises(SQLAlchemyError) as fault, any_house.store.writing() as connection:
+        connection.execute(sql("INSERT INTO nowhere VALUES (:address)"), {"address": "anna@example.org"})
+    assert "anna" not in str(fault.value)
+
+
+# Who visits
+
+
+def visit(app: Flask, sender: str) -> int:
+    form, headers = {"address": "anna@example.org"}, {"X-Forwarded-For": sender, "X-Forwarded-Proto": "https"}
+    return app.test_client().post("/enter", data=form, headers=headers).status_code
+
+
+@pytest.mark.parametrize(("proxies", "said"), [(0, [200, 429, 429]), (1, [200, 429, 200])])
+def test_visitors_behind_one_web_server_are_told_apart_where_its_word_is_taken(
+    tmp_path: Path, proxies: int, said: list[int]
+) -> None:
+    chosen = houses.settings(tmp_path, opens_per_hour=1, proxies=proxies)
+    with houses.standing(chosen, houses.Clock()) as here:
+        app = create_app(here)
+        app.config["WTF_CSRF_ENABLED"] = False
+        assert [visit(app, sender) for sender in ("10.0.0.1", "9.9.9.9, 10.0.0.1", "10.0.0.2")] == said
