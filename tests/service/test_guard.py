@@ -1,6 +1,9 @@
 """Every door of the house is tried, those that somebody will add next among them."""
 
+import re
 from collections.abc import Iterator
+from email import message_from_bytes
+from email.policy import default
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +11,22 @@ import pytest
 import structlog
 from flask import Flask
 from flask.testing import FlaskClient
+from markupsafe import escape
+from sqlalchemy import select
 from sqlalchemy import text as sql
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.routing import Rule
 
-from service import aside, create_app
+from service import aside, create_app, talk
+from service.desk import Invited
+from service.drawing import TEMPLATES
 from service.house import House
+from service.store.schema import mailbox
 from tests import houses
 from tests.estate import Estate
+from tests.service.test_pages import Hall
+from workers import personal
+from workers.envelopes import Order
 
 HOSTILE = ("\0", "9" * 25, "x" * 3_000, "é\u202e\ud7ff\r\nBcc: x@example.org", "٣")
 FINE = {"name": "Zoe", "address": "zoe@example.org", "move": "resign", "verb": "", "bots": "1", "letters": "none"}
@@ -239,3 +250,72 @@ def test_visitors_behind_one_web_server_are_told_apart_where_its_word_is_taken(
         app = create_app(here)
         app.config["WTF_CSRF_ENABLED"] = False
         assert [visit(app, sender) for sender in ("10.0.0.1", "9.9.9.9, 10.0.0.1", "10.0.0.2")] == said
+
+
+# What people write
+
+HEADERS = set(
+    "From To Reply-To Subject Date Message-ID In-Reply-To References X-Depesche Auto-Submitted List-Id Feedback-ID "
+    "List-Unsubscribe List-Unsubscribe-Post MIME-Version Content-Type Content-Language".split()
+)
+OWN = "own@example.org"
+
+
+def test_no_page_picture_or_letter_takes_words_from_a_text_that_escapes_nothing() -> None:
+    bare = re.compile(r"""{%-?\s*(?:import|from|include|extends)\s+["'][^"']+\.txt["']""")
+    files = [path for path in TEMPLATES.rglob("*") if path.suffix in (".html", ".svg")]
+    assert [path.name for path in files if bare.search(path.read_text())] == []
+    assert len(files) > 20
+
+
+def letters_of(hall: Hall) -> Iterator[Any]:
+    """All letters as they left."""
+    with hall.house.store.reading() as connection:
+        for raw in connection.execute(select(mailbox.c.raw)).scalars():
+            yield message_from_bytes(raw, policy=default)
+
+
+CODED = ("=?utf-8?q?=0ABcc:x@y.org?=", "=?utf-8?q?a=0D=0A=0D=0AHello=21?=", "=?utf-8?b?CkJjYzogeEB5Lm9yZw==?=")
+
+
+@pytest.mark.parametrize("name", ['<i onx="1">&\'', "Anna <x@evil.org>, y", "{{ 7*7 }}%s{x}", 'ü"\\,;:@', *CODED])
+def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name: str) -> None:
+    hall = Hall(tmp_path)
+    guests = [Invited(name, OWN), Invited("Bert", "bert@example.org")]
+    opened = hall.house.desk.open_table("kaiser", {}, guests, 0)
+    for link in opened.links:
+        hall.house.desk.submit(hall.house.desk.find(link), "sit word", "sit")
+    for number in (0, 1):
+        talk.say(hall.house.desk, hall.house.desk.find(opened.links[number]), name)
+        aside.write(hall.house.desk, hall.house.desk.find(opened.links[number]), name)
+    hall.do(opened, hall.moves(opened)[0])
+    hall.do(opened, "resign", 0)
+    visitor = hall.visitor()
+    for page in ("", "/replay", "/whatif", "/replay/frame"):
+        shown = visitor.get(f"/t/{opened.links[1]}{page}")
+        assert "<i onx" not in shown
+        assert page == "/whatif" or str(escape(name)) in shown
+    hall.write_letters()
+    for letter in letters_of(hall):
+        assert '<i onx="' not in letter.get_body(("html",)).get_content()
+        assert [one.addr_spec for one in letter["To"].addresses] in (["bert@example.org"], [OWN])
+        assert letter["To"].addresses[0].display_name in (name.replace("=?", "= ?"), "Bert")
+        assert set(letter.keys()) <= HEADERS
+        assert not letter.defects
+    hall.house.close()
+
+
+@pytest.mark.parametrize("kind", ["enter", "confirm", "replaced"])
+def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None:
+    hall, name = Hall(tmp_path), '<i onx="1">&'
+    guests = [Invited(name, OWN), Invited("Bert <b>", "bert@example.org")]
+    opened = hall.house.desk.open_table("kaiser", {}, guests, 0)
+    rest = {"enter": str(hall.time), "confirm": opened.table, "replaced": f"{opened.table}/1/1"}[kind]
+    person = hall.look(opened).seats[0].person
+    letter = personal.write(hall.house, Order("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
+    assert letter
+    page = letter.get_body(("html",))
+    assert page
+    assert '<i onx="' not in page.get_content()
+    assert "Bert <b>" not in page.get_content()
+    hall.house.close()

@@ -1,13 +1,16 @@
 """What a stranger can bring about with somebody else's address: next to nothing, and not often."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from sqlalchemy import event, insert, select, update
 
 from engine.refusal import Refused
-from service import account, bounces, confirming, joining, leaving, substitutes
+from service import account, bounces, confirming, joining, leaving, preferences, substitutes, talk
 from service.desk import Desk, Invited, Opened, Place, Unknown
 from service.house import House
 from service.settings import DAY
@@ -15,7 +18,7 @@ from service.store.schema import letters, people, seats
 from service.timing import HOUR, Clock
 from tests import houses
 from tests.service.test_pages import Hall
-from workers import clock, personal
+from workers import clock, personal, referee
 from workers.envelopes import Order
 
 ANNA = Invited("Anna", "anna@example.org")
@@ -224,3 +227,36 @@ def test_a_link_renewed_while_the_seat_is_taken_stays_with_one_of_the_two(
     with pytest.raises(Unknown, match="no longer offered"):
         substitutes.take(hall.house.desk, token, VICTIM)
     hall.house.close()
+
+
+def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_house: House) -> None:
+    """Joins, openings, confirmations, letters, moves and a farewell of the same few people, all at the same time."""
+    desk, number = any_house.desk, known(any_house)
+    opened = desk.open_table("kaiser", {}, [BERT, ANYBODY, ANYBODY], 0)
+    playing = houses.seated(any_house)
+    proof, seat = any_house.links.confirm(number, ANNA.address), playing[1]
+    kinds: list[Callable[[int], object]] = [
+        lambda n: joining.join(desk, opened.join, Invited(f"Guest {n}", f"guest{n % 3}@example.org")),
+        lambda n: desk.open_table("kaiser", {}, [Invited("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
+        lambda _: confirming.confirm(desk, proof),
+        lambda _: account.knock(desk, ANNA.address),
+        lambda n: talk.say(desk, seat, f"word {n}"),
+        lambda _: (desk.submit(seat, "resign"), referee.hear()),
+        lambda n: leaving.leave(desk, number, ANNA.address) if n == 23 else bounces.unreachable(desk, opened.table),
+        lambda n: preferences.stop(desk, preferences.reader(desk, any_house.links.wishes(number))),
+    ]
+    gate = Barrier(8)
+
+    def hurry(worker: int) -> None:
+        gate.wait(10)
+        for n in range(worker * 4, worker * 4 + 4):
+            for step in range(len(kinds)):
+                with suppress(Refused):
+                    kinds[(worker + step) % len(kinds)](n)
+
+    with ThreadPoolExecutor(8) as pool:
+        for _ in pool.map(hurry, range(8)):
+            pass
+    sitting = [seat.person for seat in desk.look(opened.table).seats]
+    assert len(set(sitting)) == len(sitting)
+    assert number not in [seat.person for seat in desk.look(playing[0].table).seats]
