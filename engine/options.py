@@ -16,7 +16,10 @@ CITED = re.compile(r"§\s?(\d+(?:\.\d+)?)")
 
 
 class Option(Struct, frozen=True):
-    """One thing to settle before a game begins; `rule` is the paragraph of the README that its description cites."""
+    """One thing to settle before a game begins; `rule` is the paragraph of the README that its description cites.
+
+    `title` is what it is called where its name alone does not say so.
+    """
 
     name: str
     kind: Literal["switch", "word", "number"]
@@ -26,6 +29,12 @@ class Option(Struct, frozen=True):
     least: int | None = None
     most: int | None = None
     rule: str = ""
+    title: str = ""
+
+    @property
+    def label(self) -> str:
+        """What it is called: its own title, or its name in plain words."""
+        return self.title or self.name.replace("_", " ")
 
 
 def describe(options: type[Struct]) -> tuple[Option, ...]:
@@ -36,20 +45,21 @@ def describe(options: type[Struct]) -> tuple[Option, ...]:
 
 
 def _option(field: inspect.Field) -> Option:
-    kind, about = field.type, ""
+    kind, about, title = field.type, "", ""
     if isinstance(kind, inspect.Metadata):
-        about = str((kind.extra_json_schema or {}).get("description", ""))
+        said = kind.extra_json_schema or {}
+        about, title = str(said.get("description", "")), str(said.get("title", ""))
         kind = kind.type
     rule = next(iter(CITED.findall(about)), "")
     match kind:
         case inspect.BoolType():
-            return Option(field.name, "switch", field.default, ("on", "off"), about, rule=rule)
+            return Option(field.name, "switch", field.default, ("on", "off"), about, rule=rule, title=title)
         case inspect.LiteralType(values=values):
             order = (field.default, *(value for value in values if value != field.default))
-            return Option(field.name, "word", field.default, tuple(map(str, order)), about, rule=rule)
+            return Option(field.name, "word", field.default, tuple(map(str, order)), about, rule=rule, title=title)
         case inspect.IntType(ge=int(least), le=int(most)):
             numbers = tuple(map(str, range(least, most + 1)))
-            return Option(field.name, "number", field.default, numbers, about, least, most, rule)
+            return Option(field.name, "number", field.default, numbers, about, least, most, rule, title)
     raise TypeError(f"option {field.name} is neither a switch, nor one of some words, nor a number with bounds")
 
 

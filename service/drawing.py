@@ -17,7 +17,7 @@ from msgspec import Struct
 from engine.game import Game
 from engine.menu import Menu
 from engine.record import TABLE_EVENTS
-from service import languages
+from service import elision, languages
 
 SPACE = re.compile(r"[ \n]+")  # but not the one that French keeps before a colon
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
@@ -101,7 +101,10 @@ def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.
     )
     words = languages.translations(language, domain)
     found.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
+    if language == elision.FRENCH:
+        elision.install(found, words)
     found.globals |= {
+        "colon": elision.COLON.get(language, ":"),
         "canvas": Canvas,
         "once": Once(),
         "language": language,

@@ -81,7 +81,7 @@ def _box(game: Game) -> Iterator[str]:
     yield game.META.title
     yield game.META.about
     for option in describe(game.META.options):
-        yield option.name.replace("_", " ")
+        yield option.label
         yield option.about
         if option.kind == "word":
             yield from (value.replace("_", " ") for value in option.values if not value.isdecimal())

@@ -71,8 +71,8 @@ class Opening(Struct, frozen=True):
 
     @property
     def once(self) -> str | None:
-        """What makes it the same: a key alone could be somebody else's."""
-        who = [(guest.name, guest.address, guest.status) for guest in self.guests]
+        """What makes it the same, whoever of them asks first: a key alone could be somebody else's."""
+        who = sorted((guest.name, guest.address, guest.status) for guest in self.guests)
         what = [self.key, self.game, dict(self.chosen), who]
         return hashed(msgspec.json.encode(what, order="sorted").decode()) if self.key else None
 

@@ -51,7 +51,7 @@ def reader(desk: Desk, token: str) -> Reader:
     with desk.store.reading() as connection:
         row = connection.execute(select(people).where(*known)).one_or_none()
     if row is None or not hmac.compare_digest(desk.links.wishes(person).encode(), token.lower().encode()):
-        raise Unknown("This link belongs to nobody's letters; please use the one in the foot of your newest letter.")
+        raise Unknown("This link belongs to nobody’s letters; please use the one in the foot of your newest letter.")
     found, calendar = wishes.read(row.wishes), timing.calendar(row.calendar)
     return Reader(row.id, row.language, found, calendar, row.bounced_at is not None)
 
@@ -64,7 +64,10 @@ def seated(desk: Desk, one: Reader, table: str) -> Seated | None:
     own = [seat for seat in rows if seat.person == one.id]
     if row is None or not own:
         return None
-    game, names = catalogue.find(row.game).META, tuple(seat.name for seat in rows)
+    game, names = (
+        catalogue.find(row.game).META,
+        tuple(seat.name for seat in rows if seat.name and seat.person != one.id),
+    )
     return Seated(table, game.name, game.title, names, wishes.read_otherwise(own[0].wishes))
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from engine import table as tables
 from engine.game import Standing
+from engine.options import describe
 from engine.refusal import Refused
 from service import chronicle
 from service.chronicle import Chapter
@@ -110,7 +111,11 @@ def protocol(desk: Desk, look: Look, reader: Reader) -> str:
         meta=meta,
         row=look.row,
         players=look.names,
-        options=look.table.options,
+        options=[
+            (in_game(reader.language, meta.name, option.label), look.table.options[option.name])
+            for option in describe(meta.options)
+            if option.name in look.table.options
+        ],
         over=over,
         lines=_lines(desk, look, reader),
         places=sorted((place, look.names[seat]) for seat, place in enumerate(look.table.places)),

@@ -90,7 +90,7 @@ def _finish(here: House, connection: Connection, mail: Mail, read: Reading) -> N
     report = Report(read.lines)
     seat = next(seat for seat in read.desktop.seats if seat.seat == mail.seat)
     needed = wants_letter(report, mail, seat.open_since)
-    reports.keep(connection, mail.id, report, here.now(), needed)
+    reports.keep(connection, mail.id, report, here.now(), counts=needed and not report.has("done"))
     if needed:
         kind = "refused" if report.has("refused") else "accepted"
         seq = read.desktop.table.length - 1 if seat.open_since is None else seat.open_since

@@ -63,6 +63,16 @@ class Sheet(Struct, frozen=True):
     scores: tuple[tuple[str, int], ...] = ()
     talk: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def rules(self) -> str:
+        """Where the rules of this game can be read."""
+        return f"{self.link.rpartition('/t/')[0]}/rules/{self.game}"
+
+    @property
+    def from_the_start(self) -> bool:
+        """Whether everything that happened so far is told, because the reader has not moved yet."""
+        return bool(self.chapters) and self.chapters[0].start
+
 
 def write(here: House, order: Order) -> EmailMessage | None:
     """The letter as it is right now; None where it has been overtaken and would only confuse."""
@@ -213,7 +223,7 @@ def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None, mail:
 
 def subject(sheet: Sheet, order: Order) -> str:
     """The same for every letter of a table, so that mail programs keep them together."""
-    names = ", ".join(player.name for player in sheet.players)
+    names = ", ".join(player.name for player in sheet.players if player.name)
     return f"{sheet.title}: {names} [{order.table[:6]}]"
 
 

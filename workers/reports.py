@@ -58,9 +58,9 @@ def refused(said: str, why: Refused) -> Line:
     return Line(said, "refused", why=Said.of(why), rule=why.rule)
 
 
-def keep(connection: Connection, mail: int, report: Report, at: int, answered: bool) -> None:
-    """Note what became of a mail, and whether a letter will tell it."""
-    row = {"read_at": at, "report": msgspec.json.encode(report).decode(), "answered_at": at if answered else None}
+def keep(connection: Connection, mail: int, report: Report, at: int, counts: bool) -> None:
+    """Note what became of a mail, and whether its answer counts as one that a machine may have caused."""
+    row = {"read_at": at, "report": msgspec.json.encode(report).decode(), "answered_at": at if counts else None}
     connection.execute(update(mails).where(mails.c.id == mail).values(**row))
 
 

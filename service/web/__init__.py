@@ -25,6 +25,7 @@ from service.languages import Said, say
 from service.links import hashed
 from service.settings import EMBEDDED
 from service.web.account import account
+from service.web.again import again
 from service.web.alone import alone
 from service.web.answers import Refusal
 from service.web.api import api
@@ -61,6 +62,7 @@ BLUEPRINTS = (
     rules,
     table,
     aside,
+    again,
     joining,
     confirming,
     replay,
@@ -78,6 +80,7 @@ BLUEPRINTS = (
 LIMITED = (
     "lobby.open_table",
     "alone.play",
+    "again.lay",
     "api.open_table",
     "joining.join",
     "substitutes.take",

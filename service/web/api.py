@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from flask import Blueprint, url_for
 from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec.structs import replace
 
 from engine import catalogue
 from engine import menu as menus
@@ -238,7 +239,10 @@ def _spoken(asked: Tongue | Since | Eyes | Opening) -> str:
 
 def _box(game: Game, spoken: str) -> Box:
     box, options = game.META, describe(game.META.options)
-    told = (msgspec.structs.replace(option, about=in_game(spoken, box.name, option.about)) for option in options)
+    told = (
+        replace(option, about=in_game(spoken, box.name, option.about), title=in_game(spoken, box.name, option.label))
+        for option in options
+    )
     return Box(
         name=box.name,
         title=in_game(spoken, box.name, box.title),

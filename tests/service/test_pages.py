@@ -1,5 +1,6 @@
 """Every page as a visitor gets it, without a browser: what it shows, and what it says to every bad input."""
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -156,7 +157,7 @@ def test_the_lobby_shows_every_game_with_designer_and_publisher(visitor: Visitor
     page = visitor.get("/")
     for game in catalogue.games().values():
         for word in (game.META.title, game.META.designer, game.META.publisher, f"/new/{game.META.name}"):
-            assert word in page
+            assert html.escape(word) in page
 
 
 @pytest.mark.parametrize("name", catalogue.games())
@@ -245,6 +246,27 @@ def test_what_happened_since_my_last_move_comes_first(hall: Hall, visitor: Visit
         hall.do(opened, hall.moves(opened)[0])
     page = visitor.get(f"/t/{opened.links[hall.turn(opened)]}")
     assert page.index("Since your last move") < page.index("<figure")
+
+
+def test_whoever_moves_for_the_first_time_reads_what_the_game_is_about(hall: Hall, visitor: Visitor) -> None:
+    opened = hall.begin()
+    above = visitor.get(f"/t/{opened.links[hall.turn(opened)]}").partition("<figure")[0]
+    assert "Lead your emperor to the centre" in above
+    assert 'href="/rules/kaiser"' in above
+    assert "has the first move" in above
+    assert "sits down" not in above
+
+
+def test_who_is_invited_reads_what_to(hall: Hall, visitor: Visitor) -> None:
+    page = visitor.get(f"/t/{hall.open().links[1]}")
+    assert page.index("Lead your emperor to the centre") < page.index("Sit down")
+    assert 'href="/rules/kaiser"' in page
+
+
+def test_a_new_table_asks_for_few_people_and_folds_the_other_rows_up(visitor: Visitor) -> None:
+    few, _, many = visitor.get("/new/turfmaster").partition("More players")
+    assert ('name="name.2"' in few, 'name="name.3"' in few) == (True, False)
+    assert 'name="name.7"' in many
 
 
 def test_only_a_verdict_still_to_come_refreshes_the_page(hall: Hall, visitor: Visitor) -> None:

@@ -241,8 +241,8 @@ def test_peoples_own_side_is_the_same_on_both(any_house: House, clock: houses.Cl
     assert desk.look(opened.table).names == ("Seat 1", "Bert")
 
 
-def test_waiting_letters_leave_when_an_address_is_proven_on_both(database_url: str, tmp_path: Path) -> None:
-    chosen = houses.settings(tmp_path, database_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
+def test_waiting_letters_leave_when_an_address_is_proven_on_both(laid_url: str, tmp_path: Path) -> None:
+    chosen = houses.settings(tmp_path, laid_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
     with houses.standing(chosen, houses.Clock()) as here:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
         opened = here.desk.open_table("kaiser", {}, guests)

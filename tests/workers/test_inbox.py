@@ -392,6 +392,15 @@ def test_who_is_answered_too_often_is_a_machine(here, clock):
     assert handed_in(here) == [move]
 
 
+def test_who_plays_much_by_mail_is_no_machine(here):
+    place, _, move = start(here)
+    here.settings = replace(here.settings, answers_per_hour=1)
+    posted(here, place, f"{move}\nWas that clever?")
+    posted(here, place, "undo")
+    posted(here, place, "I am on vacation until May.")
+    assert answered(here) == ["accepted", "accepted", "refused"]
+
+
 PROVEN = "mx.games.example; spf=pass smtp.mailfrom=example.org; dkim=none"
 PROOFS = [
     (PROVEN, True),

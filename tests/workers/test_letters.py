@@ -85,12 +85,23 @@ def test_a_turn_letter_says_things_in_the_order_in_which_they_matter(house: Hous
         board,
         "Answer this letter with your move",
         "For instance:",
-        place.link,
+        f"{place.link}\n" if kind == "plain" else 'class="button',
         look.row.head,
         "You get this letter because",
     )
-    assert text.count(f"/t/{place.link}") == 1  # one button
+    assert text.count(f"/t/{place.link}") == (1 if kind == "plain" else 2)  # one button, and the picture
     assert len(text.encode()) < LARGEST
+
+
+@every_game
+@pytest.mark.parametrize("kind", ["plain", "html"])
+def test_a_first_turn_letter_tells_how_it_began_and_leads_to_the_rules(house: House, game: str, kind: str) -> None:
+    places = opened(house, game)
+    for place in places:
+        assert houses.judged(house, place, "sit word").accepted
+    text = body(written(house, houses.on_turn(house, places)[0], "turn"), kind)
+    stands_in_order(text, "it is your turn", "How it began", "The game begins.", f"/rules/{game}", "Answer this letter")
+    assert "sits down" not in text
 
 
 @every_game
@@ -123,6 +134,7 @@ def test_an_invitation_tells_what_one_is_invited_to(house: House, kind: str) -> 
         text,
         "Anna invites you to a game of Kaiser",
         " ".join(catalogue.find("kaiser").META.about.split()[:6]),
+        "/rules/kaiser",
         "At the table: Anna, Berta.",
         "Time for a move: 3 days",
         "You need no account",
@@ -130,6 +142,15 @@ def test_an_invitation_tells_what_one_is_invited_to(house: House, kind: str) -> 
         "join",
         "Receipt after 1 entry:",
     )
+
+
+def test_an_invitation_calls_a_chair_for_anybody_a_free_seat(house: House) -> None:
+    anybody, anna = Invited("", who="anybody"), Invited("Anna", "anna@example.org", "word")
+    guests = [anna, Invited("Berta", "berta@example.org"), anybody]
+    links = house.desk.open_table("kaiser", {}, guests, None).links
+    letter = written(house, house.desk.find(links[1]), "invitation")
+    assert "At the table: Anna, Berta, a free seat." in body(letter, "plain")
+    assert ": Anna, Berta [" in letter["Subject"]
 
 
 @pytest.mark.parametrize("language", ["en", "nl", "fr", "de"])

@@ -15,15 +15,19 @@ class Options(Struct, frozen=True, cache_hash=True):
     messages: Annotated[bool, About(description="Two scoring figures each, and messages on the dark spaces (§5)")] = (
         True
     )
-    inns_cathedrals: Annotated[bool, About(description="Inns, cathedrals and the large meeple, 18 tiles (§6)")] = False
-    traders_builders: Annotated[bool, About(description="Goods, the builder and the pig, 24 tiles (§7)")] = False
+    inns_cathedrals: Annotated[
+        bool, About(title="Inns & Cathedrals", description="Inns, cathedrals and the large meeple, 18 tiles (§6)")
+    ] = False
+    traders_builders: Annotated[
+        bool, About(title="Traders & Builders", description="Goods, the builder and the pig, 24 tiles (§7)")
+    ] = False
     abbot: Annotated[bool, About(description="The abbot, and gardens on some of the tiles (§8)")] = False
     river: Annotated[bool, About(description="The game begins along a river of 12 tiles (§9)")] = False
     fairy: Annotated[bool, About(description="The fairy, who rewards the figure she stands with (§10)")] = False
     figures: Annotated[
         Literal["at_once", "own_turn"],
         About(
-            description="Points on another's turn: choose the scoring figure at once, or when your turn comes (§5.3)"
+            description="Points on another’s turn: choose the scoring figure at once, or when your turn comes (§5.3)"
         ),
     ] = "at_once"
 
