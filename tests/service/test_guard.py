@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from email import message_from_bytes
 from email.policy import default
 from pathlib import Path
@@ -17,15 +18,19 @@ from sqlalchemy import text as sql
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.routing import Rule
 
+from engine import catalogue
+from engine.refusal import Refused
+from engine.table import RESERVED
 from service import aside, create_app, talk
 from service.desk import Invited
 from service.drawing import TEMPLATES
 from service.house import House
+from service.prints import Prints
 from service.store.schema import mailbox
 from tests import houses
 from tests.estate import Estate
 from tests.service.test_pages import Hall
-from workers import personal
+from workers import personal, referee
 from workers.envelopes import Order
 
 HOSTILE = ("\0", "9" * 25, "x" * 3_000, "é\u202e\ud7ff\r\nBcc: x@example.org", "٣")
@@ -56,6 +61,13 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
     """A house that tests only look at."""
     with houses.standing(houses.settings(tmp_path_factory.mktemp("house")), houses.Clock()) as here:
         yield Estate(here)
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Iterator[Hall]:
+    hall = Hall(tmp_path)
+    yield hall
+    hall.house.close()
 
 
 def spoilt(gaps: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -311,10 +323,60 @@ def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None
     guests = [Invited(name, OWN), Invited("Bert <b>", "bert@example.org")]
     opened = hall.house.desk.open_table("kaiser", {}, guests, 0)
     rest = {"enter": str(hall.time), "confirm": opened.table, "replaced": f"{opened.table}/1/1"}[kind]
-    letter = personal.write(hall.house, Order("", 0, 0, f"{kind}/{rest}", OWN, name, person=1))
+    person = hall.look(opened).seats[0].person
+    letter = personal.write(hall.house, Order("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
     assert letter
     page = letter.get_body(("html",))
     assert page
     assert '<i onx="' not in page.get_content()
     assert "Bert <b>" not in page.get_content()
     hall.house.close()
+
+
+def test_no_command_however_odd_is_too_much_for_the_referee(house: House) -> None:
+    places = houses.seated(house)
+    place, move = houses.on_turn(house, places)
+    verbs = [*sorted({*RESERVED, *referee.ERRANDS, move.split()[0]} - {"resign"}), "resign"]
+    for verb in verbs:
+        for words in (*HOSTILE, "", "0", "2027-02-30 x", "9999-12-31 9999-12-31", "0 0 0", "x " * 500):
+            with suppress(Refused):
+                said = houses.judged(house, place, f"{verb} {words}")
+                assert said.why != referee.FAULT, f"{verb} {words[:30]}"
+
+
+@pytest.mark.parametrize("name", catalogue.games())
+def test_half_a_move_however_odd_is_shown_without_a_fault(hall: Hall, name: str) -> None:
+    opened = hall.begin("Anna", "Bert", "Cleo", game=name)
+    verbs, link = {move.split()[0] for move in hall.moves(opened)}, opened.links[hall.turn(opened)]
+    odd = ("zzz", "-1", "1,2 9", "a:b:c", ",", "()", "0", *HOSTILE[:2])
+    client, path = hall.app.test_client(), f"/t/{link}"
+    for say in (f"{verb} {words}" for verb in verbs for words in odd):
+        assert client.get(path, query_string={"say": say}).status_code == 200, say
+
+
+# Boards that are kept
+
+
+@pytest.mark.parametrize("name", catalogue.games())
+def test_a_kept_board_is_the_one_that_would_be_drawn_anew(hall: Hall, name: str) -> None:
+    opened = hall.begin("Anna", "Bert", "Cleo", game=name)
+    for _ in range(6):
+        hall.do(opened, hall.moves(opened)[0])
+    readers = [*((link, "en") for link in opened.links), (opened.links[0], "de"), (opened.watch, "en")]
+    last = hall.look(opened).row.length - 1
+    paths = ("", f"/replay/frame?at={last}")
+    kept = [boards(hall, link, tongue, paths) for link, tongue in readers]
+    again = [boards(hall, link, tongue, paths) for link, tongue in reversed(readers)]
+    assert again[::-1] == kept
+    for (link, tongue), found in zip(readers, kept, strict=True):
+        hall.house.shelf.prints = Prints()
+        assert boards(hall, link, tongue, paths) == found
+
+
+def boards(hall: Hall, link: str, tongue: str, paths: tuple[str, ...]) -> list[str]:
+    """What this reader is shown of the board, in pictures and in words."""
+    client, found = hall.app.test_client(), list[str]()
+    for path in paths:
+        text = client.get(f"/t/{link}{path}", headers={"Accept-Language": tongue}).text
+        found += re.findall(r"<svg.*?</svg>|<pre.*?</pre>", text, re.DOTALL)
+    return found

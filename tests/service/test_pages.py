@@ -54,9 +54,9 @@ class Hall:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in names or NAMES]
         return self.house.desk.open_table(game, options, guests, pace)
 
-    def begin(self, *names: str, pace: Clock | int = 0, **options: str) -> Opened:
+    def begin(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
         """A table where everybody has sat down."""
-        opened = self.open(*names, pace=pace, **options)
+        opened = self.open(*names, game=game, pace=pace, **options)
         for link in opened.links:
             self.house.desk.submit(self.house.desk.find(link), "sit word", "sit")
         return opened
