@@ -4,7 +4,8 @@
 PYTHON  ?= python3
 VENV    := .venv
 PIP     := $(VENV)/bin/python -m pip --disable-pip-version-check
-WORKERS ?= $(shell n=$$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN); [ "$$n" -gt 2 ] && echo "$$n" || echo 2)
+# One more than there are cores, for some tests wait.
+WORKERS ?= $(shell n=$$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN); echo $$((n < 2 ? 3 : n + 1)))
 UV      ?= uv==0.13.8
 LOCK    := pip compile --quiet --universal --python-version 3.11 --generate-hashes --annotation-style line \
            --no-emit-index-url --no-emit-find-links --group build

@@ -150,4 +150,4 @@ def _off(menu: Menu, move: Move) -> Refused:
         menus.from_text(menu, str(move))
     except Refused as refused:
         return refused
-    return Refused("“{move}” is not on your menu now.", move=move)
+    return Refused("“{move}” is not one of your moves now.", move=move)

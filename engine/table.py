@@ -227,7 +227,7 @@ def _open(game: Game, number: str, commitment: str, chosen: Sequence[str]) -> Op
     seats = int(number) if re.fullmatch("[0-9]{1,3}", number) else 0
     ticking = [word.removeprefix("clock.") for word in chosen if word.startswith("clock.")]
     if not all(map(CLOCK_WORD.fullmatch, ticking)):
-        raise Refused("A table's clock is told in plain words, such as clock.pace=86400.")
+        raise Refused("A table’s clock is told in plain words, such as clock.pace=86400.")
     options = choices.read(game.META.options, dict(_pair(word) for word in chosen if not word.startswith("clock.")))
     why = games.objection(game, options, seats)
     if why:

@@ -16,7 +16,7 @@ def lay(desk: Desk, place: Place, language: str = SOURCE) -> str:
     """Lay the table and invite everybody; the result is the link of this player's own seat there."""
     look = desk.look(place.table)
     if place.seat is None or look.table.phase != "over":
-        raise Refused("Only who has played a game to its end can lay its table again; please open a new one.")
+        raise Refused("Only whoever has played a game to its end can lay its table again; please open a new one.")
     game, rules, key = look.game.META.name, look.table.options, f"again/{place.table}"
     opened = desk.open_table(game, rules, _guests(desk, look, place.seat), look.clock, language, key, look.row.watched)
     own = look.names[place.seat]

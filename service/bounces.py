@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from service.desk import Desk
+from service.people import forgotten
 from service.store import book
 from service.store.book import Owed
 from service.store.schema import people, seats, tables
@@ -17,7 +18,8 @@ LONGEST_REASON = 300
 
 def note(connection: Connection, person: int, why: str, at: int) -> bool:
     """Letters to this person come back; everybody he plays with is told. False where it was known already."""
-    marked = update(people).where(people.c.id == person, people.c.bounced_at.is_(None))
+    known = (people.c.id == person, people.c.address != forgotten(person))
+    marked = update(people).where(*known, people.c.bounced_at.is_(None))
     reason = " ".join(why.split())[:LONGEST_REASON]
     if not connection.execute(marked.values(bounced_at=at, bounce=reason)).rowcount:
         return False

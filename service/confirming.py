@@ -47,11 +47,14 @@ def confirm(desk: Desk, token: str) -> list[str]:
 
 
 def by_seat(desk: Desk, place: Place) -> None:
-    """Whoever came to a seat that only a letter leads to has proven that address."""
+    """Whoever is about to take a seat that only a letter leads to has proven that address.
+
+    Whoever sits there already proves nothing: he may have come by the link of an open table, with any address.
+    """
     look = desk.look(place.table)
     if not desk.settings.confirms or place.seat is None or place.seat == organiser(look):
         return
-    person = look.seats[place.seat].person
+    person = look.seats[place.seat].person if look.seats[place.seat].status == "invited" else None
     if person is not None:
         with desk.store.writing() as connection:
             people.confirmed(connection, person, desk.now())
@@ -71,7 +74,10 @@ def awaited(desk: Desk, look: Look, seat: int | None) -> str:
 
 
 def correct(desk: Desk, place: Place, text: str) -> None:
-    """The organiser mistyped his own address; the question goes to the right one, and the wrong one is forgotten."""
+    """The organiser mistyped his own address; the question goes to the right one, and the wrong one is forgotten.
+
+    Unless a letter went there already: that is remembered, so that nobody is written to in this way again and again.
+    """
     address = people.clean_address(text)
     with desk.store.writing() as connection:
         desktop = clerk.take(connection, desk.shelf, place.table)
@@ -97,7 +103,10 @@ def correct(desk: Desk, place: Place, text: str) -> None:
 def _forget_mistyped(connection: Connection, old: int, new: int, kind: str) -> None:
     if old == new:
         return
-    connection.execute(delete(letters).where(letters.c.person == old, letters.c.kind == kind))
-    if connection.execute(select(seats.c.seat).where(seats.c.person == old).limit(1)).first() is None:
-        connection.execute(delete(letters).where(letters.c.person == old))
+    waiting = (letters.c.person == old, letters.c.sent_at.is_(None))
+    connection.execute(delete(letters).where(*waiting, letters.c.kind == kind))
+    seat = select(seats.c.seat).where(seats.c.person == old).limit(1)
+    sent = select(letters.c.id).where(letters.c.person == old, letters.c.sent_at.is_not(None)).limit(1)
+    if connection.execute(seat).first() is None and connection.execute(sent).first() is None:
+        connection.execute(delete(letters).where(*waiting))
         people.forget(connection, old)

@@ -17,7 +17,7 @@ from msgspec import Struct
 from engine.game import Game
 from engine.menu import Menu
 from engine.record import TABLE_EVENTS
-from service import languages
+from service import elision, languages
 
 SPACE = re.compile(r"[ \n]+")  # but not the one that French keeps before a colon
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
@@ -60,6 +60,16 @@ def players(names: Sequence[str]) -> tuple[Player, ...]:
     return tuple(Player(name, *PALETTE[seat % len(PALETTE)]) for seat, name in enumerate(names))
 
 
+class Templates(jinja2.FileSystemLoader):
+    """The templates; a text is also found with `.html` after its name, where all that people wrote is escaped.
+
+    A macro is compiled with the file it stands in, so what a page or picture takes from a plain text would not be.
+    """
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Any]:
+        return super().get_source(environment, template.removesuffix(".html") if ".txt." in template else template)
+
+
 class Compiled(jinja2.BytecodeCache):
     """Templates are compiled once for all languages; only the words they find differ."""
 
@@ -81,7 +91,7 @@ COMPILED = Compiled()
 def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.Environment:
     """The templates in one language; those of a game find its own words in the domain of its name."""
     found = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
+        loader=Templates(TEMPLATES),
         bytecode_cache=COMPILED,
         autoescape=jinja2.select_autoescape(("html", "svg")),
         extensions=["jinja2.ext.i18n", "jinja2.ext.do", "jinja2.ext.loopcontrols"],
@@ -91,7 +101,10 @@ def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.
     )
     words = languages.translations(language, domain)
     found.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
+    if language == elision.FRENCH:
+        elision.install(found, words)
     found.globals |= {
+        "colon": elision.COLON.get(language, ":"),
         "canvas": Canvas,
         "once": Once(),
         "language": language,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, or_, select
 
 from engine.refusal import Refused
 from service import people
@@ -14,6 +14,7 @@ from service.timing import HOUR
 
 UNCONFIRMED = 3
 ENTRIES = 3
+WELCOMES = ("invitation", "seat")
 
 
 def refuse(connection: Connection, settings: Settings, organiser: int | None, guests: Sequence[int], at: int) -> None:
@@ -21,7 +22,8 @@ def refuse(connection: Connection, settings: Settings, organiser: int | None, gu
     if settings.smtp == EMBEDDED or organiser is None:
         return
     if settings.confirms and not people.is_confirmed(connection, organiser):
-        if len(people.held(connection, organiser)) >= UNCONFIRMED:
+        waiting, asked = people.held(connection, organiser), _asked(connection, organiser, at - DAY)
+        if max(len(waiting), asked) >= UNCONFIRMED:
             raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
     elif _opened(connection, organiser, at - HOUR) >= settings.opens_per_hour:
         raise Refused("That was a little too much at once; please wait a while and try again.")
@@ -53,7 +55,15 @@ def _opened(connection: Connection, person: int, since: int) -> int:
 
 
 def _invited(connection: Connection, person: int, since: int) -> int:
-    """How many tables of late have a seat for this person."""
-    own = (seats.c.person == person, tables.c.opened_at > since)
-    counted = select(func.count()).select_from(seats.join(tables)).where(*own)
-    return int(connection.execute(counted).scalar_one())
+    """How many letters of late others made us write to this person, or will once their own address is proven."""
+    own = (letters.c.table == seats.c.table) & (letters.c.seat == seats.c.seat) & letters.c.kind.in_(WELCOMES)
+    joined = seats.join(tables).join(letters, own)
+    recent = (seats.c.person == person, or_(tables.c.moved_at > since, tables.c.held), letters.c.due_at > since)
+    counted = select(func.count()).select_from(joined).where(*recent)
+    return int(connection.execute(counted).scalar_one()) + _asked(connection, person, since)
+
+
+def _asked(connection: Connection, person: int, since: int) -> int:
+    """How often of late this person was asked whether his address is right."""
+    asked = (letters.c.person == person, letters.c.kind.startswith("confirm/"), letters.c.due_at > since)
+    return int(connection.execute(select(func.count()).select_from(letters).where(*asked)).scalar_one())

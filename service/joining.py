@@ -86,7 +86,7 @@ def fill(desk: Desk, place: Place) -> None:
     """The organiser waits no longer: bots take the seats that are still free."""
     look = desk.look(place.table)
     if place.seat is None or place.seat != organiser(look):
-        raise Refused("Only who opened the table can let bots take its free seats.")
+        raise Refused("Only whoever opened the table can let bots take its free seats.")
     with desk.store.writing() as connection:
         desktop = clerk.take(connection, desk.shelf, place.table)
         assert desktop

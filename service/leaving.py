@@ -95,15 +95,27 @@ def leave(desk: Desk, person: int, typed: str) -> None:
         held = _seats(connection, person)
     if not hmac.compare_digest(typed.strip().casefold().encode(), row.address.casefold().encode()):
         raise Refused("This is not your address; nothing has been deleted.")
-    for seat in held:
-        _give_up(desk, person, seat.table, seat.seat)
-    with desk.store.writing() as connection:
-        for kept in (mails, vacation_table, letters):
-            connection.execute(delete(kept).where(kept.c.person == person))
-        connection.execute(delete(mailbox).where(mailbox.c.recipient == row.address))
-        people.forget(connection, person)
+    while True:
+        for seat in held:
+            _give_up(desk, person, seat.table, seat.seat)
+        held = _forget(desk, person, row.address)
+        if not held:
+            break
     desk.bells.ring("post")
     desk.bells.ring("bots")
+
+
+def _forget(desk: Desk, person: int, address: str) -> list[Any]:
+    """Forget whoever has no seat any more; the result is what he has sat down on in the meantime, if anything."""
+    with desk.store.writing() as connection:
+        connection.execute(select(people_table.c.id).where(people_table.c.id == person).with_for_update())
+        if held := _seats(connection, person):
+            return held
+        for kept in (mails, vacation_table, letters):
+            connection.execute(delete(kept).where(kept.c.person == person))
+        connection.execute(delete(mailbox).where(mailbox.c.recipient == address))
+        people.forget(connection, person)
+        return []
 
 
 def _give_up(desk: Desk, person: int, table: str, seat: int) -> None:

@@ -75,7 +75,7 @@ def plan(desktop: Desktop, seat: int, branch: int, planned: list[tuple[str, Plan
 
 def _refuse_stand_ins(desktop: Desktop, seat: int) -> None:
     if desktop.table.seats[seat].status != "taken":
-        raise Refused("Only who plays in this seat himself can leave orders.")
+        raise Refused("Only whoever plays in this seat can leave orders.")
 
 
 def forget(desktop: Desktop, seat: int, branch: int) -> Desktop:

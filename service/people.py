@@ -60,7 +60,7 @@ def clean_nonce(text: str, otherwise: str) -> str:
 
 def person(connection: Connection, address: str, name: str, at: int, language: str = "en") -> int:
     """The person with this address, noted now if not known before."""
-    known = select(people.c.id).where(people.c.address == address)
+    known = select(people.c.id).where(people.c.address == address).with_for_update(read=True, key_share=True)
     found = connection.execute(known).scalar_one_or_none()
     if found is not None:
         return int(found)
@@ -110,9 +110,14 @@ def organiser(table: ColumnElement[str]) -> ScalarSelect[Any]:
     return first.scalar_subquery()
 
 
+def forgotten(person: int) -> str:
+    """What stands in place of the address of somebody who is forgotten; no address is like that."""
+    return f"#{person}"
+
+
 def forget(connection: Connection, person: int) -> None:
     """Of this person remains a number, so that nobody else ever gets it, and with it what old links lead to."""
-    nobody = {"address": f"#{person}", "name": "", "calendar": "", "wishes": "", "bounce": "", "since": 0}
+    nobody = {"address": forgotten(person), "name": "", "calendar": "", "wishes": "", "bounce": "", "since": 0}
     never = {"confirmed_at": None, "bounced_at": None, "signed_at": None, "language": "en"}
-    forgotten = update(people).where(people.c.id == person)
-    connection.execute(forgotten.values(**nobody, **never, sessions=people.c.sessions + 1))
+    remaining = update(people).where(people.c.id == person)
+    connection.execute(remaining.values(**nobody, **never, sessions=people.c.sessions + 1))

@@ -15,6 +15,7 @@ from engine.refusal import Refused
 from service import chairs, clerk, timing, vacations, wishes
 from service.desk import Desk, Unknown
 from service.languages import LANGUAGES
+from service.people import forgotten
 from service.store import book
 from service.store.schema import people, seats, submissions
 from service.timing import Calendar
@@ -46,10 +47,11 @@ def reader(desk: Desk, token: str) -> Reader:
     """Whose wishes this token may change: `person.proof`."""
     number, _, _ = token.partition(".")
     person = int(number) if number.isascii() and number.isdecimal() and len(number) < 19 else 0
+    known = (people.c.id == person, people.c.address != forgotten(person))
     with desk.store.reading() as connection:
-        row = connection.execute(select(people).where(people.c.id == person)).one_or_none()
+        row = connection.execute(select(people).where(*known)).one_or_none()
     if row is None or not hmac.compare_digest(desk.links.wishes(person).encode(), token.lower().encode()):
-        raise Unknown("This link belongs to nobody's letters; please use the one in the foot of your newest letter.")
+        raise Unknown("This link belongs to nobody’s letters; please use the one in the foot of your newest letter.")
     found, calendar = wishes.read(row.wishes), timing.calendar(row.calendar)
     return Reader(row.id, row.language, found, calendar, row.bounced_at is not None)
 
@@ -62,7 +64,10 @@ def seated(desk: Desk, one: Reader, table: str) -> Seated | None:
     own = [seat for seat in rows if seat.person == one.id]
     if row is None or not own:
         return None
-    game, names = catalogue.find(row.game).META, tuple(seat.name for seat in rows)
+    game, names = (
+        catalogue.find(row.game).META,
+        tuple(seat.name for seat in rows if seat.name and seat.person != one.id),
+    )
     return Seated(table, game.name, game.title, names, wishes.read_otherwise(own[0].wishes))
 
 

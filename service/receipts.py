@@ -16,7 +16,7 @@ from pathlib import Path
 from engine.audit import Receipt
 from service.languages import LANGUAGES, translations
 
-SENTENCE = "Receipt after %(length)s entries: %(receipt)s"  # as at the foot of every letter
+SENTENCE = ("Receipt after %(length)s entry:", "Receipt after %(length)s entries:")  # as at the foot of every letter
 MARK = "X-Depesche"  # which table a letter is from
 TAG = re.compile(r"<[^<>]{1,2000}>")
 GAP = r"[\s>|*]*"  # between two words of a letter: a blank, or a line broken and quoted
@@ -60,11 +60,11 @@ def _in_text(text: str, source: str, table: str) -> Iterator[Receipt]:
 
 @functools.cache
 def _pattern() -> re.Pattern[str]:
-    """The sentence of the receipt in every language we write letters in."""
-    return re.compile("|".join(_spoken(language) for language in LANGUAGES), re.IGNORECASE)
+    """The sentence of the receipt in every language we write letters in, for one entry and for many."""
+    spoken = (translations(language).ngettext(*SENTENCE, count) for language in LANGUAGES for count in (1, 2))
+    return re.compile("|".join(map(_spoken, dict.fromkeys(spoken))), re.IGNORECASE)
 
 
-def _spoken(language: str) -> str:
-    said = translations(language).gettext(SENTENCE) % {"length": " # ", "receipt": " @ "}
-    words = (re.escape(word) for word in said.split())
+def _spoken(sentence: str) -> str:
+    words = (re.escape(word) for word in (sentence % {"length": " # "} + " @").split())
     return GAP.join(words).replace(re.escape("#"), "([0-9]{1,9})").replace("@", "([0-9a-f]{64})")

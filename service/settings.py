@@ -30,6 +30,7 @@ class Settings(Struct, frozen=True):
     address: str = "http://127.0.0.1:8765"
     host: str = "127.0.0.1"
     port: int = 8765
+    proxies: int = 0  # web servers in front, whose word is taken for who visits
     smtp: str = EMBEDDED
     sender: str = "depesche@localhost"
     pace: int = 3 * DAY

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from engine.menu import Move
 from engine.refusal import Refused
-from service import branches, clerk, people, vacations
+from service import branches, clerk, floods, people, vacations
 from service.clerk import Desktop
 from service.desk import Desk, Invited, Look, Unknown
 from service.links import hashed
@@ -44,14 +44,20 @@ def take(desk: Desk, token: str, guest: Invited) -> str:
         assert desktop
         if not desktop.table.seats[seat].offered:
             raise Unknown("Somebody was quicker; this seat has been taken.")
+        held = book.seats_of(connection, look.row.id)[seat]
+        if held.link_number != look.seats[seat].link_number:
+            raise Unknown("This seat is no longer offered.")
         person = people.person(connection, address, name, desk.now())
         _refuse_twice(connection, desktop, seat, person, name)
-        _change_hands(desk, connection, look.seats[seat], person, name)
+        floods.refuse_invitation(connection, desk.settings, person, desk.now())
+        _change_hands(desk, connection, held, person, name)
         desktop = clerk.take(connection, desk.shelf, look.row.id)
         assert desktop
         substitute = Move("substitute", (str(seat),))
         desktop = clerk.enter(desktop, None, substitute, desk.now(), desk.settings)
         desktop = vacations.announce(desktop, seat, desk.now(), desk.settings)
+        if desk.settings.confirms and not people.is_confirmed(connection, person):
+            book.owe_person(connection, person, f"confirm/{look.row.id}", desk.now())
     desk.shelf.put(look.row.id, desktop.table)
     desk.bells.ring("post")
     return desk.links.seat(look.row.id, seat, look.seats[seat].link_number + 1)

@@ -19,7 +19,7 @@ T = TypeVar("T")
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 NO_SKIPS = os.environ.get("DEPESCHE_NO_SKIPS") == "1"
-SERVER_MARKS = {"chromium": "browser", "postgres_url": "postgres", "redis_url": "redis"}
+SERVER_MARKS = {"chromium": "browser", "postgres_server": "postgres", "redis_url": "redis"}
 
 
 @contextmanager
@@ -65,11 +65,36 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: str) -> Iterator[str]:
+    """The name of a database in today's shape, to be copied: that takes a third of the time of making one."""
+    with servers.fresh_database(postgres_server, "laid") as url:
+        houses.lay(url)
+        yield "laid"
+
+
+@pytest.fixture
+def laid_postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
+    with servers.fresh_database(postgres_server, f"test_{next(numbers)}", postgres_template) as url:
+        yield url
+
+
+either = pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+
+
+@either
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty database of each kind the store knows."""
     if request.param == "postgres":
         return str(request.getfixturevalue("postgres_url"))
+    return f"sqlite:///{tmp_path / 'depesche.sqlite'}"
+
+
+@either
+def laid_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of each kind in today's shape, without rows."""
+    if request.param == "postgres":
+        return str(request.getfixturevalue("laid_postgres_url"))
     return f"sqlite:///{tmp_path / 'depesche.sqlite'}"
 
 
@@ -87,9 +112,9 @@ def house(tmp_path: Path, clock: houses.Clock) -> Iterator[House]:
 
 
 @pytest.fixture
-def any_house(tmp_path: Path, database_url: str, clock: houses.Clock) -> Iterator[House]:
+def any_house(tmp_path: Path, laid_url: str, clock: houses.Clock) -> Iterator[House]:
     """The same house, once on SQLite and once on PostgreSQL."""
-    with houses.standing(houses.settings(tmp_path, database_url), clock) as here:
+    with houses.standing(houses.settings(tmp_path, laid_url), clock) as here:
         yield here
 
 

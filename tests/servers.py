@@ -150,11 +150,11 @@ def postgres_server(durable: bool = False) -> Iterator[str]:
 
 
 @contextmanager
-def fresh_database(server: str, name: str) -> Iterator[str]:
-    """The URL of an empty database on that server, dropped afterwards with whoever is still connected."""
+def fresh_database(server: str, name: str, like: str = "template1") -> Iterator[str]:
+    """The URL of a database like another one, or empty, dropped afterwards with whoever is still connected."""
     database = Identifier(name)
     with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
-        connection.execute(SQL("create database {}").format(database))
+        connection.execute(SQL("create database {} template {}").format(database, Identifier(like)))
         try:
             yield server.replace("/postgres?", f"/{name}?")
         finally:

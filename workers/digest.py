@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
@@ -77,7 +77,7 @@ def _wanted(person: Any, seat: Any) -> bool:
     return mode == "digest" or (mode == "turn" and bool(seat.gathered))
 
 
-def turn(here: House, seat: Any, language: str) -> Turn | None:
+def turn(here: House, seat: Any, person: Any, language: str) -> Turn | None:
     """What there is to tell of a table; nothing while it pauses."""
     look = here.desk.look(seat.table)
     if look.table.paused:
@@ -88,7 +88,7 @@ def turn(here: House, seat: Any, language: str) -> Turn | None:
     return Turn(
         title=in_game(language, look.game.META.name, look.game.META.title),
         players=tuple(name for number, name in enumerate(look.names) if number != seat.seat),
-        due=datetime.fromtimestamp(seat.due_at, UTC) if seat.due_at else None,
+        due=datetime.fromtimestamp(seat.due_at, timing.calendar(person.calendar).here) if seat.due_at else None,
         sentences=tuple(told[-LINES:]),
         earlier=max(0, len(told) - LINES),
         link=f"{here.settings.address}/t/{here.desk.link_of(seat)}",

@@ -6,6 +6,7 @@ import functools
 from datetime import UTC, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
+from email.policy import EmailPolicy
 from email.utils import format_datetime
 from typing import Any
 
@@ -16,6 +17,13 @@ from service.house import House
 from workers import sifting, sorts
 
 FEEDBACK = "depesche"
+
+
+class Plainly(EmailPolicy):
+    """Headers say what they are given: nothing in a name is decoded, so no name brings a line of its own with it."""
+
+    def header_store_parse(self, name: str, value: Any) -> tuple[str, Any]:
+        return super().header_store_parse(name, str(value).replace("=?", "= ?"))
 
 
 class Order(Struct, frozen=True):
@@ -60,7 +68,7 @@ class Paper(Struct, frozen=True):
 
 def message(here: House, order: Order, paper: Paper) -> EmailMessage:
     """The letter, ready to be sent; a plain one has neither HTML nor picture."""
-    made = EmailMessage()
+    made = EmailMessage(Plainly())
     made["From"] = Address("Depesche", addr_spec=here.settings.sender)
     made["To"] = Address(order.name, addr_spec=order.address)
     if paper.reply_to:

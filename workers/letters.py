@@ -223,7 +223,7 @@ def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None, mail:
 
 def subject(sheet: Sheet, order: Order) -> str:
     """The same for every letter of a table, so that mail programs keep them together."""
-    names = ", ".join(player.name for player in sheet.players)
+    names = ", ".join(player.name for player in sheet.players if player.name)
     return f"{sheet.title}: {names} [{order.table[:6]}]"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from email.message import EmailMessage
 from typing import Any
 
@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Row, select
 
+from service import timing
 from service.drawing import environment
 from service.house import House
 from service.languages import in_game
@@ -26,6 +27,7 @@ class Sheet(Struct, frozen=True):
     kind: str
     name: str
     wishes: str
+    zone: str
     link: str = ""
     until: datetime | None = None
     title: str = ""
@@ -50,7 +52,14 @@ def _enter(here: House, _: Order, person: Row[Any], at: str) -> Sheet | None:
     if here.now() >= until:
         return None
     link = f"{here.settings.address}/enter/{here.links.enter(person.id, person.sessions, int(at))}"
-    return Sheet("enter", person.name, envelopes.wishes(here, person.id), link, datetime.fromtimestamp(until, UTC))
+    until_there = datetime.fromtimestamp(until, timing.calendar(person.calendar).here)
+    return replace(_blank(here, person, "enter"), link=link, until=until_there)
+
+
+def _blank(here: House, person: Row[Any], kind: str) -> Sheet:
+    """A sheet with what every such letter says of its reader."""
+    zone = timing.calendar(person.calendar).zone.replace("_", " ")
+    return Sheet(kind, person.name, envelopes.wishes(here, person.id), zone)
 
 
 def _confirm(here: House, order: Order, person: Row[Any], table: str) -> Sheet | None:
@@ -58,23 +67,23 @@ def _confirm(here: House, order: Order, person: Row[Any], table: str) -> Sheet |
     if person.confirmed_at is not None:
         return None
     link = f"{here.settings.address}/confirm/{here.links.confirm(person.id, person.address)}"
-    sheet = Sheet("confirm", person.name, envelopes.wishes(here, person.id), link)
+    sheet = replace(_blank(here, person, "confirm"), link=link)
     look = here.desk.look(table.partition("/")[0]) if table else None
     if look is None:
         return sheet
     title = in_game(order.language, look.game.META.name, look.game.META.title)
     sitting = [seat for seat in look.seats if seat.person is not None]
     names = tuple(seat.name for seat in sitting if seat.person != person.id)
-    joined = bool(sitting) and sitting[0].person != person.id
+    joined = bool(sitting) and (sitting[0].person != person.id or sitting[0].link_number > 0)
     return replace(sheet, title=title, players=names, joined=joined)
 
 
 def _digest(here: House, order: Order, person: Row[Any], _: str) -> Sheet | None:
     """The letter of the day; nothing where no table waits for its reader any more."""
     waiting = digest.waiting(here, person)
-    turns = tuple(turn for seat in waiting[: digest.MOST] if (turn := digest.turn(here, seat, order.language)))
+    turns = tuple(turn for seat in waiting[: digest.MOST] if (turn := digest.turn(here, seat, person, order.language)))
     more = max(0, len(waiting) - digest.MOST)
-    return Sheet("digest", person.name, envelopes.wishes(here, person.id), turns=turns, more=more) if turns else None
+    return replace(_blank(here, person, "digest"), turns=turns, more=more) if turns else None
 
 
 def _replaced(here: House, order: Order, person: Row[Any], seat: str) -> Sheet | None:
@@ -84,7 +93,7 @@ def _replaced(here: House, order: Order, person: Row[Any], seat: str) -> Sheet |
     if look.seats[int(number)].person == person.id:
         return None
     title, taker = in_game(order.language, look.game.META.name, look.game.META.title), look.names[int(number)]
-    return Sheet("replaced", person.name, envelopes.wishes(here, person.id), title=title, players=(taker,))
+    return replace(_blank(here, person, "replaced"), title=title, players=(taker,))
 
 
 WRITERS = {"enter": _enter, "confirm": _confirm, "digest": _digest, "replaced": _replaced}

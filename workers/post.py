@@ -92,35 +92,10 @@ def send(here: House, batch: Sequence[Due]) -> None:
             _later(here, row, str(error))
         return
     with suppress(smtplib.SMTPException), server:  # by the time it refuses our goodbye, all letters are marked
-        _hand_over(here, server, ready)
-
-
-def _hand_over(here: House, server: smtplib.SMTP, ready: Sequence[tuple[Due, EmailMessage]]) -> None:
-    """Hand them to the server one by one; those it took are marked together, at least every second.
-
-    So many letters wait for the disk once. Should we die before that, these few are sent again, and are recognised.
-    """
-    taken, since = list[Due](), here.now()
-    try:
         for place, (row, message) in enumerate(ready):
-            if here.now() > since:
-                _sent(here, taken)
-                since = here.now()
-            if not _post(here, server, row, message, taken):
+            if not _post(here, server, row, message):
                 _back_in_line(here, [left for left, _ in ready[place + 1 :]])
                 return
-    finally:
-        _sent(here, taken)
-
-
-def _sent(here: House, taken: list[Due]) -> None:
-    """Mark these letters as sent; then none of them is in hand any more."""
-    if not taken:
-        return
-    with here.store.writing() as connection:
-        for row in taken:
-            _mark(connection, row, here.now(), "sent")
-    taken.clear()
 
 
 def _leaves(here: House, row: Due) -> bool:
@@ -201,8 +176,8 @@ def _written(here: House, row: Due) -> EmailMessage | None:
     return message
 
 
-def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage, taken: list[Due]) -> bool:
-    """Hand one letter to the server, and note it as taken; False where neither it nor our lease is good for another."""
+def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage) -> bool:
+    """Hand one letter to the server; False where neither it nor our lease is good for another."""
     if here.now() >= row.due_at:
         return False
     try:
@@ -217,7 +192,7 @@ def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage, ta
         log.exception("letter not sent", letter=row.id)
         _later(here, row, f"not sent: {error}")
     else:
-        taken.append(row)
+        _done(here, row, "sent")
     return True
 
 
@@ -247,7 +222,8 @@ def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> 
 
 
 def _done(here: House, row: Due, outcome: str) -> None:
-    with here.store.writing() as connection:
+    """Mark a letter; a mark that the power takes away sends it again, and it is recognised."""
+    with here.store.noting() as connection:
         _mark(connection, row, here.now(), outcome)
 
 

@@ -134,7 +134,9 @@ def _server(house: House) -> Any:
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a short line of visitors is no news
     prepare.beside()
     try:
-        return waitress.server.create_server(create_app(house), host=host, port=port, threads=8, ident=None)
+        chosen: dict[str, Any] = {"host": host, "port": port, "threads": 8, "ident": None}
+        chosen["clear_untrusted_proxy_headers"] = not house.settings.proxies
+        return waitress.server.create_server(create_app(house), **chosen)
     except OSError as error:
         raise Refused(
             "{host}:{port} cannot be listened on ({why}); choose another port with --port.",

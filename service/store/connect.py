@@ -36,6 +36,15 @@ class Store:
         with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
             yield connection
 
+    @contextmanager
+    def noting(self) -> Iterator[Connection]:
+        """The same for what may be done once more: kept when this process dies, but it does not wait for the disk."""
+        noting = self.engine.connect().execution_options(writing=True, lasting=False)
+        with noting as connection, connection.begin():
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+            yield connection
+
     def migrate(self) -> None:
         """Bring the database to today's shape; several processes may try at once."""
         config = alembic.config.Config()
@@ -51,9 +60,10 @@ class Store:
 
 
 def _engine(url: str) -> Engine:
+    """What an error says goes to a log, so it holds no values: they may be addresses, or notes."""
     if not url.startswith("sqlite"):
-        return create_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True)
-    engine = create_engine(url, connect_args={"timeout": 20, "check_same_thread": False})
+        return create_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True, hide_parameters=True)
+    engine = create_engine(url, connect_args={"timeout": 20, "check_same_thread": False}, hide_parameters=True)
     event.listen(engine, "connect", _sqlite_connected)
     event.listen(engine, "begin", _sqlite_begin)
     return engine
@@ -88,5 +98,8 @@ def _write_ahead(connection: Any) -> None:
 
 
 def _sqlite_begin(connection: Connection) -> None:
-    writing = connection.get_execution_options().get("writing", False)
+    options = connection.get_execution_options()
+    writing = options.get("writing", False)
+    if writing:
+        connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get('lasting', True) else 'NORMAL'}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")

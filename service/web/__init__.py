@@ -12,7 +12,10 @@ from flask import Flask, Response, request
 from flask_limiter import Limiter
 from flask_limiter.util import get_remote_address
 from flask_wtf.csrf import CSRFError, CSRFProtect
+from sqlalchemy.exc import DataError
 from werkzeug.exceptions import HTTPException
+from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.routing import IntegerConverter, ValidationError
 
 from engine.refusal import Refused
 from service.desk import Unknown
@@ -47,6 +50,7 @@ from service.web.wishes import wishes
 
 log = structlog.get_logger()
 LARGEST = 64 * 1024
+DIGITS = 18  # of the largest numbers that a database can look for
 STOPS = "300 per minute"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -100,6 +104,15 @@ OLD = Said("This page has grown old; please go back, load it again, and send the
 FAULT = Said("Something went wrong on our side. Nothing was changed; please try again in a moment.")
 
 
+class Number(IntegerConverter):
+    """A number in an address; where it is too long to be anything's, there is nothing at this address."""
+
+    def to_python(self, value: str) -> int:
+        if len(value) > DIGITS:
+            raise ValidationError
+        return int(super().to_python(value))
+
+
 def wire(house: House) -> Flask:
     """Everything a web process needs, put together."""
     app = Flask("service", static_folder=str(TEMPLATES / "static"), static_url_path="/static")
@@ -113,7 +126,9 @@ def wire(house: House) -> Flask:
         PERMANENT_SESSION_LIFETIME=timedelta(days=90),
         SESSION_COOKIE_SECURE=house.settings.address.startswith("https"),
         WTF_CSRF_TIME_LIMIT=None,
+        WTF_CSRF_SSL_STRICT=False,  # it wants a Referer, and our pages let browsers send none
     )
+    app.url_map.converters["int"] = Number
     csrf = CSRFProtect(app)
     csrf.exempt(api)
     for blueprint in BLUEPRINTS:
@@ -123,6 +138,9 @@ def wire(house: House) -> Flask:
     app.register_error_handler(Exception, _failed)
     app.after_request(_headers)
     app.after_request(squeeze)
+    if house.settings.proxies:
+        behind = house.settings.proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=behind, x_proto=behind)  # type: ignore[method-assign]
     return app
 
 
@@ -174,13 +192,16 @@ def _said(error: Exception, sentences: Mapping[int, Said]) -> tuple[int, Said]:
             return 400, OLD
         case HTTPException(code=int(code)):
             return code, sentences.get(code, Said(str(error.description)))
-    log.error("page failed", path=request.path, exc_info=error)
+        case DataError():  # PostgreSQL keeps no text with a NUL in it
+            return 400, sentences[400]
+    log.error("page failed", route=str(request.url_rule), exc_info=error)
     return 500, FAULT
 
 
 def _headers(response: Response) -> Response:
-    """Links are keys, so they never leave in a Referer; and nothing foreign runs on our pages."""
+    """Links are keys, so they never leave in a Referer; nothing foreign runs on our pages, and nobody keeps them."""
     response.headers.setdefault("Content-Security-Policy", POLICY)
+    response.headers.setdefault("Cache-Control", "no-store")
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["X-Robots-Tag"] = "noindex"

@@ -18,8 +18,10 @@ from service import bounces, chronicle, confirming, foresight, people, substitut
 from service.desk import Look, Place
 from service.drawing import Scene, Voice, players
 from service.languages import in_game
+from service.settings import EMBEDDED
 from service.timing import Calendar
 from service.web import offer
+from service.web.account import visitor
 from service.web.aside import around, spoken
 from service.web.joining import waiting
 from service.web.pages import house, language, page
@@ -90,7 +92,7 @@ def pulse(link: str) -> Reply:
     said = spoken(place)
     response = make_response({"length": row.length, "head": row.head, "talk": said})
     response.set_etag(f"{row.head}.{said}")
-    response.headers["Cache-Control"] = "no-cache"
+    response.headers["Cache-Control"] = "private, no-cache"
     return response.make_conditional(request)
 
 
@@ -100,9 +102,9 @@ def sit(link: str) -> Reply:
     place = house().desk.find(link)
     nonce = people.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
     house().desk.speak(place, language())
+    confirming.by_seat(house().desk, place)
     submission = house().desk.submit(place, f"sit {nonce}", f"sit/{link}")
     house().desk.verdict(submission)
-    confirming.by_seat(house().desk, place)
     return redirect(url_for("table.show", link=link, said=submission), 303)
 
 
@@ -137,9 +139,21 @@ def _own_time(place: Place, look: Look) -> dict[str, Any]:
     person = None if place.seat is None else look.seats[place.seat].person
     if person is None:
         return {"orders": (), "intentions": (), "wishes": ""}
-    wishes = url_for("wishes.show", token=house().links.wishes(person), table=look.row.id)
     orders = [order for order in house().desk.orders(place) if not order.after]
-    return {"orders": orders, "intentions": foresight.intentions(house().desk, place), "wishes": wishes}
+    intentions = foresight.intentions(house().desk, place)
+    return {"orders": orders, "intentions": intentions, "wishes": _wishes(person, look.row.id)}
+
+
+def _wishes(person: int, table: str) -> str | None:
+    """Where this person says what he wants to be written: told to nobody but himself.
+
+    Who has the seat may have come there with another's address, and must not stop all of that other's letters.
+    """
+    if house().settings.smtp != EMBEDDED:
+        known = visitor()
+        if known is None or known.id != person:
+            return None
+    return url_for("wishes.show", token=house().links.wishes(person), table=table)
 
 
 def _offered(place: Place, look: Look) -> list[tuple[int, str]]:

@@ -72,13 +72,14 @@ def test_every_tile_can_be_drawn_in_hand(tile):
 
 
 def test_the_text_board_is_narrow_and_names_every_figure_and_legal_cell(moments):
+    voice = drawing.Voice(carcassonne, NAMES)
     for state, seat in by_verb(moments, 2):
         text = drawing.board_text(scene(state, seat))
         assert max(map(len, text.splitlines())) <= 80
         words = " ".join(text.split())
         for figure in carcassonne.view(state, seat).figures:
             kind = {"large": "large meeple"}.get(figure.kind, figure.kind)
-            assert f"{kind} {figure.place}" in words
+            assert f"{kind} {voice.token('recall', figure.place)}" in words
         for entry in carcassonne.menu(state, seat):
             if entry.verb == "place":
                 assert all(f"{args[0]} (" in words for args in entry.options)

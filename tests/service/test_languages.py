@@ -15,6 +15,7 @@ from babel.messages.pofile import read_po
 from engine import bots, catalogue
 from engine import game as games
 from engine import table as tables
+from engine.games.kaiser.state import Moved, RoundWon
 from engine.refusal import Refused
 from service import create_app, drawing, languages, messages
 from service.desk import Invited
@@ -87,7 +88,8 @@ def test_a_catalogue_has_a_glossary_and_the_typography_of_its_language(language,
     for message in messages.read(language, domain):
         for said in list(forms(message))[1] if message.id else ():
             if language == "fr":
-                assert not re.search(r"(?<=[^\W\d]) [;!?»]|\w[;!?](?![\w=])|« |“", said), said
+                assert not re.search(r"(?<=[^\W\d])[ \u00a0][;!?]|\w[;!?](?![\w=])|“", said), said
+                assert not re.search(r"(?<=\w)[ \u202f]:|«[^\u00a0]|[^\u00a0]»", said), said
             if language == "de":
                 assert said.count("„") == said.count("“")
                 assert "”" not in said
@@ -225,6 +227,19 @@ def test_pages_and_letters_speak_one_language(game, language, tmp_path, monkeypa
             move = bots.random_move(tables.menu(game, look.table, seat), random)
             assert houses.judged(here, here_places[seat], str(move)).accepted
     assert_not_english("\n".join(seen), language)
+
+
+@pytest.mark.parametrize(("who", "told"), [("Anna", "d’Anna"), ("Élodie", "d’Élodie"), ("Bertrand", "de Bertrand")])
+def test_french_runs_de_together_with_a_name_that_begins_with_a_vowel(who, told):
+    voice = Voice(catalogue.find("kaiser"), (who, "Clara"), "fr")
+    assert voice.tell(RoundWon(0, "fortress")) == f"L’empereur {told} entre dans la forteresse et gagne la manche."
+    assert "de A1 à A2" in voice.tell(Moved(0, "king", "A1", "A2"))
+
+
+def test_french_names_are_escaped_like_all_others():
+    said = '{% trans who="Anna & Bert" %}The seat of {{ who }} is free{% endtrans %}'
+    page = drawing.environment("fr").from_string(f"{{% autoescape true %}}{said}{{% endautoescape %}}")
+    assert page.render() == "La place d’Anna &amp; Bert est libre"
 
 
 def test_a_refusal_by_mail_is_said_in_the_language_of_the_letter(tmp_path, monkeypatch):

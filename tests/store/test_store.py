@@ -241,8 +241,8 @@ def test_peoples_own_side_is_the_same_on_both(any_house: House, clock: houses.Cl
     assert desk.look(opened.table).names == ("Seat 1", "Bert")
 
 
-def test_waiting_letters_leave_when_an_address_is_proven_on_both(database_url: str, tmp_path: Path) -> None:
-    chosen = houses.settings(tmp_path, database_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
+def test_waiting_letters_leave_when_an_address_is_proven_on_both(laid_url: str, tmp_path: Path) -> None:
+    chosen = houses.settings(tmp_path, laid_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
     with houses.standing(chosen, houses.Clock()) as here:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
         opened = here.desk.open_table("kaiser", {}, guests)
@@ -254,3 +254,13 @@ def test_waiting_letters_leave_when_an_address_is_proven_on_both(database_url: s
             here.desk.open_table("kaiser", {}, guests)
         with pytest.raises(Refused, match="a little too much"):
             here.desk.open_table("kaiser", {}, guests)
+
+
+def test_only_notes_do_not_wait_for_the_disk(any_house: House) -> None:
+    asked = "PRAGMA synchronous" if any_house.store.engine.dialect.name == "sqlite" else "SHOW synchronous_commit"
+    found = []
+    for begin in (any_house.store.writing, any_house.store.noting, any_house.store.writing):
+        with begin() as connection:
+            found.append(connection.exec_driver_sql(asked).scalar_one())
+    assert found[0] == found[2]
+    assert found[1] in (1, "off")  # SQLite counts: 1 is NORMAL

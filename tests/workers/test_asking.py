@@ -14,7 +14,7 @@ from service import orders, wishes, words
 from service.desk import Place
 from service.drawing import environment
 from service.house import House
-from service.languages import LANGUAGES
+from service.languages import LANGUAGES, Said, say
 from service.store.schema import seats
 from service.wishes import Otherwise
 from tests import houses
@@ -129,6 +129,22 @@ def test_what_help_tells_is_understood(language, game):
         "letters reminders",
         "letters none",
     ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_who_is_told_how_to_write_it_may_write_just_that(language):
+    spoken = words.of(catalogue.find("carcassonne"), ("Anna", "Berta"))
+    shown = {
+        "Write a vacation with its first and last day, such as: vacation 2027-07-01 2027-07-14": "vacation",
+        "Write the move after the word order, such as: order pass": "order",
+        "To end a vacation early write only: home": "home",
+        "No more letters come from this table; your clock runs on. To have them again, write: letters turn": "letters",
+    }
+    for sentence, verb in shown.items():
+        written = say(language, Said(sentence)).rpartition(":")[2].strip()
+        found = asked(written, (), spoken)
+        assert isinstance(found, Move), written
+        assert found.verb == verb
 
 
 def test_a_vacation_is_taken_and_ended_by_mail(here):

@@ -89,7 +89,7 @@ def first_move(game: str, state: Any, seat: int) -> Move:
 @pytest.fixture
 def here(
     tmp_path: Path,
-    database_url: str,
+    laid_url: str,
     redis_url: str,
     smtp_sink: Sink,
     clock: Clock,
@@ -98,7 +98,7 @@ def here(
     """The house as a second process sees it, which nobody kills; quick, without thoughts and without pictures."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"")
     monkeypatch.setattr(bots, "think", lambda game, state, seat, _: first_move(game, state, seat))
-    chosen = replace(houses.settings(tmp_path, database_url), pace=DAY)
+    chosen = replace(houses.settings(tmp_path, laid_url), pace=DAY)
     with Redis.from_url(redis_url) as redis, houses.standing(chosen, clock, redis) as here:
         here.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
         yield here

@@ -144,6 +144,15 @@ def test_an_invitation_tells_what_one_is_invited_to(house: House, kind: str) -> 
     )
 
 
+def test_an_invitation_calls_a_chair_for_anybody_a_free_seat(house: House) -> None:
+    anybody, anna = Invited("", who="anybody"), Invited("Anna", "anna@example.org", "word")
+    guests = [anna, Invited("Berta", "berta@example.org"), anybody]
+    links = house.desk.open_table("kaiser", {}, guests, None).links
+    letter = written(house, house.desk.find(links[1]), "invitation")
+    assert "At the table: Anna, Berta, a free seat." in body(letter, "plain")
+    assert ": Anna, Berta [" in letter["Subject"]
+
+
 @pytest.mark.parametrize("language", ["en", "nl", "fr", "de"])
 def test_who_answers_an_invitation_as_it_says_sits_down(house: House, language: str) -> None:
     from tests.workers.test_inbox import posted

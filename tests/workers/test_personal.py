@@ -9,10 +9,12 @@ from sqlalchemy import Row, func, select, update
 
 from service import people as known
 from service import people as persons
+from service import timing
 from service.house import House
 from service.languages import LANGUAGES
 from service.store import book
 from service.store.schema import letters, people, tables
+from service.timing import Calendar
 from tests import houses
 from tests.houses import Clock
 from tests.servers import Sink
@@ -62,6 +64,17 @@ def test_the_letter_for_signing_in_has_a_link_good_for_an_hour(
     assert letter["To"].addresses[0].addr_spec == "anna@example.org"
     assert "Reply-To" not in letter
     assert "List-Unsubscribe" not in letter
+
+
+def test_moments_in_a_personal_letter_are_those_of_its_readers_zone(
+    posted: House, smtp_sink: Sink, clock: Clock
+) -> None:
+    person = anna(posted)
+    with posted.store.writing() as connection:
+        connection.execute(update(people).values(calendar=timing.kept(Calendar("America/New_York"))))
+    owe(posted, person.id, f"enter/{clock.at}")
+    post.deliver()
+    assert "good until 15 Jan 2027, 04:00 (America/New York)" in text(smtp_sink.letters[0])
 
 
 def test_a_link_for_signing_in_that_is_no_longer_good_is_not_sent(posted: House, smtp_sink: Sink, clock: Clock) -> None:

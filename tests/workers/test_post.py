@@ -181,24 +181,6 @@ def test_the_letters_of_a_worker_that_died_are_sent_by_another(posted: House, sm
     assert len(smtp_sink.letters) == 2
 
 
-def test_letters_are_marked_together_but_none_is_left_unmarked_for_longer_than_a_second(
-    posted: House, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    marked = list[list[str]]()
-
-    async def look(server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
-        marked.append(outcomes(posted))
-        clock.move(1 if address.startswith("berta") else 0)
-        envelope.rcpt_tos.append(address)
-        return "250 fine"
-
-    monkeypatch.setattr(smtp_sink, "handle_RCPT", look, raising=False)
-    houses.opened(posted, 4)
-    post.deliver()
-    assert marked == [[""] * 4, [""] * 4, ["sent", "sent", "", ""], ["sent", "sent", "", ""]]
-    assert outcomes(posted) == ["sent"] * 4
-
-
 def test_a_worker_whose_lease_ran_out_sends_nothing_more(posted: House, smtp_sink: Sink, clock: Clock) -> None:
     houses.opened(posted)
     slow = post.claim(posted)

@@ -27,7 +27,7 @@ from tests.servers import Sink
 
 HOST = "house.example"
 SETTINGS = {"secret": "a house for tests", "sender": f"depesche@{HOST}", "patience": 1.0, "thinking": 0.02, "lease": 3}
-SHORT, LONG = 12.0, 240.0
+SHORT, LONG = 6.0, 240.0
 TABLES, KILLS = 9, 5
 
 

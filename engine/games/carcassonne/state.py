@@ -27,7 +27,7 @@ class Options(Struct, frozen=True, cache_hash=True):
     figures: Annotated[
         Literal["at_once", "own_turn"],
         About(
-            description="Points on another's turn: choose the scoring figure at once, or when your turn comes (§5.3)"
+            description="Points on another’s turn: choose the scoring figure at once, or when your turn comes (§5.3)"
         ),
     ] = "at_once"
 

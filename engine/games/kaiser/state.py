@@ -23,7 +23,7 @@ class Options(Struct, frozen=True):
         msgspec.Meta(description="The last emperor wins at once, or still has to reach the fortress (§5.2)"),
     ] = "wins"
     eliminated_score: Annotated[
-        bool, msgspec.Meta(description="A player without emperor still scores the stones left to him (§6.2)")
+        bool, msgspec.Meta(description="A player without an emperor still scores the stones left on the board (§6.2)")
     ] = True
 
 

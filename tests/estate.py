@@ -1,0 +1,142 @@
+"""A house where something is going on in every room: for tests that go through all its doors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import quote
+
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import insert, select
+from werkzeug.routing import Rule
+
+from engine.menu import Move
+from service import aside, branches, clerk, create_app, gallery, substitutes, talk
+from service.desk import Invited, Place
+from service.house import House
+from service.store.schema import mailbox, metadata, people, seats
+from tests import houses
+from workers import referee
+
+GAP = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
+ASKED = re.compile(r'(?:form|args|values)(?:\.get|\.getlist)?[(\[]"([^"{]+)"')
+LETTER = b"From: a@example.org\nTo: b@example.org\nReply-To: play+x@localhost\nSubject: A letter\n\nA word.\n"
+
+
+class Estate:
+    """One table that is played, one that hangs in the gallery, an open one, a seat that is offered, and letters."""
+
+    def __init__(self, here: House) -> None:
+        self.house = here
+        self.app: Flask = create_app(here)
+        self.app.config["WTF_CSRF_ENABLED"] = False
+        self.played = houses.seated(here)
+        self.shown = self._shown()
+        self.open = here.desk.open_table(
+            "kaiser", {}, [Invited("Olga", "olga@example.org"), Invited("", who="anybody")]
+        )
+        self.offered = self._offered()
+        for place in self.played:
+            talk.say(here.desk, place, f"said by {place.seat}")
+            aside.write(here.desk, place, f"noted by {place.seat}")
+            branches.begin(here.desk, place, 99)
+        with here.store.writing() as connection:
+            connection.execute(insert(mailbox), {"at": here.now(), "recipient": "b@example.org", "raw": LETTER})
+
+    def _shown(self) -> list[Place]:
+        """A finished game that both players show."""
+        both = houses.seated(self.house)
+        assert houses.judged(self.house, both[0], "resign").accepted
+        for place in both:
+            aside.release(self.house.desk, place, True)
+        return both
+
+    def _offered(self) -> str:
+        """The token of a seat that is offered."""
+        place = houses.seated(self.house, pace=3_600)[0]
+        with self.house.store.writing() as connection:
+            desktop = clerk.take(connection, self.house.shelf, place.table)
+            assert desktop
+            desktop = clerk.enter(
+                desktop, None, Move("offer", (str(place.seat),)), self.house.now(), self.house.settings
+            )
+        referee.settled(self.house, desktop)
+        return substitutes.link(self.house.desk, self.house.desk.look(place.table).seats[place.seat or 0])
+
+    def person(self, name: str = "anna") -> int:
+        with self.house.store.reading() as connection:
+            own = select(people.c.id).where(people.c.address == f"{name}@example.org")
+            return int(connection.execute(own).scalar_one())
+
+    def visitor(self) -> FlaskClient:
+        """Anna, signed in."""
+        client = self.app.test_client()
+        with client.session_transaction() as session:
+            session["visit"] = [self.person(), 0]
+        return client
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Ways to a table: as a player, after the end, as somebody who looks on, and by the gallery."""
+        return {
+            "seat": self.played[0].link,
+            "over": self.shown[0].link,
+            "watch": self.house.links.watch(self.played[0].table),
+            "gallery": gallery.link(self.shown[0].table),
+        }
+
+    def ways(self, rule: Rule) -> Iterator[dict[str, Any]]:
+        """What may stand in the gaps of this route so that it leads somewhere."""
+        tokens = {
+            "wishes": self.house.links.wishes(self.person()),
+            "confirm": self.house.links.confirm(self.person(), "anna@example.org"),
+            "enter": self.house.links.enter(self.person(), 0, self.house.now()),
+            "join": self.open.join,
+            "offer": self.offered,
+        }
+        place = self.played[0]
+        branch = branches.of(self.house.desk, place)
+        common: dict[str, Any] = {"name": "kaiser", "table": self.shown[0].table, "seq": 1}
+        common |= {"filename": "depesche.css", "token": tokens.get(rule.rule.split("/")[1])}
+        common |= {"number": branch[0].id if branch and "whatif" in rule.rule else 1}
+        for link in self.links.values() if "link" in rule.arguments else [""]:
+            yield {name: value for name, value in {**common, "link": link}.items() if name in rule.arguments}
+
+    def rules(self, method: str) -> list[Rule]:
+        """All routes that are asked in this way, so that new ones are among them by themselves."""
+        return [rule for rule in self.app.url_map.iter_rules() if method in (rule.methods or ())]
+
+    def address(self, rule: Rule, gaps: dict[str, Any]) -> str:
+        """The route with its gaps filled, by whatever they are filled with."""
+        return GAP.sub(lambda gap: quote(str(gaps[gap[1]]), safe=""), rule.rule)
+
+    def fields(self, rule: Rule) -> tuple[str, ...]:
+        """What the file of this route asks of forms and addresses."""
+        view: Any = self.app.view_functions[rule.endpoint]
+        while hasattr(view, "__wrapped__"):
+            view = view.__wrapped__
+        code = getattr(view, "__code__", SimpleNamespace(co_filename=""))
+        text = Path(code.co_filename).read_text() if code.co_filename.endswith(".py") else ""
+        return tuple(dict.fromkeys(ASKED.findall(text)))
+
+    def written(self) -> dict[str, list[Any]]:
+        """All that stands in the book."""
+        with self.house.store.reading() as connection:
+            found = {name: connection.execute(select(table)).all() for name, table in metadata.tables.items()}
+        return {name: sorted(map(repr, rows)) for name, rows in found.items()}
+
+    def secrets(self) -> dict[tuple[str, int], list[str]]:
+        """What belongs to each seat that is played, and to nobody else: its link, its note, its holder's address."""
+        found = {}
+        with self.house.store.reading() as connection:
+            joined = seats.join(people, people.c.id == seats.c.person)
+            rows = connection.execute(select(*seats.c, people.c.address).select_from(joined)).all()
+        for row in rows:
+            note = [row.note] if row.note else []
+            own = [self.house.desk.link_of(row), self.house.links.wishes(row.person), row.address, *note]
+            found[row.table, row.seat] = own
+        return found
