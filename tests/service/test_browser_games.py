@@ -3,13 +3,16 @@
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from engine.games import kurier, turfmaster
+from engine.log import Entry
 from service.desk import Opened
 from tests.browsing import SHORT, Player, Reader, finger, keys, mouse, play
 from tests.running import Running, Visit
 
+STARTED = 4  # entries: the table is opened, two sit down, and the game begins
 PHONE = {"viewport": {"width": 360, "height": 720}, "has_touch": True}
 
 
@@ -115,6 +118,23 @@ def test_carcassonne_with_an_old_page_a_move_taken_back_and_a_replay(service: Ru
     play(players)
     ended(*(player.page for player in players))
     replayed(players[0].page, opened)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("game", ["kaiser", "kurier", "turfmaster", "carcassonne"])
+def test_a_whole_game_is_clicked_move_by_move(service: Running, visit: Visit, game: str) -> None:
+    opened = service.begin(game=game)
+    players = [Player(visit(f"/t/{link}"), whim=whim) for whim, link in enumerate(opened.links)]
+    play(players)
+    ended(*(player.page for player in players))
+    assert all(entry.seat is not None for entry in moved(service, opened))
+
+
+def moved(service: Running, opened: Opened) -> list[Entry[Any]]:
+    """Everything at this table since the game began, which nobody but its two players made."""
+    look = service.house.desk.look(opened.table)
+    return service.house.desk.entries(look, STARTED)
 
 
 def look_again(players: list[Player]) -> None:
