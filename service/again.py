@@ -7,6 +7,7 @@ import secrets
 from sqlalchemy import select
 
 from engine.refusal import Refused
+from service import confirming
 from service.desk import Desk, Invited, Look, Place
 from service.languages import SOURCE
 from service.store.schema import people, seats
@@ -17,7 +18,9 @@ def lay(desk: Desk, place: Place, language: str = SOURCE) -> str:
     look = desk.look(place.table)
     if place.seat is None or look.table.phase != "over":
         raise Refused("Only whoever has played a game to its end can lay its table again; please open a new one.")
-    game, rules, key = look.game.META.name, look.table.options, f"again/{place.table}"
+    if confirming.awaited(desk, look, place.seat):  # his new link would look as if a letter had led him there
+        raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
+    game, rules, key = look.game.META.name, look.table.options, desk.links.again(place.table)
     opened = desk.open_table(game, rules, _guests(desk, look, place.seat), look.clock, language, key, look.row.watched)
     own = look.names[place.seat]
     return next(desk.link_of(seat) for seat in desk.look(opened.table).seats if seat.name == own)

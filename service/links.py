@@ -33,6 +33,10 @@ class Links:
         """The token with which anybody may take a free seat of an open table."""
         return f"{table}.{self._token(f'join/{table}')}"
 
+    def again(self, table: str) -> str:
+        """The wish to play on after this table: one that nobody else can have, or he would be shown its seats."""
+        return self._token(f"again/{table}")
+
     def wishes(self, person: int) -> str:
         """The token that stands in every letter to a person: with it letters can be stopped and wished otherwise."""
         return f"{person}.{self._token(f'wishes/{person}')}"

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event, insert, select, update
 
 from engine.refusal import Refused
-from service import account, bounces, confirming, joining, leaving, preferences, substitutes, talk
+from service import account, again, bounces, confirming, joining, leaving, preferences, substitutes, talk
 from service.desk import Desk, Invited, Opened, Place, Unknown
 from service.house import House
 from service.settings import DAY
@@ -101,6 +101,36 @@ def test_a_substitute_is_asked_whether_his_address_is_right(strict: Hall) -> Non
     text = letter.get_body(("plain",))
     assert text
     assert "You sat down at a table of Kaiser" in " ".join(str(text.get_content()).split())
+
+
+def test_nor_does_playing_again_with_anothers_address(strict: Hall) -> None:
+    known(strict.house)
+    opened = strict.house.desk.open_table("kaiser", {}, [ANNA, ANYBODY], 0)
+    link = joining.join(strict.house.desk, opened.join, VICTIM)
+    strict.do(opened, "sit word", 0)
+    strict.do(opened, "resign", 1)
+    again.lay(strict.house.desk, Place(opened.table, 0, ""))
+    with pytest.raises(Refused, match="confirm your address first"):
+        again.lay(strict.house.desk, strict.house.desk.find(link))
+    confirming.confirm(strict.house.desk, strict.house.links.confirm(person(strict.house), VICTIM.address))
+    assert strict.house.desk.find(again.lay(strict.house.desk, strict.house.desk.find(link))).seat == 1
+
+
+def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(strict: Hall) -> None:
+    for guest in (ANNA, BERT):
+        known(strict.house, guest)
+    opened = strict.open()
+    for seat in (0, 1):
+        strict.do(opened, "sit word", seat)
+    strict.do(opened, "resign", 1)
+    own = again.lay(strict.house.desk, Place(opened.table, 0, ""))
+    guests = [{"name": guest.name, "address": guest.address} for guest in (ANNA, BERT)]
+    options = strict.look(opened).table.options
+    for key in (f"again/{opened.table}", opened.table):
+        body = {"game": "kaiser", "players": guests, "options": options, "key": key}
+        response = strict.app.test_client().post("/api/v1/tables", json=body)
+        assert response.status_code == 201
+        assert own not in response.text
 
 
 # The keys to somebody's letters
