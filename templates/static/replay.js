@@ -150,3 +150,7 @@ shown = now();
 document.querySelector(".play").hidden = false;
 document.querySelector(".play button").addEventListener("click", play);
 if (matchMedia("(prefers-reduced-motion: reduce)").matches) document.getElementById("speed").selectedIndex = 0;
+
+// The slider may have been moved before this script was there.
+const slid = Number(document.getElementById("at").value);
+if (slid !== shown) steer(slid);

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from service.desk import Invited
 from tests.browsing import SHORT, SOON
@@ -12,7 +12,8 @@ from tests.running import Running, Visit
 
 
 def spot(page: Page, token: str) -> Any:
-    return page.locator(f'figure [id="{token}"]')
+    """A place on the board, once the script that makes it one to be touched is there."""
+    return page.locator(f'figure.live [id="{token}"]')
 
 
 def test_another_stone_may_be_taken_up_and_put_down(service: Running, visit: Visit) -> None:
@@ -86,6 +87,22 @@ def test_replay_with_slider_keys_and_links(service: Running, visit: Visit) -> No
     expect(plain.locator(".chapter")).to_contain_text("The game begins.")
 
 
+def test_a_slider_moved_before_its_script_has_come_is_followed(service: Running, visit: Visit) -> None:
+    opened, held = service.begin(), list[Route]()
+    first = service.first(opened.table)
+    service.do(opened.links[first], "move " + SHORT[first].split()[0].replace("-", " "))
+    page = visit("/rules")
+    page.route("**/replay.js*", lambda route: held.append(route))
+    page.goto(f"/t/{opened.links[0]}/replay", wait_until="commit")
+    slider = page.locator("#at")
+    last = int(slider.input_value())
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    assert int(slider.input_value()) == last - 1
+    held[0].continue_()
+    expect(page).to_have_url(re.compile(rf"at={last - 1}$"))
+
+
 def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: Running, visit: Visit) -> None:
     opened = service.begin()
     first, length = service.first(opened.table), service.house.desk.look(opened.table).row.length
@@ -111,7 +128,7 @@ def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: 
 
 
 def test_letters_in_the_mailbox_lead_to_the_table(service: Running, visit: Visit) -> None:
-    opened = service.begin(Invited("Maria", "maria@example.net"), Invited("Bot"))
+    opened = service.begin(Invited("Maria", "maria@example.net"), Invited("Bot"), letters=True)
     service.delivered("maria@example.net")
     page = visit("/mailbox")
     page.get_by_role("link", name="maria@example.net").first.click()
