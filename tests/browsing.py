@@ -5,16 +5,15 @@ They know the page and nothing else: a ringed place is touched, a button is pres
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any
 
 from msgspec import Struct
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 SOON = 15_000  # milliseconds: a page looks every four seconds
-LONGEST_MOVE = 40  # touches
+LONGEST_MOVE = 40  # steps
 
 # The shortest games of Kaiser we know in which both help: nine moves, then one emperor is captured. By who begins.
 SHORT = {
@@ -27,12 +26,18 @@ SEE = """() => {
   const shown = (one) => Boolean(one) && one.offsetParent !== null;
   const bar = document.querySelector("form.bar");
   return {
-    lit: [...document.querySelectorAll("figure .spot.lit:not(.chosen)")].map((spot) => spot.id),
-    buttons: [...document.querySelectorAll("form.bar .next button")].filter(shown).map((button) => button.type),
+    lit: [...document.querySelectorAll("figure .spot.lit")].map((spot) => spot.id),
+    buttons: [...document.querySelectorAll("form.bar .next button")].filter(shown).map((button) => button.textContent),
     whole: shown(bar?.querySelector(".confirm")),
     said: bar?.querySelector("output").textContent ?? "",
   };
 }"""
+
+# What the page says of its moves, for its own script.
+MENU = "() => JSON.parse(document.getElementById('menu').textContent)"
+
+# What the links of the list say of a move.
+SAY = "(links) => links.map((link) => new URL(link.href).searchParams.get('say'))"
 
 # Where to touch a place so that one touches it and nothing that lies upon it.
 POINT = """(token) => {
@@ -105,7 +110,7 @@ class Player:
         self.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
     def on_turn(self) -> bool:
-        """Whether the page offers a move; one that waits is asked to look again."""
+        """Whether the page offers a move."""
         return self.page.locator("#menu").count() > 0
 
     def wait_for_turn(self) -> None:
@@ -118,9 +123,9 @@ class Player:
     def touch(self, token: str) -> None:
         self._hand(self.page, token)
 
-    def press(self, selector: str) -> None:
+    def press(self, button: str | Locator) -> None:
         """Press a button that leads on to another page."""
-        button = self.page.locator(selector)
+        button = self.page.locator(button) if isinstance(button, str) else button
         with self.page.expect_navigation(wait_until="domcontentloaded"):
             if self._hand is keys:
                 button.focus()
@@ -130,27 +135,41 @@ class Player:
             else:
                 button.click()
 
-    def move(self, *wishes: str) -> str:
-        """A whole move, these places first; what stood under the board before it was confirmed."""
-        if not self.look().lit:
-            return by_form(self.page, self._random)
-        seen = self.begin(*wishes)
-        self.press(".bar .confirm" if seen.whole else ".bar .next button[type=submit] >> nth=0")
-        verdict(self.page)
-        return seen.said
+    def any_move(self) -> str:
+        """One of all that the page offers."""
+        return whole_move(self._random.choice(self.page.evaluate(MENU)["menu"]), self._random)
 
-    def begin(self, *wishes: str) -> Seen:
-        """Touch places and press buttons until a move is whole and can be sent."""
-        wanted = list(wishes)
-        for _ in range(LONGEST_MOVE):
+    def move(self, wanted: str = "") -> str:
+        """Make this move, or any, on the board if it begins there; what it was called before it was sent."""
+        wanted = wanted or self.any_move()
+        self.page.locator("figure.live").wait_for(state="attached")
+        if any(token in self.look().lit for token in wanted.split()[1:2]):
+            said = self.begin(wanted)
+            self.press(self._sending(wanted))
+        else:
+            said = from_list(self, wanted)
+        verdict(self.page)
+        return said
+
+    def begin(self, wanted: str) -> str:
+        """Put this move together until it can be sent. What can only follow the page has added by itself."""
+        verb, *tokens = wanted.split()
+        words = self.page.evaluate(MENU)["labels"][verb]["tokens"]
+        for token in tokens:
             seen = self.look()
-            if not wanted and (seen.whole or "submit" in seen.buttons):
-                return seen
-            if wanted or (seen.lit and (not seen.buttons or self._random.random() < 0.5)):
-                self.touch(wanted.pop(0) if wanted else self._random.choice(seen.lit))
-            else:
-                self.page.locator(".bar .next button").nth(self._random.randrange(len(seen.buttons))).click()
-        raise AssertionError(f"this move never becomes whole: {seen}")
+            if token in seen.lit:
+                self.touch(token)
+            elif words[token] in seen.buttons:
+                self.page.locator(".bar .next button").nth(seen.buttons.index(words[token])).click()
+        return self.look().said
+
+    def _sending(self, wanted: str) -> Locator:
+        """The button that sends it: there are several where what was said can mean several things."""
+        seen, verb = self.look(), self.page.evaluate(MENU)["labels"][wanted.split()[0]]["verb"]
+        if seen.whole:
+            return self.page.locator(".bar .confirm")
+        (number,) = (number for number, text in enumerate(seen.buttons) if text.split(":")[0].strip() == verb)
+        return self.page.locator(".bar .next button").nth(number)
 
 
 class Reader(Player):
@@ -159,20 +178,42 @@ class Reader(Player):
     def wait_for_turn(self) -> None:
         self.page.goto(self.seat)
 
-    def move(self, *wishes: str) -> str:
-        return by_form(self.page, self._random, wishes)
+    def move(self, wanted: str = "") -> str:
+        said = from_list(self, wanted or self.any_move())
+        verdict(self.page)
+        return said
 
 
-def play(players: Sequence[Player], most: int = 1000) -> None:
-    """Let two people play so many moves, or until the game is over; who waits looks when the other has moved."""
+def whole_move(entry: dict[str, Any], random: Random) -> str:
+    """One move of this entry of a menu."""
+    if "options" in entry:
+        words = random.choice(entry["options"])
+    elif "items" in entry:
+        words = random.sample(entry["items"], random.randint(entry["least"], entry["most"]))
+    else:
+        words = [str(random.randint(entry["least"], entry["most"]))]
+    return " ".join((entry["verb"], *words))
+
+
+def play(players: Sequence[Player]) -> None:
+    """Let two people make any moves until the game is over; who waits looks when the other has moved."""
     mover = next(player for player in players if player.on_turn())
-    for _ in range(most):
-        mover.move()
-        if mover.over():
-            return
+    while not mover.over():
         if not mover.on_turn():
             (mover,) = (player for player in players if player is not mover)
             mover.wait_for_turn()
+        mover.move()
+
+
+def play_again(players: Sequence[Player], moves: Iterable[tuple[int, str]]) -> None:
+    """Let people make these moves, each by its seat; who comes to move looks at the table first."""
+    before = None
+    for seat, move in moves:
+        if players[seat].on_turn() and before is not None and seat != before:
+            players[seat].page.goto(players[seat].seat)  # both may move, and the other has just done so
+        players[seat].wait_for_turn()
+        players[seat].move(move)
+        before = seat
 
 
 def verdict(page: Page) -> None:
@@ -181,35 +222,39 @@ def verdict(page: Page) -> None:
     assert page.locator(".note.good").count(), page.locator(".note.bad").first.inner_text()
 
 
-def by_form(page: Page, random: Random, wishes: tuple[str, ...] = ()) -> str:
-    """A move from the list beside the board, step by step as the links lead."""
+def from_list(player: Player, wanted: str) -> str:
+    """A move from the list beside the board, step by step as the links lead; what its button says."""
+    page, (verb, *words) = player.page, wanted.split()
     page.locator("details.offers").evaluate("(list) => { list.open = true }")
     for _ in range(LONGEST_MOVE):
-        buttons = page.locator(".offers form button")
-        links = page.locator('.offers a.button[href*="say="]')
-        choices = [("button", number) for number in range(buttons.count())]
-        choices += [("link", number) for number in range(links.count())]
-        kind, number = random.choice(choices)
-        if kind == "link":
-            links.nth(number).click()
-            continue
-        button = buttons.nth(number)
-        said = button.inner_text()
-        _fill(button.locator("xpath=ancestor::form"), random)
-        with page.expect_navigation(wait_until="domcontentloaded"):
-            button.click()
-        verdict(page)
-        return said
-    raise AssertionError("the links of this list never come to a move")
+        button = page.locator(f'.offers button[name=move][value="{wanted}"]')
+        form = page.locator(f'.offers form:has(input[name=verb][value="{verb}"])')
+        if form.count():
+            fill(form, words)
+            button = form.locator("button")
+        if button.count():
+            said = button.first.inner_text()
+            player.press(button.first)
+            return said
+        onward(page, wanted).click()
+    raise AssertionError(f"the links of this list never come to “{wanted}”")
 
 
-def _fill(form: Any, random: Random) -> None:
-    """Tick as many as are asked for, or write a number within its bounds."""
-    ticks, number = form.locator("input[type=checkbox]"), form.locator("input[type=number]")
-    if ticks.count():
-        least = re.search(r"\d+", form.locator(".help").inner_text())
-        assert least
-        for place in random.sample(range(ticks.count()), int(least[0])):
-            ticks.nth(place).check()
-    if number.count():
-        number.fill(number.get_attribute("min") or "0")
+def onward(page: Page, wanted: str) -> Locator:
+    """The link that says most of this move."""
+    links = page.locator('.offers a.button[href*="say="]')
+    said = links.evaluate_all(SAY)
+    fitting = [number for number, text in enumerate(said) if f"{wanted} ".startswith(f"{text} ")]
+    assert fitting, f"no link leads to “{wanted}”: {said}"
+    return links.nth(max(fitting, key=lambda number: len(said[number])))
+
+
+def fill(form: Locator, words: list[str]) -> None:
+    """Tick what is to be ticked, or write the number."""
+    if form.locator("input[type=number]").count():
+        form.locator("input[type=number]").fill(words[0])
+        return
+    ticks = form.locator("input[type=checkbox]").all()
+    for word in words:
+        tick = next(tick for tick in ticks if tick.get_attribute("value") == word and not tick.is_checked())
+        tick.check()

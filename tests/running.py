@@ -1,5 +1,6 @@
 """A whole service in this process that is open at an address, for tests with a browser."""
 
+import secrets
 import socket
 import threading
 import time
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest import mock
 
 import fakeredis
 import waitress
@@ -15,13 +17,15 @@ from playwright.sync_api import Page
 
 from engine import bots
 from engine import table as tables
-from service import create_app, mailserver
+from engine.log import Export
+from service import create_app, mailserver, preferences
 from service.commands.run import embedded
 from service.desk import Invited, Opened
 from service.house import House
 from service.settings import Settings
 
 Visit = Callable[..., Page]
+STARTED = 4  # entries of a table for two before the first move: it is opened, both sit down, and the game begins
 ANNA, BERT = Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org")
 
 
@@ -35,10 +39,22 @@ class Running:
     def open(self, *guests: Invited, game: str = "kaiser", **options: str) -> Opened:
         return self.house.desk.open_table(game, options, guests or (ANNA, BERT), 0)
 
-    def begin(self, *guests: Invited, game: str = "kaiser", **options: str) -> Opened:
+    def begin(self, *guests: Invited, game: str = "kaiser", letters: bool = False, **options: str) -> Opened:
+        """A table at which everybody has sat down; where a test is about pages alone, letters need not be written."""
         opened = self.open(*guests, game=game, **options)
+        if not letters:
+            self.no_letters(opened.table)
         for link in filter(None, opened.links):
             self.do(link, "sit word", "sit")
+        return opened
+
+    def begin_like(self, known: Export) -> Opened:
+        """A table with the options, the luck and the words of a game that is known."""
+        with foretold(bytes.fromhex(known.seed or "")):
+            opened = self.open(game=known.game, **known.entries[0].entry["events"][0]["options"])
+        self.no_letters(opened.table)
+        for link, sat in zip(opened.links, known.entries[1:], strict=False):
+            self.do(link, f"sit {sat.entry['events'][0]['nonce']}", "sit")
         return opened
 
     def do(self, link: str, move: str, key: str = "") -> None:
@@ -56,6 +72,13 @@ class Running:
             move = bots.random_move(tables.menu(look.game, look.table, seat), random)
             self.do(desk.link_of(look.seats[seat]), str(move))
 
+    def no_letters(self, table: str) -> None:
+        """From now on nobody at this table is written to."""
+        desk = self.house.desk
+        for seat in desk.look(table).seats:
+            if seat.person:
+                preferences.set_letters(desk, preferences.reader(desk, desk.links.wishes(seat.person)), "none", table)
+
     def delivered(self, address: str) -> None:
         """Wait until a letter to this address is in the mailbox."""
         until = time.monotonic() + 20
@@ -70,6 +93,14 @@ class Running:
     def first(self, table: str) -> int:
         look = self.house.desk.look(table)
         return tables.waiting_for(look.game, look.table)[0]
+
+
+@contextmanager
+def foretold(seed: bytes) -> Iterator[None]:
+    """Tables opened meanwhile draw from this seed, so that a game that is known can be played again."""
+    drawn = secrets.token_bytes
+    with mock.patch.object(secrets, "token_bytes", lambda size: seed if size == len(seed) else drawn(size)):
+        yield
 
 
 @contextmanager

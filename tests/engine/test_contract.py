@@ -117,10 +117,14 @@ def _numbers(value):
 
 @pytest.mark.parametrize("case", [case for case in cases() if case.game is not highcard], ids=str)
 def test_invariants_hold(case):
-    invariants = importlib.import_module(f"tests.invariants.{case.game.META.name}")
     for seed in SEEDS:
-        for position in game_of(case, seed):
-            invariants.check(position.state)
+        check_invariants(case, seed)
+
+
+def check_invariants(case, seed):
+    invariants = importlib.import_module(f"tests.invariants.{case.game.META.name}")
+    for position in game_of(case, seed):
+        invariants.check(position.state)
 
 
 @every_case

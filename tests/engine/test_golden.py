@@ -8,17 +8,13 @@ import msgspec
 import pytest
 
 from engine import audit, catalogue, record
-from engine.log import Export
 from tests.golden import make
+from tests.golden.make import read
 
 FOLDER = Path(make.__file__).parent
 FILES = sorted(FOLDER.glob("*/*.json"))
 
 every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-
-
-def read(path):
-    return msgspec.json.decode(path.read_bytes(), type=Export)
 
 
 @every_file

@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from engine import catalogue
+from engine.log import Export
 from tests.engine.ledger import Ledger, abandon, live_on, started
 
 FOLDER = Path(__file__).parent
@@ -50,6 +51,15 @@ def play(game: Any, plan: Plan) -> Ledger:
     name = f"{game.META.name} {plan.name}"
     ledger = started(game, plan.seats, plan.options.items(), name.encode().ljust(32, b".")[:32], plan.clock)
     return abandon(live_on(ledger, Random(name), plan.moves, plan.restless))
+
+
+def kept(game: str, name: str) -> Export:
+    """A golden log as it was written once."""
+    return read(FOLDER / game / f"{name}.json")
+
+
+def read(path: Path) -> Export:
+    return msgspec.json.decode(path.read_bytes(), type=Export)
 
 
 def body(ledger: Ledger) -> bytes:

@@ -1,18 +1,17 @@
 """Two people with a browser each play each of the games to its end, by touching what lights up on the board."""
 
+import json
 import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from engine.games import kurier, turfmaster
-from engine.log import Entry
-from service.desk import Opened
-from tests.browsing import SHORT, Player, Reader, finger, keys, mouse, play
-from tests.running import Running, Visit
+from engine.log import Export, canonical
+from tests.browsing import SHORT, Player, Reader, finger, keys, mouse, play, play_again
+from tests.golden.make import kept
+from tests.running import STARTED, Running, Visit, foretold
 
-STARTED = 4  # entries: the table is opened, two sit down, and the game begins
 PHONE = {"viewport": {"width": 360, "height": 720}, "has_touch": True}
 
 
@@ -25,14 +24,32 @@ def ended(*pages: Page) -> None:
         expect(page.locator("#menu, form.bar")).to_have_count(0)
 
 
-def opened_by_form(visit: Visit, game: str) -> tuple[Page, Page]:
+def moves_of(known: Export) -> list[tuple[int, str]]:
+    """The moves of a game that is known, each with its seat."""
+    return [(link.entry["seat"], link.entry["move"]) for link in known.entries[STARTED:]]
+
+
+def same_game(service: Running, table: str, known: Export) -> bool:
+    """Whether this table's log says of every move what the log of the known game says, dice and shuffles and all."""
+    look = service.house.desk.look(table)
+    played = [json.loads(canonical(entry)) for entry in service.house.desk.entries(look, STARTED)]
+    return [told(entry) for entry in played] == [told(link.entry) for link in known.entries[STARTED:]]
+
+
+def told(entry: dict[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in entry.items() if name != "at"}
+
+
+def opened_by_form(visit: Visit, known: Export) -> tuple[Page, Page]:
     """Anna opens a table with what stands on the form and sits down; Bert, who reads without scripts, has a letter."""
+    game, words = known.game, [sat.entry["events"][0]["nonce"] for sat in known.entries[1:3]]
     anna = visit(f"/new/{game}", **PHONE)
     for row, name in enumerate(("Anna", "Bert")):
         anna.locator(f'[name="name.{row}"]').fill(name)
         anna.locator(f'[name="address.{row}"]').fill(f"{name.lower()}@{game}.example")
-    anna.get_by_role("button", name="Open the table").click()
-    anna.get_by_role("button", name="Sit down").click()
+    with foretold(bytes.fromhex(known.seed or "")):
+        anna.get_by_role("button", name="Open the table").click()
+        sit_down(anna, words[0])
     expect(anna.get_by_text("You have sat down")).to_be_visible()
     bert = visit("/mailbox", java_script_enabled=False)
     letter = bert.get_by_role("link", name=f"bert@{game}.example").first
@@ -41,8 +58,13 @@ def opened_by_form(visit: Visit, game: str) -> tuple[Page, Page]:
     letter.click()
     bert.frame_locator("iframe").get_by_role("link", name="Sit down").click()
     bert.wait_for_url("**/t/*")
-    bert.get_by_role("button", name="Sit down").click()
+    sit_down(bert, words[1])
     return anna, bert
+
+
+def sit_down(page: Page, word: str) -> None:
+    page.get_by_label("A word of your own").fill(word)
+    page.get_by_role("button", name="Sit down").click()
 
 
 def test_kaiser_by_keyboard_alone_against_a_mouse_with_a_move_taken_back(service: Running, visit: Visit) -> None:
@@ -50,14 +72,14 @@ def test_kaiser_by_keyboard_alone_against_a_mouse_with_a_move_taken_back(service
     pages = [visit(f"/t/{link}") for link in opened.links]
     first = service.first(opened.table)
     players = [Player(pages[0], keys), Player(pages[1], mouse)]
-    for number, move in enumerate(SHORT[first].split()):
+    for number, step in enumerate(SHORT[first].split()):
         player = players[(number + first) % 2]
         player.wait_for_turn()
-        start, end = move.split("-")
-        assert player.move(start, end) == f"Move a stone: {start} → {end}"
+        start, end = step.split("-")
+        assert player.move(f"move {start} {end}") == f"Move a stone: {start} → {end}"
         if number == 3:
             take_back(player, players[(number + first + 1) % 2])
-            player.move(start, end)
+            player.move(f"move {start} {end}")
     ended(*pages)
 
 
@@ -72,90 +94,94 @@ def take_back(mover: Player, other: Player) -> None:
 
 
 def test_kurier_on_a_phone_against_forms_without_a_script_in_two_languages(service: Running, visit: Visit) -> None:
-    anna, bert = opened_by_form(visit, "kurier")
+    known = kept("kurier", "short")
+    moves = moves_of(known)
+    anna, bert = opened_by_form(visit, known)
+    table = service.table_at(anna.url)
+    service.no_letters(table)
     anna.reload()
     players = (Player(anna, finger), Reader(bert))
-    play(players, 6)
+    play_again(players, moves[:20])
     for page in (anna, bert):
         page.locator('footer button[value="nl"]').click()
         expect(page.locator("html")).to_have_attribute("lang", "nl")
-    service.play_on(service.table_at(anna.url), at_the_palace)
-    look_again(players)
     expect(anna.get_by_role("heading", level=1)).to_have_text(re.compile("Je bent aan de beurt|We wachten op"))
-    play(players)
+    play_again(players, moves[20:])
     for page in (anna, bert):
         page.locator('footer button[value="en"]').click()
     ended(anna, bert)
+    assert same_game(service, table, known)
 
 
-def at_the_palace(state: kurier.State) -> bool:
-    return max(standing.score for standing in kurier.standing(state)) >= 5
-
-
-def test_turfmaster_with_two_mice(service: Running, visit: Visit) -> None:
-    opened = service.begin(game="turfmaster")
+def test_turfmaster_with_two_mice_one_of_them_asking_what_if(service: Running, visit: Visit) -> None:
+    known = kept("turfmaster", "short")
+    moves = moves_of(known)
+    opened = service.begin_like(known)
     players = [Player(visit(f"/t/{link}")) for link in opened.links]
-    play(players, 10)
-    service.play_on(opened.table, on_the_home_straight)
-    look_again(players)
-    play(players)
+    play_again(players, moves[:10])
+    seat, move = moves[10]
+    what_if(players[seat], move)
+    play_again(players, moves[10:])
     ended(*(player.page for player in players))
+    assert same_game(service, opened.table, known)
 
 
-def on_the_home_straight(state: turfmaster.State) -> bool:
-    return state.race == 3 and any(horse.field and horse.field[1] > 85 for horse in state.horses)
+def what_if(player: Player, move: str) -> None:
+    """Try a move out where it does not count, and come back."""
+    player.page.get_by_role("link", name="What if …").click()
+    player.press(player.page.get_by_role("button", name="Begin a new branch"))
+    expect(player.page.get_by_text("nothing here is real")).to_be_visible()
+    player.page.locator("figure.live").wait_for(state="attached")
+    player.begin(move)
+    player.press(".bar .confirm")
+    expect(player.page.locator(".line .mine")).to_have_count(1)
+    player.page.goto(player.seat)
 
 
-def test_carcassonne_with_an_old_page_a_move_taken_back_and_a_replay(service: Running, visit: Visit) -> None:
+def test_carcassonne_with_an_old_page_and_a_replay(service: Running, visit: Visit) -> None:
+    known = kept("carcassonne", "short")
+    moves = moves_of(known)
+    opened = service.begin_like(known)
+    players = [Player(visit(f"/t/{link}")) for link in opened.links]
+    seat, move = moves[0]
+    a_page_that_has_grown_old(players[seat], move)
+    play_again(players, moves[1:])
+    ended(*(player.page for player in players))
+    assert same_game(service, opened.table, known)
+    replayed(players[0].page)
+
+
+def test_carcassonne_with_a_tile_taken_up_again_unasked(service: Running, visit: Visit) -> None:
+    """Who lays a tile and still has to think about a figure may take it up again, and nobody is asked."""
     opened = service.begin(game="carcassonne")
-    players = [Player(visit(f"/t/{link}")) for link in opened.links]
-    mover = players[service.first(opened.table)]
-    take_back_unasked(mover)
-    a_page_that_has_grown_old(mover)
-    play(players, 6)
-    service.play_on(opened.table, lambda state: sum(map(len, state.bags)) < 4)
-    look_again(players)
-    play(players)
-    ended(*(player.page for player in players))
-    replayed(players[0].page, opened)
+    mover = Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
+    tiles = mover.page.locator("figure .spot.lit")
+    expect(tiles.first).to_be_visible()
+    before = tiles.count()
+    mover.move()
+    expect(mover.page.get_by_text("Accepted.")).to_be_visible()
+    mover.press('button[value="undo"]')
+    expect(tiles).to_have_count(before)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("game", ["kaiser", "kurier", "turfmaster", "carcassonne"])
-def test_a_whole_game_is_clicked_move_by_move(service: Running, visit: Visit, game: str) -> None:
+def test_a_whole_game_at_random_is_clicked_move_by_move(service: Running, visit: Visit, game: str) -> None:
     opened = service.begin(game=game)
     players = [Player(visit(f"/t/{link}"), whim=whim) for whim, link in enumerate(opened.links)]
     play(players)
     ended(*(player.page for player in players))
-    assert all(entry.seat is not None for entry in moved(service, opened))
-
-
-def moved(service: Running, opened: Opened) -> list[Entry[Any]]:
-    """Everything at this table since the game began, which nobody but its two players made."""
     look = service.house.desk.look(opened.table)
-    return service.house.desk.entries(look, STARTED)
+    assert all(entry.seat is not None for entry in service.house.desk.entries(look, STARTED))
 
 
-def look_again(players: list[Player]) -> None:
-    for player in players:
-        player.page.goto(player.seat)
-
-
-def take_back_unasked(mover: Player) -> None:
-    """Who lays a tile and still has to think about a figure may take it up again, and nobody is asked."""
-    tiles = mover.page.locator("figure .spot.lit").count()
-    mover.move()
-    expect(mover.page.get_by_text("Accepted.")).to_be_visible()
-    mover.press('button[value="undo"]')
-    expect(mover.page.locator("figure .spot.lit")).to_have_count(tiles)
-
-
-def a_page_that_has_grown_old(mover: Player) -> None:
+def a_page_that_has_grown_old(mover: Player, move: str) -> None:
     """The same seat in two windows: what was begun in one is no longer possible when the other has moved."""
     old = another_window(mover)
-    old.begin()
-    mover.move()
+    old.page.locator("figure.live").wait_for(state="attached")
+    old.begin(move)
+    mover.move(move)
     old.press(".bar .confirm")
     expect(old.page.get_by_role("alert")).to_contain_text("The table has changed")
     old.page.close()
@@ -167,7 +193,7 @@ def another_window(player: Player) -> Player:
     return Player(page)
 
 
-def replayed(page: Page, opened: Opened) -> None:
+def replayed(page: Page) -> None:
     """From the end to the beginning by slider, arrow keys and links."""
     page.get_by_role("link", name="Replay the game").click()
     slider = page.locator("#at")

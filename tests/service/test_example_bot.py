@@ -22,15 +22,18 @@ from engine.menu import Choice, Move, Number, Subset
 from tests import chaos, servers
 
 BOT = Path(__file__).parents[1] / "examples" / "bot.py"
-SHORT = {"rounds": 1, "messages": False, "rules": "basic"}
+SHORT = {"rounds": 1, "messages": False, "rules": "basic", "horses": "2"}
 LONGEST = 60
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a service that runs in a process of its own."""
+    """The address of a service that runs in a process of its own; its turns wait until a letter is no longer needed."""
     folder, port = tmp_path_factory.mktemp("service"), servers.free_port()
-    with chaos.service(folder, [["serve", "--port", str(port)]]):
+    with (
+        servers.smtp_server() as sink,
+        chaos.service(folder, [["serve", "--port", str(port)]], smtp=f"smtp://{sink.hostname}:{sink.port}", gather=600),
+    ):
         address = f"http://127.0.0.1:{port}"
         chaos.until(lambda: answers(f"{address}/healthz"), "the service answers")
         yield address
