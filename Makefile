@@ -51,10 +51,11 @@ bench: env ## the measurements, printed as ratios
 	$(VENV)/bin/depesche bench
 
 browser: ## look for Chromium, which the browser tests drive, and install it when root
-	@for name in chromium chromium-browser google-chrome; do \
+	@for name in chromium-headless-shell chromium chromium-browser google-chrome; do \
 	  if command -v $$name >/dev/null; then echo "found: $$(command -v $$name)"; exit 0; fi; \
 	done; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update && apt-get install -y chromium; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update \
+	&& { apt-get install -y chromium-headless-shell || apt-get install -y chromium; }; \
 	else echo "no Chromium here; on Debian or Ubuntu: sudo apt-get install chromium" >&2; exit 1; fi
 
 env: $(VENV)/test.stamp ## make .venv ready for tests

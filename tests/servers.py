@@ -28,7 +28,7 @@ from playwright.sync_api import Browser, sync_playwright
 from psycopg.sql import SQL, Identifier
 
 PATIENCE = 30.0  # seconds for a server to come up on a busy machine
-CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest one first
 CHROMIUM_FLAGS = (  # a browser that speaks with nobody but the page under test
     "--no-sandbox",
     "--disable-gpu",
