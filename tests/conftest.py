@@ -19,6 +19,7 @@ T = TypeVar("T")
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 NO_SKIPS = os.environ.get("DEPESCHE_NO_SKIPS") == "1"
+LONGEST = {"test_browser_games.py", "test_survival.py", "test_example_bot.py"}  # they begin, so that none ends alone
 SERVER_MARKS = {"chromium": "browser", "postgres_server": "postgres", "redis_url": "redis"}
 
 
@@ -162,6 +163,7 @@ def visit(chromium: Browser, service: running.Running) -> Iterator[running.Visit
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONGEST)
     browser_files = {item.path for item in items if "chromium" in wanted(item)}
     for item in items:
         for fixture in SERVER_MARKS.keys() & wanted(item):

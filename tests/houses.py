@@ -69,14 +69,20 @@ def copied(url: str) -> bool:
     return True
 
 
-@contextmanager
-def standing(chosen: Settings, now: Callable[[], int], redis: Any = None) -> Iterator[House]:
-    """A house with its database made, whose jobs are those of this process."""
+def founded(chosen: Settings, now: Callable[[], int], redis: Any = None) -> House:
+    """A house with its database made, and a Redis of its own inside this process unless it is given one."""
     made = copied(chosen.database_url)
     here = House(chosen, now, redis or fakeredis.FakeRedis(server=fakeredis.FakeServer()))
+    if not made:
+        here.store.migrate()
+    return here
+
+
+@contextmanager
+def standing(chosen: Settings, now: Callable[[], int], redis: Any = None) -> Iterator[House]:
+    """The same, whose jobs are those of this process."""
+    here = founded(chosen, now, redis)
     try:
-        if not made:
-            here.store.migrate()
         work_for(here)
         yield here
     finally:

@@ -11,7 +11,6 @@ from random import Random
 from typing import Any
 from unittest import mock
 
-import fakeredis
 import waitress
 from playwright.sync_api import Page
 
@@ -21,8 +20,9 @@ from engine.log import Export
 from service import create_app, mailserver, preferences
 from service.commands.run import embedded
 from service.desk import Invited, Opened
-from service.house import House
+from service.house import House, wall_clock
 from service.settings import Settings
+from tests import houses
 
 Visit = Callable[..., Page]
 STARTED = 4  # entries of a table for two before the first move: it is opened, both sit down, and the game begins
@@ -109,8 +109,7 @@ def running(folder: Path) -> Iterator[Running]:
         port = listener.getsockname()[1]
         words: dict[str, Any] = {"confirm": False, "gather": 0, "opens_per_hour": 1_000_000, "thinking": 0.05}
         settings = Settings(folder=folder, port=port, address=f"http://127.0.0.1:{port}", **words)
-        house = House(settings, redis=fakeredis.FakeRedis(server=fakeredis.FakeServer()))
-        house.store.migrate()
+        house = houses.founded(settings, wall_clock)
         with embedded(house):
             server: Any = waitress.create_server(create_app(house), sockets=[listener], threads=8)
             thread = threading.Thread(target=server.run, daemon=True)

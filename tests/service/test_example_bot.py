@@ -25,6 +25,8 @@ BOT = Path(__file__).parents[1] / "examples" / "bot.py"
 SHORT = {"rounds": 1, "messages": False, "rules": "basic", "horses": "2"}
 LONGEST = 60
 
+pytestmark = pytest.mark.xdist_group("bot")  # one service for all
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import fakeredis
 import pytest
 from flask.testing import FlaskClient
 
@@ -17,16 +16,15 @@ from engine import table as tables
 from service import create_app, mailserver
 from service.commands.run import embedded
 from service.desk import Invited
-from service.house import House
+from service.house import House, wall_clock
 from service.mailserver import Letter
 from service.settings import Settings
+from tests import houses
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
-    redis = fakeredis.FakeRedis(server=fakeredis.FakeServer())
-    house = House(Settings(folder=tmp_path, thinking=0.01), redis=redis)
-    house.store.migrate()
+    house = houses.founded(Settings(folder=tmp_path, thinking=0.01), wall_clock)
     with embedded(house):
         yield house
     house.close()
@@ -104,8 +102,7 @@ def test_an_answer_that_cannot_be_sent_is_told_at_once(house: House, client: Fla
 def test_answers_are_heard_where_the_host_asks_for_it(tmp_path: Path) -> None:
     port = mailserver.free_port()
     settings = Settings(folder=tmp_path, thinking=0.01, inbound=f"127.0.0.1:{port}")
-    house = House(settings, redis=fakeredis.FakeRedis(server=fakeredis.FakeServer()))
-    house.store.migrate()
+    house = houses.founded(settings, wall_clock)
     with embedded(house), smtplib.LMTP("127.0.0.1", port) as client:
         client.sendmail("guest@localhost", ["nobody@localhost"], "Subject: hello\n\nhello\n")
     house.close()

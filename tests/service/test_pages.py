@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import fakeredis
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -20,10 +19,11 @@ from engine import table as tables
 from service import create_app
 from service.desk import Invited, Look, Opened, Place
 from service.drawing import TEMPLATES
-from service.house import House
+from service.house import wall_clock
 from service.settings import Settings
 from service.store.schema import letters, mailbox, people, seats
 from service.timing import Clock
+from tests import houses
 from workers import letters as writing
 from workers import referee, work_for
 
@@ -36,8 +36,7 @@ class Hall:
     def __init__(self, folder: Path, **others: Any) -> None:
         settings = Settings(folder=folder, patience=0.01, **{"opens_per_hour": 1_000, **others})
         self.time = 1_800_000_000
-        self.house = House(settings, lambda: self.time, fakeredis.FakeRedis(server=fakeredis.FakeServer()))
-        self.house.store.migrate()
+        self.house = houses.founded(settings, lambda: self.time)
         self.house.bells.ring = self._ring
         self.judging = True
         work_for(self.house)
@@ -520,8 +519,7 @@ def test_a_spectator_cannot_move(hall: Hall, visitor: Visitor) -> None:
 
 def test_nobody_opens_tables_without_end(tmp_path: Path) -> None:
     settings = Settings(folder=tmp_path, opens_per_hour=2)
-    house = House(settings, redis=fakeredis.FakeRedis(server=fakeredis.FakeServer()))
-    house.store.migrate()
+    house = houses.founded(settings, wall_clock)
     visitor = Visitor(create_app(house).test_client())
     statuses = [visitor.post("/new/kaiser", **ROWS).status_code for _ in range(3)]
     house.close()
@@ -530,8 +528,7 @@ def test_nobody_opens_tables_without_end(tmp_path: Path) -> None:
 
 def test_a_house_with_a_relay_has_no_mailbox(tmp_path: Path) -> None:
     settings = Settings(folder=tmp_path, smtp="smtp://127.0.0.1:1")
-    house = House(settings, redis=fakeredis.FakeRedis(server=fakeredis.FakeServer()))
-    house.store.migrate()
+    house = houses.founded(settings, wall_clock)
     visitor = Visitor(create_app(house).test_client())
     visitor.get("/mailbox", 404)
     assert "/mailbox" not in visitor.get("/")
