@@ -201,7 +201,7 @@ def run(examples: int) -> None:
 
 
 def test_hostile_mails_break_nothing_and_move_nothing():
-    run(500)
+    run(300)
 
 
 @pytest.mark.soak
