@@ -73,10 +73,15 @@ def number(connection: Connection, table: str) -> int:
     return connection.execute(select(func.max(talk.c.id)).where(talk.c.table == table)).scalar_one() or 0
 
 
+def since(connection: Connection, table: str, seat: int, at: int) -> list[Remark]:
+    """What others said from this moment on, as much of it as fits into a letter."""
+    others = select(talk).where(talk.c.table == table, talk.c.seat != seat, talk.c.at >= at)
+    return _remarks(connection.execute(others.order_by(talk.c.id.desc()).limit(IN_A_LETTER)).all())
+
+
 def untold(connection: Connection, table: str, seat: int) -> list[Remark]:
     """What others said since this seat's last letter: what the next one has to bring along."""
-    others = select(talk).where(talk.c.table == table, talk.c.seat != seat).order_by(talk.c.id.desc())
-    said = _remarks(connection.execute(others.limit(IN_A_LETTER)).all())
+    said = since(connection, table, seat, 0)
     if not said:
         return []
     own = (letters.c.table == table, letters.c.seat == seat, letters.c.outcome == "sent")

@@ -9,7 +9,8 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import Connection, exists, select
 
-from service import chronicle, timing, wishes
+from service import chronicle, talk, timing, wishes
+from service.desk import Look
 from service.drawing import Voice
 from service.house import House
 from service.languages import in_game
@@ -24,13 +25,15 @@ RECENT = 200
 
 
 class Turn(Struct, frozen=True):
-    """A table that waits for the reader: until when, with whom, the last that happened, and where to move."""
+    """A table that waits for the reader: until when, with whom, the last that happened, what others said since the
+    reader's own last move, and where to move."""
 
     title: str
     players: tuple[str, ...]
     due: datetime | None
     sentences: tuple[str, ...]
     earlier: int
+    talk: tuple[tuple[str, str], ...]
     link: str
 
 
@@ -82,7 +85,9 @@ def turn(here: House, seat: Any, person: Any, language: str) -> Turn | None:
     look = here.desk.look(seat.table)
     if look.table.paused:
         return None
-    entries = chronicle.since_own_move(here.desk.entries(look, max(0, look.row.length - RECENT)), seat.seat)
+    known = here.desk.entries(look, max(0, look.row.length - RECENT))
+    entries = chronicle.since_own_move(known, seat.seat)
+    moved = known[-len(entries) - 1].at if len(entries) < len(known) else 0
     voice = Voice(look.game, look.names, language, seat.seat)
     told = [line for chapter in chronicle.chapters(look.game, entries, voice, seat.seat) for line in chapter.sentences]
     return Turn(
@@ -91,5 +96,11 @@ def turn(here: House, seat: Any, person: Any, language: str) -> Turn | None:
         due=datetime.fromtimestamp(seat.due_at, timing.calendar(person.calendar).here) if seat.due_at else None,
         sentences=tuple(told[-LINES:]),
         earlier=max(0, len(told) - LINES),
+        talk=_talk(here, look, seat.seat, moved),
         link=f"{here.settings.address}/t/{here.desk.link_of(seat)}",
     )
+
+
+def _talk(here: House, look: Look, seat: int, moved: int) -> tuple[tuple[str, str], ...]:
+    with here.store.reading() as connection:
+        return tuple((look.names[one.seat], one.text) for one in talk.since(connection, look.row.id, seat, moved))

@@ -13,7 +13,7 @@ import pytest
 from msgspec import UNSET
 from sqlalchemy import Row, insert, select, update
 
-from service import timing, wishes
+from service import talk, timing, wishes
 from service.desk import Place
 from service.house import House
 from service.store.schema import letters, people, seats, vacations
@@ -70,6 +70,12 @@ def started(here: House, sink: Sink, pace: int | None = None) -> tuple[list[Plac
         assert houses.judged(here, place, "sit word").accepted
     sink.letters.clear()
     return places, houses.on_turn(here, places)[0]
+
+
+def html(message: EmailMessage) -> str:
+    body = message.get_body(("html",))
+    assert body
+    return str(body.get_content())
 
 
 def text(message: EmailMessage) -> str:
@@ -188,6 +194,30 @@ def test_the_letter_of_the_day_says_until_when_and_what_happened_since(
     assert "Reply-To" not in letter
     assert letter["List-Id"] == "Depesche <person.localhost>"
     assert letter["Message-ID"].startswith(f"<{rows(posted, 'digest/%')[0].person}.digest.2027-01-16@")
+
+
+def test_the_letter_of_the_day_brings_what_others_said_since_its_readers_last_move(
+    posted: House, smtp_sink: Sink, clock: Clock
+) -> None:
+    places, mover = started(posted, smtp_sink)
+    other = next(place for place in places if place != mover)
+    talk.say(posted.desk, other, "Well begun.")
+    clock.move(60)
+    play(posted, mover)
+    post.deliver()
+    wish(posted, letters="digest", hour=8)
+    talk.say(posted.desk, other, "Not bad at all!\nWait and see.")
+    talk.say(posted.desk, mover, "I shall.")
+    play(posted, other)
+    smtp_sink.letters.clear()
+    post.deliver()
+    clock.at = MORNING + DAY + HOUR
+    post.deliver()
+    (letter,) = smtp_sink.letters
+    name = posted.desk.look(mover.table).names[other.seat or 0]
+    assert f"Said at the table: {name}: Not bad at all! Wait and see. Make your move:" in text(letter)
+    assert f"<b>{name}:</b> Not bad at all!<br>Wait and see.</p>" in html(letter)
+    assert not any(said in text(letter) for said in ("Well begun", "I shall"))
 
 
 def test_who_is_not_on_turn_any_more_gets_no_letter_of_the_day(posted: House, smtp_sink: Sink, clock: Clock) -> None:
