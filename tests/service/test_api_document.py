@@ -131,7 +131,7 @@ def schema(examples: int, links: Any) -> Any:
     return read
 
 
-REFUSING = {"negative_data_rejection": {"expected_statuses": [400, 404, 405, 413, 415, 422]}}
+REFUSING = {"negative_data_rejection": {"expected-statuses": [400, 404, 405, 413, 415, 422]}}
 SOMEBODY = "somebodysomebodysomebodysomebody"
 REAL, ANY = {"const": SOMEBODY}, openapi.PATH["link"][1]
 # What the document allows may still be no legal move, and so be refused: that is what 422 is for.
