@@ -170,6 +170,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(SERVER_MARKS[fixture])
         if item.path in browser_files:  # on one worker, so that one browser serves the whole file
             item.add_marker(pytest.mark.xdist_group(f"browser-{item.path.stem}"))
+        elif case := getattr(item, "callspec", None) and item.callspec.params.get("case"):
+            item.add_marker(pytest.mark.xdist_group(str(case)))  # on one worker, which plays its games once
 
 
 def wanted(item: pytest.Item) -> set[str]:
