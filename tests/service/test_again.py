@@ -1,27 +1,11 @@
 """Playing again: the same people by the same rules, once however many of them press the button."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from service.desk import Invited, Look, Opened
 from service.timing import Clock
 from tests.service.test_gallery import ended
 from tests.service.test_pages import Hall, Visitor
-
-
-@pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Hall]:
-    hall = Hall(tmp_path)
-    yield hall
-    hall.house.close()
-
-
-@pytest.fixture
-def visitor(hall: Hall) -> Visitor:
-    return hall.visitor()
 
 
 def again(hall: Hall, visitor: Visitor, link: str) -> tuple[Look, int]:

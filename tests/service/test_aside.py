@@ -2,8 +2,6 @@
 
 import html
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
@@ -16,18 +14,6 @@ from tests.service.test_pages import ROWS, Hall, Visitor
 from workers.letters import Order, write
 
 SECRET = "castle him in the south"
-
-
-@pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Hall]:
-    hall = Hall(tmp_path)
-    yield hall
-    hall.house.close()
-
-
-@pytest.fixture
-def visitor(hall: Hall) -> Visitor:
-    return hall.visitor()
 
 
 def send(visitor: Visitor, link: str, what: str, status: int = 303, **fields: str) -> str:

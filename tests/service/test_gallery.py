@@ -1,8 +1,5 @@
 """The gallery: what hangs there hangs there with everybody's consent, and betrays no link."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from sqlalchemy import update
 
@@ -14,18 +11,6 @@ from service.store.schema import seats
 from tests.play import finished
 from tests.service.test_aside import send
 from tests.service.test_pages import Hall, Visitor
-
-
-@pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Hall]:
-    hall = Hall(tmp_path)
-    yield hall
-    hall.house.close()
-
-
-@pytest.fixture
-def visitor(hall: Hall) -> Visitor:
-    return hall.visitor()
 
 
 def ended(hall: Hall, *names: str) -> Opened:

@@ -63,13 +63,6 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
         yield Estate(here)
 
 
-@pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Hall]:
-    hall = Hall(tmp_path)
-    yield hall
-    hall.house.close()
-
-
 def spoilt(gaps: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The gaps of a route with something hostile in each of them in turn."""
     for name in gaps:

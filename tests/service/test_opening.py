@@ -28,13 +28,6 @@ RELAY = {"smtp": "smtp://127.0.0.1:1"}
 
 
 @pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Hall]:
-    hall = Hall(tmp_path)
-    yield hall
-    hall.house.close()
-
-
-@pytest.fixture
 def strict(tmp_path: Path) -> Iterator[Hall]:
     """A house whose letters leave, and which therefore asks whether an address is right."""
     hall = Hall(tmp_path, **RELAY)

@@ -3,7 +3,6 @@
 import html
 import json
 import re
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -123,18 +122,6 @@ class Visitor:
         response = self.post(f"/t/{link}", move=move, **fields)
         assert response.status_code == 303, response.text
         return self.get(response.location)
-
-
-@pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Hall]:
-    hall = Hall(tmp_path)
-    yield hall
-    hall.house.close()
-
-
-@pytest.fixture
-def visitor(hall: Hall) -> Visitor:
-    return hall.visitor()
 
 
 ROWS = {"name__0": "Anna", "address__0": "anna@example.org", "name__1": "Bert", "address__1": "bert@example.org"}

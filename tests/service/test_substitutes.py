@@ -1,8 +1,5 @@
 """Offered seats: when they are, who may take them, and what becomes of those who sat there."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from sqlalchemy import select, update
 
@@ -18,18 +15,6 @@ from workers.clock import tick
 from workers.letters import Order, write
 
 FRITZ = Invited("Fritz", "fritz@example.org")
-
-
-@pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Hall]:
-    hall = Hall(tmp_path)
-    yield hall
-    hall.house.close()
-
-
-@pytest.fixture
-def visitor(hall: Hall) -> Visitor:
-    return hall.visitor()
 
 
 def late(hall: Hall, opened: Opened) -> int:

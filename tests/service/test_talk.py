@@ -2,9 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterator
 from email.message import EmailMessage
-from pathlib import Path
 
 import pytest
 from sqlalchemy import insert, select, update
@@ -19,18 +17,6 @@ from tests.service.test_pages import Hall, Visitor
 from workers.letters import Order, write
 
 HOUR = 3_600
-
-
-@pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Hall]:
-    hall = Hall(tmp_path)
-    yield hall
-    hall.house.close()
-
-
-@pytest.fixture
-def visitor(hall: Hall) -> Visitor:
-    return hall.visitor()
 
 
 def say(visitor: Visitor, link: str, text: str) -> str:

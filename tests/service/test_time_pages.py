@@ -1,26 +1,11 @@
 """What pages say and offer about time: the form's clock, pauses, vacations, orders, offered seats."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from service.settings import DAY
 from service.timing import HOUR, Clock
 from tests.service.test_pages import ROWS, Hall, Visitor
 from workers.clock import tick
-
-
-@pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Hall]:
-    hall = Hall(tmp_path)
-    yield hall
-    hall.house.close()
-
-
-@pytest.fixture
-def visitor(hall: Hall) -> Visitor:
-    return hall.visitor()
 
 
 def clock_of(hall: Hall, link: str) -> Clock:

@@ -1,8 +1,6 @@
 """The pages of what if as a player gets them: forms alone, everything told, and nothing told that is secret."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -19,18 +17,6 @@ from tests.service.test_pages import Hall, Strict, Visitor
 
 DRAWING = re.compile(r"<figure.*?</figure>", re.DOTALL)
 CHANGING = re.compile(r'name="csrf_token" value="[^"]+"')
-
-
-@pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Hall]:
-    hall = Hall(tmp_path)
-    yield hall
-    hall.house.close()
-
-
-@pytest.fixture
-def visitor(hall: Hall) -> Visitor:
-    return hall.visitor()
 
 
 def start(hall: Hall, visitor: Visitor, name: str = "kaiser", moves: int = 8) -> tuple[list[Place], str]:

@@ -1,8 +1,6 @@
 """The page behind the foot of every letter: what may be wished for there, and letters that stop."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
@@ -18,18 +16,6 @@ from service.wishes import Otherwise, Wishes
 from tests.service.test_pages import Hall, Visitor
 
 FORM = {"letters": "turn", "language": "en"}
-
-
-@pytest.fixture
-def hall(tmp_path: Path) -> Iterator[Hall]:
-    hall = Hall(tmp_path)
-    yield hall
-    hall.house.close()
-
-
-@pytest.fixture
-def visitor(hall: Hall) -> Visitor:
-    return hall.visitor()
 
 
 @pytest.fixture
