@@ -64,10 +64,8 @@ def seated(desk: Desk, one: Reader, table: str) -> Seated | None:
     own = [seat for seat in rows if seat.person == one.id]
     if row is None or not own:
         return None
-    game, names = (
-        catalogue.find(row.game).META,
-        tuple(seat.name for seat in rows if seat.name and seat.person != one.id),
-    )
+    game = catalogue.find(row.game).META
+    names = tuple(seat.name for seat in rows if seat.name and seat.person != one.id)
     return Seated(table, game.name, game.title, names, wishes.read_otherwise(own[0].wishes))
 
 
