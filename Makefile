@@ -47,7 +47,7 @@ soak: env ## the tests that take minutes
 	$(call step,pytest: soak,$(VENV)/bin/pytest -m soak $(ARGS),see the lines above)
 
 catalogues: env ## gather what has to be translated and say what is missing in templates/locale
-	@$(VENV)/bin/python -m service.messages
+	@$(VENV)/bin/python -m service.text.messages
 
 bench: env ## the measurements, printed as ratios
 	$(VENV)/bin/depesche bench

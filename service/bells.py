@@ -12,8 +12,8 @@ from rq.serializers import JSONSerializer
 
 JOBS = {
     "referee": "workers.referee.hear",
-    "inbox": "workers.answers.hear",
-    "post": "workers.post.deliver",
+    "inbox": "workers.incoming.mail_moves.hear",
+    "post": "workers.outgoing.post.deliver",
     "bots": "workers.bots.move",
 }
 SHARED = {"inbox": "referee"}  # whoever judges moves reads mails too

@@ -9,11 +9,11 @@ from typing import Any
 from redis import Redis
 
 from service.bells import Bells
-from service.desk import Desk
 from service.links import Links
 from service.settings import EMBEDDED, Settings, keep_secret
-from service.shelf import Shelf
 from service.store import Store
+from service.tables.desk import Desk
+from service.tables.positions import Shelf
 
 Now = Callable[[], int]
 

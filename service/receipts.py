@@ -14,7 +14,7 @@ from email.policy import default
 from pathlib import Path
 
 from engine.audit import Receipt
-from service.languages import LANGUAGES, translations
+from service.text.languages import LANGUAGES, translations
 
 SENTENCE = ("Receipt after %(length)s entry:", "Receipt after %(length)s entries:")  # as at the foot of every letter
 MARK = "X-Depesche"  # which table a letter is from

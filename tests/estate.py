@@ -15,10 +15,12 @@ from sqlalchemy import insert, select
 from werkzeug.routing import Rule
 
 from engine.menu import Move
-from service import aside, branches, clerk, create_app, gallery, substitutes, talk
-from service.desk import Invited, Place
+from service import create_app
 from service.house import House
+from service.plans import branches
 from service.store.schema import mailbox, metadata, people, seats
+from service.tables import clerk, gallery, seat_settings, substitutes, talk
+from service.tables.desk import Invited, Place
 from tests import houses
 from workers import referee
 
@@ -42,7 +44,7 @@ class Estate:
         self.offered = self._offered()
         for place in self.played:
             talk.say(here.desk, place, f"said by {place.seat}")
-            aside.write(here.desk, place, f"noted by {place.seat}")
+            seat_settings.write(here.desk, place, f"noted by {place.seat}")
             branches.begin(here.desk, place, 99)
         with here.store.writing() as connection:
             connection.execute(insert(mailbox), {"at": here.now(), "recipient": "b@example.org", "raw": LETTER})
@@ -52,7 +54,7 @@ class Estate:
         both = houses.seated(self.house)
         assert houses.judged(self.house, both[0], "resign").accepted
         for place in both:
-            aside.release(self.house.desk, place, True)
+            seat_settings.release(self.house.desk, place, True)
         return both
 
     def _offered(self) -> str:

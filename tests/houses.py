@@ -13,11 +13,11 @@ import fakeredis
 
 from engine import menu as menus
 from engine import table as tables
-from service.desk import Invited, Place
 from service.house import House
 from service.settings import Settings
 from service.store import Store
 from service.store.book import Verdict
+from service.tables.desk import Invited, Place
 from workers import referee, work_for
 
 NOON = 1_800_000_000

@@ -9,8 +9,8 @@ from engine import bots, table
 from engine.log import Export
 from engine.menu import Move
 from engine.refusal import Refused
-from service import samples
-from service.samples import Sample
+from service.text import samples
+from service.text.samples import Sample
 
 
 def finished(game: Any, seats: int, seed: bytes = b"a table", *, chosen: Any = (), whims: float = 0.1) -> Export:

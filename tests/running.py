@@ -17,11 +17,12 @@ from playwright.sync_api import Page
 from engine import bots
 from engine import table as tables
 from engine.log import Export
-from service import create_app, mailserver, preferences
+from service import create_app, local_mailbox
+from service.accounts import preferences
 from service.commands.run import embedded
-from service.desk import Invited, Opened
 from service.house import House, wall_clock
 from service.settings import Settings
+from service.tables.desk import Invited, Opened
 from tests import houses
 
 Visit = Callable[..., Page]
@@ -82,7 +83,7 @@ class Running:
     def delivered(self, address: str) -> None:
         """Wait until a letter to this address is in the mailbox."""
         until = time.monotonic() + 20
-        while all(letter.recipient != address for letter in mailserver.newest(self.house)):
+        while all(letter.recipient != address for letter in local_mailbox.newest(self.house)):
             assert time.monotonic() < until, f"no letter for {address}"
             time.sleep(0.05)
 

@@ -12,11 +12,11 @@ from engine import catalogue
 from engine import table as tables
 from engine.game import Game
 from engine.menu import Move
-from service.clerk import STAND_INS
-from service.desk import Place
 from service.house import House
 from service.store.schema import seats, submissions
-from workers import aside, house
+from service.tables.clerk import STAND_INS
+from service.tables.desk import Place
+from workers import house, process_pool
 
 log = structlog.get_logger()
 
@@ -57,7 +57,7 @@ def _handed_in(here: House, place: Place, key: str) -> bool:
 
 def choose(here: House, game: Game, state: object, seat: int) -> Move:
     """A fair move within the time this house lets its bots think."""
-    return aside.do(think, game.META.name, state, seat, here.settings.thinking)
+    return process_pool.do(think, game.META.name, state, seat, here.settings.thinking)
 
 
 def think(game: str, state: object, seat: int, seconds: float) -> Move:

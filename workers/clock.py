@@ -11,12 +11,13 @@ from sqlalchemy.exc import IntegrityError
 from engine import menu as menus
 from engine import table as tables
 from engine.menu import Move
-from service import clerk, orders, timing
-from service.clerk import Desktop
-from service.desk import Look
+from service import timing
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters, mails, people, seats, submissions
+from service.tables import clerk, standing_orders
+from service.tables.clerk import Desktop
+from service.tables.desk import Look
 from workers import bots, referee
 
 KEPT = 60 * DAY  # so long the words of a mail
@@ -102,7 +103,7 @@ def _expire(here: House, table: str, seat: int) -> None:
             if late_at is None or late_at > here.now():
                 return  # a calendar was changed in the meantime
             desktop = clerk.enter(desktop, None, command, here.now(), here.settings)
-            desktop = orders.follow(_offered(here, desktop, seat), here.now(), here.settings)
+            desktop = standing_orders.follow(_offered(here, desktop, seat), here.now(), here.settings)
     except IntegrityError:
         return  # another clock was quicker
     referee.settled(here, desktop)

@@ -9,13 +9,16 @@ from sqlalchemy import insert, select
 
 from engine.menu import Move
 from engine.refusal import Refused
-from service import clerk, orders, preferences, timing, vacations
-from service.chairs import Held
-from service.clerk import Desktop
+from service import timing
+from service.accounts import preferences
 from service.house import House
+from service.people import vacations
+from service.people.letter_settings import Mode
+from service.people.vacations import Span
 from service.store.schema import submissions
-from service.vacations import Span
-from service.wishes import Mode
+from service.tables import clerk, standing_orders
+from service.tables.clerk import Desktop
+from service.tables.seat_changes import Held
 
 
 def vacation(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:
@@ -47,12 +50,12 @@ def home(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:
 
 def order(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:
     """Note what this seat wants done as soon as it may."""
-    return orders.give(desktop, seat, " ".join(words), here.now())
+    return standing_orders.give(desktop, seat, " ".join(words), here.now())
 
 
 def cancel(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:  # noqa: ARG001 - errands are alike
     """Forget an order, or all."""
-    return orders.cancel(desktop, seat, words)
+    return standing_orders.cancel(desktop, seat, words)
 
 
 def letters(here: House, desktop: Desktop, seat: int, words: list[str]) -> Desktop:  # noqa: ARG001 - errands are alike

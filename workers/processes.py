@@ -17,7 +17,7 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import TimerDeathPenalty
 
 from service.house import House
-from workers import aside, clock, work_for
+from workers import clock, process_pool, work_for
 
 QUEUES = ("referee", "post", "bots")
 TICK = 1.0
@@ -74,7 +74,7 @@ def _forked(work: Callable[[str], None], queue: str) -> multiprocessing.process.
 def _child(work: Callable[[str], None], queue: str) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
-    aside.go_with_parent()
+    process_pool.go_with_parent()
     work(queue)
 
 

@@ -14,13 +14,14 @@ from engine import table as tables
 from engine.menu import Move
 from engine.record import Table
 from engine.refusal import Refused
-from service import clerk, gathering, orders, words
-from service.clerk import STAND_INS, Desktop
 from service.house import House
-from service.languages import Said
 from service.store import book
 from service.store.book import Verdict
 from service.store.schema import submissions
+from service.tables import clerk, sitting, standing_orders
+from service.tables.clerk import STAND_INS, Desktop
+from service.text import words
+from service.text.languages import Said
 from workers import answer, errands
 
 ERRANDS = {"vacation": errands.vacation, "home": errands.home, "order": errands.order, "cancel": errands.cancel}
@@ -112,13 +113,13 @@ def _done(here: House, desktop: Desktop, submission: Submission) -> Desktop:
     """The submission done, and what others had ordered for this moment."""
     before, after = desktop.table, _entered(here, desktop, submission)
     if submission.move.casefold().startswith("order"):
-        return orders.follow(after, here.now(), here.settings)
+        return standing_orders.follow(after, here.now(), here.settings)
     return followed(here, before, after)
 
 
 def followed(here: House, before: Table, after: Desktop) -> Desktop:
     """What was ordered for this moment is done, where the game went on."""
-    return orders.follow(after, here.now(), here.settings) if _goes_on(before, after.table) else after
+    return standing_orders.follow(after, here.now(), here.settings) if _goes_on(before, after.table) else after
 
 
 def _goes_on(before: Table, after: Table) -> bool:
@@ -208,4 +209,4 @@ def _wish(table: Table) -> tuple[object, ...]:
 
 def sat(here: House, desktop: Desktop, seat: int, said: list[str]) -> Desktop:
     """Somebody took a seat, with a word for the dice."""
-    return gathering.sat(desktop, seat, said[0] if said else "", here.now(), here.settings)
+    return sitting.sat(desktop, seat, said[0] if said else "", here.now(), here.settings)

@@ -16,9 +16,9 @@ from engine import audit as audits
 from engine import catalogue, log, record
 from engine.game import Game
 from engine.log import Export
-from service import samples
 from service.benches import Measure, bench
 from service.commands import playout
+from service.text import samples
 
 ENTRIES = 1_000
 REBUILT_MS = 10.0

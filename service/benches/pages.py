@@ -15,12 +15,13 @@ from typing import Any
 
 from engine import catalogue
 from engine.log import Export
-from service import create_app, samples
-from service.archive import Archive
+from service import create_app
 from service.benches import Measure, bench
 from service.house import House
 from service.settings import Settings
-from service.web.prepare import prepare
+from service.tables.archive import Archive
+from service.text import samples
+from service.web.warm_up import prepare
 
 FIRST_KB, FIRST_MS, TABLE_MS, STEP_MS = 100.0, 100.0, 60.0, 30.0
 LOOKS, STEPS, ENTRIES = 60, 200, 1_000

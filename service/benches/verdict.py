@@ -12,9 +12,9 @@ from random import Random
 from engine import menu as menus
 from engine import table as tables
 from service.benches import Measure, bench
-from service.desk import Invited, Place
 from service.house import House
 from service.settings import Settings
+from service.tables.desk import Invited, Place
 
 SUBMISSIONS = 300
 P50_MS, P99_MS = 10.0, 40.0

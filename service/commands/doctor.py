@@ -47,7 +47,7 @@ def run(_: argparse.Namespace) -> int:
 
 
 def _checks(house: House) -> dict[str, Callable[[], object]]:
-    from workers import post
+    from workers.outgoing import post
 
     settings = house.settings
     checks: dict[str, Callable[[], object]] = {

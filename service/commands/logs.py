@@ -50,9 +50,9 @@ def open_book(database: str | None, make: bool = False) -> Book:
     from sqlalchemy.exc import SQLAlchemyError
 
     from service import settings
-    from service.archive import Archive
     from service.links import Links
     from service.store import Store
+    from service.tables.archive import Archive
 
     found = settings.read()
     found = replace(found, database=database) if database else found

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from engine.game import Game
     from engine.log import Entry, Export
     from engine.record import Table
-    from service.drawing import Player, Voice
+    from service.text.drawing import Player, Voice
 
 OPEN = "Everything that happened is told; the board is the one everybody may see. --seat N shows what seat N knew."
 NO_BOARD = "There is no board: this log keeps hidden things back, so the positions cannot be rebuilt from it."
@@ -135,7 +135,7 @@ def _entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]]:
 
 def moments(log: Log, only: int | None = None) -> Iterator[Moment]:
     """Every entry, or only this one, with what the reader learned from it."""
-    from service import drawing
+    from service.text import drawing
 
     names = [f"Seat {seat + 1}" for seat in range(log.seats)]
     voice = drawing.Voice(log.game, names, me=log.seat)
@@ -179,7 +179,7 @@ def _pictured(log: Log, moment: Moment, table: Table, players: tuple[Player, ...
     import msgspec
     from msgspec.structs import replace
 
-    from service import drawing
+    from service.text import drawing
 
     view = log.game.view(table.state, log.seat)
     board = drawing.board_text(drawing.Scene(log.game, view, players, log.seat))

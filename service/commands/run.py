@@ -128,11 +128,11 @@ def _server(house: House) -> Any:
     import waitress.server
 
     from service import create_app
-    from service.web import prepare
+    from service.web import warm_up
 
     host, port = house.settings.host, house.settings.port
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a short line of visitors is no news
-    prepare.beside()
+    warm_up.beside()
     try:
         chosen: dict[str, Any] = {"host": host, "port": port, "threads": 8, "ident": None}
         chosen["clear_untrusted_proxy_headers"] = not house.settings.proxies
@@ -149,11 +149,11 @@ def _server(house: House) -> Any:
 @contextmanager
 def embedded(house: House) -> Iterator[None]:
     """The workers, the clock and, where there is no relay, the mail server, as threads of this process."""
-    from workers import aside, processes, work_for
+    from workers import process_pool, processes, work_for
 
     stop, servers = threading.Event(), _mail_servers(house)
     work_for(house)
-    aside.start()
+    process_pool.start()
     threads = [
         threading.Thread(target=processes.run_thread, args=(house, [queue], stop), name=queue)
         for queue in processes.QUEUES
@@ -170,20 +170,20 @@ def embedded(house: House) -> Iterator[None]:
             house.bells.ring(bell)  # wakes the workers, so that they see the stop
         for thread in threads:
             thread.join(timeout=5)
-        aside.stop()
+        process_pool.stop()
         for server in servers:
             server.stop()
 
 
 def _mail_servers(house: House) -> list[Any]:
     """Without a relay a mailbox for what we send and an ear for its answers; and the ear that the host asks for."""
-    from service import mailserver
+    from service import local_mailbox
     from service.settings import EMBEDDED
-    from workers import inbox
+    from workers.incoming import inbox
 
     servers: list[Any] = []
     if house.settings.smtp == EMBEDDED:
-        servers += [mailserver.start(house), inbox.smtp(house, "127.0.0.1", mailserver.free_port())]
+        servers += [local_mailbox.start(house), inbox.smtp(house, "127.0.0.1", local_mailbox.free_port())]
         servers[1].start()
         house.relay, house.inbound = (f"smtp://127.0.0.1:{server.port}" for server in servers)
     if house.settings.inbound:
@@ -208,7 +208,7 @@ def only_one(settings: Settings) -> Iterator[IO[str]]:
 
 def demonstration(house: House) -> str:
     """The address of a seat at a table against a bot, opened the first time and found again afterwards."""
-    from service.desk import Invited
+    from service.tables.desk import Invited
 
     note = house.settings.folder / "demonstration"
     if not note.exists():
@@ -226,7 +226,7 @@ def run_web(options: argparse.Namespace) -> int:
 
     from service import create_app
     from service.house import House
-    from service.web import prepare
+    from service.web import warm_up
 
     settings = _settings(options)
     house = House(settings)
@@ -247,7 +247,7 @@ def run_web(options: argparse.Namespace) -> int:
                 self.cfg.set(name, value)
 
         def load(self) -> Any:
-            prepare.beside()
+            warm_up.beside()
             return create_app(House(settings))
 
     Pages().run()
@@ -297,7 +297,7 @@ def run_inbound(options: argparse.Namespace) -> int:
     from service.house import House
 
     host, port = _address("--bind", options.bind)
-    from workers import inbox
+    from workers.incoming import inbox
 
     house, stop = House(_settings(options)), threading.Event()
     house.store.migrate()

@@ -10,8 +10,8 @@ from msgspec import Struct, structs
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from service.languages import Said
 from service.store.schema import entries, letters, people, seats, submissions, tables
+from service.text.languages import Said
 
 Found = Row[Any]
 NOTHING = Said()

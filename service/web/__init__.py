@@ -18,35 +18,35 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, ValidationError
 
 from engine.refusal import Refused
-from service.desk import Unknown
-from service.drawing import TEMPLATES
 from service.house import House
-from service.languages import Said, say
 from service.links import hashed
 from service.settings import EMBEDDED
-from service.web.account import account
-from service.web.again import again
-from service.web.alone import alone
-from service.web.answers import Refusal
-from service.web.api import api
-from service.web.aside import aside
-from service.web.choice import choice
-from service.web.confirming import confirming
-from service.web.gallery import gallery
-from service.web.joining import joining
-from service.web.lobby import lobby
-from service.web.mailbox import mailbox
-from service.web.manual import manual
-from service.web.operations import JSON, Garbled
-from service.web.ops import ops
-from service.web.pages import language, problem
-from service.web.replay import replay
-from service.web.rules import rules
-from service.web.squeeze import squeeze
-from service.web.substitutes import substitutes
-from service.web.table import table
-from service.web.whatif import whatif
-from service.web.wishes import wishes
+from service.tables.desk import Unknown
+from service.text.drawing import TEMPLATES
+from service.text.languages import Said, say
+from service.web.account_pages import account
+from service.web.api.json_types import Refusal
+from service.web.api.operations import JSON, Garbled
+from service.web.api.reference_pages import manual
+from service.web.api.routes import api
+from service.web.bot_game_pages import alone
+from service.web.compression import squeeze
+from service.web.confirming_pages import confirming
+from service.web.gallery_pages import gallery
+from service.web.health_pages import ops
+from service.web.joining_pages import joining
+from service.web.language_pages import choice
+from service.web.lobby_pages import lobby
+from service.web.mailbox_pages import mailbox
+from service.web.preferences_pages import wishes
+from service.web.rematch_pages import again
+from service.web.rendering import language, problem
+from service.web.replay_pages import replay
+from service.web.rules_pages import rules
+from service.web.seat_pages import aside
+from service.web.substitute_pages import substitutes
+from service.web.table_pages import table
+from service.web.what_if_pages import whatif
 
 log = structlog.get_logger()
 LARGEST = 64 * 1024

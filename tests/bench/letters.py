@@ -15,13 +15,14 @@ from typing import Any
 from sqlalchemy import select, update
 
 from service.benches import Measure, bench
-from service.desk import Invited
 from service.house import House
 from service.store.schema import letters as rows
+from service.tables.desk import Invited
 from tests import houses, servers
-from workers import aside, pictures, post
-from workers.envelopes import Order
-from workers.letters import write
+from workers import process_pool
+from workers.outgoing import pictures, post
+from workers.outgoing.envelopes import Order
+from workers.outgoing.letters import write
 
 TABLES, SEATS, ROUNDS = 8, 3, 9
 BUDGET = 0.5  # of what bare smtplib sends
@@ -40,11 +41,11 @@ def letters() -> Iterator[Measure]:
                 assert houses.judged(here, here.desk.find(link), "sit word").accepted
             yield from measured(here, "turn", "its picture known", None)
             yield from measured(here, "turn", "its picture drawn", None, pictures.png.cache_clear)
-            aside.start()
+            process_pool.start()
             try:
                 yield from measured(here, "turn", "its picture drawn aside", None, pictures.png.cache_clear)
             finally:
-                aside.stop()
+                process_pool.stop()
 
 
 def measured(

@@ -18,10 +18,10 @@ from sqlalchemy import func, select
 from engine import bots
 from engine import table as tables
 from service.benches import Measure, bench
-from service.desk import Invited, Look, Place
 from service.house import House
 from service.settings import Settings
 from service.store.schema import submissions
+from service.tables.desk import Invited, Look, Place
 from tests import servers
 from tests.bench.verdict import worker
 

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import func, insert, select
 
 from engine import audit
-from service import account, leaving, mine
-from service.archive import Archive
-from service.desk import Unknown
+from service.accounts import leaving, my_tables, signing_in
 from service.store.schema import letters, mailbox, metadata, people, seats, talk
+from service.tables.archive import Archive
+from service.tables.desk import Unknown
 from service.timing import HOUR
 from tests.service.test_pages import Hall, Strict, Visitor
 
@@ -108,11 +108,11 @@ def test_a_link_signs_in_once_and_for_an_hour(hall: Hall, visitor: Visitor) -> N
 def test_of_two_who_use_a_link_at_once_one_comes_in(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     hall.open()
     desk, once = hall.house.desk, token(hall)
-    seen = account.invited(desk, once)
-    monkeypatch.setattr(account, "invited", lambda *_: seen)
-    account.enter(desk, once)
+    seen = signing_in.invited(desk, once)
+    monkeypatch.setattr(signing_in, "invited", lambda *_: seen)
+    signing_in.enter(desk, once)
     with pytest.raises(Unknown):
-        account.enter(desk, once)
+        signing_in.enter(desk, once)
 
 
 def test_a_forged_link_signs_nobody_in(hall: Hall, visitor: Visitor) -> None:
@@ -177,18 +177,18 @@ def test_mine_to_move_come_first_then_waiting_then_gathering_then_finished(hall:
 def test_what_is_due_first_stands_first(hall: Hall) -> None:
     for pace in (5, 1, 3, 0, 2, 4):
         hall.begin("Anna", f"Bert{pace}", pace=pace * 86_400)
-    own = [one.due_at for one in mine.running(hall.house.desk, person(hall)) if one.to_move]
+    own = [one.due_at for one in my_tables.running(hall.house.desk, person(hall)) if one.to_move]
     assert own == sorted(own, key=lambda due: (due is None, due))
 
 
 def test_finished_games_come_a_page_at_a_time(hall: Hall) -> None:
-    for number in range(mine.PAGE + 3):
+    for number in range(my_tables.PAGE + 3):
         hall.do(hall.begin("Anna", f"Bert{number}"), "resign", 1)
         hall.time += 1
     visitor = signed_in(hall)
     first, second = visitor.get("/my"), visitor.get("/my?page=1")
-    assert (first.count("place 1 ·"), second.count("place 1 ·")) == (mine.PAGE, 3)
-    assert f"Bert{mine.PAGE + 2}<" in first
+    assert (first.count("place 1 ·"), second.count("place 1 ·")) == (my_tables.PAGE, 3)
+    assert f"Bert{my_tables.PAGE + 2}<" in first
     assert "Bert0<" in second
     for odd in ("-1", "x", "99999", "٣"):
         visitor.get(f"/my?page={odd}")
@@ -198,16 +198,16 @@ def test_statistics_count_places_and_opponents(hall: Hall) -> None:
     for loser, other in ((1, "Bert"), (0, "Bert"), (1, "Clara")):
         hall.do(hall.begin("Anna", other), "resign", loser)
     hall.begin("Anna", "Bert")
-    record = mine.played(hall.house.desk, person(hall))
+    record = my_tables.played(hall.house.desk, person(hall))
     assert record.games == {"kaiser": {1: 2, 2: 1}}
-    assert record.opponents == (mine.Against("Bert", 2, 1, 1), mine.Against("Clara", 1, 1, 0))
+    assert record.opponents == (my_tables.Against("Bert", 2, 1, 1), my_tables.Against("Clara", 1, 1, 0))
 
 
 def test_games_from_before_places_were_noted_are_counted_too(hall: Hall) -> None:
     hall.do(hall.begin(), "resign", 1)
     with hall.house.store.writing() as connection:
         connection.execute(seats.update().values(place=None))
-    assert mine.played(hall.house.desk, person(hall)).games == {"kaiser": {1: 1}}
+    assert my_tables.played(hall.house.desk, person(hall)).games == {"kaiser": {1: 1}}
     with hall.house.store.reading() as connection:
         assert list(connection.execute(select(seats.c.place).order_by(seats.c.seat)).scalars()) == [1, 2]
 
@@ -230,7 +230,7 @@ def test_a_new_link_ends_the_old_one(hall: Hall, visitor: Visitor) -> None:
     response = signed_in(hall).post("/my/link", table=opened.table, seat=0)
     assert response.status_code == 303
     visitor.get(f"/t/{opened.links[0]}", 404)
-    new = mine.running(hall.house.desk, person(hall))[0].link
+    new = my_tables.running(hall.house.desk, person(hall))[0].link
     assert new != opened.links[0]
     visitor.get(f"/t/{new}")
     with pytest.raises(Unknown):

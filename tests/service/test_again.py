@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from service.desk import Invited, Look, Opened
+from service.tables.desk import Invited, Look, Opened
 from service.timing import Clock
 from tests.service.test_gallery import ended
 from tests.service.test_pages import Hall, Visitor

@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 
 from engine import catalogue
 from service import create_app
-from service.archive import Archive
 from service.house import House
+from service.tables.archive import Archive
 from tests import houses
 from workers import referee
 

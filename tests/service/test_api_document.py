@@ -15,11 +15,11 @@ from schemathesis.config import ChecksConfig, GenerationConfig, ProjectConfig, P
 
 from engine import catalogue
 from service import create_app
-from service.desk import Invited
 from service.house import House
-from service.languages import LANGUAGES
-from service.web import openapi
-from service.web.api import Language, described
+from service.tables.desk import Invited
+from service.text.languages import LANGUAGES
+from service.web.api import openapi
+from service.web.api.routes import Language, described
 from tests import houses
 from workers import referee
 

@@ -14,11 +14,12 @@ from werkzeug.test import TestResponse
 
 from engine import catalogue
 from engine import table as tables
-from service import create_app, preferences
+from service import create_app
+from service.accounts import preferences
 from service.house import House
 from service.store.schema import people
 from service.timing import Calendar
-from service.web.api import described
+from service.web.api.routes import described
 from tests import houses
 from workers import referee
 

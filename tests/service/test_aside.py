@@ -6,12 +6,12 @@ import json
 import pytest
 from sqlalchemy import select, update
 
-from service import wishes
-from service.desk import Opened, Place
+from service.people import letter_settings
+from service.people.letter_settings import Otherwise, Wishes
 from service.store.schema import people, seats
-from service.wishes import Otherwise, Wishes
+from service.tables.desk import Opened, Place
 from tests.service.test_pages import ROWS, Hall, Visitor
-from workers.letters import Order, write
+from workers.outgoing.letters import Order, write
 
 SECRET = "castle him in the south"
 
@@ -80,17 +80,17 @@ def test_the_switch_leaves_what_else_is_wished_for_at_this_table(hall: Hall, vis
     opened = hall.begin()
     own = (seats.c.table == opened.table, seats.c.seat == 0)
     with hall.house.store.writing() as connection:
-        connection.execute(update(seats).where(*own).values(wishes=wishes.kept(Otherwise(plain=True))))
+        connection.execute(update(seats).where(*own).values(wishes=letter_settings.kept(Otherwise(plain=True))))
     send(visitor, opened.links[0], "at-once", wanted="yes")
     with hall.house.store.reading() as connection:
         kept = connection.execute(select(seats.c.wishes).where(*own)).scalar_one()
-    assert wishes.read_otherwise(kept) == Otherwise(plain=True, at_once=True)
+    assert letter_settings.read_otherwise(kept) == Otherwise(plain=True, at_once=True)
 
 
 def test_who_wants_it_everywhere_may_be_asked_again_at_one_table(hall: Hall, visitor: Visitor) -> None:
     opened = hall.begin()
     with hall.house.store.writing() as connection:
-        connection.execute(update(people).values(wishes=wishes.kept(Wishes(at_once=True))))
+        connection.execute(update(people).values(wishes=letter_settings.kept(Wishes(at_once=True))))
     link = opened.links[hall.turn(opened)]
     assert " data-at-once" in visitor.get(f"/t/{link}")
     assert " data-at-once" not in send(visitor, link, "at-once", wanted="no")

@@ -11,11 +11,12 @@ from sqlalchemy import func, select
 from engine import bots, catalogue, chance
 from engine import table as tables
 from engine.refusal import Refused
-from service import branches, substitutes
-from service.desk import Desk, Invited, Look, Place, Unknown
 from service.house import House
+from service.plans import branches
 from service.settings import DAY
 from service.store.schema import entries, letters, seats, submissions
+from service.tables import substitutes
+from service.tables.desk import Desk, Invited, Look, Place, Unknown
 from tests import houses
 from tests.houses import NAMES
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from service.desk import Invited
+from service.tables.desk import Invited
 from tests.browsing import SHORT, SOON
 from tests.running import Running, Visit
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from engine import catalogue
-from service.desk import Invited, Opened
+from service.tables.desk import Invited, Opened
 from tests.axe import faults
 from tests.running import Running, Visit
 

@@ -4,8 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from service import aside, talk
-from service.desk import Opened
+from service.tables import seat_settings, talk
+from service.tables.desk import Opened
 from tests.browsing import SHORT, SOON
 from tests.running import Running, Visit
 from tests.service.test_browser import spot
@@ -16,7 +16,7 @@ def begun(service: Running, visit: Visit, at_once: bool = False) -> tuple[Opened
     opened = service.begin()
     seat = service.first(opened.table)
     if at_once:
-        aside.move_at_once(service.house.desk, service.house.desk.find(opened.links[seat]), True)
+        seat_settings.move_at_once(service.house.desk, service.house.desk.find(opened.links[seat]), True)
     return opened, seat, visit(f"/t/{opened.links[seat]}")
 
 

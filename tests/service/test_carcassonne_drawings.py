@@ -8,7 +8,7 @@ import pytest
 from engine import menu
 from engine.games import carcassonne
 from engine.games.carcassonne.board import PIECES
-from service import drawing
+from service.text import drawing
 from tests.engine.games.carcassonne_table import at
 from tests.engine.games.test_carcassonne_busy import EVERYTHING, crowded
 

@@ -16,10 +16,11 @@ import pytest
 
 from engine import catalogue
 from engine import log as logs
-from service import benches, cli, drawing
+from service import benches, cli
 from service.benches import Measure
 from service.commands import logs as log_commands
 from service.commands import playout, terminal
+from service.text import drawing
 from tests import play
 from tests.engine import highcard
 

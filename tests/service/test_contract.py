@@ -11,12 +11,13 @@ import pytest
 from engine import bots, catalogue
 from engine import table as tables
 from engine.game import Game
-from service import create_app, drawing
-from service.desk import Invited
-from service.drawing import Scene, Voice
+from service import create_app
+from service.tables.desk import Invited
+from service.text import drawing
+from service.text.drawing import Scene, Voice
 from tests import houses
 from tests.engine.cases import Case, cases, game_of, some
-from workers import letters, pictures
+from workers.outgoing import letters, pictures
 
 NAMES = ("Anna", "Bertrand the Younger", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 COLUMNS = 80

@@ -52,7 +52,7 @@ def test_sensible_settings_are_not_odd() -> None:
 
 
 def test_letters_that_nobody_sends_are_noticed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from service.desk import Invited
+    from service.tables.desk import Invited
 
     house = House(Settings(folder=folder, smtp="smtp://127.0.0.1:1", confirm=False))
     house.store.migrate()

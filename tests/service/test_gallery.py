@@ -4,10 +4,10 @@ import pytest
 from sqlalchemy import update
 
 from engine import catalogue
-from service import gallery
-from service.archive import Archive
-from service.desk import Invited, Opened
 from service.store.schema import seats
+from service.tables import gallery
+from service.tables.archive import Archive
+from service.tables.desk import Invited, Opened
 from tests.play import finished
 from tests.service.test_aside import send
 from tests.service.test_pages import Hall, Visitor

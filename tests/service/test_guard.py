@@ -21,17 +21,19 @@ from werkzeug.routing import Rule
 from engine import catalogue
 from engine.refusal import Refused
 from engine.table import RESERVED
-from service import aside, create_app, talk
-from service.desk import Invited
-from service.drawing import TEMPLATES
+from service import create_app
 from service.house import House
-from service.prints import Prints
 from service.store.schema import mailbox
+from service.tables import seat_settings, talk
+from service.tables.desk import Invited
+from service.text.board_cache import Prints
+from service.text.drawing import TEMPLATES
 from tests import houses
 from tests.estate import Estate
 from tests.service.test_pages import Hall
-from workers import personal, referee
-from workers.envelopes import Order
+from workers import referee
+from workers.outgoing import personal_letters
+from workers.outgoing.envelopes import Order
 
 HOSTILE = ("\0", "9" * 25, "x" * 3_000, "é\u202e\ud7ff\r\nBcc: x@example.org", "٣")
 FINE = {"name": "Zoe", "address": "zoe@example.org", "move": "resign", "verb": "", "bots": "1", "letters": "none"}
@@ -172,7 +174,7 @@ def test_what_was_taken_down_is_nowhere_to_be_seen(house: House) -> None:
         if rule.arguments & {"link", "table"} and rule.arguments <= {"link", "table", "seq"}
     ]
     before = [visitor.get(way).status_code for way in ways]
-    aside.release(house.desk, estate.shown[0], False)
+    seat_settings.release(house.desk, estate.shown[0], False)
     after = [visitor.get(way).status_code for way in ways]
     assert before.count(200) >= 10
     assert set(after) == {404}
@@ -292,7 +294,7 @@ def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name
         hall.house.desk.submit(hall.house.desk.find(link), "sit word", "sit")
     for number in (0, 1):
         talk.say(hall.house.desk, hall.house.desk.find(opened.links[number]), name)
-        aside.write(hall.house.desk, hall.house.desk.find(opened.links[number]), name)
+        seat_settings.write(hall.house.desk, hall.house.desk.find(opened.links[number]), name)
     hall.do(opened, hall.moves(opened)[0])
     hall.do(opened, "resign", 0)
     visitor = hall.visitor()
@@ -317,7 +319,7 @@ def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None
     opened = hall.house.desk.open_table("kaiser", {}, guests, 0)
     rest = {"enter": str(hall.time), "confirm": opened.table, "replaced": f"{opened.table}/1/1"}[kind]
     person = hall.look(opened).seats[0].person
-    letter = personal.write(hall.house, Order("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
+    letter = personal_letters.write(hall.house, Order("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
     assert letter
     page = letter.get_body(("html",))
     assert page

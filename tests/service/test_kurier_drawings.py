@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from engine import bots, menu
 from engine.games import kurier
 from engine.games.kurier.events import Delivered, Event, Options, Passed, SetAside, Won
-from service import drawing
+from service.text import drawing
 
 NAMES = ["Anna", "Bartholomäus", "Chiara", "Dmitri", "Eve <&>"]
 TABLES = [(2, {}), (3, {"rules": "basic"}), (5, {"at_the_guard": "roubles"})]

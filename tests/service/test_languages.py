@@ -17,15 +17,17 @@ from engine import game as games
 from engine import table as tables
 from engine.games.kaiser.state import Moved, RoundWon
 from engine.refusal import Refused
-from service import create_app, drawing, languages, messages
-from service.desk import Invited
-from service.drawing import Scene, Voice
-from service.languages import COMMON, LANGUAGES, SOURCE, Said
+from service import create_app
 from service.store import book
 from service.store.schema import people
+from service.tables.desk import Invited
+from service.text import drawing, languages, messages
+from service.text.drawing import Scene, Voice
+from service.text.languages import COMMON, LANGUAGES, SOURCE, Said
 from tests import houses
 from tests.engine.cases import cases, game_of
-from workers import letters, pictures, referee
+from workers import referee
+from workers.outgoing import letters, pictures
 
 NAMES = ("Anna", "Bertrand", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 OTHERS = tuple(language for language in LANGUAGES if language != SOURCE)

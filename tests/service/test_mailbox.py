@@ -13,12 +13,12 @@ from flask.testing import FlaskClient
 
 from engine import menu as menus
 from engine import table as tables
-from service import create_app, mailserver
+from service import create_app, local_mailbox
 from service.commands.run import embedded
-from service.desk import Invited
 from service.house import House, wall_clock
-from service.mailserver import Letter
+from service.local_mailbox import Letter
 from service.settings import Settings
+from service.tables.desk import Invited
 from tests import houses
 
 
@@ -52,8 +52,8 @@ def began(house: House) -> Letter:
 
 def saying(house: House, words: str) -> Letter:
     """The newest letter with these words, once it has come."""
-    until(lambda: any(words in letter.text for letter in mailserver.newest(house)))
-    return next(letter for letter in mailserver.newest(house) if words in letter.text)
+    until(lambda: any(words in letter.text for letter in local_mailbox.newest(house)))
+    return next(letter for letter in local_mailbox.newest(house) if words in letter.text)
 
 
 def reply(client: FlaskClient, letter: Letter, text: str, status: int = 303) -> str:
@@ -90,7 +90,7 @@ def test_an_empty_answer_is_not_sent(house: House, client: FlaskClient) -> None:
 def test_a_letter_without_an_address_for_answers_has_no_box(house: House, client: FlaskClient) -> None:
     with house.store.writing() as connection:
         row = {"at": 1, "recipient": "guest@localhost", "raw": b"Subject: hello\n\nhello\n"}
-        connection.execute(mailserver.mailbox.insert(), row)
+        connection.execute(local_mailbox.mailbox.insert(), row)
     assert "<textarea" not in client.get(f"/mailbox/{saying(house, 'hello').id}").text
 
 
@@ -100,7 +100,7 @@ def test_an_answer_that_cannot_be_sent_is_told_at_once(house: House, client: Fla
 
 
 def test_answers_are_heard_where_the_host_asks_for_it(tmp_path: Path) -> None:
-    port = mailserver.free_port()
+    port = local_mailbox.free_port()
     settings = Settings(folder=tmp_path, thinking=0.01, inbound=f"127.0.0.1:{port}")
     house = houses.founded(settings, wall_clock)
     with embedded(house), smtplib.LMTP("127.0.0.1", port) as client:

@@ -11,14 +11,16 @@ import pytest
 from sqlalchemy import func, select
 
 from engine.refusal import Refused
-from service import confirming, joining
-from service.desk import Invited, Opened, Unknown
-from service.people import is_confirmed
+from service.accounts import confirming
+from service.people.register import is_confirmed
 from service.settings import DAY
 from service.store.schema import letters, people, tables
+from service.tables import joining
+from service.tables.desk import Invited, Opened, Unknown
 from tests.servers import Sink
 from tests.service.test_pages import ROWS, Hall, Strict
-from workers import inbox, post
+from workers.incoming import inbox
+from workers.outgoing import post
 
 ANNA = Invited("Anna", "anna@example.org")
 BERT = Invited("Bert", "bert@example.org")

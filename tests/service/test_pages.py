@@ -16,15 +16,15 @@ from werkzeug.test import TestResponse
 from engine import catalogue
 from engine import table as tables
 from service import create_app
-from service.desk import Invited, Look, Opened, Place
-from service.drawing import TEMPLATES
 from service.house import wall_clock
 from service.settings import Settings
 from service.store.schema import letters, mailbox, people, seats
+from service.tables.desk import Invited, Look, Opened, Place
+from service.text.drawing import TEMPLATES
 from service.timing import Clock
 from tests import houses
-from workers import letters as writing
 from workers import referee, work_for
+from workers.outgoing import letters as writing
 
 NAMES = ("Anna", "Bert")
 

@@ -16,13 +16,14 @@ from sqlalchemy import update
 from engine import catalogue, log
 from engine.audit import Receipt, audit, compared
 from engine.log import Export
-from service import cli, receipts, samples
-from service.archive import Archive
+from service import cli, receipts
 from service.house import House
-from service.languages import LANGUAGES
 from service.store.schema import people
+from service.tables.archive import Archive
+from service.text import samples
+from service.text.languages import LANGUAGES
 from tests import houses
-from workers import letters, pictures
+from workers.outgoing import letters, pictures
 
 HASH = "0123456789abcdef" * 4
 

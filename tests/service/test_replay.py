@@ -13,15 +13,17 @@ from random import Random
 import pytest
 
 from engine import catalogue, record
-from service import create_app, drawing, replays, samples
-from service.archive import Archive
+from service import create_app
 from service.benches.pages import Visitor
-from service.course import Course, extended
-from service.drawing import Scene, Voice, players
-from service.prints import Prints
-from service.replays import Reader
-from service.web import prepare
-from service.web.lobby import drawn
+from service.tables import replays
+from service.tables.archive import Archive
+from service.tables.replays import Reader
+from service.tables.turns import Course, extended
+from service.text import drawing, samples
+from service.text.board_cache import Prints
+from service.text.drawing import Scene, Voice, players
+from service.web import warm_up
+from service.web.lobby_pages import drawn
 from tests import houses
 
 
@@ -254,7 +256,7 @@ def test_a_first_visit_is_light(here):
 
 
 def test_templates_and_pictures_are_ready_before_the_first_visitor():
-    prepare.prepare()
+    warm_up.prepare()
     assert drawn.cache_info().currsize >= len(catalogue.games())
     begun = time.process_time()
     drawing.environment.__wrapped__("de", "kaiser").get_template("games/kaiser/board.svg")

@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from engine import catalogue
 from engine.options import describe
-from service import create_app, rulebook
+from service import create_app
+from service.text import rulebook
 from tests import houses
 
 every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=catalogue.games().keys())

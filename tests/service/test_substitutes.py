@@ -4,15 +4,15 @@ import pytest
 from sqlalchemy import select, update
 
 from engine.record import Offered, Substituted, VacationTaken
-from service import substitutes
-from service.desk import Invited, Opened, Unknown
 from service.settings import DAY
 from service.store.schema import letters, seats
+from service.tables import substitutes
+from service.tables.desk import Invited, Opened, Unknown
 from service.timing import Clock
 from tests.service.test_pages import Hall, Visitor
-from workers import personal
 from workers.clock import tick
-from workers.letters import Order, write
+from workers.outgoing import personal_letters
+from workers.outgoing.letters import Order, write
 
 FRITZ = Invited("Fritz", "fritz@example.org")
 
@@ -104,7 +104,7 @@ def test_who_was_replaced_is_told_so_and_leaves_no_wishes_behind(hall: Hall) -> 
         kept = connection.execute(select(seats.c.note, seats.c.wishes).where(*own)).one()
     assert (row.person, row.kind) == (before, f"replaced/{opened.table}/{seat}/1")
     assert tuple(kept) == ("", "")
-    message = personal.write(hall.house, Order("", 0, 0, row.kind, "x@example.org", "X", person=before))
+    message = personal_letters.write(hall.house, Order("", 0, 0, row.kind, "x@example.org", "X", person=before))
     assert message is not None
     assert "Fritz plays on in your seat" in message["Subject"]
 

@@ -7,14 +7,14 @@ from email.message import EmailMessage
 import pytest
 from sqlalchemy import insert, select, update
 
-from service import talk
-from service.desk import Opened, Place
 from service.house import House
 from service.store.schema import letters
 from service.store.schema import talk as talk_table
+from service.tables import talk
+from service.tables.desk import Opened, Place
 from tests import houses
 from tests.service.test_pages import Hall, Visitor
-from workers.letters import Order, write
+from workers.outgoing.letters import Order, write
 
 HOUR = 3_600
 

@@ -10,16 +10,18 @@ import pytest
 from sqlalchemy import event, insert, select, update
 
 from engine.refusal import Refused
-from service import account, again, bounces, confirming, joining, leaving, preferences, substitutes, talk
-from service.desk import Desk, Invited, Opened, Place, Unknown
+from service.accounts import bounces, confirming, leaving, preferences, signing_in
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters, people, seats
+from service.tables import joining, rematch, substitutes, talk
+from service.tables.desk import Desk, Invited, Opened, Place, Unknown
 from service.timing import HOUR, Clock
 from tests import houses
 from tests.service.test_pages import Hall
-from workers import clock, personal, referee
-from workers.envelopes import Order
+from workers import clock, referee
+from workers.outgoing import personal_letters
+from workers.outgoing.envelopes import Order
 
 ANNA = Invited("Anna", "anna@example.org")
 BERT = Invited("Bert", "bert@example.org")
@@ -96,7 +98,7 @@ def test_a_substitute_is_asked_whether_his_address_is_right(strict: Hall) -> Non
     strict.visitor().post(f"/t/{link}/sit", nonce="word")
     assert not proven(strict.house)
     order = Order("", 0, 0, f"confirm/{opened.table}", VICTIM.address, "Vera", person=person(strict.house))
-    letter = personal.write(strict.house, order)
+    letter = personal_letters.write(strict.house, order)
     assert letter
     text = letter.get_body(("plain",))
     assert text
@@ -109,11 +111,11 @@ def test_nor_does_playing_again_with_anothers_address(strict: Hall) -> None:
     link = joining.join(strict.house.desk, opened.join, VICTIM)
     strict.do(opened, "sit word", 0)
     strict.do(opened, "resign", 1)
-    again.lay(strict.house.desk, Place(opened.table, 0, ""))
+    rematch.lay(strict.house.desk, Place(opened.table, 0, ""))
     with pytest.raises(Refused, match="confirm your address first"):
-        again.lay(strict.house.desk, strict.house.desk.find(link))
+        rematch.lay(strict.house.desk, strict.house.desk.find(link))
     confirming.confirm(strict.house.desk, strict.house.links.confirm(person(strict.house), VICTIM.address))
-    assert strict.house.desk.find(again.lay(strict.house.desk, strict.house.desk.find(link))).seat == 1
+    assert strict.house.desk.find(rematch.lay(strict.house.desk, strict.house.desk.find(link))).seat == 1
 
 
 def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(strict: Hall) -> None:
@@ -123,7 +125,7 @@ def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(stric
     for seat in (0, 1):
         strict.do(opened, "sit word", seat)
     strict.do(opened, "resign", 1)
-    own = again.lay(strict.house.desk, Place(opened.table, 0, ""))
+    own = rematch.lay(strict.house.desk, Place(opened.table, 0, ""))
     guests = [{"name": guest.name, "address": guest.address} for guest in (ANNA, BERT)]
     options = strict.look(opened).table.options
     for key in (f"again/{opened.table}", opened.table):
@@ -218,7 +220,7 @@ def asked(here: House, address: str) -> list[str]:
         told.append(str(said[2]).split()[0])
 
     event.listen(here.store.engine, "before_cursor_execute", tell)
-    account.knock(here.desk, address)
+    signing_in.knock(here.desk, address)
     event.remove(here.store.engine, "before_cursor_execute", tell)
     return [word for word in told if word in ("INSERT", "DELETE", "UPDATE")]
 
@@ -252,7 +254,7 @@ def test_a_link_renewed_while_the_seat_is_taken_stays_with_one_of_the_two(
     hall = Hall(tmp_path)
     opened, token = offered(hall)
     look, seat = substitutes.offered(hall.house.desk, token)
-    account.renew(hall.house.desk, look.seats[seat].person, opened.table, seat)
+    signing_in.renew(hall.house.desk, look.seats[seat].person, opened.table, seat)
     monkeypatch.setattr(substitutes, "offered", lambda *_: (look, seat))
     with pytest.raises(Unknown, match="no longer offered"):
         substitutes.take(hall.house.desk, token, VICTIM)
@@ -269,7 +271,7 @@ def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_house
         lambda n: joining.join(desk, opened.join, Invited(f"Guest {n}", f"guest{n % 3}@example.org")),
         lambda n: desk.open_table("kaiser", {}, [Invited("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
         lambda _: confirming.confirm(desk, proof),
-        lambda _: account.knock(desk, ANNA.address),
+        lambda _: signing_in.knock(desk, ANNA.address),
         lambda n: talk.say(desk, seat, f"word {n}"),
         lambda _: (desk.submit(seat, "resign"), referee.hear()),
         lambda n: leaving.leave(desk, number, ANNA.address) if n == 23 else bounces.unreachable(desk, opened.table),

@@ -6,7 +6,7 @@ import pytest
 
 from engine.games import turfmaster
 from engine.games.turfmaster.state import Chose
-from service import drawing
+from service.text import drawing
 from tests.engine.cases import cases, game_of, some
 
 NAMES = ["Anna", "Bertrand the Younger of Burgundy", *"CDEFGH"]

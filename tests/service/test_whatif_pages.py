@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from engine import bots, catalogue, chance
 from engine.game import Game
-from service import branches
-from service.desk import Place
+from service.plans import branches
+from service.tables.desk import Place
 from tests import houses
 from tests.service.test_branches import every_game, newest, states, table_of, wander
 from tests.service.test_languages import assert_not_english

@@ -6,13 +6,14 @@ import pytest
 from sqlalchemy import select, update
 
 from engine.record import VacationEnded, VacationTaken
-from service import preferences, wishes
-from service.desk import Opened
-from service.preferences import Reader
+from service.accounts import preferences
+from service.accounts.preferences import Reader
+from service.people import letter_settings
+from service.people.letter_settings import Otherwise, Wishes
 from service.settings import DAY
 from service.store.schema import people, seats
+from service.tables.desk import Opened
 from service.timing import HOUR, Calendar
-from service.wishes import Otherwise, Wishes
 from tests.service.test_pages import Hall, Visitor
 
 FORM = {"letters": "turn", "language": "en"}
@@ -39,7 +40,7 @@ def reader(hall: Hall, name: str = "Anna") -> Reader:
 def otherwise(hall: Hall, table: str, seat: int = 0) -> Otherwise:
     with hall.house.store.reading() as connection:
         own = select(seats.c.wishes).where(seats.c.table == table, seats.c.seat == seat)
-        return wishes.read_otherwise(connection.execute(own).scalar_one())
+        return letter_settings.read_otherwise(connection.execute(own).scalar_one())
 
 
 def test_everything_is_kept_and_shown_again(hall: Hall, visitor: Visitor, opened: Opened) -> None:

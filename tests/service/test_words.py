@@ -15,8 +15,8 @@ from engine import table as tables
 from engine.chance import sealed
 from engine.game import Game, begin
 from engine.menu import Choice
-from service import words
-from service.drawing import TEMPLATES
+from service.text import words
+from service.text.drawing import TEMPLATES
 
 GAMES = sorted(catalogue.games())
 BEFORE_THE_GAME = {"sit"}

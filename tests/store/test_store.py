@@ -19,13 +19,14 @@ from sqlalchemy.exc import IntegrityError
 
 from engine import log
 from engine.refusal import Refused
-from service import account, confirming, joining, leaving, mine
-from service.desk import Invited
+from service.accounts import confirming, leaving, my_tables, signing_in
 from service.house import House
 from service.store import Store, book
 from service.store.book import Owed, Sealed
 from service.store.connect import MIGRATIONS
 from service.store.schema import entries, letters, metadata, people, tables
+from service.tables import joining
+from service.tables.desk import Invited
 from tests import houses
 
 ROOT = Path(__file__).parents[2]
@@ -230,13 +231,13 @@ def test_peoples_own_side_is_the_same_on_both(any_house: House, clock: houses.Cl
     joining.join(desk, opened.join, Invited("Bert", "bert@example.org"))
     houses.judged(any_house, desk.find(opened.links[0]), "sit word")
     houses.judged(any_house, desk.find(opened.links[0]), "resign")
-    account.knock(desk, "anna@example.org")
+    signing_in.knock(desk, "anna@example.org")
     person = desk.look(opened.table).seats[0].person
-    visit = account.enter(desk, any_house.links.enter(person, 0, clock.at))
-    assert visit == account.Visit(person, 0)
-    assert mine.played(desk, person) == mine.Record({"kaiser": {2: 1}}, (mine.Against("Bert", 1, 0, 1),))
-    assert [one.place for one in mine.finished(desk, person)] == [2]
-    account.renew(desk, person, opened.table, 0)
+    visit = signing_in.enter(desk, any_house.links.enter(person, 0, clock.at))
+    assert visit == signing_in.Visit(person, 0)
+    assert my_tables.played(desk, person) == my_tables.Record({"kaiser": {2: 1}}, (my_tables.Against("Bert", 1, 0, 1),))
+    assert [one.place for one in my_tables.finished(desk, person)] == [2]
+    signing_in.renew(desk, person, opened.table, 0)
     leaving.leave(desk, person, "anna@example.org")
     assert desk.look(opened.table).names == ("Seat 1", "Bert")
 

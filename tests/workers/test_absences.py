@@ -9,11 +9,11 @@ from sqlalchemy import Row, select
 
 from engine.record import Paused, PauseRefused, VacationEnded, VacationTaken
 from engine.refusal import Refused
-from service import preferences
-from service.desk import Invited, Place
+from service.accounts import preferences
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters, seats
+from service.tables.desk import Invited, Place
 from service.timing import HOUR, Calendar, Clock
 from tests import houses
 from tests.houses import Clock as Hands

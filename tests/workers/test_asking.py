@@ -10,17 +10,19 @@ from sqlalchemy import select
 from engine import catalogue
 from engine.menu import Choice, Move, bare
 from engine.record import VacationEnded, VacationTaken
-from service import orders, wishes, words
-from service.desk import Place
-from service.drawing import environment
 from service.house import House
-from service.languages import LANGUAGES, Said, say
+from service.people import letter_settings
+from service.people.letter_settings import Otherwise
 from service.store.schema import seats
-from service.wishes import Otherwise
+from service.tables import standing_orders
+from service.tables.desk import Place
+from service.text import words
+from service.text.drawing import environment
+from service.text.languages import LANGUAGES, Said, say
 from tests import houses
 from tests.houses import Clock
 from tests.workers.test_inbox import answered, last_letter, posted, text
-from workers.asking import asked
+from workers.incoming.mail_commands import asked
 
 TWO_WEEKS = "vacation 2027-07-01 2027-07-14"
 ASKED = {
@@ -79,7 +81,7 @@ def spoken() -> words.Words:
 def otherwise(here: House, place: Place) -> Otherwise:
     own = select(seats.c.wishes).where(seats.c.table == place.table, seats.c.seat == place.seat)
     with here.store.reading() as connection:
-        return wishes.read_otherwise(connection.execute(own).scalar_one())
+        return letter_settings.read_otherwise(connection.execute(own).scalar_one())
 
 
 def entries(here: House, place: Place) -> list[object]:
@@ -164,7 +166,7 @@ def test_orders_are_given_listed_and_cancelled_by_mail(here):
     place = houses.waiting(here, houses.seated(here))
     letter = said(here, place, "opdracht zet A1 A2", "order move B1 B2")
     with here.store.reading() as connection:
-        first, second = [order.id for order in orders.of(connection, place.table, place.seat)]
+        first, second = [order.id for order in standing_orders.of(connection, place.table, place.seat)]
     assert f"Noted as number {first}. As soon as it is possible in your turn, this is done: zet A1 A2" in letter
     assert f"{first}: zet A1 A2; {second}: move B1 B2" in said(here, place, "status")
     assert f"Order {first} is forgotten." in said(here, place, f"cancel {first}")

@@ -16,12 +16,13 @@ from sqlalchemy import Row, select
 from structlog.testing import capture_logs
 
 from service import create_app
-from service.desk import Place
 from service.house import House
 from service.store.schema import letters, people, seats
+from service.tables.desk import Place
 from tests import houses
 from tests.servers import Sink
-from workers import inbox, pictures, post, returned
+from workers.incoming import bounce_reports, inbox
+from workers.outgoing import pictures, post
 
 SAMPLES = Path(__file__).parent / "bounces"
 LOST = """postfix postfix_no_such_domain exim gmail exchange outlook sendmail exim_without_report qmail
@@ -259,8 +260,8 @@ def test_a_report_of_parts_within_parts_is_not_followed_for_ever(house: House) -
 
 
 def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(house: House) -> None:
-    from service import substitutes
-    from service.desk import Invited
+    from service.tables import substitutes
+    from service.tables.desk import Invited
     from service.timing import Clock
     from workers import clock as timekeeping
 
@@ -321,4 +322,4 @@ def answer(here: House, place: Place) -> None:
     ],
 )
 def test_an_answer_of_a_mail_server_is_read_for_what_it_means(code: int, said: str, lost: bool) -> None:
-    assert returned.gone(code, said) is lost
+    assert bounce_reports.gone(code, said) is lost

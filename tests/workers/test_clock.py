@@ -9,14 +9,15 @@ from rq.timeouts import TimerDeathPenalty
 from sqlalchemy import Row, select
 
 from engine.record import TimedOut
-from service.desk import Place
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters, seats
+from service.tables.desk import Place
 from tests import houses
 from tests.houses import Clock
-from workers import bots, post, referee
+from workers import bots, referee
 from workers.clock import tick
+from workers.outgoing import post
 
 
 def seat_of(here: House, place: Place) -> Row[Any]:

@@ -9,10 +9,10 @@ from engine import menu as menus
 from engine.games import kaiser
 from engine.record import Ended, Missed, Resigned, Substituted, TimedOut
 from service import timing
-from service.desk import Place
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters, people, seats
+from service.tables.desk import Place
 from service.timing import HOUR, Calendar, Clock
 from tests import houses
 from tests.houses import Clock as Hands

@@ -7,8 +7,8 @@ import signal
 import pytest
 
 from engine.menu import Move
-from service import clerk
 from service.house import House
+from service.tables import clerk
 from tests import houses
 from tests.houses import Clock
 from workers import referee

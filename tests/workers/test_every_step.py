@@ -18,15 +18,16 @@ from engine import catalogue
 from engine import menu as menus
 from engine.menu import Move
 from service.bells import Bells
-from service.desk import Place
 from service.house import House
 from service.settings import DAY, Settings
 from service.store.schema import letters, tables
+from service.tables.desk import Place
 from tests import houses
 from tests.houses import Clock
 from tests.servers import Sink
-from workers import bots, pictures, post, referee, work_for
+from workers import bots, referee, work_for
 from workers.clock import tick
+from workers.outgoing import pictures, post
 
 Work = Callable[[House], object]
 

@@ -10,21 +10,21 @@ from sqlalchemy import select, update
 
 from engine import bots, catalogue
 from engine import table as tables
-from service import clerk
-from service.desk import Invited, Place
 from service.house import House
 from service.store.schema import letters, people, seats
+from service.tables import clerk
+from service.tables.desk import Invited, Place
 from tests import houses
 from tests.engine.cases import variants
 from tests.servers import Sink
-from workers import personal, pictures, post, sorts
-from workers.envelopes import Order
-from workers.letters import write
+from workers.outgoing import letter_kinds, personal_letters, pictures, post
+from workers.outgoing.envelopes import Order
+from workers.outgoing.letters import write
 
 MOST = 100_000
 PERSONAL = {"enter", "confirm", "digest", "replaced"}
 BEFORE = {"asked", "pausing", "paused", "offer", "offered", "relieved", "unreachable"}  # each needs a story of its own
-AT_A_TABLE = sorted(sorts.SORTS.keys() - PERSONAL - BEFORE)
+AT_A_TABLE = sorted(letter_kinds.SORTS.keys() - PERSONAL - BEFORE)
 
 
 @pytest.fixture
@@ -102,7 +102,9 @@ def test_no_letter_of_a_long_game_is_longer_than_mail_programs_show(posted: Hous
     with posted.store.reading() as connection:
         own = (seats.c.table == mover.table, seats.c.seat == mover.seat)
         person = connection.execute(select(seats.c.person).where(*own)).scalar_one()
-    day = personal.write(posted, Order("", 0, 0, "digest/2027-01-15", "anna@example.org", "Anna", person=person))
+    day = personal_letters.write(
+        posted, Order("", 0, 0, "digest/2027-01-15", "anna@example.org", "Anna", person=person)
+    )
     assert day is not None
     assert sum(map(len, bodies(day))) < MOST
 

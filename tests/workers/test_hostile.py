@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from sqlalchemy import func, select
 
-from service.desk import Invited, Place
 from service.house import House
 from service.store.schema import mails, submissions
+from service.tables.desk import Invited, Place
 from tests import houses
-from workers import answers, inbox
+from workers.incoming import inbox, mail_moves
 
 CHARSETS = (
     "utf-8",
@@ -166,7 +166,7 @@ class Table:
         raw = letter.raw.replace(b"NUMBER", str(self.number).encode(), 1)
         said = inbox.received(self.here, raw, self.address, "anna@example.org")
         assert said == inbox.TAKEN
-        answers.hear()
+        mail_moves.hear()
         if self.here.desk.look(self.place.table).table.length != self.length:
             self.lay()
             assert not letter.innocent, letter.raw

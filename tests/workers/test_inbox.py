@@ -15,15 +15,15 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from structlog.testing import capture_logs
 
-from service import talk
-from service.desk import Place
 from service.house import House
 from service.store.schema import letters, mails, submissions
+from service.tables import talk
+from service.tables.desk import Place
 from tests import houses
 from tests.houses import Clock
-from workers import answers, inbox
 from workers import clock as timekeeping
-from workers.letters import Order, write
+from workers.incoming import inbox, mail_moves
+from workers.outgoing.letters import Order, write
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def answer(here: House, place: Place, body: str, **headers: str) -> EmailMessage
 def sent(here: House, message: EmailMessage, sender: str | None = None) -> None:
     with listening(here) as client:
         client.send_message(message, sender)
-    answers.hear()
+    mail_moves.hear()
 
 
 def posted(here: House, place: Place, *lines: str, **headers: str) -> None:
@@ -73,7 +73,7 @@ def posted(here: House, place: Place, *lines: str, **headers: str) -> None:
     count = str(len(rows(here, mails)))
     message = answer(here, place, "\n".join(lines), **{"Message_ID": f"<{count}@example.org>", **headers})
     inbox.take(here, message.as_bytes(), address(here, place), "somebody@example.org")
-    answers.hear()
+    mail_moves.hear()
 
 
 def rows(here: House, table, *wanted):
@@ -123,7 +123,7 @@ def test_the_first_own_line_is_the_move(here, by_lmtp):
     message = answer(here, place, f"\n  {move.upper()}.\n\nSee you soon!\n> what was written before\n")
     with listening(here, by_lmtp) as client:
         client.send_message(message)
-    answers.hear()
+    mail_moves.hear()
     assert handed_in(here) == [move]
     assert houses.length(here, place) == before + 1
     assert answered(here) == []
@@ -139,7 +139,7 @@ def test_a_mail_to_two_seats_is_two_answers_and_lmtp_says_so_twice(here):
             client.rcpt(address(here, seat))
         assert client.data(message.as_bytes())[0] == 250
         assert client.getreply() == (250, b"Thank you")
-    answers.hear()
+    mail_moves.hear()
     assert handed_in(here) == [move]
 
 
@@ -426,7 +426,7 @@ def test_where_the_host_asks_for_it_the_sender_has_to_be_proven(here, results, p
     raw = f"Authentication-Results: {results}\n".encode() + message.as_bytes()
     raw = raw if results else message.as_bytes()
     inbox.take(here, raw, address(here, place), "somebody@example.org")
-    answers.hear()
+    mail_moves.hear()
     assert handed_in(here) == ([move] if proven else [])
 
 
@@ -452,7 +452,7 @@ def broken(*_: object) -> None:
 
 def test_a_mail_that_cannot_be_read_is_not_offered_again(here, monkeypatch):
     place, _, move = start(here)
-    monkeypatch.setattr(inbox.reading, "own_lines", broken)
+    monkeypatch.setattr(inbox.reply_text, "own_lines", broken)
     sent(here, answer(here, place, move))
     assert rows(here, mails) == []
 
@@ -460,7 +460,7 @@ def test_a_mail_that_cannot_be_read_is_not_offered_again(here, monkeypatch):
 def test_a_fault_of_ours_changes_nothing_and_is_told(here, monkeypatch):
     place, _, move = start(here)
     before = houses.length(here, place)
-    monkeypatch.setattr(answers, "_note", broken)
+    monkeypatch.setattr(mail_moves, "_note", broken)
     posted(here, place, move)
     assert houses.length(here, place) == before
     assert "a fault of ours" in text(last_letter(here, place))

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from engine import catalogue
 from engine import table as tables
 from service import timing
-from service.desk import Invited, Place
 from service.house import House
 from service.settings import DAY
+from service.tables.desk import Invited, Place
 from service.timing import Calendar
 from tests import houses
-from workers import letters, pictures
+from workers.outgoing import letters, pictures
 
 every_game = pytest.mark.parametrize("game", catalogue.games())
 LARGEST = 100_000

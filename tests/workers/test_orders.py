@@ -12,16 +12,16 @@ from engine import game as games
 from engine import menu as menus
 from engine.games import kaiser
 from engine.menu import Choice, Move
-from service import orders
-from service.desk import Place
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters
+from service.tables import standing_orders
+from service.tables.desk import Place
 from service.timing import Clock
 from tests import houses
 from workers import bots, referee
 from workers.clock import tick
-from workers.letters import Order, write
+from workers.outgoing.letters import Order, write
 
 
 def says(here: House, place: Place, text: str) -> None:
@@ -121,7 +121,7 @@ def test_an_order_that_makes_no_sense_is_refused(any_house: House, table: list[P
 
 def test_the_list_is_short_and_says_everything_once(any_house: House, table: list[Place]) -> None:
     other = table[1]
-    for number in range(orders.MOST):
+    for number in range(standing_orders.MOST):
         says(any_house, other, f"order fly {number}")
     assert "at a time" in houses.judged(any_house, other, "order fly 9").said
     says(any_house, other, "cancel")
@@ -196,7 +196,7 @@ def test_moves_without_a_choice_are_made_by_themselves_where_the_table_agreed(
     entries = since_start(any_house, place)
     assert (len(entries) > 1) == automatic
     assert all(entry.seat is not None and not entry.draws for entry in entries)
-    assert len(entries) <= orders.AT_ONCE
+    assert len(entries) <= standing_orders.AT_ONCE
 
 
 def test_an_automatic_move_that_was_taken_back_stays_so(any_house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from sqlalchemy import Row, func, select, update
 
-from service import people as known
-from service import people as persons
 from service import timing
 from service.house import House
-from service.languages import LANGUAGES
+from service.people import register as known
+from service.people import register as persons
 from service.store import book
 from service.store.schema import letters, people, tables
+from service.text.languages import LANGUAGES
 from service.timing import Calendar
 from tests import houses
 from tests.houses import Clock
 from tests.servers import Sink
-from workers import post
+from workers.outgoing import post
 
 
 @pytest.fixture

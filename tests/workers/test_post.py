@@ -11,13 +11,14 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy import Row, select, update
 
-from service.desk import Place
 from service.house import House
 from service.store.schema import letters, seats
+from service.tables.desk import Place
 from tests import houses
 from tests.houses import Clock
 from tests.servers import Sink, free_port
-from workers import post, work_for
+from workers import work_for
+from workers.outgoing import post
 
 
 @pytest.fixture
@@ -237,15 +238,18 @@ def test_nobody_is_written_to_where_nobody_sits_any_more(posted: House, smtp_sin
 
 
 def test_an_embedded_house_reads_its_own_letters(tmp_path: Path, clock: Clock) -> None:
-    from service import mailserver
+    from service import local_mailbox
 
     with houses.standing(replace(houses.settings(tmp_path), smtp="embedded"), clock) as here:
-        mail = mailserver.start(here)
+        mail = local_mailbox.start(here)
         here.relay = f"smtp://127.0.0.1:{mail.port}"
         try:
             work_for(here)
             houses.opened(here)
             post.deliver()
-            assert {letter.recipient for letter in mailserver.newest(here)} == {"anna@example.org", "berta@example.org"}
+            assert {letter.recipient for letter in local_mailbox.newest(here)} == {
+                "anna@example.org",
+                "berta@example.org",
+            }
         finally:
             mail.stop()

@@ -12,11 +12,11 @@ from sqlalchemy import func, select
 
 from engine import audit as audits
 from engine.game import Game
-from service.desk import Place
 from service.house import House
 from service.settings import DAY
 from service.store.book import Verdict
 from service.store.schema import letters, submissions
+from service.tables.desk import Place
 from tests import houses
 from tests.houses import Clock, verdict
 from workers import clock as clocks

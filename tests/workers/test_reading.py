@@ -7,7 +7,7 @@ from email import message_from_bytes
 
 import pytest
 
-from workers import markup, reading
+from workers.incoming import html_text, reply_text
 
 BELOW = "A1\n\n{}\nflip\n"
 CUT_OFF = [
@@ -59,11 +59,11 @@ OWN = [
 
 
 def own(text: str) -> list[str]:
-    return list(reading.unquoted(text))
+    return list(reply_text.unquoted(text))
 
 
 def of(raw: bytes) -> tuple[str, ...]:
-    return reading.own_lines(message_from_bytes(raw))
+    return reply_text.own_lines(message_from_bytes(raw))
 
 
 @pytest.mark.parametrize("divider", CUT_OFF)
@@ -134,7 +134,7 @@ def test_lines_that_flow_and_letters_of_all_codes(params, body, lines):
     ],
 )
 def test_the_text_of_a_page_without_what_it_quotes(html, lines):
-    assert own(markup.text(html)) == lines
+    assert own(html_text.text(html)) == lines
 
 
 def test_where_the_letter_was_quoted_unmarked_only_the_top_is_ones_own():
@@ -153,7 +153,7 @@ def test_a_mail_of_parts_is_read_in_the_form_that_has_lines():
 
 def test_never_more_lines_than_anybody_plays_nor_longer_ones():
     lines = of(b"\n" + b"x" * 5000 + b"\n" + b"y\n" * 5000)
-    assert (len(lines), len(lines[0])) == (reading.MOST, reading.WIDEST)
+    assert (len(lines), len(lines[0])) == (reply_text.MOST, reply_text.WIDEST)
 
 
 LONG = [
@@ -176,6 +176,6 @@ LONG = [
 @pytest.mark.parametrize("text", LONG, ids=range(len(LONG)))
 def test_no_text_takes_long_to_read(text):
     began = time.perf_counter()
-    list(reading.unquoted(markup.text(text)))
-    list(reading.unquoted(text[: reading.LONGEST]))
+    list(reply_text.unquoted(html_text.text(text)))
+    list(reply_text.unquoted(text[: reply_text.LONGEST]))
     assert time.perf_counter() - began < 3

@@ -10,10 +10,10 @@ from engine.games import kaiser
 from engine.menu import Move
 from engine.record import Started
 from engine.refusal import Refused
-from service import clerk
-from service.desk import Place
 from service.house import House
 from service.store.schema import submissions
+from service.tables import clerk
+from service.tables.desk import Place
 from tests import houses
 from tests.houses import judged
 from workers import referee

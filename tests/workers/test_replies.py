@@ -8,14 +8,14 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
-from service import opening
-from service.desk import Invited, Opened
 from service.house import House
 from service.store.schema import letters, submissions
+from service.tables import opening
+from service.tables.desk import Invited, Opened
 from tests import houses
 from tests.workers.replies import make
 from tests.workers.replies.cases import POSITIONS, REPLIES, Reply
-from workers import answers, inbox
+from workers.incoming import inbox, mail_moves
 
 
 class Known:
@@ -67,7 +67,7 @@ def test_a_reply_plays_what_it_says(here: House, reply: Reply, monkeypatch: pyte
     laid(here, reply.game, monkeypatch)
     raw = (make.FOLDER / f"{reply.name}.eml").read_bytes()
     inbox.take(here, raw.replace(b"\n", b"\r\n"), POSITIONS[reply.game].answer, "anna@example.org")
-    answers.hear()
+    mail_moves.hear()
     with here.store.reading() as connection:
         wanted = select(submissions.c.move).where(submissions.c.by_mail, submissions.c.accepted)
         moves = tuple(connection.execute(wanted.order_by(submissions.c.id)).scalars())

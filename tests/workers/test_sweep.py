@@ -6,16 +6,16 @@ import pytest
 from sqlalchemy import func, insert, select
 
 from service.house import House
-from service.languages import Said
 from service.settings import DAY
 from service.store import book
 from service.store.book import Owed
 from service.store.schema import letters, mails, seats
+from service.text.languages import Said
 from tests import houses
 from tests.houses import Clock
 from tests.servers import Sink
 from workers import clock as timekeeping
-from workers import post
+from workers.outgoing import post
 
 
 def kept(here: House) -> list[str]:

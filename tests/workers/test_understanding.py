@@ -7,8 +7,8 @@ import pytest
 from engine import catalogue
 from engine.menu import Choice, Move, bare
 from engine.refusal import Refused
-from service import words
-from workers.understanding import TALK, understand
+from service.text import words
+from workers.incoming.move_parser import TALK, understand
 
 ROAD = (
     Choice("deploy", (("lady", "Baikal-Bar"), ("lady", "Wolga-Wirtshaus"), ("officer", "Baikal-Bar"))),

@@ -13,17 +13,19 @@ import pytest
 from msgspec import UNSET
 from sqlalchemy import Row, insert, select, update
 
-from service import talk, timing, wishes
-from service.desk import Place
+from service import timing
 from service.house import House
+from service.people import letter_settings
+from service.people.letter_settings import Otherwise, Wishes
 from service.store.schema import letters, people, seats, vacations
+from service.tables import talk
+from service.tables.desk import Place
 from service.timing import HOUR, Calendar
-from service.wishes import Otherwise, Wishes
 from tests import houses
 from tests.houses import Clock
 from tests.servers import Sink
 from workers import clock as timekeeping
-from workers import digest, pictures, post, sorts
+from workers.outgoing import digest, letter_kinds, pictures, post
 
 DAY = 86_400
 MORNING = int(datetime(2027, 1, 15, 7, tzinfo=UTC).timestamp())  # eight in Amsterdam
@@ -42,13 +44,13 @@ def posted(house: House, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.Monk
 def wish(here: House, **wished: Any) -> None:
     """From now on everybody wants his letters so."""
     with here.store.writing() as connection:
-        connection.execute(update(people).values(wishes=wishes.kept(Wishes(**wished))))
+        connection.execute(update(people).values(wishes=letter_settings.kept(Wishes(**wished))))
 
 
 def wish_at(here: House, place: Place, **wished: Any) -> None:
     own = (seats.c.table == place.table, seats.c.seat == place.seat)
     with here.store.writing() as connection:
-        connection.execute(update(seats).where(*own).values(wishes=wishes.kept(Otherwise(**wished))))
+        connection.execute(update(seats).where(*own).values(wishes=letter_settings.kept(Otherwise(**wished))))
 
 
 def live(here: House, calendar: Calendar) -> None:
@@ -101,7 +103,7 @@ UNSENT = {
     "turn": {},
     "digest": dict.fromkeys(TURNS, "gathered"),
     "reminders": dict.fromkeys(TURNS, "not wanted"),
-    "none": dict.fromkeys(sorts.SORTS.keys() - ALWAYS, "not wanted"),
+    "none": dict.fromkeys(letter_kinds.SORTS.keys() - ALWAYS, "not wanted"),
 }
 
 
@@ -112,13 +114,13 @@ def test_every_kind_of_letter_leaves_or_not_as_its_reader_wished(posted: House, 
     with posted.store.writing() as connection:
         person = connection.execute(select(people.c.id).order_by(people.c.id)).scalars().first()
         connection.execute(update(letters).values(sent_at=posted.now()))
-        for kind in sorts.SORTS:
+        for kind in letter_kinds.SORTS:
             at = {"table": mover.table, "seq": 0, "seat": mover.seat, "kind": f"{kind}/1", "due_at": posted.now()}
             mine = {"person": person, "kind": f"{kind}/1", "due_at": posted.now()}
             connection.execute(insert(letters), mine if kind in ("enter", "confirm", "digest", "replaced") else at)
     post.deliver()
     fates = {row.kind.partition("/")[0]: row.outcome for row in rows(posted, "%/1")}
-    assert fates.keys() == sorts.SORTS.keys()
+    assert fates.keys() == letter_kinds.SORTS.keys()
     unsent = {kind: fate for kind, fate in fates.items() if fate in ("gathered", "not wanted")}
     assert unsent == UNSENT[mode]
 

@@ -1,0 +1,147 @@
+"""One person's tables: what is to move, what is waited for, what has ended and how, and against whom."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import Connection, Select, case, func, select
+
+from engine import catalogue
+from engine.record import Ended
+from service.store import book
+from service.store.schema import seats, tables
+from service.tables.desk import Desk
+from service.tables.positions import entries
+
+PAGE = 20
+UNRANKED = 100  # so many games from before places were noted are looked through at a time
+
+
+class Mine(Struct, frozen=True):
+    """A table where this person has a seat."""
+
+    table: str
+    game: str
+    seat: int
+    link: str
+    others: tuple[str, ...]
+    phase: str
+    to_move: bool
+    due_at: int | None
+    at: int
+    place: int | None = None
+
+
+class Against(Struct, frozen=True):
+    """Somebody one has played with: how many games, and in how many of them one was ahead or behind."""
+
+    name: str
+    games: int
+    ahead: int
+    behind: int
+
+
+class Record(Struct, frozen=True):
+    """What has been played: for each game how often which place was reached, and against whom."""
+
+    games: dict[str, dict[int, int]]
+    opponents: tuple[Against, ...]
+
+
+def running(desk: Desk, person: int) -> list[Mine]:
+    """Tables that have not ended; the most urgent first."""
+    with desk.store.reading() as connection:
+        wanted = _own(person).where(tables.c.phase != "over").order_by(tables.c.opened_at, tables.c.id)
+        found = _told(desk, connection, connection.execute(wanted).all())
+    return sorted(found, key=lambda mine: (not mine.to_move, mine.due_at is None, mine.due_at or 0))
+
+
+def finished(desk: Desk, person: int, page: int = 0) -> list[Mine]:
+    """Tables that have ended, the latest first, a page at a time and one more where there is a next page."""
+    with desk.store.reading() as connection:
+        newest = _own(person).where(tables.c.phase == "over").order_by(tables.c.ended_at.desc(), tables.c.id)
+        rows = connection.execute(newest.limit(PAGE + 1).offset(page * PAGE)).all()
+        return _told(desk, connection, rows)
+
+
+def played(desk: Desk, person: int) -> Record:
+    """The person's record, counted by the database."""
+    _rank(desk, person)
+    with desk.store.reading() as connection:
+        return Record(_places(connection, person), _opponents(connection, person))
+
+
+def _own(person: int) -> Select[Any]:
+    columns = (*seats.c, tables.c.game, tables.c.phase, tables.c.opened_at, tables.c.ended_at)
+    return select(*columns).select_from(seats.join(tables)).where(seats.c.person == person)
+
+
+def _told(desk: Desk, connection: Connection, rows: Sequence[Any]) -> list[Mine]:
+    names = defaultdict[str, dict[int, str]](dict)
+    sitting = select(seats.c.table, seats.c.seat, seats.c.name).where(seats.c.table.in_([row.table for row in rows]))
+    for seat in connection.execute(sitting.order_by(seats.c.table, seats.c.seat)):
+        names[seat.table][seat.seat] = seat.name
+    return [
+        Mine(
+            row.table,
+            row.game,
+            row.seat,
+            desk.link_of(row),
+            tuple(name for seat, name in names[row.table].items() if seat != row.seat),
+            row.phase,
+            row.open_since is not None and row.status == "taken",
+            row.due_at,
+            row.ended_at or row.opened_at,
+            row.place,
+        )
+        for row in rows
+    ]
+
+
+def _places(connection: Connection, person: int) -> dict[str, dict[int, int]]:
+    counted = (
+        select(tables.c.game, seats.c.place, func.count())
+        .select_from(seats.join(tables))
+        .where(seats.c.person == person, seats.c.place.is_not(None))
+        .group_by(tables.c.game, seats.c.place)
+        .order_by(tables.c.game, seats.c.place)
+    )
+    found = defaultdict[str, dict[int, int]](dict)
+    for game, place, count in connection.execute(counted):
+        found[game][place] = count
+    return dict(found)
+
+
+def _opponents(connection: Connection, person: int) -> tuple[Against, ...]:
+    other = seats.alias()
+    met = (other.c.table == seats.c.table) & other.c.person.is_not(None) & (other.c.person != person)
+    counted = (
+        select(
+            func.max(other.c.name),
+            func.count(),
+            func.sum(case((seats.c.place < other.c.place, 1), else_=0)),
+            func.sum(case((seats.c.place > other.c.place, 1), else_=0)),
+        )
+        .select_from(seats.join(other, met))
+        .where(seats.c.person == person, seats.c.place.is_not(None))
+        .group_by(other.c.person)
+        .order_by(func.count().desc(), func.max(other.c.name))
+        .limit(PAGE)
+    )
+    return tuple(Against(*row) for row in connection.execute(counted))
+
+
+def _rank(desk: Desk, person: int) -> None:
+    """Note the places of games that ended before they were noted at once; the last entry of a log tells them."""
+    unranked = select(tables).select_from(seats.join(tables))
+    wanted = unranked.where(seats.c.person == person, tables.c.phase == "over", seats.c.place.is_(None))
+    with desk.store.reading() as connection:
+        rows = connection.execute(wanted.limit(UNRANKED)).all()
+    for row in rows:
+        with desk.store.writing() as connection:
+            (last,) = entries(connection, catalogue.find(row.game), row.id, row.length - 1, row.length)
+            places = next(event.places for event in last.events if isinstance(event, Ended))
+            book.rank(connection, row.id, places)

@@ -1,0 +1,43 @@
+"""Playing again: the same people, by the same rules, at a new table that is laid once however many of them ask."""
+
+from __future__ import annotations
+
+import secrets
+
+from sqlalchemy import select
+
+from engine.refusal import Refused
+from service.accounts import confirming
+from service.store.schema import people, seats
+from service.tables.desk import Desk, Invited, Look, Place
+from service.text.languages import SOURCE
+
+
+def lay(desk: Desk, place: Place, language: str = SOURCE) -> str:
+    """Lay the table and invite everybody; the result is the link of this player's own seat there."""
+    look = desk.look(place.table)
+    if place.seat is None or look.table.phase != "over":
+        raise Refused("Only whoever has played a game to its end can lay its table again; please open a new one.")
+    if confirming.awaited(desk, look, place.seat):  # his new link would look as if a letter had led him there
+        raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
+    game, rules, key = look.game.META.name, look.table.options, desk.links.again(place.table)
+    opened = desk.open_table(game, rules, _guests(desk, look, place.seat), look.clock, language, key, look.row.watched)
+    own = look.names[place.seat]
+    return next(desk.link_of(seat) for seat in desk.look(opened.table).seats if seat.name == own)
+
+
+def _guests(desk: Desk, look: Look, own: int) -> list[Invited]:
+    """Everybody in the order of the seats, beginning with who asks; whoever plays against bots sits down at once."""
+    addresses = _addresses(desk, look.row.id)
+    alone = not addresses.keys() - {own}
+    order = [*look.seats[own:], *look.seats[:own]]
+    mine = Invited(look.names[own], addresses.get(own, ""), secrets.token_hex(8) if alone else "", "person")
+    return [mine, *(Invited(seat.name, addresses.get(seat.seat, "")) for seat in order[1:])]
+
+
+def _addresses(desk: Desk, table: str) -> dict[int, str]:
+    """Where letters reach the holders of the seats; bots have no address, nor has whoever has left this house."""
+    joined = seats.join(people, people.c.id == seats.c.person)
+    wanted = select(seats.c.seat, people.c.address).select_from(joined).where(seats.c.table == table)
+    with desk.store.reading() as connection:
+        return {int(seat): str(address) for seat, address in connection.execute(wanted)}

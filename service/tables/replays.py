@@ -1,0 +1,133 @@
+"""Replays: a game as it stood after any entry, as its reader could see it then, and all of it as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from engine import table as tables
+from engine.game import Standing
+from engine.options import describe
+from engine.refusal import Refused
+from service.tables.desk import Desk, Look
+from service.text import chronicle
+from service.text.board_cache import Print
+from service.text.chronicle import Chapter
+from service.text.drawing import Scene, Voice, environment, players
+from service.text.languages import in_game
+
+AROUND = 4
+
+
+class Reader(Struct, frozen=True):
+    """Who looks back: through the eyes of which seat (None sees what all may see), and in which language."""
+
+    eyes: int | None
+    language: str
+
+
+class Frame(Struct, frozen=True):
+    """One position with what led to it and where one may go from here; `first` to `last` is as far as one can."""
+
+    at: int
+    first: int
+    last: int
+    board: Print
+    standing: Sequence[Standing]
+    around: tuple[Chapter, ...]
+    receipt: str
+    rounds: tuple[int, ...]
+    since: int | None
+
+    @property
+    def chapter(self) -> Chapter | None:
+        """This entry in prose, where it tells the reader anything."""
+        return next((one for one in self.around if one.seq == self.at), None)
+
+    @property
+    def round(self) -> int:
+        """Which round this is; 0 is what comes before the first."""
+        return sum(begun <= self.at for begun in self.rounds)
+
+    @property
+    def before(self) -> int | None:
+        """Where this round began; from there, where the one before it did."""
+        return max((begun for begun in self.rounds if begun < self.at), default=None)
+
+    @property
+    def after(self) -> int | None:
+        """Where the next round begins."""
+        return min((begun for begun in self.rounds if begun > self.at), default=None)
+
+
+def frame(desk: Desk, look: Look, reader: Reader, asked: int | None, begin: int | None = None) -> Frame:
+    """The position after the entry asked for, or after the last one; not before `begin`, where that is given."""
+    with desk.store.reading() as connection:
+        course = desk.shelf.course(connection, look.row)
+    if course.first is None:
+        raise Refused("There is nothing to replay yet; the game has not begun.")
+    last = look.row.length - 1
+    first = min(max(course.first, begin or 0), last)
+    at = min(max((first if begin else last) if asked is None else asked, first), last)
+    then = desk.past(look, at)
+    scene, voice = _scene(look, reader, then.state), Voice(look.game, look.names, reader.language, reader.eyes)
+    nearby = desk.entries(look, max(at - AROUND, course.first), at + AROUND + 1)
+    return Frame(
+        at,
+        first,
+        last,
+        board=desk.shelf.prints.of((look.row.id, at + 1), scene, voice),
+        standing=look.game.standing(then.state),
+        around=tuple(chronicle.chapters(look.game, nearby, voice, reader.eyes)),
+        receipt=desk.receipt(look, at),
+        rounds=tuple(begun for begun in course.rounds(reader.eyes) if begun >= first),
+        since=course.since(reader.eyes),
+    )
+
+
+def _scene(look: Look, reader: Reader, state: Any) -> Scene:
+    view = look.game.view(state, reader.eyes)
+    return Scene(look.game, view, players(look.names), reader.eyes, (), reader.language)
+
+
+class Line(Struct, frozen=True):
+    """An entry of a protocol: who said what when, and what came of it; a move that is not for this reader is empty."""
+
+    seq: int
+    at: int
+    who: str
+    move: str
+    sentences: tuple[str, ...]
+
+
+def protocol(desk: Desk, look: Look, reader: Reader) -> str:
+    """The whole game in plain text: after the end everything, before that what this reader may know."""
+    over, meta = look.table.phase == "over", look.game.META
+    template = environment(reader.language).get_template("table/protocol.txt")
+    return template.render(
+        title=in_game(reader.language, meta.name, meta.title),
+        meta=meta,
+        row=look.row,
+        players=look.names,
+        options=[
+            (in_game(reader.language, meta.name, option.label), look.table.options[option.name])
+            for option in describe(meta.options)
+            if option.name in look.table.options
+        ],
+        over=over,
+        lines=_lines(desk, look, reader),
+        places=sorted((place, look.names[seat]) for seat, place in enumerate(look.table.places)),
+        standing=look.game.standing(look.table.state) if over else (),
+        seed=look.row.seed.hex() if over else "",
+    )
+
+
+def _lines(desk: Desk, look: Look, reader: Reader) -> Iterator[Line]:
+    voice = Voice(look.game, look.names, reader.language, reader.eyes)
+    for entry in desk.entries(look):
+        known = entry if look.table.phase == "over" else tables.redact(look.game, entry, reader.eyes)
+        sentences = tuple(told for event in known.events if (told := voice.tell(event)))
+        who = "" if known.seat is None else look.names[known.seat]
+        yield Line(known.seq, known.at, who, known.move or "", sentences)

@@ -1,0 +1,1 @@
+"""What readers see: languages, drawings of boards, prose, rules pages. Imports no other folder of the service."""

@@ -1,0 +1,216 @@
+"""Boards, text boards and prose: everything of a game that is drawn from its templates."""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from jinja2.bccache import Bucket
+from msgspec import Struct
+
+from engine.game import Game
+from engine.menu import Menu
+from engine.record import TABLE_EVENTS
+from service.text import elision, languages
+
+SPACE = re.compile(r"[ \n]+")  # but not the one that French keeps before a colon
+TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
+
+# Okabe and Ito's colours, which stay apart for the colour-blind, each with the ink that is readable on it.
+PALETTE = (
+    ("#0072b2", "#ffffff", "circle"),
+    ("#e69f00", "#1f1300", "square"),
+    ("#009e73", "#ffffff", "triangle"),
+    ("#cc79a7", "#1f0a16", "diamond"),
+    ("#d55e00", "#ffffff", "hexagon"),
+    ("#56b4e9", "#04121c", "star"),
+    ("#f0e442", "#1c1a00", "cross"),
+    ("#3a3a44", "#ffffff", "pentagon"),
+)
+
+
+class Player(Struct, frozen=True):
+    """How a seat is shown: a name, and a colour that never stands alone but with a shape."""
+
+    name: str
+    colour: str
+    ink: str
+    shape: str
+
+
+class Scene(Struct, frozen=True):
+    """What one reader is shown of a table: the view and menu of a seat, or of a spectator."""
+
+    game: Any
+    view: Any
+    players: tuple[Player, ...]
+    me: int | None = None
+    menu: Menu = ()
+    language: str = "en"
+
+
+def players(names: Sequence[str]) -> tuple[Player, ...]:
+    """The seats of a table with their colours and shapes, in order."""
+    return tuple(Player(name, *PALETTE[seat % len(PALETTE)]) for seat, name in enumerate(names))
+
+
+class Templates(jinja2.FileSystemLoader):
+    """The templates; a text is also found with `.html` after its name, where all that people wrote is escaped.
+
+    A macro is compiled with the file it stands in, so what a page or picture takes from a plain text would not be.
+    """
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Any]:
+        return super().get_source(environment, template.removesuffix(".html") if ".txt." in template else template)
+
+
+class Compiled(jinja2.BytecodeCache):
+    """Templates are compiled once for all languages; only the words they find differ."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._kept:
+            bucket.bytecode_from_string(self._kept[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._kept[bucket.key] = bucket.bytecode_to_string()
+
+
+COMPILED = Compiled()
+
+
+@functools.cache
+def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.Environment:
+    """The templates in one language; those of a game find its own words in the domain of its name."""
+    found = jinja2.Environment(
+        loader=Templates(TEMPLATES),
+        bytecode_cache=COMPILED,
+        autoescape=jinja2.select_autoescape(("html", "svg")),
+        extensions=["jinja2.ext.i18n", "jinja2.ext.do", "jinja2.ext.loopcontrols"],
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    words = languages.translations(language, domain)
+    found.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
+    if language == elision.FRENCH:
+        elision.install(found, words)
+    found.globals |= {
+        "colon": elision.COLON.get(language, ":"),
+        "canvas": Canvas,
+        "once": Once(),
+        "language": language,
+        "languages": languages.LANGUAGES,
+        "in_game": functools.partial(languages.in_game, language),
+    }
+    found.filters |= {
+        "when": functools.partial(languages.moment, language),
+        "instant": lambda at: datetime.fromtimestamp(at, UTC).isoformat(),
+        "day": functools.partial(languages.day, language),
+        "say": functools.partial(languages.say, language),
+    }
+    return found
+
+
+def board_svg(scene: Scene) -> str:
+    """The board as vector art, with the menu's tokens as ids."""
+    return _draw(scene, "board.svg")
+
+
+def board_text(scene: Scene) -> str:
+    """The board in letters, at most eighty columns wide."""
+    lines = (line.rstrip() for line in _draw(scene, "board.txt").strip("\n").split("\n"))
+    return "\n".join(lines) + "\n"
+
+
+def _draw(scene: Scene, name: str) -> str:
+    game = scene.game.META.name
+    template = environment(scene.language, game).get_template(f"games/{game}/{name}")
+    return template.render(
+        view=scene.view,
+        board=sys.modules[f"{scene.game.__name__}.board"],
+        players=scene.players,
+        me=scene.me,
+        menu=scene.menu,
+        names=[player.name for player in scene.players],
+    )
+
+
+class Voice:
+    """Tells what happened at one table, in prose, to one reader."""
+
+    def __init__(self, game: Game, names: Sequence[str], language: str = "en", me: int | None = None) -> None:
+        context = {"name": lambda seat: names[seat], "names": names, "me": me}
+        own = environment(language, game.META.name)
+        self._table: Any = environment(language).get_template("table/told.txt").make_module(context)
+        self._game: Any = own.get_template(f"games/{game.META.name}/told.txt").make_module(context)
+
+    def tell(self, event: Any) -> str:
+        """One sentence, or nothing where there is nothing to tell."""
+        told = self._table if type(event) in TABLE_EVENTS else self._game
+        return _line(getattr(told, type(event).__name__)(event))
+
+    def verb(self, verb: str) -> str:
+        """What a button for this verb says."""
+        told = self._table if hasattr(self._table, f"command_{verb}") else self._game
+        return _line(told.verb_label(verb) if told is self._game else getattr(told, f"command_{verb}")())
+
+    def token(self, verb: str, token: str) -> str:
+        """A token in words."""
+        return _line(self._game.token_label(verb, token))
+
+    def alt(self, view: Any) -> str:
+        """The position in a few sentences, for somebody who cannot see the picture."""
+        return _line(self._game.alt(view))
+
+
+def _line(text: str) -> str:
+    return SPACE.sub(" ", text).strip()
+
+
+class Once:
+    """Pieces of a drawing that are the same on every board, such as a tile; each is drawn one time in a language."""
+
+    def __init__(self) -> None:
+        self._drawn: dict[str, Any] = {}
+
+    def __call__(self, name: str, macro: Any, *words: Any) -> Any:
+        """What the macro draws from these words; the name stands for all of them."""
+        if name not in self._drawn:
+            self._drawn[name] = macro(*words)
+        return self._drawn[name]
+
+
+class Canvas:
+    """A sheet of characters to draw a text board on."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.sheet = [[" "] * width for _ in range(height)]
+
+    def put(self, x: float, y: float, text: object) -> str:
+        """Write a text that begins at this column and row; what does not fit on the sheet is cut off."""
+        column, row = round(x), round(y)
+        if 0 <= row < len(self.sheet):
+            for place, letter in enumerate(str(text), column):
+                if 0 <= place < len(self.sheet[row]):
+                    self.sheet[row][place] = letter
+        return ""
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, letter: str) -> str:
+        """A straight row of letters from one place to another."""
+        steps = max(abs(round(x2) - round(x1)), abs(round(y2) - round(y1)), 1)
+        for step in range(steps + 1):
+            self.put(x1 + (x2 - x1) * step / steps, y1 + (y2 - y1) * step / steps, letter)
+        return ""
+
+    def rows(self) -> list[str]:
+        """The sheet, row by row."""
+        return ["".join(row).rstrip() for row in self.sheet]

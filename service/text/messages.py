@@ -1,0 +1,148 @@
+"""What has to be translated, gathered where it is written; `make catalogues` brings the catalogues up to date.
+
+Messages are what templates mark for translation, the sentences of refusals in the code, and what a game's box says of
+itself. A game's own go to a domain of its name, so that each can be translated alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_from_file
+from babel.messages.pofile import read_po, write_po
+
+from engine import catalogue
+from engine.game import Game
+from engine.options import describe
+from service.text.languages import COMMON, LANGUAGES, SOURCE, file_of
+
+ROOT = Path(__file__).resolve().parents[2]
+CODE = ("engine", "service", "workers")
+FOR_HOSTS = ("service/commands/", "service/settings.py")  # said in a terminal, to whoever runs the house
+SENTENCES = {"Refused", "Unknown", "Garbled", "Said"}
+JINJA = {"extensions": "jinja2.ext.do,jinja2.ext.loopcontrols", "trim_blocks": "true", "lstrip_blocks": "true"}
+WIDTH = 110
+HEADER = """{comment}
+msgid ""
+msgstr ""
+"Language: {language}\\n"
+"Content-Type: text/plain; charset=utf-8\\n"
+"Plural-Forms: {plurals}\\n"
+
+"""
+
+
+def wanted() -> dict[str, Catalog]:
+    """Every message, domain by domain."""
+    found = {domain: Catalog() for domain in (COMMON, *catalogue.games())}
+    for path in sorted((ROOT / "templates").rglob("*")):
+        if path.suffix in (".html", ".txt", ".svg"):
+            _from_template(found[_domain(path)], path)
+    for path in sorted(path for folder in CODE for path in (ROOT / folder).rglob("*.py")):
+        if not _name(path).startswith(FOR_HOSTS):
+            for sentence in _sentences(path):
+                found[_domain(path)].add(sentence, locations=[(_name(path), 0)])
+    for name, game in catalogue.games().items():
+        for text in dict.fromkeys(_box(game)):
+            found[name].add(text, locations=[(f"engine/games/{name}", 0)])
+    return found
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _domain(path: Path) -> str:
+    parts = path.relative_to(ROOT).parts
+    return parts[2] if parts[1] == "games" and parts[2] in catalogue.games() else COMMON
+
+
+def _from_template(found: Catalog, path: Path) -> None:
+    for _, message, comments, context in extract_from_file("jinja2.ext:babel_extract", path, options=JINJA):
+        found.add(message, None, [(_name(path), 0)], auto_comments=comments, context=context)
+
+
+def _sentences(path: Path) -> Iterator[str]:
+    """What is said in Python: the first argument of whatever makes a sentence, both ways where it depends."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SENTENCES and node.args:
+            said = node.args[0]
+            for way in (said.body, said.orelse) if isinstance(said, ast.IfExp) else (said,):
+                if isinstance(way, ast.Constant) and isinstance(way.value, str):
+                    yield way.value
+
+
+def _box(game: Game) -> Iterator[str]:
+    """What a game's box says of itself, in the words in which pages show it."""
+    yield game.META.title
+    yield game.META.about
+    for option in describe(game.META.options):
+        yield option.label
+        yield option.about
+        if option.kind == "word":
+            yield from (value.replace("_", " ") for value in option.values if not value.isdecimal())
+
+
+def read(language: str, domain: str) -> Catalog:
+    """A catalogue as it is written now; an empty one where there is none yet."""
+    path = file_of(language, domain)
+    if not path.exists():
+        return Catalog(language, header_comment=f"# {LANGUAGES[language]}. Glossary:")
+    with path.open("rb") as file:
+        return read_po(file, language, domain)
+
+
+def missing(language: str, domain: str, template: Catalog) -> list[str]:
+    """The messages that are not translated yet, or no longer surely right."""
+    written = read(language, domain)
+    return [key(message) for message in template if message.id and not _is_done(written.get(message.id))]
+
+
+def _is_done(message: Message | None) -> bool:
+    if message is None or message.fuzzy:
+        return False
+    return all(message.string) if isinstance(message.string, (list, tuple)) else bool(message.string)
+
+
+def key(message: Message) -> str:
+    """A message by its English text."""
+    return str(message.id if isinstance(message.id, str) else message.id[0])
+
+
+def update(language: str, domain: str, template: Catalog) -> None:
+    """Write the catalogue anew: what is translated stays, what is new stands empty, what nobody says is gone."""
+    written, fresh = read(language, domain), Catalog(language)
+    for message in template:
+        if message.id:
+            known = written.get(message.id)
+            same = known is not None and known.pluralizable == message.pluralizable
+            places = sorted(set(message.locations))
+            fresh.add(message.id, known.string if known is not None and same else None, places)
+    path = file_of(language, domain)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    head = HEADER.format(comment=written.header_comment, language=language, plurals=fresh.plural_forms)
+    with path.open("wb") as file:
+        file.write(head.encode())
+        write_po(file, fresh, width=WIDTH, include_lineno=False, omit_header=True)
+
+
+def main() -> int:
+    """Bring every catalogue up to date, and say what is missing."""
+    template, left = wanted(), 0
+    for language in LANGUAGES:
+        if language == SOURCE:
+            continue
+        for domain, found in template.items():
+            update(language, domain, found)
+            for text in missing(language, domain, found):
+                left += 1
+                print(f"{language}/{domain}: {text}")
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""The words people use: other ways to write the verbs and tokens of a game, and what may be said at every table."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from engine.game import Game
+from service.text.drawing import TEMPLATES
+
+LANGUAGES = ("en", "nl", "fr", "de")
+PARTS = re.compile(r"([A-Za-z]+)")
+Forms = Mapping[str, tuple[str, ...]]
+
+
+class Dictionary(Struct, frozen=True):
+    """What one file says, all languages together.
+
+    Forms of verbs and of tokens, small words, words for seats, and what begins a line that is told to the table.
+    """
+
+    verbs: Forms
+    tokens: Forms
+    small: frozenset[str]
+    seats: frozenset[str]
+    say: frozenset[str]
+
+
+class Words(Struct, frozen=True):
+    """The words of one table; called with a verb or token it gives the ways to write it."""
+
+    game: Dictionary
+    table: Dictionary
+    names: tuple[str, ...]
+
+    def __call__(self, token: str) -> tuple[str, ...]:
+        return _known(self.game, token) or _known(self.table, token) or tuple(self._composed(token))
+
+    @property
+    def small(self) -> frozenset[str]:
+        """Words that mean nothing in a move."""
+        return self.table.small
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """Every verb that may be meant at this table, at any moment."""
+        return (*self.game.verbs, *self.table.verbs)
+
+    def _composed(self, token: str) -> Iterator[str]:
+        """A token like `city-N` or `purse2`, with the word in it written otherwise; or the name of that seat."""
+        parts = PARTS.split(token)
+        for place in range(1, len(parts), 2):
+            for form in self.game.tokens.get(parts[place], ()):
+                yield "".join((*parts[:place], form, *parts[place + 1 :]))
+        stem, number = parts[1] if len(parts) > 1 else "", parts[-1]
+        if stem in self.game.seats and number.isdecimal() and 0 < int(number) <= len(self.names):
+            yield self.names[int(number) - 1]
+
+
+def of(game: Game, names: Sequence[str]) -> Words:
+    """The words for a table of that game where these people sit."""
+    return Words(dictionary(f"games/{game.META.name}"), dictionary("table"), tuple(names))
+
+
+def spoken(game: Game, names: Sequence[str], language: str) -> Words:
+    """The same in one language alone: the first form of a word is the one to write."""
+    return Words(dictionary(f"games/{game.META.name}", language), dictionary("table", language), tuple(names))
+
+
+@functools.cache
+def dictionary(folder: str, *languages: str) -> Dictionary:
+    """The file `words.toml` in a folder of the templates, in these languages or in all; without one, no words."""
+    path = TEMPLATES / folder / "words.toml"
+    found: dict[str, Any] = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
+    spoken = [found[language] for language in languages or LANGUAGES if language in found]
+    return Dictionary(
+        _merged(language.get("verbs", {}) for language in spoken),
+        _merged(language.get("tokens", {}) for language in spoken),
+        frozenset(word.casefold() for language in spoken for word in language.get("small", ())),
+        frozenset(found.get("seats", ())),
+        frozenset(word.casefold() for language in spoken for word in language.get("say", ())),
+    )
+
+
+def _merged(tables: Iterable[Mapping[str, Sequence[str]]]) -> Forms:
+    forms: defaultdict[str, list[str]] = defaultdict(list)
+    for table in tables:
+        for word, ways in table.items():
+            forms[word].extend(ways)
+    return {word: tuple(dict.fromkeys(ways)) for word, ways in forms.items()}
+
+
+def _known(found: Dictionary, token: str) -> tuple[str, ...]:
+    return (*found.verbs.get(token, ()), *found.tokens.get(token, ()))

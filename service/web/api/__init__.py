@@ -1,0 +1,1 @@
+"""The JSON interface, its OpenAPI document and the page that explains it."""

@@ -1,0 +1,359 @@
+"""The JSON interface, version 1: for bots, and for whoever writes another page."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from typing import Annotated, Any, Literal
+
+import msgspec
+from flask import Blueprint, url_for
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec.structs import replace
+
+from engine import catalogue
+from engine import menu as menus
+from engine import table as tables
+from engine.game import Game
+from engine.log import Export
+from engine.menu import Menu
+from engine.options import describe
+from engine.refusal import Refused
+from service.accounts import confirming
+from service.people import register
+from service.tables.desk import Invited, Look, Opened, Place, Unknown
+from service.tables.opening import Who
+from service.text.drawing import Voice
+from service.text.languages import in_game, say
+from service.timing import Clock
+from service.web.api import openapi
+from service.web.api.json_types import Box, Choices, Heard, Judged, Moment, News, Refusal, Seen, Way
+from service.web.api.operations import Answer, Interface, Kept
+from service.web.rendering import house, language
+
+api = Blueprint("api", __name__, url_prefix="/api/v1")
+interface = Interface(api)
+LISTED = 1_000
+LARGEST = 2**53 - 1  # what every reader of JSON can hold
+Line = Annotated[str, Meta(max_length=2_000)]
+Language = Literal["en", "nl", "fr", "de"]
+Spoken = Annotated[Language, Meta(description="The language of the prose; otherwise the first you accept")]
+
+
+class Guest(Struct, forbid_unknown_fields=True):
+    """Who is to play: a person, a bot, or anybody who comes with the table's link.
+
+    Unless it is said who, an address makes a person and none a bot of the house.
+    """
+
+    name: Line = ""
+    address: Line = ""
+    who: Who = ""
+
+
+class Opening(Struct, forbid_unknown_fields=True):
+    """A table to be opened; a guest without an address is a bot. A clock says more than a pace, and goes before it.
+
+    The same again with the same key is the same table; a key is 16 random characters or more. Where it is not
+    `watched`, the link for looking on leads nowhere.
+    """
+
+    game: Line
+    players: Annotated[list[Guest], Meta(min_length=1, max_length=12)]
+    options: dict[str, str | int | bool] = {}
+    pace: Annotated[int, Meta(ge=0, le=31_536_000)] | None = None
+    clock: Clock | None = None
+    watched: bool = True
+    language: Annotated[Language, Meta(description="Of letters to who is new here")] | UnsetType = UNSET
+    key: Annotated[str, Meta(pattern="^([!-~]{16,80})?$")] = ""
+
+
+class Command(Struct, forbid_unknown_fields=True):
+    """A move in its text form, the entry last seen, and a key that makes sending it twice the same as once.
+
+    With `seen` a move is refused where what the seat sees has changed since. The same `key` of the same seat is the
+    same submission, with the verdict it had first, whatever move stands beside it.
+    """
+
+    move: Line
+    seen: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    key: Annotated[str, Meta(max_length=80, pattern="^[!-~]*$")] = ""
+
+
+class Sitting(Struct, forbid_unknown_fields=True):
+    """A word of one's own for the dice; one is made up where it is left empty."""
+
+    nonce: Line = ""
+
+
+class Tongue(Struct, forbid_unknown_fields=True):
+    language: Spoken | UnsetType = UNSET
+
+
+class Words(Struct, forbid_unknown_fields=True):
+    said: Annotated[Line, Meta(description="The beginning of a move: the answer says what may follow")] = ""
+
+
+class Since(Struct, forbid_unknown_fields=True):
+    since: Annotated[int, Meta(ge=0, le=2**31 - 1, description="The first entry wanted")] = 0
+    limit: Annotated[int, Meta(ge=1, le=500, description="How many entries at most")] = 200
+    language: Spoken | UnsetType = UNSET
+
+
+class Eyes(Struct, forbid_unknown_fields=True):
+    eyes: Annotated[int, Meta(ge=0, le=99, description="After the end: through the eyes of this seat")] | UnsetType = (
+        field(default=UNSET, name="as")
+    )
+    language: Spoken | UnsetType = UNSET
+
+
+@interface.offers("GET", "/openapi.json", {200: dict[str, Any]})
+def document() -> dict[str, Any]:
+    """This interface as an OpenAPI 3.1 document."""
+    return described()
+
+
+@functools.cache
+def described() -> dict[str, Any]:
+    """The document of everything offered here; made once."""
+    return openapi.document(api.url_prefix or "", interface.operations)
+
+
+@interface.offers("GET", "/games", {200: tuple[Box, ...]}, asks=Tongue)
+def games(asked: Tongue) -> tuple[Box, ...]:
+    """The games and their options."""
+    return tuple(_box(game, _spoken(asked)) for game in catalogue.games().values())
+
+
+@interface.offers("GET", "/games/<name>", {200: Box, 404: Refusal}, asks=Tongue)
+def game(name: str, asked: Tongue) -> Box:
+    """One game and its options."""
+    if name not in catalogue.games():
+        raise Unknown(
+            "There is no game “{name}”; the games are: {names}.", name=name, names=", ".join(catalogue.games())
+        )
+    return _box(catalogue.find(name), _spoken(asked))
+
+
+@interface.offers("POST", "/tables", {201: Opened}, takes=Opening, limited="as many tables an hour as people would")
+def open_table(body: Opening) -> Answer:
+    """Open a table; the answer holds the link of every seat, so keep it to yourself."""
+    guests = [Invited(guest.name, guest.address, who=guest.who) for guest in body.players]
+    clock = body.clock or body.pace
+    desk, spoken = house().desk, _spoken(body)
+    return Answer(desk.open_table(body.game, body.options, guests, clock, spoken, body.key, body.watched), 201)
+
+
+@interface.offers("GET", "/t/<link>", {200: Seen, 404: Refusal}, kept=True)
+def view(link: str) -> Kept:
+    """The table as this seat may see it, and what it may do."""
+    place = house().desk.find(link)
+    look = house().desk.look(place.table)
+    return Kept(_tag(place, look, look.seats), lambda: _seen(place, look))
+
+
+@interface.offers("GET", "/t/<link>/menu", {200: Choices, 404: Refusal}, asks=Words)
+def menu(link: str, asked: Words) -> Choices:
+    """What this seat may do now, and with `said` how the words of a move go on."""
+    place = house().desk.find(link)
+    look = house().desk.look(place.table)
+    found = _menu(place, look)
+    return Choices(
+        length=look.row.length,
+        count=menus.count(found),
+        menu=found,
+        moves=_listed(found),
+        commands=_commands(place, look),
+        way=_way(found, asked.said.split()) if asked.said.strip() else None,
+    )
+
+
+JUDGED = {200: Judged, 202: Judged, 404: Refusal}
+OFTEN = "as many moves a minute for each link as its host allows"
+
+
+@interface.offers("POST", "/t/<link>/sit", JUDGED, takes=Sitting, limited=OFTEN)
+def sit(link: str, body: Sitting) -> Answer:
+    """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
+    place = house().desk.find(link)
+    word = register.clean_nonce(body.nonce, place.link[:16])
+    confirming.by_seat(house().desk, place)
+    return _verdict(link, house().desk.submit(place, f"sit {word}", f"sit/{link}"))
+
+
+@interface.offers("POST", "/t/<link>/moves", JUDGED, takes=Command, limited=OFTEN)
+def submit(link: str, body: Command) -> Answer:
+    """Hand a move in, or a command of the table such as undo: 200 accepted, 422 refused, 202 still being checked."""
+    place = house().desk.find(link)
+    return _verdict(link, house().desk.submit(place, body.move, body.key, body.seen))
+
+
+@interface.offers("GET", f"/t/<link>/submissions/<int(max={LARGEST}):number>", {200: Judged, 404: Refusal})
+def submission(link: str, number: int) -> Judged:
+    """The verdict on a submission of this seat, for who was told 202."""
+    found = house().desk.heard(house().desk.find(link), number)
+    if found is None:
+        raise Unknown("There is no submission {number} of this seat.", number=number)
+    if found == "waiting":
+        return Judged(number, None)
+    return Judged(number, found.accepted, found.seq, say(language(), found.why), found.rule)
+
+
+@interface.offers("GET", "/t/<link>/events", {200: News, 404: Refusal}, asks=Since, kept=True)
+def events(link: str, asked: Since) -> Kept:
+    """What happened from one entry on, as this seat may hear it; after the end, all of it."""
+    place = house().desk.find(link)
+    look = house().desk.look(place.table)
+    return Kept(_tag(place, look, (_spoken(asked), asked.since, asked.limit)), lambda: _news(place, look, asked))
+
+
+@interface.offers("GET", f"/t/<link>/replay/<int(max={2**31 - 1}):seq>", {200: Moment, 404: Refusal}, asks=Eyes)
+def replay(link: str, seq: int, asked: Eyes) -> Moment:
+    """The table as it was after one entry, as this seat could see it then; after the end as any seat could."""
+    place = house().desk.find(link)
+    look = house().desk.look(place.table)
+    if seq >= look.row.length:
+        raise Unknown("There is no entry {seq} yet; the last one is {last}.", seq=seq, last=look.row.length - 1)
+    seat = _eyes(place, look, asked)
+    then = house().desk.past(look, seq)
+    begun = then.phase in ("playing", "over")
+    (entry,) = _heard(Place(place.table, seat, link), look, seq, seq + 1, _spoken(asked))
+    return Moment(
+        seat=seat,
+        phase=then.phase,
+        receipt=house().desk.receipt(look, seq),
+        entry=entry,
+        standing=look.game.standing(then.state) if begun else (),
+        view=look.game.view(then.state, seat) if begun else None,
+    )
+
+
+@interface.offers("GET", "/t/<link>/log", {200: Export, 404: Refusal})
+def export(link: str) -> Export:
+    """The log as this seat may keep it, for `depesche audit` and other verifiers."""
+    return house().desk.export(house().desk.find(link))
+
+
+def _spoken(asked: Tongue | Since | Eyes | Opening) -> str:
+    return language() if asked.language is UNSET else asked.language
+
+
+def _box(game: Game, spoken: str) -> Box:
+    box, options = game.META, describe(game.META.options)
+    told = (
+        replace(option, about=in_game(spoken, box.name, option.about), title=in_game(spoken, box.name, option.label))
+        for option in options
+    )
+    return Box(
+        name=box.name,
+        title=in_game(spoken, box.name, box.title),
+        seats=box.seats,
+        options=tuple(told),
+        about=in_game(spoken, box.name, box.about),
+        minutes=box.minutes,
+        designer=box.designer,
+        publisher=box.publisher,
+        year=box.year,
+        stage=box.stage,
+        edition=box.edition,
+    )
+
+
+def _tag(place: Place, look: Look, besides: tuple[Any, ...]) -> str:
+    """A tag that changes whenever the answer would."""
+    shown = (look.row.head, look.row.phase, place.seat, *map(str, besides))
+    return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:32]
+
+
+def _menu(place: Place, look: Look) -> Menu:
+    """What this seat may do in the game; who has given it up, nothing more."""
+    if place.seat is None or look.table.phase != "playing" or look.table.seats[place.seat].status == "resigned":
+        return ()
+    return tables.menu(look.game, look.table, place.seat)
+
+
+def _listed(menu: Menu) -> tuple[str, ...]:
+    return tuple(map(str, menus.moves(menu))) if menus.count(menu) <= LISTED else ()
+
+
+def _commands(place: Place, look: Look) -> tuple[str, ...]:
+    found = tables.commands(look.table, place.seat) if place.seat is not None else ()
+    return tuple(entry.verb for entry in found)
+
+
+def _way(menu: Menu, said: list[str]) -> Way:
+    found = menus.narrow(menu, said)
+    return Way(found.said, found.following, str(found.move) if found.move else None)
+
+
+def _verdict(link: str, submission: int) -> Answer:
+    verdict = house().desk.verdict(submission)
+    if verdict is None:
+        later = url_for("api.submission", link=link, number=submission)
+        return Answer(Judged(submission, None), 202, {"Location": later})
+    if not verdict.accepted:
+        return Answer(Refusal(say(language(), verdict.why), verdict.rule, submission), 422)
+    return Answer(Judged(submission, True, verdict.seq))
+
+
+def _seen(place: Place, look: Look) -> Seen:
+    begun = look.table.phase in ("playing", "over")
+    menu = _menu(place, look)
+    return Seen(
+        table=place.table,
+        game=look.row.game,
+        seat=place.seat,
+        phase=look.table.phase,
+        length=look.row.length,
+        receipt=look.row.head,
+        players=look.names,
+        to_move=tuple(one.seat for one in look.seats if one.open_since is not None),
+        due=tuple(one.due_at for one in look.seats),
+        clock=look.clock,
+        options=look.table.options,
+        places=look.table.places,
+        standing=look.game.standing(look.table.state) if begun else (),
+        asked=look.table.asked,
+        pausing=look.table.pausing,
+        paused=look.table.paused,
+        view=look.game.view(look.table.state, place.seat) if begun else None,
+        menu=menu,
+        moves=_listed(menu),
+        commands=_commands(place, look),
+    )
+
+
+def _news(place: Place, look: Look, asked: Since) -> News:
+    end = min(asked.since + asked.limit, look.row.length)
+    told = _heard(place, look, asked.since, end, _spoken(asked))
+    return News(look.table.phase, look.row.length, look.row.head, max(end, asked.since), told)
+
+
+def _heard(place: Place, look: Look, first: int, end: int, spoken: str) -> tuple[Heard, ...]:
+    """Entries as this seat may hear them, and all of them once the game is over."""
+    voice = Voice(look.game, look.names, spoken, place.seat)
+    found = house().desk.entries(look, first, end) if first < end else []
+    if look.table.phase != "over":
+        found = [tables.redact(look.game, entry, place.seat) for entry in found]
+    return tuple(
+        Heard(
+            seq=entry.seq,
+            at=entry.at,
+            seat=entry.seat,
+            move=entry.move,
+            draws=entry.draws,
+            events=entry.events,
+            prose=tuple(sentence for event in entry.events if (sentence := voice.tell(event))),
+        )
+        for entry in found
+    )
+
+
+def _eyes(place: Place, look: Look, asked: Eyes) -> int | None:
+    if asked.eyes is UNSET or asked.eyes == place.seat:
+        return place.seat
+    if look.table.phase != "over":
+        raise Refused("While the game is played you see it through your own eyes; leave “as” out.")
+    if asked.eyes >= len(look.seats):
+        raise Refused("This table has no seat {seat}.", seat=asked.eyes)
+    return asked.eyes

@@ -1,0 +1,50 @@
+"""A game against bots: a name, how many of them, and the board."""
+
+from __future__ import annotations
+
+import secrets
+
+from flask import Blueprint, Response, redirect, request, url_for
+from werkzeug.wrappers import Response as Reply
+
+from engine.game import objection
+from engine.refusal import Refused
+from service.tables.desk import Invited
+from service.web.lobby_pages import game_of
+from service.web.rendering import house, language, page
+
+alone = Blueprint("alone", __name__)
+
+
+@alone.get("/play/<name>")
+def ask(name: str) -> Response:
+    """The short form."""
+    return _form(name, None, 200)
+
+
+@alone.post("/play/<name>")
+def play(name: str) -> Reply:
+    """Open the table, sit down, and go to the board."""
+    form = request.form
+    try:
+        if int(form.get("bots", "0")) not in _choices(name):
+            raise Refused("Please choose how many bots play.")
+        me = Invited(form.get("name", ""), form.get("address", ""), secrets.token_hex(8), "person")
+        bots = [Invited(f"Bot {number + 1}") for number in range(int(form["bots"]))]
+        opened = house().desk.open_table(name, {}, [me, *bots], 0, language(), form.get("key", "")[:80])
+    except (Refused, ValueError) as error:
+        refused = error if isinstance(error, Refused) else Refused("Please choose how many bots play.")
+        return _form(name, refused, 422)
+    return redirect(url_for("table.show", link=opened.links[0]), 303)
+
+
+def _choices(name: str) -> list[int]:
+    """With how many bots this game can be played as it stands."""
+    game = game_of(name)
+    options = game.META.options()
+    return [seats - 1 for seats in game.META.seats if seats > 1 and not objection(game, options, seats)]
+
+
+def _form(name: str, error: Refused | None, status: int) -> Response:
+    choices, key = _choices(name), request.form.get("key") or secrets.token_hex(16)
+    return page("play.html", status, game=game_of(name).META, choices=choices, form=request.form, error=error, key=key)

@@ -1,0 +1,31 @@
+"""The proof of an address: one button behind a link in a letter, and a form for who mistyped his own."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, redirect, request, url_for
+from werkzeug.wrappers import Response as Reply
+
+from service.accounts import confirming as proofs
+from service.web.rendering import house, page
+
+confirming = Blueprint("confirming", __name__)
+
+
+@confirming.get("/confirm/<token>")
+def ask(token: str) -> Response:
+    """One button; what follows links by itself proves nothing."""
+    return page("confirm.html", person=proofs.asked(house().desk, token), links=None)
+
+
+@confirming.post("/confirm/<token>")
+def confirm(token: str) -> Response:
+    """The address is right, and what waited for that leaves."""
+    person = proofs.asked(house().desk, token)
+    return page("confirm.html", person=person, links=proofs.confirm(house().desk, token))
+
+
+@confirming.post("/t/<link>/address")
+def correct(link: str) -> Reply:
+    """The organiser's own address, without the slip."""
+    proofs.correct(house().desk, house().desk.find(link), request.form.get("address", ""))
+    return redirect(url_for("table.show", link=link), 303)

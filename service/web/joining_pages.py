@@ -1,0 +1,75 @@
+"""An open table: a form for anybody who has its link, and for its organiser the end of waiting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response, redirect, request, url_for
+from werkzeug.wrappers import Response as Reply
+
+from engine.refusal import Refused
+from service.accounts import confirming
+from service.tables import joining as seats
+from service.tables.desk import Invited, Look, Place, Unknown
+from service.text.drawing import players
+from service.text.languages import in_game
+from service.web.rendering import house, language, page
+
+joining = Blueprint("joining", __name__)
+
+
+@joining.get("/join/<token>")
+def show(token: str) -> Response:
+    """Who plays so far, and the form."""
+    return _page(token, None, 200)
+
+
+@joining.post("/join/<token>")
+def join(token: str) -> Reply:
+    """Sit down, and go to one's seat."""
+    form = request.form
+    guest = Invited(form.get("name", ""), form.get("address", ""), form.get("nonce", ""))
+    try:
+        link = seats.join(house().desk, token, guest, language())
+    except Unknown:
+        raise
+    except Refused as refused:
+        return _page(token, refused, 422)
+    return redirect(url_for("table.show", link=link), 303)
+
+
+@joining.post("/t/<link>/fill")
+def fill(link: str) -> Reply:
+    """Bots take the seats that are still free."""
+    seats.fill(house().desk, house().desk.find(link))
+    return redirect(url_for("table.show", link=link), 303)
+
+
+def waiting(place: Place, look: Look) -> dict[str, Any]:
+    """What a table waits for besides moves: an address to be proven, and free seats, which its organiser gives away."""
+    own = place.seat is not None and place.seat == seats.organiser(look)
+    free = look.table.phase == "gathering" and any(seat.status == seats.FREE for seat in look.seats)
+    token = house().links.join(look.row.id)
+    return {
+        "awaited": confirming.awaited(house().desk, look, place.seat),
+        "held": bool(look.row.held) and own,
+        "join": house().settings.address + url_for("joining.show", token=token) if own and free else "",
+    }
+
+
+def _page(token: str, error: Refused | None, status: int) -> Response:
+    look = seats.opened(house().desk, token)
+    return page(
+        "join.html",
+        status,
+        meta=look.game.META,
+        title=in_game(language(), look.game.META.name, look.game.META.title),
+        row=look.row,
+        seats=look.seats,
+        players=players(look.names),
+        options=look.table.options,
+        clock=look.clock,
+        me=None,
+        form=request.form,
+        error=error,
+    )

@@ -1,0 +1,34 @@
+"""The choice of a language: kept in a cookie, and for whoever holds a seat also used in the letters to him."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+from flask import Blueprint, abort, redirect, request
+from werkzeug.wrappers import Response as Reply
+
+from service.tables.desk import Unknown
+from service.text.languages import LANGUAGES
+from service.web.rendering import COOKIE, house
+
+choice = Blueprint("choice", __name__)
+YEAR = 365 * 86_400
+OURS = re.compile(r"/(?![/\\])[\x21-\x7e]*")
+SEAT = re.compile(r"/t/([0-9a-z]+)")
+
+
+@choice.post("/language")
+def speak() -> Reply:
+    """Speak this language from now on, and go back to where it was chosen."""
+    chosen, back = request.form.get("language", ""), request.form.get("back", "")
+    if chosen not in LANGUAGES or not OURS.fullmatch(back):
+        abort(400)
+    seat = SEAT.match(back)
+    if seat:
+        with suppress(Unknown):
+            house().desk.speak(house().desk.find(seat[1]), chosen)
+    response = redirect(back, 303)
+    safe = house().settings.address.startswith("https")
+    response.set_cookie(COOKIE, chosen, max_age=YEAR, samesite="Lax", httponly=True, secure=safe)
+    return response

@@ -1,0 +1,194 @@
+"""The lobby: choose a game, name the players, and a table is open."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import secrets
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from flask import Blueprint, Response, make_response, redirect, request, url_for
+from msgspec import Struct
+from msgspec.structs import replace
+from werkzeug.wrappers import Response as Reply
+
+from engine import catalogue
+from engine.game import Game, objection
+from engine.options import Option, describe
+from engine.refusal import Refused
+from service.settings import DAY
+from service.tables.desk import Invited, Unknown
+from service.tables.opening import Who
+from service.text import samples
+from service.text.drawing import Scene, board_svg, players
+from service.text.languages import LANGUAGES, SOURCE
+from service.timing import HOUR, Clock
+from service.web.rendering import house, language, page
+
+lobby = Blueprint("lobby", __name__)
+ROWS = 8
+EARLY = 16
+PACES = {"1": DAY, "3": 3 * DAY, "7": 7 * DAY, "0": 0}
+LATE = ("move", "seat", "resign", "skip")
+
+
+class Guest(Struct, frozen=True):
+    """A row of the form, as filled in so far."""
+
+    name: str = ""
+    address: str = ""
+    bot: bool = False
+    anybody: bool = False
+
+    @property
+    def named(self) -> bool:
+        """Whether anything was said of this seat."""
+        return bool(self.name.strip() or self.address.strip() or self.bot or self.anybody)
+
+    @property
+    def who(self) -> Who:
+        return "bot" if self.bot else "anybody" if self.anybody else "person"
+
+
+@lobby.get("/")
+def welcome() -> Response:
+    """The games there are."""
+    return page("lobby.html", games=[game.META for game in catalogue.games().values()])
+
+
+@lobby.get("/picture/<name>.svg")
+def picture(name: str) -> Response:
+    """A board of that game, as its sign in the lobby."""
+    spoken = request.args.get("in", SOURCE)
+    response = make_response(drawn(name, spoken if spoken in LANGUAGES else SOURCE))
+    response.headers["Content-Type"] = "image/svg+xml"
+    response.headers["Cache-Control"] = "public, max-age=3600"
+    return response
+
+
+@lobby.get("/new/<name>")
+def new(name: str) -> Response:
+    """The form for a new table of one game."""
+    return _form(name, {}, None, 200)
+
+
+@lobby.post("/new/<name>")
+def open_table(name: str) -> Reply:
+    """Open the table and lead the first player to his seat."""
+    form = request.form
+    options = _options(name)
+    chosen = {option.name: form.get(f"option.{option.name}", "") for option in options}
+    chosen = {name: value for name, value in chosen.items() if value}
+    for option in options:
+        if option.kind == "switch" and form.get(f"asked.{option.name}"):
+            chosen[option.name] = "on" if form.get(f"option.{option.name}") else "off"
+    try:
+        key, watched = form.get("key", "")[:80], _watched(form)
+        opened = house().desk.open_table(name, chosen, _invited(form), _clock(form), language(), key, watched)
+    except Refused as refused:
+        return _form(name, form, refused, 422)
+    first = next(link for link in opened.links if link)
+    return redirect(url_for("table.show", link=first), 303)
+
+
+def _invited(form: Mapping[str, str]) -> list[Invited]:
+    """Everybody named in the form; who plays against bots alone sits down at once."""
+    guests = [guest for guest in _guests(form) if guest.named]
+    for guest in guests:
+        if guest.who == "person" and not guest.address.strip():
+            raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
+    invited = [
+        Invited(_called(one, row), "" if one.bot else one.address, who=one.who) for row, one in enumerate(guests)
+    ]
+    if [one.who for one in invited if one.who != "bot"] == ["person"]:
+        return [replace(one, nonce=secrets.token_hex(8)) if one.who == "person" else one for one in invited]
+    return invited
+
+
+def _clock(form: Mapping[str, str]) -> Clock:
+    """How time is kept; a bank of time takes the place of a time for each move."""
+    bank = _number(form, "bank", 365) * DAY
+    late: Any = form.get("late", "")
+    return Clock(
+        pace=0 if bank else PACES.get(form.get("pace", ""), 3 * DAY),
+        bank=bank,
+        increment=_number(form, "increment", 720) * HOUR,
+        grace=_number(form, "grace", 168) * HOUR,
+        late=late if late in LATE else "move",
+        offer_after=_number(form, "offer_after", 20),
+        spare_weekends=bool(form.get("spare_weekends")),
+        automatic=bool(form.get("automatic")),
+    )
+
+
+def _watched(form: Mapping[str, str]) -> bool:
+    """Whether others may look on: yes, where nobody was asked."""
+    return bool(form.get("watched")) or not form.get("asked.watched")
+
+
+def _number(form: Mapping[str, str], name: str, most: int) -> int:
+    """A whole number of the form; what is left empty is 0."""
+    text = form.get(name, "").strip()
+    if not text:
+        return 0
+    if not text.isdecimal() or len(text) > 4 or int(text) > most:
+        raise Refused("Please give a whole number from 0 to {most}, not “{text}”.", most=most, text=text[:20])
+    return int(text)
+
+
+def _form(name: str, form: Mapping[str, str], error: Refused | None, status: int) -> Response:
+    game = game_of(name)
+    return page(
+        "new.html",
+        status,
+        game=game.META,
+        options=_options(name),
+        form=form,
+        guests=_guests(form),
+        paces=list(PACES),
+        late=LATE,
+        error=error,
+        key=form.get("key") or secrets.token_hex(16),
+    )
+
+
+def game_of(name: str) -> Game:
+    """The game of that name, as an address has it."""
+    if name not in catalogue.games():
+        raise Unknown("There is no game “{name}” here; please choose one of those in the lobby.", name=name)
+    return catalogue.find(name)
+
+
+def _options(name: str) -> tuple[Option, ...]:
+    return describe(game_of(name).META.options)
+
+
+@functools.cache
+def drawn(name: str, spoken: str) -> str:
+    """The board of a game some moves after its beginning, as all may see it."""
+    game = game_of(name)
+    most = max(seats for seats in game.META.seats if not objection(game, game.META.options(), seats))
+    sample = samples.started(game, most, b"lobby".ljust(32))
+    for _ in itertools.islice(samples.played(sample, Random(7)), EARLY):  # noqa: S311 - a picture, not dice
+        pass
+    seats = players(["" for _ in sample.table.seats])
+    return board_svg(Scene(game, game.view(sample.table.state, None), seats, language=spoken))
+
+
+def _guests(form: Mapping[str, str]) -> list[Guest]:
+    return [
+        Guest(
+            form.get(f"name.{row}", ""),
+            form.get(f"address.{row}", ""),
+            bool(form.get(f"bot.{row}")),
+            bool(form.get(f"anybody.{row}")),
+        )
+        for row in range(ROWS)
+    ]
+
+
+def _called(guest: Guest, row: int) -> str:
+    """A bot without a name is called by its place."""
+    return guest.name if guest.name.strip() or not guest.bot else f"Bot {row}"

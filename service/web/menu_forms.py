@@ -1,0 +1,99 @@
+"""A menu as forms: what can be chosen next, token by token, so that a page without a script can play."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from engine.menu import Choice, Entry, Menu, Number, Subset
+from service.text.drawing import Voice
+
+FEW = 12
+
+
+class Step(Struct, frozen=True):
+    """One thing to choose: it completes a move (`move`), or leads on to more choices (`say`)."""
+
+    token: str
+    label: str
+    move: str = ""
+    say: str = ""
+
+
+class Offer(Struct, frozen=True):
+    """One verb of the menu: steps to choose from, items to tick, or a number to give."""
+
+    verb: str
+    label: str
+    kind: Literal["steps", "subset", "number"]
+    rule: str = ""
+    said: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    items: tuple[Step, ...] = ()
+    least: int = 0
+    most: int = 0
+
+
+def offers(menu: Menu, voice: Voice, say: Sequence[str] = ()) -> tuple[Offer, ...]:
+    """The menu, with the words said so far followed in the verb they belong to."""
+    return tuple(_offer(entry, voice, tuple(say[1:]) if say[:1] == [entry.verb] else ()) for entry in menu)
+
+
+def _offer(entry: Entry, voice: Voice, said: tuple[str, ...]) -> Offer:
+    label = voice.verb(entry.verb)
+    match entry:
+        case Choice():
+            told = tuple(voice.token(entry.verb, token) for token in said)
+            return Offer(entry.verb, label, "steps", entry.rule, told, tuple(_steps(entry, voice, said)))
+        case Subset(verb, items, least, most, rule):
+            ticks = tuple(Step(item, voice.token(verb, item)) for item in items)
+            return Offer(verb, label, "subset", rule, items=ticks, least=least, most=most)
+        case Number(verb, least, most, rule):
+            return Offer(verb, label, "number", rule, least=least, most=most)
+
+
+def _steps(entry: Choice, voice: Voice, said: tuple[str, ...]) -> Iterator[Step]:
+    """The next tokens; where only a few whole moves are left, these at once."""
+    left = [args for args in entry.options if args[: len(said)] == said]
+    if len(left) <= FEW and len(left[0] if left else ()) != len(said):
+        for args in left:
+            label = " → ".join(voice.token(entry.verb, token) for token in args[len(said) :])
+            yield Step(args[-1], label, move=" ".join((entry.verb, *args)))
+        return
+    for token in dict.fromkeys(args[len(said)] for args in left if len(args) > len(said)):
+        words = (*said, token)
+        whole = [args for args in left if args[: len(words)] == words]
+        text = " ".join((entry.verb, *words))
+        done = len(whole) == 1 and len(whole[0]) == len(words)
+        label = voice.token(entry.verb, token)
+        yield Step(token, label, move=text) if done else Step(token, label, say=text)
+    if said in left:
+        yield Step(entry.verb, voice.verb(entry.verb), move=" ".join((entry.verb, *said)))
+
+
+def labels(menu: Menu, voice: Voice) -> dict[str, dict[str, object]]:
+    """Every word of the menu as people say it, verb by verb, for the script."""
+    return {entry.verb: {"verb": voice.verb(entry.verb), "tokens": _words(entry, voice)} for entry in menu}
+
+
+def _words(entry: Entry, voice: Voice) -> dict[str, str]:
+    sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
+    tokens = dict.fromkeys(token for args in sequences for token in args)
+    return {token: voice.token(entry.verb, token) for token in tokens}
+
+
+def as_data(menu: Menu) -> list[dict[str, object]]:
+    """The menu for the script that lets a click on the board narrow it."""
+    return [_datum(entry) for entry in menu]
+
+
+def _datum(entry: Entry) -> dict[str, object]:
+    match entry:
+        case Choice(verb, options):
+            return {"verb": verb, "options": [list(args) for args in options]}
+        case Subset(verb, items, least, most):
+            return {"verb": verb, "items": list(items), "least": least, "most": most}
+        case Number(verb, least, most):
+            return {"verb": verb, "number": True, "least": least, "most": most}

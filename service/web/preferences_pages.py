@@ -1,0 +1,181 @@
+"""What somebody wants to be written, and when he rests: behind the link in the foot of every letter, no password."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, get_args
+from zoneinfo import available_timezones
+
+from flask import Blueprint, Response, redirect, request, url_for
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+from werkzeug.wrappers import Response as Reply
+
+from engine.refusal import Refused
+from service.accounts import preferences
+from service.accounts.preferences import Reader, Seated
+from service.people import vacations
+from service.people.letter_settings import Mode, Otherwise, Wishes
+from service.text.languages import in_game
+from service.timing import HOUR, Calendar
+from service.web.rendering import house, language, page, whole
+
+wishes = Blueprint("wishes", __name__, url_prefix="/wishes/<token>")
+MODES: tuple[Mode, ...] = get_args(Mode)
+CONTINENTS = "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()
+
+
+@wishes.get("")
+def show(token: str) -> Response:
+    """Everything that can be wished for; with `?table=` also what is wished for otherwise there."""
+    return _page(_reader(token))
+
+
+@wishes.post("")
+def keep(token: str) -> Reply:
+    """Keep what is wished for everywhere."""
+    one = _reader(token)
+    try:
+        preferences.keep(house().desk, one, _wished(one), _calendar(), request.form.get("language", one.language))
+    except Refused as refused:
+        return _page(one, refused)
+    return _back(token)
+
+
+@wishes.post("/here")
+def keep_here(token: str) -> Reply:
+    """Keep what is wished for otherwise at one table."""
+    form = request.form
+    plain: bool | UnsetType = {"yes": True, "no": False}.get(form.get("plain", ""), UNSET)
+    letters = _mode(form["letters"]) if form.get("letters") else UNSET
+    one = _reader(token)
+    known = preferences.seated(house().desk, one, _table())
+    before = known.otherwise if known else Otherwise()
+    preferences.keep_at(house().desk, one, _table(), replace(before, letters=letters, plain=plain))
+    return _back(token)
+
+
+@wishes.post("/vacation")
+def leave(token: str) -> Reply:
+    """Go on vacation, at all tables."""
+    one, days = _reader(token), [request.form.get(name, "") for name in ("first", "last")]
+    try:
+        preferences.leave(house().desk, one, vacations.read(days))
+    except Refused as refused:
+        return _page(one, refused)
+    return _back(token)
+
+
+@wishes.post("/home")
+def come_home(token: str) -> Reply:
+    """Come home early, or do not go."""
+    one = _reader(token)
+    try:
+        preferences.come_home(house().desk, one)
+    except Refused as refused:
+        return _page(one, refused)
+    return _back(token)
+
+
+@wishes.post("/again")
+def again(token: str) -> Reply:
+    """Write to this address again, though letters to it came back."""
+    preferences.again(house().desk, _reader(token))
+    return _back(token)
+
+
+@wishes.get("/stop")
+def ask(token: str) -> Response:
+    """One button, which stops the letters of a table, or all: mail scanners follow links, so a look stops nothing."""
+    return _stop_page(_reader(token))
+
+
+@wishes.post("/stop")
+def stop(token: str) -> Response:
+    """Stop them, as the button does and as mail programs do by themselves (RFC 8058); twice is as good as once."""
+    one = _reader(token)
+    before = preferences.stop(house().desk, one, _table())
+    return _stop_page(one, stopped=True, before="turn" if before == "none" else before)
+
+
+@wishes.post("/resume")
+def resume(token: str) -> Reply:
+    """Have letters again as before."""
+    preferences.set_letters(house().desk, _reader(token), _mode(request.form.get("letters", "")), _table())
+    return _back(token)
+
+
+def _reader(token: str) -> Reader:
+    return preferences.reader(house().desk, token)
+
+
+def _table() -> str:
+    return request.args.get("table", "")
+
+
+def _at(one: Reader) -> dict[str, Any]:
+    """The table that is meant, if the reader sits there, and what its game is called."""
+    table = _table()
+    found = preferences.seated(house().desk, one, table) if table else None
+    return {"at": found, "title": _title(found), "table": table}
+
+
+def _title(found: Seated | None) -> str:
+    return in_game(language(), found.game, found.title) if found else ""
+
+
+def _back(token: str) -> Reply:
+    return redirect(url_for("wishes.show", token=token, table=_table() or None, kept=1), 303)
+
+
+def _page(one: Reader, error: Refused | None = None) -> Response:
+    """The page as things stand, or with what was wrong about the form that came."""
+    return page(
+        "preferences.html",
+        422 if error else 200,
+        token=house().links.wishes(one.id),
+        reader=one,
+        wished=one.wishes,
+        calendar=one.calendar,
+        vacations=preferences.away(house().desk, one),
+        zones=zones(),
+        **_at(one),
+        form=request.form,
+        error=error,
+        kept=bool(request.args.get("kept")),
+    )
+
+
+def _stop_page(one: Reader, **words: Any) -> Response:
+    if _table():
+        preferences.check_seated(house().desk, one, _table())
+    return page("stop.html", token=house().links.wishes(one.id), **_at(one), **words)
+
+
+def _wished(one: Reader) -> Wishes:
+    form = request.form
+    hour = whole(form.get("hour") or str(one.wishes.hour))
+    if hour > 23:
+        raise Refused("A day has the hours 0 to 23.")
+    return Wishes(_mode(form.get("letters", "")), hour, bool(form.get("plain")), bool(form.get("at_once")))
+
+
+def _mode(text: str) -> Mode:
+    if text not in MODES:
+        raise Refused("Letters come for every turn, once a day, as reminders alone, or not at all; please choose one.")
+    return text
+
+
+def _calendar() -> Calendar:
+    """When this reader rests, as the form says it."""
+    form = request.form
+    hours = [form.get(name, "") for name in ("quiet_from", "quiet_until")]
+    quiet = (whole(hours[0]), whole(hours[1])) if all(hours) and hours[0] != hours[1] else None
+    remind = tuple(sorted({whole(word) * HOUR for word in form.get("remind", "").split()}, reverse=True))
+    return Calendar(form.get("zone", "").strip() or "UTC", quiet, bool(form.get("weekends")), remind)
+
+
+@functools.cache
+def zones() -> tuple[str, ...]:
+    """The time zones that are called after places."""
+    return tuple(sorted(name for name in available_timezones() if name.partition("/")[0] in CONTINENTS))

@@ -1,0 +1,82 @@
+"""At the edge of a table: talk, a note of one's own, and what a player settles for himself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, redirect, request, url_for
+from werkzeug.wrappers import Response as Reply
+
+from service.tables import gallery, talk
+from service.tables import seat_settings as settled
+from service.tables.desk import Look, Place
+from service.web.rendering import house
+
+aside = Blueprint("aside", __name__, url_prefix="/t/<link>")
+
+
+@aside.post("/talk")
+def say(link: str) -> Reply:
+    """Say something to the others at the table."""
+    talk.say(house().desk, house().desk.find(link), request.form.get("text", ""))
+    return _back(link, "talk")
+
+
+@aside.post("/note")
+def note(link: str) -> Reply:
+    """Keep a note that nobody else sees."""
+    settled.write(house().desk, house().desk.find(link), request.form.get("note", ""))
+    return _back(link, "note")
+
+
+@aside.post("/at-once")
+def at_once(link: str) -> Reply:
+    """Move without being asked again, or be asked again."""
+    settled.move_at_once(house().desk, house().desk.find(link), _wanted())
+    return _back(link, "own")
+
+
+@aside.post("/watched")
+def watched(link: str) -> Reply:
+    """Let others look on by a link, or nobody."""
+    settled.let_look_on(house().desk, house().desk.find(link), _wanted())
+    return _back(link, "own")
+
+
+@aside.post("/released")
+def released(link: str) -> Reply:
+    """Show the finished game in the gallery, or not any more."""
+    settled.release(house().desk, house().desk.find(link), _wanted())
+    return _back(link, "released")
+
+
+def around(place: Place, look: Look) -> dict[str, Any]:
+    """What stands at the edge of the table for this reader; who only looks on sees nothing of it."""
+    if place.seat is None:
+        return {"remarks": (), "spoken": 0, "note": "", "at_once": False, "shown": None}
+    with house().store.reading() as connection:
+        remarks = talk.newest(connection, place.table)
+        hangs = look.table.phase == "over" and gallery.table_of(connection, gallery.link(place.table)) is not None
+    return {
+        "remarks": remarks,
+        "spoken": remarks[-1].id if remarks else 0,
+        "note": look.seats[place.seat].note,
+        "at_once": look.table.phase == "playing" and settled.moves_at_once(house().desk, place, look),
+        "shown": gallery.link(place.table) if hangs else None,
+    }
+
+
+def spoken(place: Place) -> int:
+    """A number that grows when something is said at the table; nothing for who only looks on."""
+    if place.seat is None:
+        return 0
+    with house().store.reading() as connection:
+        return talk.number(connection, place.table)
+
+
+def _wanted() -> bool:
+    return request.form.get("wanted") == "yes"
+
+
+def _back(link: str, section: str) -> Reply:
+    return redirect(url_for("table.show", link=link, _anchor=section), 303)

@@ -1,0 +1,24 @@
+"""Before the first visitor comes: templates are compiled and pictures drawn, so that nobody waits for that."""
+
+from __future__ import annotations
+
+import threading
+
+from engine import catalogue
+from service.text.drawing import environment
+from service.text.languages import SOURCE
+from service.web.lobby_pages import drawn
+
+
+def beside() -> None:
+    """Prepare while the service begins to answer already."""
+    threading.Thread(target=prepare, name="prepare", daemon=True).start()
+
+
+def prepare() -> None:
+    """What the first page needs first, then every template there is; compiled once, they serve all languages."""
+    for name in catalogue.games():
+        drawn(name, SOURCE)
+    templates = environment(SOURCE)
+    for template in templates.list_templates(extensions=("html", "txt", "svg")):
+        templates.get_template(template)

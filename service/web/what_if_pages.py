@@ -1,0 +1,209 @@
+"""What if: a private copy of the table on which a player tries out how it could go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from flask import Blueprint, Response, redirect, request, url_for
+from markupsafe import Markup
+from msgspec import Struct
+from werkzeug.wrappers import Response as Reply
+
+from engine import table as tables
+from engine.refusal import Refused
+from service.plans import branch_orders, branches
+from service.plans.branches import Branch, Line
+from service.tables.desk import Look, Place, Unknown
+from service.text.drawing import Scene, Voice, board_svg, board_text, players
+from service.text.languages import in_game
+from service.web import menu_forms
+from service.web.rendering import house, language, page
+
+whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
+
+
+class Step(Struct, frozen=True):
+    """One move of a branch as the page tells it; of a secret one this seat would not hear everything at the table."""
+
+    number: int
+    seat: int
+    move: str
+    sentences: tuple[str, ...]
+    secret: bool
+
+
+@whatif.get("")
+def every(link: str) -> Response:
+    """All branches of this seat, and a button that begins another one."""
+    place = house().desk.find(link)
+    look = house().desk.look(place.table)
+    own, last = branches.of(house().desk, place), look.row.length - 1
+    at = min(_whole(request.args.get("at", ""), last), last)
+    return page("branches.html", **_common(place, look), branches=own, at=at, last=last)
+
+
+@whatif.post("")
+def begin(link: str) -> Reply:
+    """A branch that begins with the position after some entry."""
+    desk = house().desk
+    place = desk.find(link)
+    number = branches.begin(desk, place, _whole(request.form.get("at", ""), desk.look(place.table).row.length - 1))
+    return redirect(url_for("whatif.show", link=link, number=number), 303)
+
+
+@whatif.get("/<int:number>")
+def show(link: str, number: int) -> Response:
+    """A branch after some of its moves."""
+    return _page(house().desk.find(link), number)
+
+
+@whatif.post("/<int:number>")
+def play(link: str, number: int) -> Reply:
+    """Make a move there, for whichever seat."""
+    desk, form = house().desk, request.form
+    place = desk.find(link)
+    text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in form.getlist(name))
+    step, seat = _whole(form.get("step", ""), branches.LONGEST), _whole(form.get("as", ""), 0)
+    try:
+        number, step = branches.play(desk, place, number, step, seat, text)
+    except Unknown:
+        raise
+    except Refused as refused:
+        return _page(place, number, refused, 422)
+    return redirect(url_for("whatif.show", link=link, number=number, step=step), 303)
+
+
+@whatif.post("/<int:number>/cut")
+def cut(link: str, number: int) -> Reply:
+    """Take moves back."""
+    branches.cut(house().desk, house().desk.find(link), number, _step())
+    return redirect(url_for("whatif.show", link=link, number=number), 303)
+
+
+@whatif.post("/<int:number>/fork")
+def fork(link: str, number: int) -> Reply:
+    """Go on in another branch, and leave this one as it is."""
+    other = branches.fork(house().desk, house().desk.find(link), number, _step())
+    return redirect(url_for("whatif.show", link=link, number=other), 303)
+
+
+@whatif.post("/<int:number>/deal")
+def deal(link: str, number: int) -> Reply:
+    """Deal what is hidden anew, with other luck."""
+    lost = branches.deal(house().desk, house().desk.find(link), number)
+    return redirect(url_for("whatif.show", link=link, number=number, dealt=lost), 303)
+
+
+@whatif.post("/<int:number>/name")
+def rename(link: str, number: int) -> Reply:
+    """Keep a branch under a name."""
+    branches.rename(house().desk, house().desk.find(link), number, request.form.get("name", ""))
+    return redirect(url_for("whatif.show", link=link, number=number), 303)
+
+
+@whatif.post("/<int:number>/delete")
+def remove(link: str, number: int) -> Reply:
+    """Forget a branch."""
+    branches.remove(house().desk, house().desk.find(link), number)
+    return redirect(url_for("whatif.every", link=link), 303)
+
+
+@whatif.post("/<int:number>/orders")
+def keep(link: str, number: int) -> Reply:
+    """Make the own moves of a branch standing orders."""
+    branch_orders.keep(house().desk, house().desk.find(link), number)
+    return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
+
+
+@whatif.post("/<int:number>/forget")
+def forget(link: str, number: int) -> Reply:
+    """Drop the orders of a branch."""
+    branch_orders.forget(house().desk, house().desk.find(link), number)
+    return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
+
+
+def _page(place: Place, number: int, error: Refused | None = None, status: int = 200) -> Response:
+    desk = house().desk
+    look, branch = desk.look(place.table), branches.find(desk, place, number)
+    line = branches.line(desk, look, branch)
+    step = min(_whole(request.values.get("step", ""), len(line)), len(line))
+    state = line.states[step]
+    waiting = [seat for seat in range(len(look.seats)) if look.game.menu(state, seat)]
+    actor = _actor(waiting, branch.seat)
+    scene = Scene(
+        look.game,
+        look.game.view(state, actor),
+        players(look.names),
+        actor,
+        look.game.menu(state, actor) if waiting else (),
+        language(),
+    )
+    voice = Voice(look.game, look.names, language(), actor)
+    say = request.args.get("say", "").split()
+    return page(
+        "whatif.html",
+        status,
+        **_common(place, look),
+        **_drawn(scene, voice, say),
+        error=error,
+        branch=branch,
+        branches=branches.of(desk, place),
+        at_step=step,
+        length=len(line),
+        lost=len(branch.moves) - len(line),
+        dealt=request.args.get("dealt", ""),
+        open=branches.knows_all(look, branch.at),
+        waiting=waiting,
+        actor=actor,
+        standing=look.game.standing(state),
+        steps=list(_steps(look, branch, line)),
+        intention=next((one for one in branch_orders.intentions(desk, place) if one.number == number), None),
+    )
+
+
+def _actor(waiting: list[int], me: int) -> int:
+    """For whom the page plays: as chosen, else oneself, else whoever is to move."""
+    chosen = _whole(request.values.get("as", ""), me)
+    return chosen if chosen in waiting else me if me in waiting or not waiting else waiting[0]
+
+
+def _common(place: Place, look: Look) -> dict[str, Any]:
+    return {
+        "link": place.link,
+        "me": place.seat,
+        "meta": look.game.META,
+        "title": in_game(language(), look.game.META.name, look.game.META.title),
+        "players": players(look.names),
+        "phase": look.table.phase,
+    }
+
+
+def _drawn(scene: Scene, voice: Voice, say: list[str]) -> dict[str, Any]:
+    """The board, and the moves in every form in which they can be chosen."""
+    return {
+        "svg": Markup(board_svg(scene)),  # noqa: S704 - our own template, which escapes what goes in
+        "text": board_text(scene),
+        "alt": voice.alt(scene.view),
+        "offers": menu_forms.offers(scene.menu, voice, say),
+        "menu": menu_forms.as_data(scene.menu),
+        "labels": menu_forms.labels(scene.menu, voice),
+        "saying": say,
+    }
+
+
+def _steps(look: Look, branch: Branch, line: Line) -> Iterator[Step]:
+    """The moves so far, told as this seat would hear of them."""
+    voice = Voice(look.game, look.names, language(), branch.seat)
+    for number, ((seat, move), events) in enumerate(zip(branch.moves, line.events, strict=False), 1):
+        heard = tuple(tables.hear(look.game, event, branch.seat) for event in events)
+        told = tuple(sentence for event in heard if event is not None and (sentence := voice.tell(event)))
+        yield Step(number, seat, move, told, heard != events)
+
+
+def _step() -> int:
+    return _whole(request.form.get("step", ""), branches.LONGEST)
+
+
+def _whole(text: str, otherwise: int) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else otherwise

@@ -1,0 +1,158 @@
+"""Returned letters: what mail servers say of a letter they could not deliver, at once or by a mail that comes later."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Iterator
+from email import message_from_bytes
+from email.message import Message
+from typing import Any
+
+import structlog
+from msgspec import Struct
+from sqlalchemy import Connection, func, select
+
+from engine.record import Substituted
+from service.accounts import bounces
+from service.house import House
+from service.store.schema import letters, people, seats
+from workers.incoming import reply_text
+from workers.incoming.sender_checks import Ignored
+
+log = structlog.get_logger()
+
+ADDRESS = re.compile(r"(bounce\+([0-9]{1,18})\.[0-9a-z]{1,60})@", re.IGNORECASE)
+READ = 256 * 1024
+DEEPEST = 6
+ENHANCED = re.compile(r"(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])")
+REPLY = re.compile(r"(?<!\d)([245]\d\d)[ -]")
+# Nobody by that name (5.1.x), a mailbox that was closed (5.2.1), a domain that takes no mail (5.4.1, 5.4.4). Not among
+# them: what is wrong with the sender (5.1.7, 5.1.8), a full mailbox (5.2.2), a letter that is not liked (5.6, 5.7).
+GONE = {(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 6), (1, 10), (2, 0), (2, 1), (4, 1), (4, 4)}
+VAGUE = {(0, 0), (3, 0), (5, 0)}
+GONE_BY_ITS_CODE = (550, 551, 553)
+DISLIKED = re.compile(
+    r"spam|virus|content|policy|blocked|black ?list|block ?list|reputation|\bspf|dkim|dmarc|authenticat|relay|quota|"
+    r"\bfull\b|too (large|big|many)|denied|gr[ae]ylist|\brate\b",
+    re.IGNORECASE,
+)
+FIELD = re.compile(r"^(action|status|diagnostic-code):[ \t]*(.*(?:\n[ \t].*)*)", re.IGNORECASE | re.MULTILINE)
+POSTMASTERS = re.compile(r"mailer-daemon|postmaster|mail delivery", re.IGNORECASE)
+
+
+class Report(Struct, frozen=True):
+    """What a mail server reports: whether it tried for the last time, and why it did not succeed."""
+
+    action: str
+    status: str
+    diagnosis: str
+
+
+def gone(code: int, said: str) -> bool:
+    """Whether an answer of a mail server means that this address will never take a letter."""
+    found = ENHANCED.search(said)
+    status = (int(found[2]), int(found[3])) if found else (0, 0)
+    if found and status not in VAGUE:
+        return found[1] == "5" and status in GONE
+    return code in GONE_BY_ITS_CODE and not DISLIKED.search(said)
+
+
+def taken(here: House, raw: bytes, recipient: str, envelope_sender: str) -> None:
+    """A mail to the address that a letter comes back to; what changes nothing is refused, and the log says why."""
+    number = _letter(here, recipient)
+    report = _read(raw, envelope_sender)
+    if report.action != "failed":
+        raise Ignored("This letter is not lost; the mail server is still trying or has delivered it.")
+    if not _for_good(report):
+        raise Ignored("This letter is lost, but not because its address takes none.")
+    with here.store.writing() as connection:
+        person = _reader(here, connection, number)
+        if not bounces.note(connection, person, report.diagnosis or report.status, here.now()):
+            raise Ignored("It is known already that letters to this person come back.")
+    log.warning("letters to somebody come back", letter=number, why=report.diagnosis[:200])
+    here.bells.ring("post")
+
+
+def _letter(here: House, recipient: str) -> int:
+    """The letter that comes back, proven by the address that nobody else could know."""
+    found = ADDRESS.match(recipient)
+    number = int(found[2]) if found else 0
+    if found is None or not hmac.compare_digest(here.links.bounce(number).encode(), found[1].lower().encode()):
+        raise Ignored("This address was never that of a letter.")
+    return number
+
+
+def _for_good(report: Report) -> bool:
+    """A status that says little is explained by the words of the server that refused the letter, or by nothing."""
+    if not report.status.startswith("5"):
+        return False
+    if gone(0, report.status):
+        return True
+    said, status = REPLY.search(report.diagnosis), ENHANCED.search(report.status)
+    vague = status is not None and (int(status[2]), int(status[3])) in VAGUE
+    return vague and gone(int(said[1]) if said else 0, report.diagnosis)
+
+
+def _read(raw: bytes, envelope_sender: str) -> Report:
+    try:
+        return _report(message_from_bytes(raw[:READ]), envelope_sender)
+    except Ignored:
+        raise
+    except Exception as error:  # whatever it is that cannot be read, it will not become readable by waiting
+        log.exception("report not read")
+        raise Ignored("This mail could not be read.") from error
+
+
+def _report(message: Message, envelope_sender: str) -> Report:
+    """What the mail reports: in its machine-readable part, or else in such words anywhere in its text."""
+    parts = list(_parts(message))
+    text = "\n".join(parts).replace("\r\n", "\n")
+    fields: dict[str, str] = {}
+    for name, value in FIELD.findall(text):
+        fields.setdefault(name.casefold(), " ".join(value.split()))
+    if "action" in fields:
+        status = ENHANCED.search(fields.get("status", ""))
+        return Report(fields["action"].casefold(), status[0] if status else "", fields.get("diagnostic-code", ""))
+    if envelope_sender.strip() in ("", "<>") and POSTMASTERS.search(str(message.get("From", ""))):
+        said = REPLY.search(text)
+        if said and said[1].startswith("5"):
+            return Report("failed", "5.0.0", " ".join(text[said.start() :][:400].split()))
+    raise Ignored("This mail reports nothing about a letter.")
+
+
+def _parts(message: Message) -> Iterator[str]:
+    """Where something may be reported, what is meant for programs first; the letter that came back is left out."""
+    found = list(_leaves(message, 0))
+    yield from (_fields(part) for part in found if part.get_content_type() == "message/delivery-status")
+    yield from (reply_text.text_of(part) for part in found if part.get_content_maintype() == "text")
+
+
+def _leaves(message: Message, depth: int) -> Iterator[Message]:
+    if message.get_content_maintype() != "multipart":
+        yield message
+    elif message.is_multipart() and depth < DEEPEST:
+        for part in message.get_payload():
+            yield from _leaves(part, depth + 1)  # type: ignore[arg-type]  # the parts of a multipart are messages
+
+
+def _fields(part: Message) -> str:
+    payload: Any = part.get_payload()
+    return "\n".join(map(str, payload)) if isinstance(payload, list) else str(payload)
+
+
+def _reader(here: House, connection: Connection, number: int) -> int:
+    """Whom the letter went to; nobody where the seat has a new holder since."""
+    seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
+    joined = letters.outerjoin(seats, seat).join(people, people.c.id == func.coalesce(letters.c.person, seats.c.person))
+    wanted = select(*letters.c, people.c.id.label("reader")).select_from(joined).where(letters.c.id == number)
+    row: Any = connection.execute(wanted).one_or_none()
+    if row is None or (row.table and _changed_hands(here, row)):
+        raise Ignored("Whoever this letter went to does not play there any more.")
+    return int(row.reader)
+
+
+def _changed_hands(here: House, row: Any) -> bool:
+    entries = here.desk.entries(here.desk.look(row.table), row.seq + 1)
+    taken = Substituted(row.seat)
+    return any(event == taken for entry in entries for event in entry.events)

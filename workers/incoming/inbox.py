@@ -1,0 +1,190 @@
+"""The inbox: takes mails from the mail server in front of us. An answer of a player becomes a row and rings a bell."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from email import message_from_bytes
+from email.message import Message
+from typing import Any
+
+import msgspec
+import structlog
+from aiosmtpd.controller import Controller
+from aiosmtpd.lmtp import LMTP
+from aiosmtpd.smtp import SMTP, Envelope, Session
+from msgspec import Struct
+from sqlalchemy import func, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from engine.refusal import Refused
+from service.house import House
+from service.people import register
+from service.store.schema import mails, seats
+from service.tables.desk import Place
+from workers.incoming import bounce_reports, reply_text, sender_checks
+from workers.incoming.sender_checks import Ignored
+
+log = structlog.get_logger()
+
+LARGEST = 4 * 1024 * 1024
+LARGEST_HEARD = 32 * 1024 * 1024  # more than that the mail server is not even let say
+READ = 512 * 1024  # pictures come after the text
+LONGEST_HEADER = 4_000
+HOUR = 3_600
+TO = re.compile(r"play\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9a-z]{1,60})@", re.IGNORECASE)
+MESSAGE_ID = re.compile(r"<[!-;=?-~]{1,240}>")
+ANSWERED = re.compile(r"<([0-9a-z]+)\.([0-9]{1,9})\.([0-9]{1,3})\.(?:turn|reminder|accepted\.\d+|refused\.\d+)@")
+TAKEN, TOO_LARGE, LATER = "250 Thank you", "552 That is too large for an answer", "451 Please try again later"
+
+
+class Letter(Struct, frozen=True):
+    """An answer as it came: for which seat, by whom, and what he wrote himself."""
+
+    place: Place
+    person: int
+    key: str
+    message_id: str
+    answers: int | None
+    lines: tuple[str, ...]
+
+
+class Receiver:
+    """Speaks with the mail server in front of us: what it hands over is in the book before it is thanked."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: ARG002, N802 - aiosmtpd calls it so
+        raw = envelope.content if isinstance(envelope.content, bytes) else str(envelope.content).encode()
+        said = [
+            await asyncio.to_thread(received, self._house, raw, recipient, envelope.mail_from or "")
+            for recipient in envelope.rcpt_tos
+        ]
+        if isinstance(server, LMTP):
+            return "\r\n".join(said)  # RFC 2033: a word for each recipient
+        return max(said, key=(TAKEN, TOO_LARGE, LATER).index)
+
+
+def smtp(here: House, host: str, port: int) -> Controller:
+    """A server that takes answers by SMTP; `start()` it, and in the end `stop()` it."""
+    return Controller(Receiver(here), hostname=host, port=port, data_size_limit=LARGEST_HEARD)
+
+
+def lmtp(here: House, host: str, port: int) -> Controller:
+    """The same by LMTP, as a mail server in front of us speaks it."""
+    return _ByLmtp(Receiver(here), hostname=host, port=port, data_size_limit=LARGEST_HEARD)
+
+
+class _ByLmtp(Controller):
+    def factory(self) -> SMTP:
+        return LMTP(self.handler, **self.SMTP_kwargs)
+
+
+def received(here: House, raw: bytes, recipient: str, envelope_sender: str) -> str:
+    """Take a mail, and say to the mail server whether it may forget it; repeating it does no harm."""
+    if len(raw) > LARGEST:
+        log.info("mail not taken", recipient=_shown(recipient), why=f"It is too large: {len(raw)} bytes.")
+        return TOO_LARGE
+    try:
+        take(here, raw, recipient, envelope_sender)
+    except Exception:
+        log.exception("mail not stored", recipient=_shown(recipient))
+        return LATER
+    return TAKEN
+
+
+def take(here: House, raw: bytes, recipient: str, envelope_sender: str) -> int | None:
+    """Note the answer in the book; None where it is no answer of a player, and the log says why.
+
+    A report that a letter could not be delivered is heeded at once.
+    """
+    try:
+        if bounce_reports.ADDRESS.match(recipient):
+            bounce_reports.taken(here, raw, recipient, envelope_sender)
+            return None
+        letter = _read(here, raw, recipient, envelope_sender)
+    except (Refused, Ignored) as refused:
+        log.info("mail not taken", recipient=_shown(recipient), why=str(refused))
+        return None
+    return _store(here, letter)
+
+
+def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> Letter:
+    """The address proves the seat, its owner has to be the sender; programs do not play."""
+    addressed = TO.match(recipient)
+    if addressed is None:
+        raise Ignored("This address is not one that takes answers.")
+    place = here.desk.answered(addressed[1])
+    owner, person = here.desk.owner(place), _person(here, place)
+    try:
+        message = message_from_bytes(raw[:READ])
+        _sift(here, message, envelope_sender, owner)
+        lines, answers = reply_text.own_lines(message), _answers(message, place)
+        found = MESSAGE_ID.search(str(message.get("Message-ID", ""))[:LONGEST_HEADER])
+    except Ignored:
+        raise
+    except Exception as error:  # whatever it is that cannot be read, it will not become readable by waiting
+        log.exception("mail not read", recipient=_shown(recipient))
+        raise Ignored("This mail could not be read.") from error
+    message_id = found[0] if found else ""
+    digest = hashlib.sha256(message_id.encode() or raw).hexdigest()[:40]
+    key = f"{place.table}/{place.seat}/mail/{digest}"
+    return Letter(place, person, key, message_id, answers, lines)
+
+
+def _sift(here: House, message: Message, envelope_sender: str, owner: str) -> None:
+    sender_checks.refuse_loops(message, here.settings)
+    sender_checks.refuse_machines(message, envelope_sender)
+    address = sender_checks.sender(message)
+    if address.casefold() != owner.casefold():
+        raise Ignored("The sender is not the one who holds this seat.")
+    sender_checks.refuse_unproven(message, address, here.settings)
+
+
+def _answers(message: Message, place: Place) -> int | None:
+    """Since when the seat was on turn in the letter that this mail answers, if it says so."""
+    found = ANSWERED.search(str(message.get("In-Reply-To", ""))[:LONGEST_HEADER])
+    return int(found[2]) if found and found.group(1, 3) == (place.table, str(place.seat)) else None
+
+
+def _person(here: House, place: Place) -> int:
+    """Who holds the seat; one whom we answered too often in the last hour may be a machine after all."""
+    own = select(seats.c.person).where(seats.c.table == place.table, seats.c.seat == place.seat)
+    with here.store.reading() as connection:
+        person = int(connection.execute(own).scalar_one())
+        answered = select(func.count()).where(mails.c.person == person, mails.c.answered_at > here.now() - HOUR)
+        if connection.execute(answered).scalar_one() >= here.settings.answers_per_hour:
+            raise Ignored("This sender was answered too often within an hour.")
+    return person
+
+
+def _shown(recipient: str) -> str:
+    """An address as it may stand in a log: without its proof."""
+    addressed = TO.match(recipient) or bounce_reports.ADDRESS.match(recipient)
+    return addressed[2] if addressed else recipient[:40]
+
+
+def _store(here: House, letter: Letter) -> int:
+    """The same mail twice is the same row."""
+    row: dict[str, Any] = {
+        "key": letter.key,
+        "table": letter.place.table,
+        "seat": letter.place.seat,
+        "person": letter.person,
+        "at": here.now(),
+        "message_id": letter.message_id,
+        "answers": letter.answers,
+        "lines": msgspec.json.encode(letter.lines).decode(),
+    }
+    try:
+        with here.store.writing() as connection:
+            number = int(connection.execute(insert(mails).returning(mails.c.id), row).scalar_one())
+            register.confirmed(connection, letter.person, here.now())
+    except IntegrityError:
+        with here.store.reading() as connection:
+            number = int(connection.execute(select(mails.c.id).where(mails.c.key == letter.key)).scalar_one())
+        log.info("mail not taken", mail=number, why="It has come before.")
+    here.bells.ring("inbox")
+    return number

@@ -1,0 +1,141 @@
+"""Hints: what a letter says may be answered, in the words of its reader; whatever stands there is understood."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from engine import menu as menus
+from engine import table as tables
+from engine.game import Game
+from engine.menu import Choice, Entry, Menu, Move, Number, Subset
+from engine.record import Table
+from service.text import words
+from service.text.drawing import Voice
+from service.text.languages import SOURCE
+from service.text.words import PARTS
+
+LINES = 10  # of one verb; the page has them all
+ENDS = 14  # in one line
+ASIDE = ("status", "help")
+
+
+class Hint(Struct, frozen=True):
+    """One verb: what it does, what may be written, and whether there is more of it on the page.
+
+    `most` is 0 but where so many of what stands in the line are chosen, from `least` on.
+    """
+
+    label: str
+    lines: tuple[str, ...]
+    more: bool = False
+    least: int = 0
+    most: int = 0
+
+
+def of(game: Game, menu: Menu, names: Sequence[str], voice: Voice, language: str) -> tuple[Hint, ...]:
+    """What may be answered now."""
+    pen = Pen(game, names, language)
+    return tuple(_hint(entry, pen, voice) for entry in menu)
+
+
+def example(game: Game, menu: Menu, names: Sequence[str], language: str) -> str:
+    """A move written out, the first that takes more than its verb; nothing where a verb is all it takes."""
+    pen = Pen(game, names, language)
+    for entry in menu:
+        if entry.count() > 1:
+            return pen.move(next(entry.moves()), entry)
+    return ""
+
+
+def commands(table: Table, seat: int, game: Game, language: str) -> tuple[str, ...]:
+    """What may be said of the table itself; nothing where there is no more to say."""
+    pen = Pen(game, (), language)
+    found = tuple(pen.verb(entry.verb) for entry in tables.commands(table, seat))
+    return (*found, *map(pen.verb, ASIDE), f"{pen.say} …") if found else ()
+
+
+class Pen:
+    """Writes moves of one table in one language."""
+
+    def __init__(self, game: Game, names: Sequence[str], language: str) -> None:
+        self._own = words.spoken(game, names, language)
+        self._all = words.of(game, names)
+        self._english = language == SOURCE
+
+    def move(self, move: Move, entry: Entry) -> str:
+        """A whole move."""
+        return self._line(entry, move.args)
+
+    @property
+    def say(self) -> str:
+        """What begins a line that is told to the table."""
+        return min(self._own.table.say, key=len)
+
+    def verb(self, verb: str) -> str:
+        """A verb, as letters write it."""
+        if self._english:
+            return verb
+        forms = self._own.game.verbs.get(verb) or self._own.table.verbs.get(verb) or (verb,)
+        return forms[0]
+
+    def token(self, token: str, among: Sequence[str]) -> str:
+        """A token, as letters write it: a seat by its name where nothing else is called so."""
+        name = self._name(token)
+        if name and self._is_clear(name, among):
+            return name
+        if self._english:  # whose words the tokens are, but for bare signs
+            return next(iter(self._own.game.tokens.get(token, ())), token) if token.isupper() else token
+        return next(iter(self._own(token)), token)
+
+    def _name(self, token: str) -> str | None:
+        """The name of the player whose number stands behind this word."""
+        stem, number = [*PARTS.split(token), "", ""][1:3]
+        if stem not in self._own.game.seats or not number.isdecimal() or not 0 < int(number) <= len(self._own.names):
+            return None
+        return self._own.names[int(number) - 1]
+
+    def _is_clear(self, name: str, among: Sequence[str]) -> bool:
+        wanted = menus.as_name(name)
+        if wanted is None or len(name.split()) > 3 or name.casefold() in self._all.small:
+            return False
+        return sum(wanted in map(menus.as_name, (token, *self._all(token))) for token in among) == 1
+
+    def lines(self, entry: Choice) -> Iterator[str]:
+        """Options that differ only in their last word on one line: `move A15 A9, A12`."""
+        for stem, group in itertools.groupby(entry.options, key=lambda args: args[:-1]):
+            ends = [args[-1:] for args in group]
+            shown = [self._tokens(end, self._at(entry, len(stem))) for end in ends[:ENDS] if end]
+            yield " ".join((self._line(entry, stem), ", ".join(shown + ["…"] * (len(ends) > ENDS)))).strip()
+
+    def _line(self, entry: Entry, args: Sequence[str]) -> str:
+        written = (self.token(token, self._at(entry, place)) for place, token in enumerate(args))
+        return " ".join((self.verb(entry.verb), *written))
+
+    def _tokens(self, args: Sequence[str], among: Sequence[str]) -> str:
+        return " ".join(self.token(token, among) for token in args)
+
+    def _at(self, entry: Entry, place: int) -> Sequence[str]:
+        """Every token that may stand there."""
+        match entry:
+            case Choice():
+                return tuple(dict.fromkeys(args[place] for args in entry.options if len(args) > place))
+            case Subset():
+                return tuple(dict.fromkeys(entry.items))
+            case Number():
+                return ()
+
+
+def _hint(entry: Entry, pen: Pen, voice: Voice) -> Hint:
+    label = voice.verb(entry.verb)
+    match entry:
+        case Choice():
+            lines = tuple(itertools.islice(pen.lines(entry), LINES + 1))
+            return Hint(label, lines[:LINES], len(lines) > LINES)
+        case Subset():
+            items = ", ".join(pen.token(item, entry.items) for item in entry.items)
+            return Hint(label, (f"{pen.verb(entry.verb)} {items}",), least=entry.least, most=entry.most)
+        case Number():
+            return Hint(label, (f"{pen.verb(entry.verb)} {entry.least}–{entry.most}",))

@@ -1,0 +1,109 @@
+"""The letter of the day: all tables that wait for somebody who does not want a letter for every turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import Connection, exists, select
+
+from service import timing
+from service.house import House
+from service.people import letter_settings
+from service.store import book
+from service.store.schema import letters, seats, tables
+from service.tables import talk
+from service.tables.desk import Look
+from service.text import chronicle
+from service.text.drawing import Voice
+from service.text.languages import in_game
+from service.timing import Calendar
+
+GATHERED = "gathered"
+MOST = 30  # tables in one letter
+LINES = 4  # of what happened, for each
+RECENT = 200
+
+
+class Turn(Struct, frozen=True):
+    """A table that waits for the reader: until when, with whom, the last that happened, what others said since the
+    reader's own last move, and where to move."""
+
+    title: str
+    players: tuple[str, ...]
+    due: datetime | None
+    sentences: tuple[str, ...]
+    earlier: int
+    talk: tuple[tuple[str, str], ...]
+    link: str
+
+
+def owe(connection: Connection, person: int, hour: int, calendar: Calendar, now: int) -> None:
+    """Owe somebody the next letter of the day; where today's has left, it is tomorrow's."""
+    due = timing.daily(now, hour, calendar)
+    while _left(connection, person, kind := _kind(calendar, due)):
+        due = timing.daily(due, hour, calendar)
+    book.owe_person(connection, person, kind, due)
+
+
+def _kind(calendar: Calendar, due: int) -> str:
+    return f"digest/{timing.today(calendar, due).isoformat()}"
+
+
+def _left(connection: Connection, person: int, kind: str) -> bool:
+    left = select(letters.c.id).where(
+        letters.c.person == person, letters.c.kind == kind, letters.c.sent_at.is_not(None)
+    )
+    return connection.execute(left).first() is not None
+
+
+def waiting(here: House, person: Any) -> Sequence[Any]:
+    """The seats where this person is on turn and has not been told by a letter of its own, the most urgent first."""
+    set_aside = exists().where(
+        *(letters.c.table == seats.c.table, letters.c.seat == seats.c.seat, letters.c.seq == seats.c.open_since),
+        *(letters.c.kind == "turn", letters.c.outcome == GATHERED),
+    )
+    wanted = (
+        select(*seats.c, set_aside.label("gathered"))
+        .select_from(seats.join(tables, tables.c.id == seats.c.table))
+        .where(seats.c.person == person.id, seats.c.status == "taken", seats.c.open_since.is_not(None))
+        .where(tables.c.phase == "playing", ~tables.c.held)
+        .order_by(seats.c.due_at.is_(None), seats.c.due_at, seats.c.table)
+    )
+    with here.store.reading() as connection:
+        found: Sequence[Any] = connection.execute(wanted).all()
+    return [seat for seat in found if _wanted(person, seat)]
+
+
+def _wanted(person: Any, seat: Any) -> bool:
+    """Whether such a turn belongs into the letter of the day: also after the reader changed his mind about it."""
+    mode = letter_settings.at_table(person.wishes, seat.wishes).letters
+    return mode == "digest" or (mode == "turn" and bool(seat.gathered))
+
+
+def turn(here: House, seat: Any, person: Any, language: str) -> Turn | None:
+    """What there is to tell of a table; nothing while it pauses."""
+    look = here.desk.look(seat.table)
+    if look.table.paused:
+        return None
+    known = here.desk.entries(look, max(0, look.row.length - RECENT))
+    entries = chronicle.since_own_move(known, seat.seat)
+    moved = known[-len(entries) - 1].at if len(entries) < len(known) else 0
+    voice = Voice(look.game, look.names, language, seat.seat)
+    told = [line for chapter in chronicle.chapters(look.game, entries, voice, seat.seat) for line in chapter.sentences]
+    return Turn(
+        title=in_game(language, look.game.META.name, look.game.META.title),
+        players=tuple(name for number, name in enumerate(look.names) if number != seat.seat),
+        due=datetime.fromtimestamp(seat.due_at, timing.calendar(person.calendar).here) if seat.due_at else None,
+        sentences=tuple(told[-LINES:]),
+        earlier=max(0, len(told) - LINES),
+        talk=_talk(here, look, seat.seat, moved),
+        link=f"{here.settings.address}/t/{here.desk.link_of(seat)}",
+    )
+
+
+def _talk(here: House, look: Look, seat: int, moved: int) -> tuple[tuple[str, str], ...]:
+    with here.store.reading() as connection:
+        return tuple((look.names[one.seat], one.text) for one in talk.since(connection, look.row.id, seat, moved))

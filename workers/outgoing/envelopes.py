@@ -1,0 +1,121 @@
+"""Envelopes: what every letter has, whatever is written in it: from whom, to whom, why, how to stop it, its parts."""
+
+from __future__ import annotations
+
+import functools
+from datetime import UTC, datetime
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import EmailPolicy
+from email.utils import format_datetime
+from typing import Any
+
+import css_inline
+from msgspec import Struct
+
+from service.house import House
+from workers.incoming import sender_checks
+from workers.outgoing import letter_kinds
+
+FEEDBACK = "depesche"
+
+
+class Plainly(EmailPolicy):
+    """Headers say what they are given: nothing in a name is decoded, so no name brings a line of its own with it."""
+
+    def header_store_parse(self, name: str, value: Any) -> tuple[str, Any]:
+        return super().header_store_parse(name, str(value).replace("=?", "= ?"))
+
+
+class Order(Struct, frozen=True):
+    """A letter that is owed: to whom, about what. One to a person, about no seat, has an empty table."""
+
+    table: str
+    seq: int
+    seat: int
+    kind: str
+    address: str
+    name: str
+    language: str = "en"
+    said: str = ""
+    person: int = 0
+    plain: bool = False
+    calendar: str = ""
+
+
+class Picture(Struct, frozen=True):
+    """A picture in a letter, and the id by which the letter calls it."""
+
+    cid: str
+    png: bytes
+
+
+class Paper(Struct, frozen=True):
+    """What is written in a letter, and where it belongs.
+
+    `id` is what this letter is known by, and `follows` the letters and mails before it, the one it answers last.
+    """
+
+    subject: str
+    id: str
+    text: str
+    html: str
+    title: str = ""
+    game: str = ""
+    follows: tuple[str, ...] = ()
+    reply_to: str = ""
+    picture: Picture | None = None
+
+
+def message(here: House, order: Order, paper: Paper) -> EmailMessage:
+    """The letter, ready to be sent; a plain one has neither HTML nor picture."""
+    made = EmailMessage(Plainly())
+    made["From"] = Address("Depesche", addr_spec=here.settings.sender)
+    made["To"] = Address(order.name, addr_spec=order.address)
+    if paper.reply_to:
+        made["Reply-To"] = paper.reply_to
+    made["Subject"] = paper.subject
+    made["Date"] = format_datetime(datetime.fromtimestamp(here.now(), UTC))
+    made["Message-ID"] = paper.id
+    if paper.follows:
+        made["In-Reply-To"] = paper.follows[-1]
+        made["References"] = " ".join(paper.follows)
+    made[sender_checks.MARK] = order.table or "person"
+    made["Auto-Submitted"] = "auto-generated"
+    _stoppable(here, order, paper, made)
+    made.set_content(paper.text)
+    if not order.plain:
+        _dress(made, paper)
+    made["Content-Language"] = order.language  # last, for whatever makes parts moves such headers into them
+    return made
+
+
+def _stoppable(here: House, order: Order, paper: Paper, made: EmailMessage) -> None:
+    """What mail programs need for a button that stops such letters (RFC 2919, RFC 8058), and to tell complaints."""
+    if not letter_kinds.of(order.kind).stops:
+        return
+    host = here.settings.mail_host
+    made["List-Id"] = f"{paper.title or 'Depesche'} <{order.table or 'person'}.{host}>"
+    made["Feedback-ID"] = f"{order.kind.partition('/')[0]}:{paper.game or 'all'}:{host}:{FEEDBACK}"
+    if order.person:
+        at = f"?table={order.table}" if order.table else ""
+        made["List-Unsubscribe"] = f"<{wishes(here, order.person)}/stop{at}>"
+        made["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+
+
+def wishes(here: House, person: int) -> str:
+    """The page where this person says which letters he wants."""
+    return f"{here.settings.address}/wishes/{here.links.wishes(person)}"
+
+
+def _dress(made: EmailMessage, paper: Paper) -> None:
+    made.add_alternative(_inliner().inline(paper.html), subtype="html")
+    if paper.picture:
+        part: Any = made.get_payload()[1]  # type: ignore[index]  # the HTML, just added
+        cid = f"<{paper.picture.cid}>"
+        part.add_related(paper.picture.png, "image", "png", cid=cid, filename="board.png")
+
+
+@functools.cache
+def _inliner() -> css_inline.CSSInliner:
+    return css_inline.CSSInliner(load_remote_stylesheets=False, keep_style_tags=True, keep_at_rules=True)

@@ -1,0 +1,70 @@
+"""Sorts of letters: which of them leave, by their reader's wish, and which wait until he is up.
+
+This is the whole of it, kind by kind. What answers something its reader did, and what invites him, leaves always and at
+once. A turn leaves, or is gathered for the one letter of the day, or is left to reminders. News of a table leave at
+once unless no letters at all are wanted.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from service.people.letter_settings import Mode
+
+Fate = Literal["leaves", "gathered", "unwanted"]
+
+
+class Sort(Struct, frozen=True):
+    """What becomes of a sort of letters in each mode; whether it waits for quiet hours to end, and can be stopped."""
+
+    turn: Fate = "leaves"
+    digest: Fate = "leaves"
+    reminders: Fate = "leaves"
+    none: Fate = "unwanted"
+    waits: bool = False
+    stops: bool = True
+
+    def fate(self, mode: Mode) -> Fate:
+        """What becomes of such a letter where its reader wants letters in this mode."""
+        found: Fate = getattr(self, mode)
+        return found
+
+
+ANSWER = Sort(none="leaves", stops=False)
+WELCOME = Sort(none="leaves")
+TURN = Sort(digest="gathered", reminders="unwanted", waits=True)
+REMINDER = Sort(waits=True)
+NEWS = Sort()
+FAREWELL = Sort(stops=False)  # the last of its table
+DIGEST = Sort(none="leaves", waits=True)  # written only of tables where its reader wants one
+
+SORTS = {
+    "enter": ANSWER,
+    "confirm": ANSWER,
+    "accepted": ANSWER,
+    "refused": ANSWER,
+    "invitation": WELCOME,
+    "seat": WELCOME,
+    "turn": TURN,
+    "resumed": TURN,
+    "reminder": REMINDER,
+    "digest": DIGEST,
+    "asked": NEWS,
+    "pausing": NEWS,
+    "paused": NEWS,
+    "timeout": NEWS,
+    "relieved": NEWS,
+    "forfeited": NEWS,
+    "offer": NEWS,
+    "offered": NEWS,
+    "replaced": FAREWELL,
+    "unreachable": NEWS,
+    "over": NEWS,
+}
+
+
+def of(kind: str) -> Sort:
+    """The sort of a letter; what follows a slash in its kind only tells it from others of that kind."""
+    return SORTS.get(kind.partition("/")[0], NEWS)

@@ -1,0 +1,244 @@
+"""Writing letters: what a seat is told by mail, as text, as HTML with the board as a picture, and as one thread."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from email.message import EmailMessage
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine import table as tables
+from engine.menu import Menu
+from service import timing
+from service.accounts import bounces
+from service.house import House
+from service.tables import substitutes, talk
+from service.tables.desk import Look
+from service.text import chronicle
+from service.text.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
+from service.text.languages import Said, in_game
+from service.timing import Clock
+from workers.incoming import mail_reports
+from workers.incoming.mail_reports import Report
+from workers.outgoing import answer_hints, envelopes, pictures
+from workers.outgoing.answer_hints import Hint
+from workers.outgoing.envelopes import Order, Paper, Picture
+
+ANSWERS = ("accepted", "refused")
+
+
+class Sheet(Struct, frozen=True):
+    """Everything a letter's templates may speak of."""
+
+    kind: str
+    me: int
+    name: str
+    game: str
+    title: str
+    players: tuple[Player, ...]
+    organiser: str
+    seats: tuple[Any, ...]
+    to_move: tuple[str, ...]
+    chapters: tuple[chronicle.Chapter, ...]
+    hints: tuple[Hint, ...]
+    example: str
+    commands: tuple[str, ...]
+    places: tuple[tuple[int, str], ...]
+    board: str
+    alt: str
+    due: datetime | None
+    zone: str
+    box: str
+    clock: Clock
+    link: str
+    answer: str
+    free: tuple[tuple[str, str], ...]
+    replay: str
+    said: Said
+    receipt: str
+    length: int
+    seed: str
+    started: bool
+    wishes: str
+    about: str
+    report: tuple[mail_reports.Told, ...] = ()
+    scores: tuple[tuple[str, int], ...] = ()
+    talk: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def rules(self) -> str:
+        """Where the rules of this game can be read."""
+        return f"{self.link.rpartition('/t/')[0]}/rules/{self.game}"
+
+    @property
+    def from_the_start(self) -> bool:
+        """Whether everything that happened so far is told, because the reader has not moved yet."""
+        return bool(self.chapters) and self.chapters[0].start
+
+
+def write(here: House, order: Order) -> EmailMessage | None:
+    """The letter as it is right now; None where it has been overtaken and would only confuse."""
+    look = here.desk.look(order.table)
+    if overtaken(look, order) or _reachable_again(here, look, order):
+        return None
+    game, voice = look.game, Voice(look.game, look.names, order.language, order.seat)
+    playing = look.table.phase in ("playing", "over")
+    menu = tables.menu(game, look.table, order.seat)
+    scene = (
+        Scene(game, game.view(look.table.state, order.seat), players(look.names), order.seat, menu, order.language)
+        if playing
+        else None
+    )
+    sheet = _sheet(here, look, order, voice, scene, menu)
+    mail, report = _answered(here, order)
+    if report:
+        told = mail_reports.told(here, look, report, voice, order.seat)
+        sheet = replace(sheet, report=told, scores=_scores(look) if report.has("status") else sheet.scores)
+    return _message(here, order, sheet, scene, mail)
+
+
+def _about(look: Look, order: Order) -> int | None:
+    """The seat whose letters come back, where the letter says so."""
+    kind, _, seat = order.kind.partition("/")
+    return int(seat) if kind == "unreachable" and seat.isdecimal() and int(seat) < len(look.seats) else None
+
+
+def _reachable_again(here: House, look: Look, order: Order) -> bool:
+    about = _about(look, order)
+    return about is not None and about not in bounces.unreachable(here.desk, look.row.id)
+
+
+def _answered(here: House, order: Order) -> tuple[str, Report | None]:
+    """The mail that a letter answers: its own id, and what became of it."""
+    kind, _, number = order.kind.partition("/")
+    if kind not in ANSWERS or not number.isdecimal():
+        return "", None
+    with here.store.reading() as connection:
+        found = mail_reports.find(connection, int(number))
+    return (str(found[0].message_id), found[1]) if found else ("", None)
+
+
+def _scores(look: Look) -> tuple[tuple[str, int], ...]:
+    standing = look.game.standing(look.table.state) if look.table.phase in ("playing", "over") else ()
+    return tuple((name, own.score) for name, own in zip(look.names, standing, strict=False))
+
+
+def overtaken(look: Look, order: Order) -> bool:
+    """Whether the moment this letter speaks of has passed."""
+    seat = look.seats[order.seat]
+    match order.kind.partition("/")[0]:
+        case "turn" | "reminder":
+            return bool(seat.open_since != order.seq)
+        case "asked":
+            return look.table.asked is None or order.seat not in look.table.asked.waiting
+        case "pausing":
+            return look.table.pausing is None or order.seat not in look.table.pausing.waiting
+        case "paused":
+            return not look.table.paused
+        case "resumed":
+            return look.table.paused or seat.open_since is None
+        case "offer":
+            return not any(chair.offered for chair in look.table.seats) or look.table.phase == "over"
+        case "offered":
+            return not look.table.seats[order.seat].offered
+        case "relieved":
+            return look.table.seats[order.seat].status != "bot"
+        case "invitation":
+            return look.table.seats[order.seat].status != "empty" and look.table.phase == "over"
+    return False
+
+
+def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | None, menu: Menu) -> Sheet:
+    seat = look.seats[order.seat]
+    calendar, box = timing.calendar(order.calendar), look.game.META
+    entries = chronicle.since_own_move(here.desk.entries(look), order.seat)
+    link = f"{here.settings.address}/t/{here.desk.link_of(seat)}"
+    return Sheet(
+        kind=order.kind.partition("/")[0],
+        me=order.seat,
+        name=seat.name,
+        game=box.name,
+        title=in_game(order.language, box.name, box.title),
+        players=players(look.names),
+        organiser=look.names[0],
+        seats=look.seats,
+        to_move=tuple(one.name for one in look.seats if one.open_since is not None),
+        chapters=tuple(chronicle.chapters(look.game, entries, voice, order.seat))[-60:],
+        hints=answer_hints.of(look.game, menu, look.names, voice, order.language),
+        example=answer_hints.example(look.game, menu, look.names, order.language),
+        commands=answer_hints.commands(look.table, order.seat, look.game, order.language),
+        places=tuple(sorted((place, look.names[number]) for number, place in enumerate(look.table.places))),
+        board=board_text(scene) if scene else "",
+        alt=voice.alt(scene.view) if scene else "",
+        due=datetime.fromtimestamp(seat.due_at, calendar.here) if seat.due_at else None,
+        zone=calendar.zone.replace("_", " "),
+        box=in_game(order.language, box.name, box.about),
+        clock=look.clock,
+        link=link,
+        answer=here.desk.address_of(seat),
+        free=_free(here, look),
+        replay=f"{link}/replay",
+        said=Said.read(order.said),
+        receipt=look.row.head,
+        length=look.row.length,
+        seed=look.row.seed.hex() if look.table.phase == "over" else "",
+        started=scene is not None,
+        wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
+        talk=_talk(here, look, order.seat),
+        about="" if (about := _about(look, order)) is None else look.names[about],
+        scores=_scores(look) if look.table.phase == "over" else (),
+    )
+
+
+def _talk(here: House, look: Look, seat: int) -> tuple[tuple[str, str], ...]:
+    """What others have said since the last letter; nothing for somebody who has not sat down with them."""
+    if look.seats[seat].status == "invited":
+        return ()
+    with here.store.reading() as connection:
+        return tuple((look.names[one.seat], one.text) for one in talk.untold(connection, look.row.id, seat))
+
+
+def _free(here: House, look: Look) -> tuple[tuple[str, str], ...]:
+    """Whose seats are offered, and where to take them."""
+    free = [seat for seat in look.seats if look.table.seats[seat.seat].offered]
+    return tuple((seat.name, f"{here.settings.address}/offer/{substitutes.link(here.desk, seat)}") for seat in free)
+
+
+def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None, mail: str = "") -> EmailMessage:
+    order = replace(order, person=sheet.seats[order.seat].person or 0)
+    env = environment(order.language)
+    cid = f"{order.table}.{order.seq}.{order.seat}.board@{here.settings.mail_host}" if scene else ""
+    own, follows = _thread(here, order, mail)
+    paper = Paper(
+        subject=subject(sheet, order),
+        id=own,
+        text=env.get_template("mail/letter.txt").render(sheet=sheet),
+        html="" if order.plain else env.get_template("mail/letter.html").render(sheet=sheet, picture=cid),
+        title=sheet.title,
+        game=sheet.game,
+        follows=follows,
+        reply_to=sheet.answer,
+        picture=Picture(cid, pictures.png(board_svg(scene))) if scene and not order.plain else None,
+    )
+    return envelopes.message(here, order, paper)
+
+
+def subject(sheet: Sheet, order: Order) -> str:
+    """The same for every letter of a table, so that mail programs keep them together."""
+    names = ", ".join(player.name for player in sheet.players if player.name)
+    return f"{sheet.title}: {names} [{order.table[:6]}]"
+
+
+def _thread(here: House, order: Order, mail: str) -> tuple[str, tuple[str, ...]]:
+    """A letter's id, and what it follows. The id derives from what it is about: sent twice it is recognisable.
+
+    All letters follow the first, and one that answers a mail follows that mail.
+    """
+    host = here.settings.mail_host
+    root = f"<{order.table}.{order.seat}.table@{host}>"
+    if order.kind == "invitation":
+        return root, ()
+    own = f"<{order.table}.{order.seq}.{order.seat}.{order.kind.replace('/', '.')}@{host}>"
+    return own, (root, mail) if mail else (root,)

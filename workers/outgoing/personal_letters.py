@@ -1,0 +1,112 @@
+"""Letters that belong to a person and to no seat: the link to sign in, is this your address, and the one of the day."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from email.message import EmailMessage
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import Row, select
+
+from service import timing
+from service.house import House
+from service.store.schema import people
+from service.text.drawing import environment
+from service.text.languages import in_game
+from service.timing import HOUR
+from workers.outgoing import digest, envelopes
+from workers.outgoing.digest import Turn
+from workers.outgoing.envelopes import Order, Paper
+
+
+class Sheet(Struct, frozen=True):
+    """Everything the templates of such a letter may speak of."""
+
+    kind: str
+    name: str
+    wishes: str
+    zone: str
+    link: str = ""
+    until: datetime | None = None
+    title: str = ""
+    players: tuple[str, ...] = ()
+    joined: bool = False
+    turns: tuple[Turn, ...] = ()
+    more: int = 0
+
+
+def write(here: House, order: Order) -> EmailMessage | None:
+    """The letter as it is right now; None where it would come too late."""
+    kind, _, rest = order.kind.partition("/")
+    with here.store.reading() as connection:
+        person = connection.execute(select(people).where(people.c.id == order.person)).one()
+    sheet = WRITERS[kind](here, order, person, rest)
+    return _message(here, order, sheet) if sheet is not None else None
+
+
+def _enter(here: House, _: Order, person: Row[Any], at: str) -> Sheet | None:
+    """The link to sign in, good for an hour."""
+    until = int(at) + HOUR
+    if here.now() >= until:
+        return None
+    link = f"{here.settings.address}/enter/{here.links.enter(person.id, person.sessions, int(at))}"
+    until_there = datetime.fromtimestamp(until, timing.calendar(person.calendar).here)
+    return replace(_blank(here, person, "enter"), link=link, until=until_there)
+
+
+def _blank(here: House, person: Row[Any], kind: str) -> Sheet:
+    """A sheet with what every such letter says of its reader."""
+    zone = timing.calendar(person.calendar).zone.replace("_", " ")
+    return Sheet(kind, person.name, envelopes.wishes(here, person.id), zone)
+
+
+def _confirm(here: House, order: Order, person: Row[Any], table: str) -> Sheet | None:
+    """Whether an address is right, asked before letters go to others; named is the table they would invite to."""
+    if person.confirmed_at is not None:
+        return None
+    link = f"{here.settings.address}/confirm/{here.links.confirm(person.id, person.address)}"
+    sheet = replace(_blank(here, person, "confirm"), link=link)
+    look = here.desk.look(table.partition("/")[0]) if table else None
+    if look is None:
+        return sheet
+    title = in_game(order.language, look.game.META.name, look.game.META.title)
+    sitting = [seat for seat in look.seats if seat.person is not None]
+    names = tuple(seat.name for seat in sitting if seat.person != person.id)
+    joined = bool(sitting) and (sitting[0].person != person.id or sitting[0].link_number > 0)
+    return replace(sheet, title=title, players=names, joined=joined)
+
+
+def _digest(here: House, order: Order, person: Row[Any], _: str) -> Sheet | None:
+    """The letter of the day; nothing where no table waits for its reader any more."""
+    waiting = digest.waiting(here, person)
+    turns = tuple(turn for seat in waiting[: digest.MOST] if (turn := digest.turn(here, seat, person, order.language)))
+    more = max(0, len(waiting) - digest.MOST)
+    return replace(_blank(here, person, "digest"), turns=turns, more=more) if turns else None
+
+
+def _replaced(here: House, order: Order, person: Row[Any], seat: str) -> Sheet | None:
+    """Who plays on in a seat that was somebody's; nothing where it is his again."""
+    table, number = seat.split("/")[:2]
+    look = here.desk.look(table)
+    if look.seats[int(number)].person == person.id:
+        return None
+    title, taker = in_game(order.language, look.game.META.name, look.game.META.title), look.names[int(number)]
+    return replace(_blank(here, person, "replaced"), title=title, players=(taker,))
+
+
+WRITERS = {"enter": _enter, "confirm": _confirm, "digest": _digest, "replaced": _replaced}
+
+
+def _message(here: House, order: Order, sheet: Sheet) -> EmailMessage:
+    env = environment(order.language)
+    words: Any = env.get_template("mail/personal.txt").module
+    paper = Paper(
+        subject=" ".join(str(words.subject(sheet)).split()),
+        id=f"<{order.person}.{order.kind.replace('/', '.')}@{here.settings.mail_host}>",
+        text=env.get_template("mail/person.txt").render(sheet=sheet),
+        html="" if order.plain else env.get_template("mail/person.html").render(sheet=sheet),
+        title=sheet.title,
+    )
+    return envelopes.message(here, order, paper)

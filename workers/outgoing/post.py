@@ -1,0 +1,277 @@
+"""The post: sends every letter that is owed, at least once, and marks it after the mail server has taken it."""
+
+from __future__ import annotations
+
+import smtplib
+from collections.abc import Sequence
+from contextlib import suppress
+from email.message import EmailMessage
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import structlog
+from msgspec.structs import replace
+from sqlalchemy import Connection, Row, func, select, update
+
+from service import timing
+from service.accounts import bounces
+from service.house import House
+from service.people import letter_settings, vacations
+from service.people.letter_settings import Wishes
+from service.store import book
+from service.store.schema import letters, people, seats
+from service.timing import Calendar
+from workers import answer
+from workers.incoming import bounce_reports
+from workers.outgoing import digest, letter_kinds, personal_letters
+from workers.outgoing.envelopes import Order
+from workers.outgoing.letters import write
+
+log = structlog.get_logger()
+
+Due = Row[Any]
+BATCH = 25
+UNPROVEN = ("invitation",)
+TRIES = 24  # three to four days
+OWED = (
+    select(letters.c.id)
+    .where(letters.c.sent_at.is_(None))
+    .order_by(letters.c.due_at, letters.c.id)
+    .limit(BATCH)
+    .with_for_update(skip_locked=True)
+)
+
+
+def deliver() -> None:
+    """Send everything that is owed now."""
+    answer("post", deliver_some)
+
+
+def deliver_some(here: House) -> bool:
+    """Send some of the letters that are owed, if there are any."""
+    batch = claim(here)
+    send(here, batch)
+    return bool(batch)
+
+
+def claim(here: House) -> Sequence[Due]:
+    """Take some letters in hand: for a while nobody else will, and should we die, somebody else does afterwards."""
+    with here.store.writing() as connection:
+        wanted = connection.execute(OWED.where(letters.c.due_at <= here.now())).scalars().all()
+        if not wanted:
+            return []
+        lease = {"due_at": here.now() + here.settings.lease, "tries": letters.c.tries + 1}
+        connection.execute(update(letters).where(letters.c.id.in_(wanted)).values(**lease))
+        return _addressed(connection, wanted)
+
+
+def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
+    """These letters, each with whom it goes to: the holder of a seat, or the person whom it belongs to."""
+    seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
+    reader = people.c.id == func.coalesce(letters.c.person, seats.c.person)
+    joined = letters.outerjoin(seats, seat).outerjoin(people, reader)
+    columns = (
+        *(column for column in letters.c if column.name != "person"),
+        *(people.c.id.label("person"), people.c.address, people.c.language),
+        *(people.c.calendar, people.c.wishes, people.c.bounced_at, people.c.confirmed_at),
+        *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
+        seats.c.wishes.label("otherwise"),
+    )
+    return connection.execute(
+        select(*columns).select_from(joined).where(letters.c.id.in_(wanted)).order_by(letters.c.id)
+    ).all()
+
+
+def send(here: House, batch: Sequence[Due]) -> None:
+    """Write and send these letters over one connection."""
+    leaving = [row for row in batch if _leaves(here, row)]
+    ready = [(row, message) for row in leaving if (message := _written(here, row)) is not None]
+    if not ready:
+        return
+    try:
+        server = connect(here.relay)
+    except OSError as error:
+        log.warning("mail server not reached", error=str(error))
+        for row, _ in ready:
+            _later(here, row, str(error))
+        return
+    with suppress(smtplib.SMTPException), server:  # by the time it refuses our goodbye, all letters are marked
+        for place, (row, message) in enumerate(ready):
+            if not _post(here, server, row, message):
+                _back_in_line(here, [left for left, _ in ready[place + 1 :]])
+                return
+
+
+def _leaves(here: House, row: Due) -> bool:
+    """Whether a letter is for sending now; otherwise what becomes of it is noted."""
+    sort, outcome = letter_kinds.of(row.kind), _unsent(row)
+    if outcome:
+        _done(here, row, outcome)
+    elif _unproven(here, row):
+        _hold(here, row)
+    elif sort.fate(_wished(row).letters) == "gathered":
+        _gather(here, row)
+    elif sort.waits and (until := _until(here, row)):
+        _wait(here, row, until)
+    else:
+        return True
+    return False
+
+
+def _unsent(row: Due) -> str:
+    """Why a letter is never sent; empty where it is."""
+    sort = letter_kinds.of(row.kind)
+    if row.person is None:
+        return "nobody there"
+    if row.bounced_at is not None and sort is not letter_kinds.ANSWER:
+        return "address bounced"
+    return "not wanted" if sort.fate(_wished(row).letters) == "unwanted" else ""
+
+
+def _unproven(here: House, row: Due) -> bool:
+    """Whether it is not known yet that this reader's address is right; then no more than an invitation leaves."""
+    return bool(row.table) and row.kind not in UNPROVEN and here.settings.confirms and row.confirmed_at is None
+
+
+def _wished(row: Due) -> Wishes:
+    return letter_settings.at_table(row.wishes, row.otherwise or "")
+
+
+def _calendar(here: House, row: Due) -> Calendar:
+    """When the reader rests, with his vacations."""
+    with here.store.reading() as connection:
+        away = vacations.of(connection, row.person)
+    return replace(timing.calendar(row.calendar), away=tuple(away))
+
+
+def _gather(here: House, row: Due) -> None:
+    """Set a letter aside for the one letter of the day, which is owed with it."""
+    calendar = _calendar(here, row)
+    with here.store.writing() as connection:
+        digest.owe(connection, row.person, _wished(row).hour, calendar, here.now())
+        _mark(connection, row, here.now(), digest.GATHERED)
+
+
+def _until(here: House, row: Due) -> int | None:
+    """When the reader of a letter is up again; None where he is, or where his time would be over by then."""
+    now = here.now()
+    until = timing.awake(now, _calendar(here, row))
+    late = row.deadline is not None and row.deadline <= until
+    return until if until > now and not late else None
+
+
+def _wait(here: House, row: Due, until: int) -> None:
+    with here.store.writing() as connection:
+        same = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
+        connection.execute(same.values(due_at=until, tries=row.tries - 1))
+
+
+def _written(here: House, row: Due) -> EmailMessage | None:
+    order = Order(row.table or "", row.seq or 0, row.seat or 0, row.kind, row.address, row.name, row.language, row.said)
+    order = replace(order, person=row.person, plain=_wished(row).plain, calendar=row.calendar)
+    try:
+        message = write(here, order) if row.table else personal_letters.write(here, order)
+    except Exception as error:
+        log.exception("letter not written", letter=row.id)
+        _later(here, row, f"not written: {error}")
+        return None
+    if message is None:
+        _done(here, row, "overtaken")
+    return message
+
+
+def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage) -> bool:
+    """Hand one letter to the server; False where neither it nor our lease is good for another."""
+    if here.now() >= row.due_at:
+        return False
+    try:
+        server.send_message(message, f"{here.links.bounce(row.id)}@{here.settings.mail_host}", [row.address])
+    except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError) as error:
+        _refused(here, row, error)
+    except OSError as error:  # smtplib's own are among these
+        log.warning("mail server lost", letter=row.id, error=str(error))
+        _later(here, row, str(error))
+        return False
+    except Exception as error:
+        log.exception("letter not sent", letter=row.id)
+        _later(here, row, f"not sent: {error}")
+    else:
+        _done(here, row, "sent")
+    return True
+
+
+def _refused(here: House, row: Due, error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> None:
+    if not _permanent(error):
+        _later(here, row, str(error))
+        return
+    log.warning("letter refused for good", letter=row.id, error=str(error))
+    with here.store.writing() as connection:
+        _mark(connection, row, here.now(), f"refused: {error}")
+        if why := _gone(error):
+            bounces.note(connection, row.person, why, here.now())
+
+
+def _gone(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> str:
+    """What the server said of an address that will never take a letter; empty where something else displeased it."""
+    if isinstance(error, smtplib.SMTPDataError):
+        return ""
+    said = [(code, text.decode("utf-8", "replace")) for code, text in error.recipients.values()]
+    return " ".join(f"{code} {text}" for code, text in said if bounce_reports.gone(code, text))
+
+
+def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> bool:
+    if isinstance(error, smtplib.SMTPDataError):
+        return error.smtp_code >= 500
+    return all(code >= 500 for code, _ in error.recipients.values())
+
+
+def _done(here: House, row: Due, outcome: str) -> None:
+    """Mark a letter; a mark that the power takes away sends it again, and it is recognised."""
+    with here.store.noting() as connection:
+        _mark(connection, row, here.now(), outcome)
+
+
+def _mark(connection: Connection, row: Due, at: int, outcome: str) -> None:
+    same = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
+    connection.execute(same.values(sent_at=at, outcome=outcome, said=""))
+
+
+def _hold(here: House, row: Due) -> None:
+    """Nobody has proven yet that this address is right; until then no more than an invitation leaves."""
+    with here.store.writing() as connection:
+        waits = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
+        connection.execute(waits.values(due_at=book.HELD, tries=row.tries - 1))
+
+
+def _later(here: House, row: Due, why: str) -> None:
+    """Try again after a pause that doubles, up to six hours; in the end give up and say so."""
+    if row.tries >= TRIES:
+        _done(here, row, f"given up: {why}")
+        return
+    pause = min(2**row.tries * 5, 6 * 3600)
+    with here.store.writing() as connection:
+        again = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
+        connection.execute(again.values(due_at=here.now() + pause, outcome=why[:500]))
+
+
+def _back_in_line(here: House, rows: Sequence[Due]) -> None:
+    """These were in hand but not tried; whoever is next may have them at once."""
+    with here.store.writing() as connection:
+        for row in rows:
+            ours = update(letters).where(letters.c.id == row.id, letters.c.due_at == row.due_at)
+            connection.execute(ours.values(due_at=here.now(), tries=row.tries - 1))
+
+
+def connect(url: str) -> smtplib.SMTP:
+    """The mail server at `smtp://`, `smtps://` or `smtp+tls://` [user:password@]host[:port]."""
+    parts = urlsplit(url)
+    host = parts.hostname or "127.0.0.1"
+    if parts.scheme == "smtps":
+        server: smtplib.SMTP = smtplib.SMTP_SSL(host, parts.port or 465, timeout=30)
+    else:
+        server = smtplib.SMTP(host, parts.port or 25, timeout=30)
+        if parts.scheme == "smtp+tls":
+            server.starttls()
+    if parts.username:
+        server.login(unquote(parts.username), unquote(parts.password or ""))
+    return server
