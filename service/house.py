@@ -10,10 +10,9 @@ from redis import Redis
 
 from service.bells import Bells
 from service.links import Links
+from service.lru import Caches
 from service.settings import EMBEDDED, Settings, keep_secret
 from service.store import Store
-from service.tables.desk import Desk
-from service.tables.positions import Shelf
 
 Now = Callable[[], int]
 
@@ -23,7 +22,7 @@ def wall_clock() -> int:
 
 
 class House:
-    """The settings, and what is made from them: database, bells, links, the shelf of tables, and the desk."""
+    """The settings, and what is made from them: database, bells, links, caches."""
 
     def __init__(self, settings: Settings, now: Now = wall_clock, redis: Redis | None = None) -> None:
         if settings.database_url.startswith("sqlite:///"):
@@ -37,8 +36,7 @@ class House:
         self.inbound = ""  # where the local mailbox sends answers to
         self.secret = keep_secret(settings)
         self.links = Links(self.secret)
-        self.shelf = Shelf()
-        self.desk = Desk(settings, now, self.store, self.bells, self.links, self.shelf)
+        self.caches = Caches()
 
     def close(self) -> None:
         self.store.close()

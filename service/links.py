@@ -58,6 +58,17 @@ class Links:
         return base64.b32encode(made).decode().lower()
 
 
+def subject(token: str, parts: int) -> tuple[str, ...]:
+    """What a token says before its proof, in so many parts; those that are missing are empty."""
+    said = token.split(".")[:-1]
+    return tuple([*said, *[""] * parts][:parts])
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two secrets are the same, compared in constant time."""
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
 def hashed(token: str) -> str:
     """What is stored of a token."""
     return hashlib.sha256(token.encode()).hexdigest()

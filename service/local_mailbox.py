@@ -21,7 +21,7 @@ from service.house import House
 from service.store.schema import mailbox
 
 
-class Letter(Struct, frozen=True):
+class StoredLetter(Struct, frozen=True):
     """A letter in the local mailbox."""
 
     id: int
@@ -63,7 +63,7 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def reply(house: House, letter: Letter, text: str) -> None:
+def reply(house: House, letter: StoredLetter, text: str) -> None:
     """Answer a letter as a mail program would, by SMTP, what was written above what it quotes."""
     message = EmailMessage()
     message["From"], message["To"] = letter.recipient, letter.reply_to
@@ -80,21 +80,21 @@ def reply(house: House, letter: Letter, text: str) -> None:
         server.send_message(message, letter.recipient, [letter.reply_to])
 
 
-def newest(house: House, most: int = 60) -> Sequence[Letter]:
+def newest(house: House, most: int = 60) -> Sequence[StoredLetter]:
     """The newest letters, the last one first."""
     with house.store.reading() as connection:
         rows = connection.execute(select(mailbox).order_by(mailbox.c.id.desc()).limit(most)).all()
     return [_letter(row) for row in rows]
 
 
-def one(house: House, number: int) -> Letter | None:
+def one(house: House, number: int) -> StoredLetter | None:
     """A single letter."""
     with house.store.reading() as connection:
         row = connection.execute(select(mailbox).where(mailbox.c.id == number)).one_or_none()
     return _letter(row) if row else None
 
 
-def _letter(row: Any) -> Letter:
+def _letter(row: Any) -> StoredLetter:
     message = message_from_bytes(row.raw, policy=policy.default)
     assert isinstance(message, EmailMessage)
     bodies = {kind: part.get_content() for kind in ("plain", "html") if (part := message.get_body((kind,))) is not None}
@@ -103,7 +103,7 @@ def _letter(row: Any) -> Letter:
         for part in message.walk()
         if part.get_content_maintype() == "image"
     }
-    return Letter(
+    return StoredLetter(
         row.id,
         row.at,
         row.recipient,

@@ -19,10 +19,10 @@ from service import create_app
 from service.house import House
 from service.plans import branches
 from service.store.schema import mailbox, metadata, people, seats
-from service.tables import clerk, gallery, seat_settings, substitutes, talk
-from service.tables.desk import Invited, Place
+from service.tables import access, gallery, judging, opening, seat_settings, snapshots, substitutes, talk
+from service.tables.access import Place
+from service.tables.opening import Invited
 from tests import houses
-from workers import referee
 
 GAP = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
 ASKED = re.compile(r'(?:form|args|values)(?:\.get|\.getlist)?[(\[]"([^"{]+)"')
@@ -38,14 +38,14 @@ class Estate:
         self.app.config["WTF_CSRF_ENABLED"] = False
         self.played = houses.seated(here)
         self.shown = self._shown()
-        self.open = here.desk.open_table(
-            "kaiser", {}, [Invited("Olga", "olga@example.org"), Invited("", who="anybody")]
+        self.open = opening.open_table(
+            here, "kaiser", {}, [Invited("Olga", "olga@example.org"), Invited("", who="anybody")]
         )
         self.offered = self._offered()
         for place in self.played:
-            talk.say(here.desk, place, f"said by {place.seat}")
-            seat_settings.write(here.desk, place, f"noted by {place.seat}")
-            branches.begin(here.desk, place, 99)
+            talk.say(here, place, f"said by {place.seat}")
+            seat_settings.write(here, place, f"noted by {place.seat}")
+            branches.begin(here, place, 99)
         with here.store.writing() as connection:
             connection.execute(insert(mailbox), {"at": here.now(), "recipient": "b@example.org", "raw": LETTER})
 
@@ -54,20 +54,15 @@ class Estate:
         both = houses.seated(self.house)
         assert houses.judged(self.house, both[0], "resign").accepted
         for place in both:
-            seat_settings.release(self.house.desk, place, True)
+            seat_settings.release(self.house, place, True)
         return both
 
     def _offered(self) -> str:
         """The token of a seat that is offered."""
         place = houses.seated(self.house, pace=3_600)[0]
-        with self.house.store.writing() as connection:
-            desktop = clerk.take(connection, self.house.shelf, place.table)
-            assert desktop
-            desktop = clerk.enter(
-                desktop, None, Move("offer", (str(place.seat),)), self.house.now(), self.house.settings
-            )
-        referee.settled(self.house, desktop)
-        return substitutes.link(self.house.desk, self.house.desk.look(place.table).seats[place.seat or 0])
+        with judging.at_table(self.house, place.table) as work:
+            work.locked = judging.by_house(work.locked, Move("offer", (str(place.seat),)))
+        return substitutes.link(self.house, snapshots.look(self.house, place.table).seats[place.seat or 0])
 
     def person(self, name: str = "anna") -> int:
         with self.house.store.reading() as connection:
@@ -101,7 +96,7 @@ class Estate:
             "offer": self.offered,
         }
         place = self.played[0]
-        branch = branches.of(self.house.desk, place)
+        branch = branches.of(self.house, place)
         common: dict[str, Any] = {"name": "kaiser", "table": self.shown[0].table, "seq": 1}
         common |= {"filename": "depesche.css", "token": tokens.get(rule.rule.split("/")[1])}
         common |= {"number": branch[0].id if branch and "whatif" in rule.rule else 1}
@@ -139,6 +134,6 @@ class Estate:
             rows = connection.execute(select(*seats.c, people.c.address).select_from(joined)).all()
         for row in rows:
             note = [row.note] if row.note else []
-            own = [self.house.desk.link_of(row), self.house.links.wishes(row.person), row.address, *note]
+            own = [access.link_of(self.house, row), self.house.links.wishes(row.person), row.address, *note]
             found[row.table, row.seat] = own
         return found

@@ -17,8 +17,11 @@ from service.house import House
 from service.settings import Settings
 from service.store import Store
 from service.store.book import Verdict
-from service.tables.desk import Invited, Place
-from workers import referee, work_for
+from service.tables import access, opening, snapshots, submitting
+from service.tables.access import Place
+from service.tables.opening import Invited
+from workers import referee
+from workers.jobs import work_for
 
 NOON = 1_800_000_000
 NAMES = ("Anna", "Berta", "Clara", "Dora")
@@ -93,8 +96,8 @@ def opened(here: House, seats: int = 2, bots: int = 0, pace: int | None = None) 
     """The places of a new table, where only bots sit so far."""
     people = [Invited(name, f"{name.lower()}@example.org") for name in NAMES[: seats - bots]]
     guests = [*people, *(Invited(f"Bot {number + 1}") for number in range(bots))]
-    made = here.desk.open_table("kaiser", {}, guests, pace)
-    return [here.desk.find(link) for link in made.links if link]
+    made = opening.open_table(here, "kaiser", {}, guests, pace)
+    return [access.find(here, link) for link in made.links if link]
 
 
 def seated(here: House, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
@@ -107,24 +110,24 @@ def seated(here: House, seats: int = 2, bots: int = 0, pace: int | None = None) 
 
 def judged(here: House, place: Place, text: str, key: str = "", seen: int | None = None) -> Verdict:
     """What the referee says to this."""
-    submission = here.desk.submit(place, text, key, seen)
+    submission = submitting.submit(here, place, text, key, seen)
     referee.hear()
     return verdict(here, submission)
 
 
 def verdict(here: House, submission: int) -> Verdict:
-    said = here.desk.verdict(submission)
+    said = submitting.verdict(here, submission)
     assert said is not None
     return said
 
 
 def length(here: House, place: Place) -> int:
-    return int(here.desk.look(place.table).row.length)
+    return int(snapshots.look(here, place.table).row.length)
 
 
 def moves(here: House, place: Place) -> list[str]:
     """What this seat may do now."""
-    look = here.desk.look(place.table)
+    look = snapshots.look(here, place.table)
     assert place.seat is not None
     return [str(move) for move in menus.moves(tables.menu(look.game, look.table, place.seat))]
 

@@ -22,7 +22,8 @@ from service.accounts import preferences
 from service.commands.run import embedded
 from service.house import House, wall_clock
 from service.settings import Settings
-from service.tables.desk import Invited, Opened
+from service.tables import access, opening, snapshots, submitting
+from service.tables.opening import Invited, Opened
 from tests import houses
 
 Visit = Callable[..., Page]
@@ -38,7 +39,7 @@ class Running:
         self.address = house.settings.address
 
     def open(self, *guests: Invited, game: str = "kaiser", **options: str) -> Opened:
-        return self.house.desk.open_table(game, options, guests or (ANNA, BERT), 0)
+        return opening.open_table(self.house, game, options, guests or (ANNA, BERT), 0)
 
     def begin(self, *guests: Invited, game: str = "kaiser", letters: bool = False, **options: str) -> Opened:
         """A table at which everybody has sat down; where a test is about pages alone, letters need not be written."""
@@ -60,25 +61,27 @@ class Running:
 
     def do(self, link: str, move: str, key: str = "") -> None:
         """A move that arrives by another way than the page."""
-        desk = self.house.desk
-        said = desk.verdict(desk.submit(desk.find(link), move, key), 10)
+        house = self.house
+        said = submitting.verdict(house, submitting.submit(house, access.find(house, link), move, key), 10)
         assert said
         assert said.accepted, said.said
 
     def play_on(self, table: str, until: Callable[[Any], bool], whim: int = 1) -> None:
         """Chance moves at a table until its state is as wanted, handed in past the pages because that is quicker."""
-        desk, random = self.house.desk, Random(whim)
-        while not until((look := desk.look(table)).table.state):
+        house, random = self.house, Random(whim)
+        while not until((look := snapshots.look(house, table)).table.state):
             seat = tables.waiting_for(look.game, look.table)[0]
             move = bots.random_move(tables.menu(look.game, look.table, seat), random)
-            self.do(desk.link_of(look.seats[seat]), str(move))
+            self.do(access.link_of(house, look.seats[seat]), str(move))
 
     def no_letters(self, table: str) -> None:
         """From now on nobody at this table is written to."""
-        desk = self.house.desk
-        for seat in desk.look(table).seats:
+        house = self.house
+        for seat in snapshots.look(house, table).seats:
             if seat.person:
-                preferences.set_letters(desk, preferences.reader(desk, desk.links.wishes(seat.person)), "none", table)
+                preferences.set_letters(
+                    house, preferences.reader(house, house.links.wishes(seat.person)), "none", table
+                )
 
     def delivered(self, address: str) -> None:
         """Wait until a letter to this address is in the mailbox."""
@@ -89,10 +92,10 @@ class Running:
 
     def table_at(self, url: str) -> str:
         """The table of a page."""
-        return self.house.desk.find(url.split("/t/")[1].split("?")[0]).table
+        return access.find(self.house, url.split("/t/")[1].split("?")[0]).table
 
     def first(self, table: str) -> int:
-        look = self.house.desk.look(table)
+        look = snapshots.look(self.house, table)
         return tables.waiting_for(look.game, look.table)[0]
 
 

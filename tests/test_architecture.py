@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -76,6 +79,75 @@ def test_imports_follow_the_arrows() -> None:
 def test_a_wrong_arrow_would_be_found(file: str, line: str, wrong: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "read_text", lambda *_: line)
     assert wrong_imports(ROOT / file) == wrong
+
+
+# From the ground up: what stands on a floor imports only what stands below it, or beside it on the same floor.
+FLOORS = (
+    ("engine",),
+    ("service.numbers", "service.settings", "service.links", "service.lru", "service.bells", "service.timing"),
+    ("service.text",),
+    ("service.store", "service.receipts"),
+    ("service.house", "service.local_mailbox"),
+    ("service.people",),
+    ("service.tables",),
+    ("service.plans",),
+    ("service.accounts",),
+    ("service.web", "workers.jobs", "workers.process_pool"),
+    ("workers.incoming",),
+    ("workers.outgoing",),
+    ("workers",),
+    ("service.benches", "service.commands", "service.cli", "service"),
+)
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def floor_of(module: str) -> int:
+    """The floor of the longest prefix that is named; `service` alone is the factory of the web application."""
+    known = {name: floor for floor, names in enumerate(FLOORS) for name in names}
+    prefixes = [".".join(module.split(".")[:length]) for length in range(module.count(".") + 1, 0, -1)]
+    return next(known[name] for name in prefixes if name in known and (name != "service" or module == "service"))
+
+
+@functools.cache
+def imported() -> dict[str, set[str]]:
+    """For each module of ours the modules of ours that it imports, also those only for type checking."""
+    paths = {module_of(path): path for path in sources(*OURS) if "/migrations/" not in name_of(path)}
+    return {
+        module: {found for name in imports(path) if (found := meant(name, paths))} for module, path in paths.items()
+    }
+
+
+def meant(name: str, paths: Mapping[str, Path]) -> str | None:
+    """The module behind an imported name; a package only where the name is defined in its `__init__.py`."""
+    package, _, last = name.rpartition(".")
+    if name in paths:
+        return name if paths[name].name != "__init__.py" else None
+    return package if package in paths and last in paths[package].read_text("utf-8") else None
+
+
+def test_imports_go_down_one_floor_after_the_other() -> None:
+    up = {
+        (module, other)
+        for module, others in imported().items()
+        for other in others
+        if floor_of(other) > floor_of(module)
+    }
+    assert up == set()
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    order = TopologicalSorter({module: others - {module} for module, others in imported().items()})
+    order.prepare()  # raises CycleError and names the circle
+
+
+def test_no_two_modules_and_no_two_public_classes_share_a_name() -> None:
+    paths = [path for path in sources("service", "workers") if "/migrations/" not in name_of(path)]
+    modules = Counter(path.stem for path in paths if path.name != "__init__.py")
+    classes = Counter(node.name for path in paths for node in public(path) if isinstance(node, ast.ClassDef))
+    assert [name for names in (modules, classes) for name, count in names.items() if count > 1] == []
 
 
 def games() -> list[str]:

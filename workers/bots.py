@@ -14,9 +14,11 @@ from engine.game import Game
 from engine.menu import Move
 from service.house import House
 from service.store.schema import seats, submissions
-from service.tables.clerk import STAND_INS
-from service.tables.desk import Place
-from workers import house, process_pool
+from service.tables import snapshots, submitting
+from service.tables.access import Place
+from service.tables.clerk import BOT_STATUSES
+from workers import process_pool
+from workers.jobs import house
 
 log = structlog.get_logger()
 
@@ -34,19 +36,21 @@ def move() -> None:
 
 def waiting(here: House) -> list[tuple[str, int]]:
     """The seats whose menu is open and whom no person holds."""
-    wanted = select(seats.c.table, seats.c.seat).where(seats.c.open_since.is_not(None), seats.c.status.in_(STAND_INS))
+    wanted = select(seats.c.table, seats.c.seat).where(
+        seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES)
+    )
     with here.store.reading() as connection:
         return [(row.table, row.seat) for row in connection.execute(wanted)]
 
 
 def _move(here: House, place: Place) -> None:
     """Hand in a move for this seat, once for each position."""
-    look = here.desk.look(place.table)
+    look = snapshots.look(here, place.table)
     assert place.seat is not None
     key = f"bot/{look.table.length}"
     if tables.menu(look.game, look.table, place.seat) and not _handed_in(here, place, key):
         chosen = choose(here, look.game, look.table.state, place.seat)
-        here.desk.submit(place, str(chosen), key)
+        submitting.submit(here, place, str(chosen), key)
 
 
 def _handed_in(here: House, place: Place, key: str) -> bool:

@@ -15,10 +15,10 @@ from service import timing
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters, mails, people, seats, submissions
-from service.tables import clerk, standing_orders
-from service.tables.clerk import Desktop
-from service.tables.desk import Look
-from workers import bots, referee
+from service.tables import clerk, judging, snapshots
+from service.tables.clerk import LockedTable
+from service.tables.snapshots import Snapshot
+from workers import bots
 
 KEPT = 60 * DAY  # so long the words of a mail
 SWEPT = 100
@@ -90,26 +90,24 @@ def expire(here: House) -> None:
 
 
 def _expire(here: House, table: str, seat: int) -> None:
-    look = here.desk.look(table)
+    look = snapshots.look(here, table)
     if not tables.menu(look.game, look.table, seat):
         return
     command = consequence(here, look, seat)
     try:
-        with here.store.writing() as connection:
-            desktop = clerk.take(connection, here.shelf, table)
-            if desktop is None or desktop.table.length != look.table.length:
-                return  # somebody moved in the meantime
-            late_at = desktop.seats[seat].late_at
+        with judging.at_table(here, table) as work:
+            late_at = work.locked.seats[seat].late_at
+            if work.locked.table.length != look.table.length:
+                return  # a player moved in the meantime
             if late_at is None or late_at > here.now():
                 return  # a calendar was changed in the meantime
-            desktop = clerk.enter(desktop, None, command, here.now(), here.settings)
-            desktop = standing_orders.follow(_offered(here, desktop, seat), here.now(), here.settings)
+            expired = _offered(clerk.enter(work.locked, None, command), seat)
+            work.locked = judging.go_on(work.locked, expired)
     except IntegrityError:
         return  # another clock was quicker
-    referee.settled(here, desktop)
 
 
-def consequence(here: House, look: Look, seat: int) -> Move:
+def consequence(here: House, look: Snapshot, seat: int) -> Move:
     """What befalls a seat that is late at this table."""
     match look.clock.late:
         case "seat":
@@ -122,13 +120,13 @@ def consequence(here: House, look: Look, seat: int) -> Move:
     return Move("expire", (str(seat), move.verb, *move.args))
 
 
-def _offered(here: House, desktop: Desktop, seat: int) -> Desktop:
-    """Somebody else may take the seat of who has been late too often."""
-    held, chair, often = desktop.seats[seat], desktop.table.seats[seat], desktop.clock.offer_after
-    lost = held.misses >= often or chair.status == "resigned"
-    if not often or not lost or chair.offered or desktop.table.phase != "playing":
-        return desktop
-    return clerk.enter(desktop, None, Move("offer", (str(seat),)), here.now(), here.settings)
+def _offered(locked: LockedTable, seat: int) -> LockedTable:
+    """Another person may take the seat of a player who was late too often."""
+    row, chair, often = locked.seats[seat], locked.table.seats[seat], locked.clock.offer_after
+    lost = row.misses >= often or chair.status == "resigned"
+    if not often or not lost or chair.offered or locked.table.phase != "playing":
+        return locked
+    return clerk.enter(locked, None, Move("offer", (str(seat),)))
 
 
 def ring(here: House) -> None:
@@ -137,7 +135,7 @@ def ring(here: House) -> None:
         "referee": select(submissions.c.id).where(submissions.c.accepted.is_(None)),
         "inbox": select(mails.c.id).where(mails.c.read_at.is_(None)),
         "post": select(letters.c.id).where(letters.c.sent_at.is_(None), letters.c.due_at <= here.now()),
-        "bots": select(seats.c.seat).where(seats.c.open_since.is_not(None), seats.c.status.in_(clerk.STAND_INS)),
+        "bots": select(seats.c.seat).where(seats.c.open_since.is_not(None), seats.c.status.in_(clerk.BOT_STATUSES)),
     }
     with here.store.reading() as connection:
         due = [bell for bell, wanted in waiting.items() if connection.execute(wanted.limit(1)).first()]

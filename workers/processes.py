@@ -17,7 +17,8 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import TimerDeathPenalty
 
 from service.house import House
-from workers import clock, process_pool, work_for
+from workers import clock, process_pool
+from workers.jobs import work_for
 
 QUEUES = ("referee", "post", "bots")
 TICK = 1.0

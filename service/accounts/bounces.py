@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
+from service.house import House
 from service.people.register import forgotten
 from service.store import book
 from service.store.book import Owed
 from service.store.schema import people, seats, tables
-from service.tables.desk import Desk
 
 LONGEST_REASON = 300
 
@@ -39,9 +39,9 @@ def _tell(connection: Connection, place: Any, person: int, at: int) -> None:
         book.owe(connection, place.table, place.length - 1, Owed(seat, f"unreachable/{place.seat}", due))
 
 
-def unreachable(desk: Desk, table: str) -> Collection[int]:
+def unreachable(house: House, table: str) -> Collection[int]:
     """The seats of a table whose holders' letters come back."""
     joined = seats.join(people, people.c.id == seats.c.person)
     bounced = select(seats.c.seat).select_from(joined).where(seats.c.table == table, people.c.bounced_at.is_not(None))
-    with desk.store.reading() as connection:
+    with house.store.reading() as connection:
         return set(connection.execute(bounced).scalars())

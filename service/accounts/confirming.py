@@ -1,104 +1,81 @@
-"""Proving an address: by the link in a letter to it, and until then no letter leaves in its owner's name."""
+"""Proving an address by the link in a letter to it; until then no letter leaves in its owner's name."""
 
 from __future__ import annotations
 
-import hmac
 from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, select
 
 from engine.refusal import Refused
+from service import links as tokens
+from service.house import House
 from service.people import limits, register
 from service.store import book
 from service.store.schema import letters, seats
-from service.store.schema import people as people_table
-from service.tables import clerk
-from service.tables.desk import Desk, Look, Place, Unknown
-from service.tables.joining import organiser
+from service.tables import access, snapshots
+from service.tables.access import Place, Unknown
 
 
-def asked(desk: Desk, token: str) -> Any:
+def asked(house: House, token: str) -> Any:
     """The person whose address this token would prove."""
-    number, _, _ = token.partition(".")
-    with desk.store.reading() as connection:
-        person = find(connection, number)
-    if person is None or not hmac.compare_digest(
-        desk.links.confirm(person.id, person.address).encode(), token.encode()
-    ):
+    (number,) = tokens.subject(token, 1)
+    with house.store.reading() as connection:
+        person = register.find(connection, number)
+    if person is None or not tokens.same(house.links.confirm(person.id, person.address), token):
         raise Unknown("This link confirms no address; please use the one in the newest letter you have from us.")
     return person
 
 
-def find(connection: Connection, number: str) -> Any:
-    """The person of that number, as it stands in a token."""
-    if not number.isascii() or not number.isdecimal() or len(number) > 18:
-        return None
-    return connection.execute(select(people_table).where(people_table.c.id == int(number))).one_or_none()
-
-
-def confirm(desk: Desk, token: str) -> list[str]:
+def confirm(house: House, token: str) -> list[str]:
     """The address is proven; the result is the links of the tables whose letters waited for that."""
-    person = asked(desk, token)
-    with desk.store.writing() as connection:
-        waiting = register.confirmed(connection, person.id, desk.now())
+    person = asked(house, token)
+    with house.store.writing() as connection:
+        waiting = register.confirmed(connection, person.id, house.now())
         own = select(seats).where(seats.c.person == person.id, seats.c.table.in_(waiting))
-        links = [desk.link_of(seat) for seat in connection.execute(own)]
-    desk.bells.ring("post")
+        links = [access.link_of(house, seat) for seat in connection.execute(own)]
+    house.bells.ring("post")
     return links
 
 
-def by_seat(desk: Desk, place: Place) -> None:
-    """Whoever is about to take a seat that only a letter leads to has proven that address.
+def by_seat(house: House, place: Place) -> None:
+    """A player who takes a seat that only a letter leads to has proven that address.
 
-    Whoever sits there already proves nothing: he may have come by the link of an open table, with any address.
+    A player who sits there already proves nothing: he may have come by the link of an open table, with any address.
     """
-    look = desk.look(place.table)
-    if not desk.settings.confirms or place.seat is None or place.seat == organiser(look):
+    look = snapshots.look(house, place.table)
+    if not house.settings.confirms or place.seat is None or place.seat == book.organiser(look.seats):
         return
     person = look.seats[place.seat].person if look.seats[place.seat].status == "invited" else None
     if person is not None:
-        with desk.store.writing() as connection:
-            register.confirmed(connection, person, desk.now())
-        desk.bells.ring("post")
+        with house.store.writing() as connection:
+            register.confirmed(connection, person, house.now())
+        house.bells.ring("post")
 
 
-def awaited(desk: Desk, look: Look, seat: int | None) -> str:
-    """The address of this seat's holder that is still to be proven; empty where none is."""
-    person = None if seat is None else look.seats[seat].person
-    if person is None or not desk.settings.confirms:
-        return ""
-    with desk.store.reading() as connection:
-        unproven = select(people_table.c.address).where(
-            people_table.c.id == person, people_table.c.confirmed_at.is_(None)
-        )
-        return str(connection.execute(unproven).scalar_one_or_none() or "")
-
-
-def correct(desk: Desk, place: Place, text: str) -> None:
+def correct(house: House, place: Place, text: str) -> None:
     """The organiser mistyped his own address; the question goes to the right one, and the wrong one is forgotten.
 
     Unless a letter went there already: that is remembered, so that nobody is written to in this way again and again.
     """
     address = register.clean_address(text)
-    with desk.store.writing() as connection:
-        desktop = clerk.take(connection, desk.shelf, place.table)
-        assert desktop
+    with house.store.writing() as connection:
+        row = book.lock(connection, place.table)
         sitting = book.seats_of(connection, place.table)
-        first = next((seat for seat in sitting if seat.person is not None), None)
-        if first is None or first.seat != place.seat or not desktop.row.held:
+        seat = book.organiser(sitting)
+        if seat is None or seat != place.seat or row is None or not row.held:
             raise Refused("This address is confirmed already, or is not yours to change.")
-        person = register.person(connection, address, first.name, desk.now())
-        if any(seat.person == person and seat.seat != first.seat for seat in sitting):
+        own = sitting[seat]
+        person = register.person(connection, address, own.name, house.now())
+        if any(other.person == person and other.seat != seat for other in sitting):
             raise Refused("Somebody else at this table has this address; please give your own.")
-        limits.refuse(connection, desk.settings, person, [], desk.now())
-        own = (seats.c.table == place.table, seats.c.seat == first.seat)
-        connection.execute(update(seats).where(*own).values(person=person))
+        limits.refuse(connection, house.settings, person, [], house.now())
+        book.change_seat(connection, place.table, seat, person=person)
         if register.is_confirmed(connection, person):
-            register.confirmed(connection, person, desk.now())
+            register.confirmed(connection, person, house.now())
         else:
-            book.owe_person(connection, person, f"confirm/{place.table}", desk.now())
-        _forget_mistyped(connection, first.person, person, f"confirm/{place.table}")
-    desk.bells.ring("post")
+            book.owe_person(connection, person, f"confirm/{place.table}", house.now())
+        _forget_mistyped(connection, own.person, person, f"confirm/{place.table}")
+    house.bells.ring("post")
 
 
 def _forget_mistyped(connection: Connection, old: int, new: int, kind: str) -> None:

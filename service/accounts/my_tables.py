@@ -11,16 +11,17 @@ from sqlalchemy import Connection, Select, case, func, select
 
 from engine import catalogue
 from engine.record import Ended
+from service.house import House
 from service.store import book
 from service.store.schema import seats, tables
-from service.tables.desk import Desk
+from service.tables import access
 from service.tables.positions import entries
 
 PAGE = 20
 UNRANKED = 100  # so many games from before places were noted are looked through at a time
 
 
-class Mine(Struct, frozen=True):
+class MyTable(Struct, frozen=True):
     """A table where this person has a seat."""
 
     table: str
@@ -35,7 +36,7 @@ class Mine(Struct, frozen=True):
     place: int | None = None
 
 
-class Against(Struct, frozen=True):
+class Opponent(Struct, frozen=True):
     """Somebody one has played with: how many games, and in how many of them one was ahead or behind."""
 
     name: str
@@ -44,34 +45,34 @@ class Against(Struct, frozen=True):
     behind: int
 
 
-class Record(Struct, frozen=True):
+class PlayerRecord(Struct, frozen=True):
     """What has been played: for each game how often which place was reached, and against whom."""
 
     games: dict[str, dict[int, int]]
-    opponents: tuple[Against, ...]
+    opponents: tuple[Opponent, ...]
 
 
-def running(desk: Desk, person: int) -> list[Mine]:
+def running(house: House, person: int) -> list[MyTable]:
     """Tables that have not ended; the most urgent first."""
-    with desk.store.reading() as connection:
+    with house.store.reading() as connection:
         wanted = _own(person).where(tables.c.phase != "over").order_by(tables.c.opened_at, tables.c.id)
-        found = _told(desk, connection, connection.execute(wanted).all())
+        found = _told(house, connection, connection.execute(wanted).all())
     return sorted(found, key=lambda mine: (not mine.to_move, mine.due_at is None, mine.due_at or 0))
 
 
-def finished(desk: Desk, person: int, page: int = 0) -> list[Mine]:
+def finished(house: House, person: int, page: int = 0) -> list[MyTable]:
     """Tables that have ended, the latest first, a page at a time and one more where there is a next page."""
-    with desk.store.reading() as connection:
+    with house.store.reading() as connection:
         newest = _own(person).where(tables.c.phase == "over").order_by(tables.c.ended_at.desc(), tables.c.id)
         rows = connection.execute(newest.limit(PAGE + 1).offset(page * PAGE)).all()
-        return _told(desk, connection, rows)
+        return _told(house, connection, rows)
 
 
-def played(desk: Desk, person: int) -> Record:
+def played(house: House, person: int) -> PlayerRecord:
     """The person's record, counted by the database."""
-    _rank(desk, person)
-    with desk.store.reading() as connection:
-        return Record(_places(connection, person), _opponents(connection, person))
+    _rank(house, person)
+    with house.store.reading() as connection:
+        return PlayerRecord(_places(connection, person), _opponents(connection, person))
 
 
 def _own(person: int) -> Select[Any]:
@@ -79,17 +80,17 @@ def _own(person: int) -> Select[Any]:
     return select(*columns).select_from(seats.join(tables)).where(seats.c.person == person)
 
 
-def _told(desk: Desk, connection: Connection, rows: Sequence[Any]) -> list[Mine]:
+def _told(house: House, connection: Connection, rows: Sequence[Any]) -> list[MyTable]:
     names = defaultdict[str, dict[int, str]](dict)
     sitting = select(seats.c.table, seats.c.seat, seats.c.name).where(seats.c.table.in_([row.table for row in rows]))
     for seat in connection.execute(sitting.order_by(seats.c.table, seats.c.seat)):
         names[seat.table][seat.seat] = seat.name
     return [
-        Mine(
+        MyTable(
             row.table,
             row.game,
             row.seat,
-            desk.link_of(row),
+            access.link_of(house, row),
             tuple(name for seat, name in names[row.table].items() if seat != row.seat),
             row.phase,
             row.open_since is not None and row.status == "taken",
@@ -115,7 +116,7 @@ def _places(connection: Connection, person: int) -> dict[str, dict[int, int]]:
     return dict(found)
 
 
-def _opponents(connection: Connection, person: int) -> tuple[Against, ...]:
+def _opponents(connection: Connection, person: int) -> tuple[Opponent, ...]:
     other = seats.alias()
     met = (other.c.table == seats.c.table) & other.c.person.is_not(None) & (other.c.person != person)
     counted = (
@@ -131,17 +132,17 @@ def _opponents(connection: Connection, person: int) -> tuple[Against, ...]:
         .order_by(func.count().desc(), func.max(other.c.name))
         .limit(PAGE)
     )
-    return tuple(Against(*row) for row in connection.execute(counted))
+    return tuple(Opponent(*row) for row in connection.execute(counted))
 
 
-def _rank(desk: Desk, person: int) -> None:
+def _rank(house: House, person: int) -> None:
     """Note the places of games that ended before they were noted at once; the last entry of a log tells them."""
     unranked = select(tables).select_from(seats.join(tables))
     wanted = unranked.where(seats.c.person == person, tables.c.phase == "over", seats.c.place.is_(None))
-    with desk.store.reading() as connection:
+    with house.store.reading() as connection:
         rows = connection.execute(wanted.limit(UNRANKED)).all()
     for row in rows:
-        with desk.store.writing() as connection:
+        with house.store.writing() as connection:
             (last,) = entries(connection, catalogue.find(row.game), row.id, row.length - 1, row.length)
             places = next(event.places for event in last.events if isinstance(event, Ended))
             book.rank(connection, row.id, places)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import hmac
 from typing import Any
 
 from msgspec import Struct
 from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from engine.refusal import Refused
-from service.accounts.confirming import find
+from service import links, numbers
+from service.house import House
 from service.links import hashed
 from service.people import limits, register
 from service.store import book
 from service.store.schema import letters, seats
 from service.store.schema import people as people_table
-from service.tables.desk import Desk, Unknown
+from service.tables.access import Unknown
 from service.timing import HOUR
 
 
@@ -26,78 +26,75 @@ class Visit(Struct, frozen=True):
     sessions: int
 
 
-def knock(desk: Desk, text: str) -> None:
-    """Owe a letter with a link to whoever has this address; who asks learns nothing about it."""
+def knock(house: House, text: str) -> None:
+    """Owe a sign-in letter to this address; the answer does not tell whether anybody has it."""
     address = register.clean_address(text)
     local, _, domain = address.rpartition("@")
     typed = {address, f"{local.lower()}@{domain}", f"{local.capitalize()}@{domain}"}
-    with desk.store.writing() as connection:
+    with house.store.writing() as connection:
         known = select(people_table.c.id).where(people_table.c.address.in_(typed))
         for person in connection.execute(known).scalars().all():
-            if limits.may_be_written(connection, person, desk.now()):
-                book.owe_person(connection, person, f"enter/{desk.now()}", desk.now())
-        _tear_up(connection, desk.now())
-    desk.bells.ring("post")
+            if limits.may_be_written(connection, person, house.now()):
+                book.owe_person(connection, person, f"enter/{house.now()}", house.now())
+        _write_in_vain(connection, house.now())
+    house.bells.ring("post")
 
 
-def _tear_up(connection: Connection, at: int) -> None:
-    """Write to nobody, and tear it up: so every answer takes the time of the disk, and tells nothing by that."""
+def _write_in_vain(connection: Connection, at: int) -> None:
+    """Constant time: an unknown address costs a write too, so that addresses cannot be probed."""
     made = connection.execute(insert(letters).returning(letters.c.id), {"kind": "enter/0", "due_at": at})
     connection.execute(delete(letters).where(letters.c.id == made.scalar_one()))
 
 
-def invited(desk: Desk, token: str) -> Any:
+def invited(house: House, token: str) -> Any:
     """The person whom this token lets in."""
-    number, _, rest = token.partition(".")
-    written, _, _ = rest.partition(".")
-    with desk.store.reading() as connection:
-        person = find(connection, number)
-    at = int(written) if written.isascii() and written.isdecimal() and len(written) < 19 else 0
-    if person is None or not hmac.compare_digest(
-        desk.links.enter(person.id, person.sessions, at).encode(), token.encode()
-    ):
+    number, written = links.subject(token, 2)
+    with house.store.reading() as connection:
+        person = register.find(connection, number)
+    at = numbers.read(written) or 0
+    if person is None or not links.same(house.links.enter(person.id, person.sessions, at), token):
         raise _too_old()
-    if not at <= desk.now() < at + HOUR or (person.signed_at is not None and person.signed_at >= at):
+    if not at <= house.now() < at + HOUR or (person.signed_at is not None and person.signed_at >= at):
         raise _too_old()
     return person
 
 
-def enter(desk: Desk, token: str) -> Visit:
+def enter(house: House, token: str) -> Visit:
     """Sign in; the token, and every older one, is used up, and the address is proven."""
-    person = invited(desk, token)
-    with desk.store.writing() as connection:
+    person = invited(house, token)
+    with house.store.writing() as connection:
         unused = or_(people_table.c.signed_at.is_(None), people_table.c.signed_at == person.signed_at)
         own = (people_table.c.id == person.id, people_table.c.sessions == person.sessions, unused)
-        if not connection.execute(update(people_table).where(*own).values(signed_at=desk.now())).rowcount:
+        if not connection.execute(update(people_table).where(*own).values(signed_at=house.now())).rowcount:
             raise _too_old()
-        register.confirmed(connection, person.id, desk.now())
-    desk.bells.ring("post")
+        register.confirmed(connection, person.id, house.now())
+    house.bells.ring("post")
     return Visit(person.id, person.sessions)
 
 
-def visitor(desk: Desk, visit: Visit) -> Any:
+def visitor(house: House, visit: Visit) -> Any:
     """The person who has signed in; None where that is over."""
     own = select(people_table).where(people_table.c.id == visit.person, people_table.c.sessions == visit.sessions)
-    with desk.store.reading() as connection:
+    with house.store.reading() as connection:
         return connection.execute(own).one_or_none()
 
 
-def leave_everywhere(desk: Desk, person: int) -> None:
+def leave_everywhere(house: House, person: int) -> None:
     """Sign out on every device, and make every letter that would sign in worthless."""
-    with desk.store.writing() as connection:
+    with house.store.writing() as connection:
         own = update(people_table).where(people_table.c.id == person)
         connection.execute(own.values(sessions=people_table.c.sessions + 1))
 
 
-def renew(desk: Desk, person: int, table: str, seat: int) -> None:
+def renew(house: House, person: int, table: str, seat: int | None) -> None:
     """Give a seat of this person's a new link; the old one leads nowhere any more."""
     own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person)
-    with desk.store.writing() as connection:
+    with house.store.writing() as connection:
         held = connection.execute(select(seats).where(*own).with_for_update()).one_or_none()
         if held is None:
             raise Refused("This seat is not yours; please look at your own tables.")
         number = held.link_number + 1
-        link = hashed(desk.links.seat(table, seat, number))
+        link = hashed(house.links.seat(table, held.seat, number))
         connection.execute(update(seats).where(*own).values(link=link, link_number=number))
 
 

@@ -86,7 +86,7 @@ def games() -> Iterator[Measure]:
 
 
 def _games(name: str, game: Game, seats: int) -> Iterator[Measure]:
-    table, courses = playout.Table(game, game.META.options(), seats), list[playout.Course]()
+    table, courses = playout.PlayoutTable(game, game.META.options(), seats), list[playout.PlayedGame]()
     for number in count():
         courses.append(playout.run(table, f"bench-{number}"))
         if courses[-1].broken:

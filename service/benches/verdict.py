@@ -14,7 +14,9 @@ from engine import table as tables
 from service.benches import Measure, bench
 from service.house import House
 from service.settings import Settings
-from service.tables.desk import Invited, Place
+from service.tables import access, opening, snapshots, submitting
+from service.tables.access import Place
+from service.tables.opening import Invited
 
 SUBMISSIONS = 300
 P50_MS, P99_MS = 10.0, 40.0
@@ -56,14 +58,14 @@ class Players:
         """How many seconds one of them waited for the verdict on a move."""
         place, move = self._next()
         begun = time.perf_counter()
-        verdict = self._house.desk.verdict(self._house.desk.submit(place, move), 10)
+        verdict = submitting.verdict(self._house, submitting.submit(self._house, place, move), 10)
         took = time.perf_counter() - begun
         if verdict is None or not verdict.accepted:
             raise AssertionError(f"{move} was not accepted: {verdict}")
         return took
 
     def _next(self) -> tuple[Place, str]:
-        look = self._house.desk.look(self._places[0].table)
+        look = snapshots.look(self._house, self._places[0].table)
         if look.table.phase == "over":
             self._places = self._seated()
             return self._next()
@@ -72,9 +74,9 @@ class Players:
         return place, str(menus.pick(menu, self._random.randrange))
 
     def _seated(self) -> list[Place]:
-        desk = self._house.desk
+        house = self._house
         guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta", "Clara")]
-        places = [desk.find(link) for link in desk.open_table("kaiser", {}, guests).links]
+        places = [access.find(house, link) for link in opening.open_table(house, "kaiser", {}, guests).links]
         for place in places:
-            desk.verdict(desk.submit(place, "sit word"), 10)
+            submitting.verdict(house, submitting.submit(house, place, "sit word"), 10)
         return places

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from service import numbers
 from service.commands import terminal
 from service.commands.replay import load
 from service.commands.terminal import (
@@ -110,9 +111,10 @@ def receipt(text: str) -> Receipt:
     from engine.audit import HASH, Receipt
 
     found, _, length = text.strip().lower().partition("@")
-    if not HASH.fullmatch(found) or not length.isascii() or not length.isdigit() or len(length) > 9:
+    number = numbers.read(length)
+    if not HASH.fullmatch(found) or number is None:
         raise ArgumentTypeError(f"“{text}” is not a receipt; one is 64 hexadecimal digits, @ and a number of entries")
-    return Receipt(found, int(length))
+    return Receipt(found, number)
 
 
 def _add_export(subparsers: Subparsers[Parser]) -> None:

@@ -24,7 +24,7 @@ LIMIT = 100_000
 CHUNK = 500
 
 
-class Table(Struct, frozen=True):
+class PlayoutTable(Struct, frozen=True):
     """What is played."""
 
     game: Any
@@ -32,7 +32,7 @@ class Table(Struct, frozen=True):
     seats: int
 
 
-class Course(Struct):
+class PlayedGame(Struct):
     """How one game went: the moves after the set-up, the time they took, and what was wrong with it, if anything."""
 
     seed: str
@@ -87,7 +87,7 @@ def chosen(pairs: Sequence[str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-def _table(name: str, seats: int | None, pairs: Mapping[str, str]) -> Table:
+def _table(name: str, seats: int | None, pairs: Mapping[str, str]) -> PlayoutTable:
     from engine import catalogue, options
     from engine import game as games
 
@@ -97,10 +97,10 @@ def _table(name: str, seats: int | None, pairs: Mapping[str, str]) -> Table:
     why = games.objection(game, settled, seats)
     if why:
         raise Misuse(str(why))
-    return Table(game, settled, seats)
+    return PlayoutTable(game, settled, seats)
 
 
-def _courses(table: Table, seed: str, count: int, limit: int) -> Iterator[Course]:
+def _courses(table: PlayoutTable, seed: str, count: int, limit: int) -> Iterator[PlayedGame]:
     """The games one after the other, up to the first that breaks a promise; each has a seed of its own to repeat it."""
     for number in range(count):
         course = run(table, f"{seed}-{number}" if number else seed, limit)
@@ -109,9 +109,9 @@ def _courses(table: Table, seed: str, count: int, limit: int) -> Iterator[Course
             return
 
 
-def run(table: Table, seed: str, limit: int = LIMIT) -> Course:
+def run(table: PlayoutTable, seed: str, limit: int = LIMIT) -> PlayedGame:
     """One whole game, checked; what breaks is noted in the course."""
-    course = Course(seed)
+    course = PlayedGame(seed)
     try:
         course.winners = _winners(_play(table, course, limit))
     except Broken as broken:
@@ -127,7 +127,7 @@ class Broken(Exception):
     """A promise of the contract that a game does not keep."""
 
 
-def _play(table: Table, course: Course, limit: int) -> tuple[Standing, ...]:
+def _play(table: PlayoutTable, course: PlayedGame, limit: int) -> tuple[Standing, ...]:
     from engine import bots
     from engine import game as games
 
@@ -145,11 +145,11 @@ def _play(table: Table, course: Course, limit: int) -> tuple[Standing, ...]:
     return found
 
 
-def _start(table: Table, game: Any, seed: str) -> tuple[Any, Any, int, bytes]:
+def _start(table: PlayoutTable, game: Any, seed: str) -> tuple[Any, Any, int, bytes]:
     return game, table.options, table.seats, seed.encode()
 
 
-def _timed(course: Course, steps: Iterator[Any]) -> Iterator[Any]:
+def _timed(course: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:
     """The steps, played a chunk at a time so that the clock stands still while they are checked."""
     fault: Exception | None = None
     chunk: list[Any] = []
@@ -167,7 +167,7 @@ def _timed(course: Course, steps: Iterator[Any]) -> Iterator[Any]:
     raise fault
 
 
-def _check(table: Table, before: Any, state: Any, events: Sequence[Any]) -> None:
+def _check(table: PlayoutTable, before: Any, state: Any, events: Sequence[Any]) -> None:
     from engine import game as games
 
     if before is not None and games.is_over(table.game, before):
@@ -210,7 +210,7 @@ class Watched:
         return self.game.decide(state, seat, move, chance)
 
 
-def _undone(table: Table, course: Course) -> list[tuple[int, str]]:
+def _undone(table: PlayoutTable, course: PlayedGame) -> list[tuple[int, str]]:
     """The move during which the game broke down, found by playing it again."""
     from engine import bots
 
@@ -223,7 +223,7 @@ def _undone(table: Table, course: Course) -> list[tuple[int, str]]:
     return []
 
 
-def summed(table: Table, seed: str, courses: Sequence[Course]) -> dict[str, Any]:
+def summed(table: PlayoutTable, seed: str, courses: Sequence[PlayedGame]) -> dict[str, Any]:
     """The figures of these games; an entry is the set-up or a move, a turn is what one seat does in a row."""
     seconds = sum(course.seconds for course in courses) or 1e-9
     lengths = [1 + len(course.moves) for course in courses]
@@ -272,7 +272,7 @@ def _by_seat(numbers: Sequence[float]) -> str:
     return ", ".join(f"seat {seat}: {number}" for seat, number in enumerate(numbers))
 
 
-def _log(table: Table, course: Course) -> dict[str, Any]:
+def _log(table: PlayoutTable, course: PlayedGame) -> dict[str, Any]:
     """Everything somebody needs to see a game break its promise again."""
     return {
         "game": table.game.META.name,
@@ -286,7 +286,7 @@ def _log(table: Table, course: Course) -> dict[str, Any]:
     }
 
 
-def _report(table: Table, broken: Mapping[str, Any], args: Namespace) -> None:
+def _report(table: PlayoutTable, broken: Mapping[str, Any], args: Namespace) -> None:
     if args.log:
         terminal.write(args.log, terminal.json_bytes(broken))
     elif not args.json:

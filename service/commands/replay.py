@@ -34,7 +34,7 @@ class Log(Struct, frozen=True):
     omniscient: bool
 
 
-class Moment(Struct, frozen=True):
+class ReplayMoment(Struct, frozen=True):
     """One entry as its reader may know it, with what it looked like afterwards."""
 
     seq: int
@@ -76,7 +76,7 @@ def replay(args: Namespace) -> int:
     return FINE
 
 
-def _all(told: Iterator[Moment]) -> list[Moment]:
+def _all(told: Iterator[ReplayMoment]) -> list[ReplayMoment]:
     """All of it before anything is printed, so that a log that cannot be told is refused as a whole."""
     from jinja2 import TemplateNotFound
 
@@ -133,7 +133,7 @@ def _entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]]:
             raise Misuse(f"Entry {number} of {file} cannot be read by today's rules: {error}.") from error
 
 
-def moments(log: Log, only: int | None = None) -> Iterator[Moment]:
+def moments(log: Log, only: int | None = None) -> Iterator[ReplayMoment]:
     """Every entry, or only this one, with what the reader learned from it."""
     from service.text import drawing
 
@@ -144,7 +144,9 @@ def moments(log: Log, only: int | None = None) -> Iterator[Moment]:
         if only is not None and entry.seq != only:
             continue
         heard = _heard(log, entry)
-        moment = Moment(heard.seq, heard.at, heard.seat, heard.move, _plain(heard.events), _told(voice, heard.events))
+        moment = ReplayMoment(
+            heard.seq, heard.at, heard.seat, heard.move, _plain(heard.events), _told(voice, heard.events)
+        )
         yield moment if table is None or table.state is None else _pictured(log, moment, table, players)
 
 
@@ -175,7 +177,7 @@ def _told(voice: Voice, events: Sequence[Any]) -> list[str]:
     return [sentence for event in events if (sentence := voice.tell(event))]
 
 
-def _pictured(log: Log, moment: Moment, table: Table, players: tuple[Player, ...]) -> Moment:
+def _pictured(log: Log, moment: ReplayMoment, table: Table, players: tuple[Player, ...]) -> ReplayMoment:
     import msgspec
     from msgspec.structs import replace
 
@@ -186,7 +188,7 @@ def _pictured(log: Log, moment: Moment, table: Table, players: tuple[Player, ...
     return replace(moment, view=msgspec.to_builtins(view, str_keys=True), board=board)
 
 
-def _described(log: Log, told: list[Moment]) -> dict[str, Any]:
+def _described(log: Log, told: list[ReplayMoment]) -> dict[str, Any]:
     return {
         "table": log.export.table,
         "game": log.export.game,
@@ -211,7 +213,7 @@ def _heading(log: Log) -> Iterator[str]:
         yield f"As {_who(log.seat)} saw it (seat {log.seat} of the log)."
 
 
-def _lines(moment: Moment) -> Iterator[str]:
+def _lines(moment: ReplayMoment) -> Iterator[str]:
     yield f"--- entry {moment.seq}, {_who(moment.seat)}: {moment.move or '(hidden)'}"
     yield from moment.told
     if moment.board:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from engine.refusal import Refused
+from service import numbers
 from service.commands.terminal import Parser, Subparsers, add_command, positive
 
 if TYPE_CHECKING:
@@ -149,7 +150,8 @@ def _server(house: House) -> Any:
 @contextmanager
 def embedded(house: House) -> Iterator[None]:
     """The workers, the clock and, where there is no relay, the mail server, as threads of this process."""
-    from workers import process_pool, processes, work_for
+    from workers import process_pool, processes
+    from workers.jobs import work_for
 
     stop, servers = threading.Event(), _mail_servers(house)
     work_for(house)
@@ -208,14 +210,15 @@ def only_one(settings: Settings) -> Iterator[IO[str]]:
 
 def demonstration(house: House) -> str:
     """The address of a seat at a table against a bot, opened the first time and found again afterwards."""
-    from service.tables.desk import Invited
+    from service.tables import access, opening, submitting
+    from service.tables.opening import Invited
 
     note = house.settings.folder / "demonstration"
     if not note.exists():
         guests = [Invited("Guest", "guest@localhost"), Invited("Bot")]
-        opened = house.desk.open_table("kaiser", {}, guests, 0)
-        place = house.desk.find(opened.links[0])
-        house.desk.verdict(house.desk.submit(place, "sit demonstration", "sit"), 5)
+        opened = opening.open_table(house, "kaiser", {}, guests, 0)
+        place = access.find(house, opened.links[0])
+        submitting.verdict(house, submitting.submit(house, place, "sit demonstration", "sit"), 5)
         note.write_text(opened.links[0], "ascii")
     return f"{house.settings.address}/t/{note.read_text('ascii').strip()}"
 
@@ -281,7 +284,8 @@ def run_worker(options: argparse.Namespace) -> int:
 def run_clock(options: argparse.Namespace) -> int:
     """The clock as a process."""
     from service.house import House
-    from workers import processes, work_for
+    from workers import processes
+    from workers.jobs import work_for
 
     house, stop = House(_settings(options)), threading.Event()
     house.store.migrate()
@@ -314,9 +318,10 @@ def run_inbound(options: argparse.Namespace) -> int:
 def _address(name: str, text: str) -> tuple[str, int]:
     """An address and a port to listen on."""
     host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) < 65_536:
+    number = numbers.read(port, 65_535)
+    if not host or not number:
         raise Refused("{name} takes an address and a port, like 127.0.0.1:8024, not “{text}”.", name=name, text=text)
-    return host, int(port)
+    return host, number
 
 
 def _say(line: str) -> None:

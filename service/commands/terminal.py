@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+from service import numbers
+
 FINE, WRONG, MISUSED = 0, 1, 2
 
 
@@ -48,18 +50,23 @@ def add_database(parser: Parser) -> None:
     parser.add_argument("--database", metavar="URL", help="the service's database, if not the one from its settings")
 
 
+LARGEST = 999_999_999
+
+
 def positive(text: str) -> int:
     """A whole number from 1 on."""
-    if not text.isascii() or not text.isdigit() or not int(text[:10]) > 0 or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 to 999999999")
-    return int(text)
+    number = numbers.read(text, LARGEST)
+    if not number:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 1 to {LARGEST}")
+    return number
 
 
 def counted(text: str) -> int:
     """A whole number from 0 on."""
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 0 to 999999999")
-    return int(text)
+    number = numbers.read(text, LARGEST)
+    if number is None:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a whole number from 0 to {LARGEST}")
+    return number
 
 
 def read(path: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What letters somebody wants: everywhere, and otherwise at one table."""
+"""Which letters a player wants: at all tables, and different ones at single tables."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
+from sqlalchemy import Connection, select, update
 
 from engine.reading import reader
+from service.store.schema import people, seats
 
 Mode = Literal["turn", "digest", "reminders", "none"]
 Hour = Annotated[int, Meta(ge=0, le=23)]
 
 
-class Wishes(Struct, frozen=True):
+class LetterSettings(Struct, frozen=True):
     """A letter for every turn, one a day at an hour of the reader's own, reminders alone, or none at all.
 
     `plain` letters have neither HTML nor picture; with `at_once` a page makes a move without asking again.
@@ -25,7 +28,7 @@ class Wishes(Struct, frozen=True):
     at_once: bool = False
 
 
-class Otherwise(Struct, frozen=True, omit_defaults=True):
+class TableLetterSettings(Struct, frozen=True, omit_defaults=True):
     """What somebody wants otherwise at one table."""
 
     letters: Mode | UnsetType = UNSET
@@ -33,24 +36,41 @@ class Otherwise(Struct, frozen=True, omit_defaults=True):
     at_once: bool | UnsetType = UNSET
 
 
-def read(text: str) -> Wishes:
+def read(text: str) -> LetterSettings:
     """A person's wishes as they are kept."""
-    found: Wishes = reader(Wishes).decode(text) if text else Wishes()
+    found: LetterSettings = reader(LetterSettings).decode(text) if text else LetterSettings()
     return found
 
 
-def read_otherwise(text: str) -> Otherwise:
+def read_otherwise(text: str) -> TableLetterSettings:
     """What is kept of one table's."""
-    found: Otherwise = reader(Otherwise).decode(text) if text else Otherwise()
+    found: TableLetterSettings = reader(TableLetterSettings).decode(text) if text else TableLetterSettings()
     return found
 
 
-def at_table(person: str, seat: str) -> Wishes:
+def at_table(person: str, seat: str) -> LetterSettings:
     """What holds at one table: what was wished for there, and for the rest what is wished for everywhere."""
     own = msgspec.structs.asdict(read_otherwise(seat))
     return msgspec.structs.replace(read(person), **{name: wish for name, wish in own.items() if wish is not UNSET})
 
 
-def kept(wishes: Wishes | Otherwise) -> str:
+def kept(wishes: LetterSettings | TableLetterSettings) -> str:
     """Wishes as text."""
     return msgspec.json.encode(wishes).decode()
+
+
+def choose(connection: Connection, table: str, person: int, mode: Mode) -> None:
+    """Letters of this kind from one table; stored only where it differs from what holds at all tables."""
+    joined = seats.join(people, people.c.id == seats.c.person)
+    wanted = select(seats.c.wishes, people.c.wishes.label("everywhere")).select_from(joined)
+    row = connection.execute(wanted.where(seats.c.table == table, people.c.id == person)).first()
+    assert row
+    other = UNSET if mode == read(row.everywhere).letters else mode
+    keep_at(connection, table, person, replace(read_otherwise(row.wishes), letters=other))
+
+
+def keep_at(connection: Connection, table: str, person: int, otherwise: TableLetterSettings) -> None:
+    """From now on these settings hold at one table."""
+    text = "" if otherwise == TableLetterSettings() else kept(otherwise)
+    own = (seats.c.table == table, seats.c.person == person)
+    connection.execute(update(seats).where(*own).values(wishes=text))

@@ -1,4 +1,4 @@
-"""Against floods: nobody's mailbox is filled by others' forms; where no letter leaves, nothing is counted."""
+"""Rate limits for letters: nobody can fill another's mailbox with forms. Where no letter leaves, nothing is counted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sqlalchemy import Connection, func, or_, select
 from engine.refusal import Refused
 from service.people import register
 from service.settings import DAY, EMBEDDED, Settings
+from service.store import book
 from service.store.schema import letters, seats, tables
 from service.timing import HOUR
 
@@ -18,7 +19,7 @@ WELCOMES = ("invitation", "seat")
 
 
 def refuse(connection: Connection, settings: Settings, organiser: int | None, guests: Sequence[int], at: int) -> None:
-    """Refuse one table more where it would be too many letters for somebody."""
+    """Refuse another table where its letters would be too many for one of the players."""
     if settings.smtp == EMBEDDED or organiser is None:
         return
     if settings.confirms and not register.is_confirmed(connection, organiser):
@@ -33,7 +34,7 @@ def refuse(connection: Connection, settings: Settings, organiser: int | None, gu
 
 
 def refuse_invitation(connection: Connection, settings: Settings, guest: int, at: int) -> None:
-    """Refuse one invitation more than anybody would want in a day."""
+    """Refuse an invitation above the daily limit of this guest."""
     if settings.smtp == EMBEDDED:
         return
     if _invited(connection, guest, at - DAY) >= settings.invitations_per_day:
@@ -41,21 +42,21 @@ def refuse_invitation(connection: Connection, settings: Settings, guest: int, at
 
 
 def may_be_written(connection: Connection, person: int, at: int) -> bool:
-    """Whether one letter more to sign in is not too many for this hour."""
+    """Whether the hourly limit allows another sign-in letter."""
     recent = (letters.c.person == person, letters.c.kind > f"enter/{at - HOUR}", letters.c.kind < "enter/a")
     written = select(func.count()).select_from(letters).where(*recent)
     return int(connection.execute(written).scalar_one()) < ENTRIES
 
 
 def _opened(connection: Connection, person: int, since: int) -> int:
-    """How many tables this person has opened: those where nobody with an address sits before him."""
-    own = (seats.c.person == person, seats.c.seat == register.organiser(seats.c.table), tables.c.opened_at > since)
+    """How many tables this person has opened since then."""
+    own = (seats.c.person == person, seats.c.seat == book.organiser_of(seats.c.table), tables.c.opened_at > since)
     counted = select(func.count()).select_from(seats.join(tables)).where(*own)
     return int(connection.execute(counted).scalar_one())
 
 
 def _invited(connection: Connection, person: int, since: int) -> int:
-    """How many letters of late others made us write to this person, or will once their own address is proven."""
+    """How many letters other people caused to this person, including those that still wait for a proof of address."""
     own = (letters.c.table == seats.c.table) & (letters.c.seat == seats.c.seat) & letters.c.kind.in_(WELCOMES)
     joined = seats.join(tables).join(letters, own)
     recent = (seats.c.person == person, or_(tables.c.moved_at > since, tables.c.held), letters.c.due_at > since)
@@ -64,6 +65,6 @@ def _invited(connection: Connection, person: int, since: int) -> int:
 
 
 def _asked(connection: Connection, person: int, since: int) -> int:
-    """How often of late this person was asked whether his address is right."""
+    """How often this person was asked to prove the address."""
     asked = (letters.c.person == person, letters.c.kind.startswith("confirm/"), letters.c.due_at > since)
     return int(connection.execute(select(func.count()).select_from(letters).where(*asked)).scalar_one())

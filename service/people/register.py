@@ -6,10 +6,12 @@ import re
 import unicodedata
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, ScalarSelect, func, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
+from service import numbers
+from service.house import House
 from service.store import book
 from service.store.schema import people, seats, tables
 
@@ -72,10 +74,25 @@ def person(connection: Connection, address: str, name: str, at: int, language: s
     return int(connection.execute(known).scalar_one())
 
 
+def find(connection: Connection, number: str) -> Any:
+    """The person of that number, as a token names it; None where there is none."""
+    known = select(people).where(people.c.id == numbers.read(number))
+    return connection.execute(known).one_or_none()
+
+
 def reachable(connection: Connection, person: int) -> None:
     """Letters reach this person, as was proven just now: by a mail of his, or because he followed a letter's link."""
     bounced = update(people).where(people.c.id == person, people.c.bounced_at.is_not(None))
     connection.execute(bounced.values(bounced_at=None, bounce=""))
+
+
+def unproven(house: House, person: int | None) -> str:
+    """The address of this person that is still to be proven; empty where none is."""
+    if person is None or not house.settings.confirms:
+        return ""
+    with house.store.reading() as connection:
+        wanted = select(people.c.address).where(people.c.id == person, people.c.confirmed_at.is_(None))
+        return str(connection.execute(wanted).scalar_one_or_none() or "")
 
 
 def is_confirmed(connection: Connection, person: int) -> bool:
@@ -97,17 +114,10 @@ def confirmed(connection: Connection, person: int, at: int) -> list[str]:
 
 
 def held(connection: Connection, person: int) -> list[str]:
-    """The tables whose letters wait until this person, who opened them, has proven his address."""
-    joined = tables.join(seats, (seats.c.table == tables.c.id) & (seats.c.seat == organiser(tables.c.id)))
+    """The tables opened by this person whose letters wait until the address is proven."""
+    joined = tables.join(seats, (seats.c.table == tables.c.id) & (seats.c.seat == book.organiser_of(tables.c.id)))
     wanted = select(tables.c.id).select_from(joined).where(tables.c.held, seats.c.person == person)
     return list(connection.execute(wanted).scalars())
-
-
-def organiser(table: ColumnElement[str]) -> ScalarSelect[Any]:
-    """The seat of whoever opened that table: the first that a person with an address holds."""
-    other = seats.alias()
-    first = select(func.min(other.c.seat)).where(other.c.table == table, other.c.person.is_not(None))
-    return first.scalar_subquery()
 
 
 def forgotten(person: int) -> str:

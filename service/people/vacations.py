@@ -1,4 +1,4 @@
-"""Vacations: so many days a year for each person, announced at every table where that person plays."""
+"""Vacations: so many days a year for each person."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ from datetime import date, timedelta
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from engine.menu import Move
 from engine.refusal import Refused
-from service import timing
-from service.settings import Settings
 from service.store.schema import people, seats, tables, vacations
-from service.tables import clerk
-from service.tables.clerk import Desktop
 
 Span = tuple[str, str]
 LONGEST_AHEAD = 366
@@ -104,13 +99,3 @@ def elsewhere(connection: Connection, person: int, table: str) -> list[tuple[str
     wanted = select(seats.c.table, seats.c.seat).select_from(joined)
     playing = wanted.where(seats.c.person == person, tables.c.phase == "playing", seats.c.table != table)
     return [(row.table, row.seat) for row in connection.execute(playing.order_by(seats.c.table, seats.c.seat))]
-
-
-def announce(desktop: Desktop, seat: int, at: int, settings: Settings) -> Desktop:
-    """Tell a table that begins, or that gets a new player, which days this seat will be away."""
-    held = desktop.seats[seat]
-    if held.person is not None:
-        today = timing.today(timing.calendar(held.calendar or ""), at)
-        for first, last in coming(desktop.connection, held.person, today):
-            desktop = clerk.enter(desktop, None, Move("vacation", (str(seat), first, last)), at, settings)
-    return desktop

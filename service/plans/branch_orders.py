@@ -9,14 +9,16 @@ from msgspec import Struct
 from engine.game import Game
 from engine.record import Table
 from engine.refusal import Refused
+from service.house import House
 from service.plans import branches
-from service.plans.branches import Branch, Line
-from service.tables import clerk, order_conditions, standing_orders
-from service.tables.desk import Desk, Place
-from service.tables.order_conditions import Plan
+from service.plans.branches import Branch, PlayedBranch
+from service.tables import order_conditions, snapshots, standing_orders
+from service.tables.access import Place, player
+from service.tables.judging import at_table
+from service.tables.order_conditions import Condition
 
 
-class Intended(Struct, frozen=True):
+class BranchOrder(Struct, frozen=True):
     """An order of a branch: what the others have to do before it holds, and the move."""
 
     id: int
@@ -24,71 +26,63 @@ class Intended(Struct, frozen=True):
     move: str
 
 
-class Intention(Struct, frozen=True):
+class OrdersOfBranch(Struct, frozen=True):
     """What a seat wants done in one branch, if that is still there; `left` where the game has gone another way."""
 
     number: int
     branch: Branch | None
-    intended: tuple[Intended, ...]
+    intended: tuple[BranchOrder, ...]
     left: bool
 
 
-def keep(desk: Desk, place: Place, number: int) -> int:
+def keep(house: House, place: Place, number: int) -> int:
     """Make this seat's own moves of a branch its standing orders; the result is how many there are."""
-    look, branch = desk.look(place.table), branches.find(desk, place, number)
+    look, branch = snapshots.look(house, place.table), branches.find(house, place, number)
     if look.table.phase != "playing":
         raise Refused("The game is over; there is nothing left to order.")
-    then, line = desk.past(look, branch.seq), branches.line(desk, look, branch)
-    with desk.store.writing() as connection:
-        desktop = clerk.take(connection, desk.shelf, place.table)
-        assert desktop
+    then, line = snapshots.past(house, look, branch.seq), branches.line(house, look, branch)
+    with at_table(house, place.table) as work:
         planned = list(drawn(look.game, then, branch, line))
-        stand = standing_orders.statuses(desktop, branch.seat, planned)
+        stand = standing_orders.statuses(work.locked, branch.seat, planned)
         if "left" in stand:
             raise Refused("The game has gone another way than this branch; begin one from the position as it is now.")
         coming = [one for one, status in zip(planned, stand, strict=True) if status != "done"]
         if not coming:
             raise Refused("No move of your own is still to come in this branch; make one first.")
-        desktop = standing_orders.plan(desktop, branch.seat, branch.id, coming, desk.now())
-        desktop = standing_orders.follow(desktop, desk.now(), desk.settings)
-    desk.shelf.put(place.table, desktop.table)
-    for bell in ("post", "bots"):
-        desk.bells.ring(bell)
+        work.locked = standing_orders.follow(standing_orders.plan(work.locked, branch.seat, branch.id, coming))
     return len(coming)
 
 
-def drawn(game: Game, then: Table, branch: Branch, line: Line) -> Iterator[tuple[str, Plan]]:
+def drawn(game: Game, then: Table, branch: Branch, line: PlayedBranch) -> Iterator[tuple[str, Condition]]:
     """The own moves of a branch, each with the plan it belongs to; `then` is the table where the branch begins."""
     me, since, heard = branch.seat, then.last.seq if then.last else -1, list[tuple[int, str | None]]()
     for (seat, text), state, events in zip(branch.moves, line.states, line.events, strict=False):
         if seat == me:
-            yield text, Plan(since, tuple(heard), order_conditions.sight(game, state, me))
+            yield text, Condition(since, tuple(heard), order_conditions.sight(game, state, me))
         heard.append(order_conditions.as_heard(game, seat, text, events, me))
 
 
-def forget(desk: Desk, place: Place, number: int) -> None:
+def forget(house: House, place: Place, number: int) -> None:
     """Drop the orders of a branch, whether or not it is still there."""
-    if place.seat is None:
-        raise Refused("This link is for looking on; only players have orders.")
-    with desk.store.writing() as connection:
-        desktop = clerk.take(connection, desk.shelf, place.table)
-        assert desktop
-        standing_orders.forget(desktop, place.seat, number)
+    with at_table(house, place.table) as work:
+        standing_orders.forget(work.locked, player(place), number)
 
 
-def intentions(desk: Desk, place: Place) -> list[Intention]:
+def intentions(house: House, place: Place) -> list[OrdersOfBranch]:
     """What this seat wants done branch by branch, in the order in which it was wanted."""
-    planned = [(row, plan) for row in desk.orders(place) if (plan := order_conditions.read(row.after))]
-    known = {branch.id: branch for branch in branches.of(desk, place)} if planned else {}
+    planned = [
+        (row, plan) for row in standing_orders.of_seat(house, place) if (plan := order_conditions.read(row.after))
+    ]
+    known = {branch.id: branch for branch in branches.of(house, place)} if planned else {}
     found = []
     for number in dict.fromkeys(row.branch for row, _ in planned):
         own = [(row, plan) for row, plan in planned if row.branch == number]
-        intended = tuple(Intended(row.id, _given(plan, place.seat), row.move) for row, plan in own)
-        found.append(Intention(number, known.get(number), intended, own[0][1].left))
+        intended = tuple(BranchOrder(row.id, _given(plan, place.seat), row.move) for row, plan in own)
+        found.append(OrdersOfBranch(number, known.get(number), intended, own[0][1].left))
     return found
 
 
-def _given(plan: Plan, seat: int | None) -> tuple[tuple[int, str | None], ...]:
+def _given(plan: Condition, seat: int | None) -> tuple[tuple[int, str | None], ...]:
     """What the others do between the own move before and this one."""
     since = next((place for place in range(len(plan.heard), 0, -1) if plan.heard[place - 1][0] == seat), 0)
     return plan.heard[since:]

@@ -23,8 +23,11 @@ from engine.menu import Move
 from engine.reading import reader
 from engine.record import Table
 from engine.refusal import Refused
+from service.house import House
 from service.store.schema import branches
-from service.tables.desk import Desk, Look, Place, Unknown
+from service.tables import snapshots
+from service.tables.access import Place, Unknown, player
+from service.tables.snapshots import Snapshot
 from service.text import words
 
 MOST = 20
@@ -46,7 +49,7 @@ class Branch(Struct, frozen=True):
     at: int
 
 
-class Line(Struct, frozen=True):
+class PlayedBranch(Struct, frozen=True):
     """A branch played out: the position it begins with and the one after each move, and what the moves brought."""
 
     states: tuple[Any, ...]
@@ -56,37 +59,37 @@ class Line(Struct, frozen=True):
         return len(self.events)
 
 
-def of(desk: Desk, place: Place) -> list[Branch]:
+def of(house: House, place: Place) -> list[Branch]:
     """The branches of this seat, the newest first."""
-    own = select(branches).where(branches.c.table == place.table, branches.c.seat == _player(place))
-    with desk.store.reading() as connection:
+    own = select(branches).where(branches.c.table == place.table, branches.c.seat == player(place))
+    with house.store.reading() as connection:
         return [_read(row) for row in connection.execute(own.order_by(branches.c.id.desc()))]
 
 
-def find(desk: Desk, place: Place, number: int) -> Branch:
+def find(house: House, place: Place, number: int) -> Branch:
     """The branch of that number, if it is this seat's own."""
-    with desk.store.reading() as connection:
+    with house.store.reading() as connection:
         return _own(connection, place, number)
 
 
-def line(desk: Desk, look: Look, branch: Branch) -> Line:
+def line(house: House, look: Snapshot, branch: Branch) -> PlayedBranch:
     """The branch played out, as far as its moves fit."""
-    return played(look.game, origin(look, desk.past(look, branch.seq), branch), branch)
+    return played(look.game, origin(look, snapshots.past(house, look, branch.seq), branch), branch)
 
 
-def origin(look: Look, then: Table, branch: Branch) -> Any:
+def origin(look: Snapshot, then: Table, branch: Branch) -> Any:
     """The position a branch begins with: never the real one, unless it was begun when the game lay open to all."""
     if knows_all(look, branch.at):
         return then.state
     return look.game.redeal(then.state, branch.seat, chances.sealed(branch.seed, 0))
 
 
-def knows_all(look: Look, at: int) -> bool:
+def knows_all(look: Snapshot, at: int) -> bool:
     """Whether at that moment the game was over, so that nothing was hidden any more."""
     return look.row.ended_at is not None and at > look.row.ended_at
 
 
-def played(game: Game, state: Any, branch: Branch) -> Line:
+def played(game: Game, state: Any, branch: Branch) -> PlayedBranch:
     """The moves of a branch from that position on, until one does not fit; each with luck from the branch's seed."""
     states, events = [state], []
     for number, (seat, text) in enumerate(branch.moves, 1):
@@ -96,29 +99,29 @@ def played(game: Game, state: Any, branch: Branch) -> Line:
             break
         states.append(state)
         events.append(happened)
-    return Line(tuple(states), tuple(events))
+    return PlayedBranch(tuple(states), tuple(events))
 
 
-def begin(desk: Desk, place: Place, seq: int) -> int:
+def begin(house: House, place: Place, seq: int) -> int:
     """A branch that leaves the game after entry `seq`; an empty one that is there already does as well."""
-    seat, look = _player(place), desk.look(place.table)
-    seq, at = min(seq, look.row.length - 1), desk.now()
-    if desk.past(look, seq).state is None:
+    seat, look = player(place), snapshots.look(house, place.table)
+    seq, at = min(seq, look.row.length - 1), house.now()
+    if snapshots.past(house, look, seq).state is None:
         raise Refused("There is nothing to try out yet; the game has not begun.")
-    for branch in of(desk, place):
+    for branch in of(house, place):
         as_good = knows_all(look, branch.at) == knows_all(look, at)
         if as_good and branch.seq == seq and not branch.moves and not branch.name:
             return branch.id
-    return _added(desk, Branch(0, place.table, seat, "", seq, secrets.token_bytes(32), (), at))
+    return _added(house, Branch(0, place.table, seat, "", seq, secrets.token_bytes(32), (), at))
 
 
-def play(desk: Desk, place: Place, number: int, step: int, seat: int, text: str) -> tuple[int, int]:
+def play(house: House, place: Place, number: int, step: int, seat: int, text: str) -> tuple[int, int]:
     """Make a move for any seat after so many moves of a branch; the result is the branch and step it leads to.
 
     The move that stands there already is only gone along with; another one begins a branch of its own.
     """
-    look, branch = desk.look(place.table), find(desk, place, number)
-    out = line(desk, look, branch)
+    look, branch = snapshots.look(house, place.table), find(house, place, number)
+    out = line(house, look, branch)
     step = min(step, len(out))
     move = _meant(look.game, out.states[step], seat, text)
     if branch.moves[step : step + 1] == ((seat, move),):
@@ -130,8 +133,8 @@ def play(desk: Desk, place: Place, number: int, step: int, seat: int, text: str)
     if len(played(look.game, out.states[0], longer)) < len(moves):
         raise Refused("“{move}” is not possible here.", move=move)
     if step < len(out):
-        return _added(desk, replace(longer, name="")), step + 1
-    _change(desk, place, number, moves=_kept(moves))
+        return _added(house, replace(longer, name="")), step + 1
+    _change(house, place, number, moves=_kept(moves))
     return number, step + 1
 
 
@@ -143,37 +146,37 @@ def _meant(game: Game, state: Any, seat: int, text: str) -> str:
     return str(menus.from_text(menu, text, words.of(game, ())))
 
 
-def cut(desk: Desk, place: Place, number: int, step: int) -> None:
+def cut(house: House, place: Place, number: int, step: int) -> None:
     """Take back every move of a branch after the first so many."""
-    _change(desk, place, number, moves=_kept(find(desk, place, number).moves[:step]))
+    _change(house, place, number, moves=_kept(find(house, place, number).moves[:step]))
 
 
-def fork(desk: Desk, place: Place, number: int, step: int) -> int:
+def fork(house: House, place: Place, number: int, step: int) -> int:
     """Another branch with the same first moves and the same luck."""
-    branch = find(desk, place, number)
-    return _added(desk, replace(branch, name="", moves=branch.moves[:step]))
+    branch = find(house, place, number)
+    return _added(house, replace(branch, name="", moves=branch.moves[:step]))
 
 
-def rename(desk: Desk, place: Place, number: int, name: str) -> None:
+def rename(house: House, place: Place, number: int, name: str) -> None:
     """Give a branch a name, or with an empty one none."""
     name = " ".join(name.split())
     if len(name) > NAME_LENGTH or not name.isprintable():
         raise Refused("A branch has a name of at most {most} plain letters.", most=NAME_LENGTH)
-    _change(desk, place, number, name=name)
+    _change(house, place, number, name=name)
 
 
-def remove(desk: Desk, place: Place, number: int) -> None:
+def remove(house: House, place: Place, number: int) -> None:
     """Forget a branch; orders that were made from it stay."""
-    with desk.store.writing() as connection:
+    with house.store.writing() as connection:
         connection.execute(delete(branches).where(branches.c.id == _own(connection, place, number).id))
 
 
-def deal(desk: Desk, place: Place, number: int) -> int:
+def deal(house: House, place: Place, number: int) -> int:
     """Deal what is hidden anew, with other luck; the result is how many moves no longer fit and were cut."""
-    look, branch = desk.look(place.table), find(desk, place, number)
+    look, branch = snapshots.look(house, place.table), find(house, place, number)
     other = replace(branch, seed=secrets.token_bytes(32))
-    fitting = len(line(desk, look, other))
-    _change(desk, place, number, seed=other.seed, moves=_kept(branch.moves[:fitting]))
+    fitting = len(line(house, look, other))
+    _change(house, place, number, seed=other.seed, moves=_kept(branch.moves[:fitting]))
     return len(branch.moves) - fitting
 
 
@@ -182,15 +185,9 @@ def forget(connection: Connection, table: str, seat: int) -> None:
     connection.execute(delete(branches).where(branches.c.table == table, branches.c.seat == seat))
 
 
-def _player(place: Place) -> int:
-    if place.seat is None:
-        raise Refused("This link is for looking on; only players can try out how the game could go on.")
-    return place.seat
-
-
 def _own(connection: Connection, place: Place, number: int) -> Branch:
     wanted = select(branches).where(
-        branches.c.id == number, branches.c.table == place.table, branches.c.seat == _player(place)
+        branches.c.id == number, branches.c.table == place.table, branches.c.seat == player(place)
     )
     row = connection.execute(wanted).one_or_none()
     if row is None:
@@ -207,17 +204,17 @@ def _kept(moves: Sequence[tuple[int, str]]) -> str:
     return msgspec.json.encode(moves).decode()
 
 
-def _added(desk: Desk, branch: Branch) -> int:
+def _added(house: House, branch: Branch) -> int:
     own = select(branches.c.id).where(branches.c.table == branch.table, branches.c.seat == branch.seat)
     row = msgspec.structs.asdict(branch) | {"moves": _kept(branch.moves)}
     del row["id"]
-    with desk.store.writing() as connection:
+    with house.store.writing() as connection:
         if len(connection.execute(own).all()) >= MOST:
             raise Refused("You keep {most} branches already; delete one that you no longer need.", most=MOST)
         return int(connection.execute(insert(branches).returning(branches.c.id), row).scalar_one())
 
 
-def _change(desk: Desk, place: Place, number: int, **values: Any) -> None:
-    with desk.store.writing() as connection:
+def _change(house: House, place: Place, number: int, **values: Any) -> None:
+    with house.store.writing() as connection:
         own = _own(connection, place, number)
         connection.execute(update(branches).where(branches.c.id == own.id).values(**values))

@@ -7,10 +7,21 @@ from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct, structs
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    ScalarSelect,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
-from service.store.schema import entries, letters, people, seats, submissions, tables
+from service.store.schema import branches, entries, letters, orders, people, seats, submissions, tables
 from service.text.languages import Said
 
 Found = Row[Any]
@@ -27,11 +38,11 @@ class Sealed(Struct, frozen=True):
     hash: str
 
 
-class Chair(Struct, frozen=True):
-    """How a seat's row changes with an entry: who holds it, since when it may act, and how its time runs.
+class SeatUpdate(Struct, frozen=True):
+    """The columns of a seat that an entry changes: its status, since when it may act, and how its time runs.
 
-    Its time: at `clock_from` it had `clock_left` seconds; None where its clock stands still. It is due at `due_at`, and
-    late, with the grace of the table, at `late_at`.
+    At `clock_from` it had `clock_left` seconds; None while its clock stands still. It is due at `due_at`, and late at
+    `late_at`, when the grace of the table is over.
     """
 
     seat: int
@@ -66,7 +77,7 @@ class Verdict(Struct, frozen=True):
         return str(self.why)
 
 
-CHANGING = tuple(name for name in Chair.__struct_fields__ if name != "seat")
+CHANGING = tuple(name for name in SeatUpdate.__struct_fields__ if name != "seat")
 
 # `key_share`: others may meanwhile add rows that refer to this one, such as the next submission.
 LOCK = select(tables).where(tables.c.id == bindparam("wanted")).with_for_update(key_share=True)
@@ -91,7 +102,7 @@ JUDGE = update(submissions).where(submissions.c.id == bindparam("one"))
 
 
 def lock(connection: Connection, table: str) -> Found | None:
-    """The table's row, and nobody else changes it until this transaction ends."""
+    """The table's row, locked until this transaction ends."""
     return connection.execute(LOCK, {"wanted": table}).one_or_none()
 
 
@@ -104,7 +115,7 @@ def seats_of(connection: Connection, table: str) -> Sequence[Found]:
 
 
 def held(connection: Connection, table: str) -> Sequence[Any]:
-    """The seats of a table, each with the calendar of whoever holds it."""
+    """The seats of a table, each with the calendar of its player."""
     return connection.execute(SITTING, {"wanted": table}).all()
 
 
@@ -119,7 +130,7 @@ def append(
     sealed: Sealed,
     phase: str,
     at: int,
-    chairs: Iterable[Chair] = (),
+    updates: Iterable[SeatUpdate] = (),
     owed: Iterable[Owed] = (),
 ) -> None:
     """Add one entry and everything that follows from it, within the caller's transaction.
@@ -133,7 +144,7 @@ def append(
     ended = at if phase == "over" else None
     row = {"length": sealed.seq + 1, "head": sealed.hash, "phase": phase, "moved_at": at, "ended_at": ended}
     connection.execute(ADVANCE, {"wanted": table, **row})
-    sitting = [{"wanted": table, "one": chair.seat, **_standing(chair)} for chair in chairs]
+    sitting = [{"wanted": table, "one": update.seat, **_columns(update)} for update in updates]
     if sitting:
         connection.execute(SIT, sitting)
     rows = [
@@ -144,13 +155,40 @@ def append(
         connection.execute(insert(letters), rows)
 
 
-def sit(connection: Connection, table: str, chair: Chair) -> None:
-    """Change a seat's row."""
-    connection.execute(SIT, {"wanted": table, "one": chair.seat, **_standing(chair)})
+def sit(connection: Connection, table: str, update: SeatUpdate) -> None:
+    """Change the columns of a seat outside an entry, such as its deadline."""
+    connection.execute(SIT, {"wanted": table, "one": update.seat, **_columns(update)})
 
 
-def _standing(chair: Chair) -> dict[str, Any]:
-    row = structs.asdict(chair)
+def change_seat(connection: Connection, table: str, seat: int, **columns: Any) -> None:
+    """Change columns of a seat that no entry changes, such as who holds it."""
+    own = update(seats).where(seats.c.table == table, seats.c.seat == seat)
+    connection.execute(own.values(**columns))
+
+
+def clear_seat(connection: Connection, table: str, seat: int) -> None:
+    """Delete what the player of a seat kept there for himself: orders, branches, note, letter settings."""
+    for private in (orders, branches):
+        connection.execute(delete(private).where(private.c.table == table, private.c.seat == seat))
+    change_seat(connection, table, seat, orders=0, wishes="", note="")
+
+
+def organiser(sitting: Sequence[Any]) -> int | None:
+    """The seat of the player who opened the table: the first with an address, or the first that is no bot's."""
+    known = [seat.seat for seat in sitting if seat.person is not None]
+    nameless = [seat.seat for seat in sitting if seat.status not in ("bot", "open")]
+    return next(iter(known + nameless), None)
+
+
+def organiser_of(table: ColumnElement[str]) -> ScalarSelect[Any]:
+    """The same as SQL, for tables where letters go to."""
+    other = seats.alias()
+    first = select(func.min(other.c.seat)).where(other.c.table == table, other.c.person.is_not(None))
+    return first.scalar_subquery()
+
+
+def _columns(update: SeatUpdate) -> dict[str, Any]:
+    row = structs.asdict(update)
     del row["seat"]
     return row
 

@@ -13,10 +13,12 @@ from engine import table as engine_table
 from engine.game import Game
 from engine.log import Export
 from engine.refusal import Refused
+from service.house import House
 from service.links import Links, hashed
 from service.store import Store, book
 from service.store.book import Found
 from service.store.schema import entries, seats, tables
+from service.tables.access import Place
 
 
 def export(connection: Connection, row: Found, seat: int | None = None) -> log.Export:
@@ -33,6 +35,14 @@ def export(connection: Connection, row: Found, seat: int | None = None) -> log.E
         seed=row.seed.hex() if over else None,
         seat=None if over else seat,
     )
+
+
+def export_for(house: House, place: Place) -> Export:
+    """The log as the holder of this link may keep it."""
+    with house.store.reading() as connection:
+        row = book.find(connection, place.table)
+        assert row
+        return export(connection, row, place.seat)
 
 
 def _link(game: Game, stored: Found, seat: int | None, over: bool) -> log.Link:

@@ -1,4 +1,4 @@
-"""The clerk: has a command judged, and enters it into the book with everything that follows from it."""
+"""The clerk: locks a table, and enters a command into the book with everything that follows from it."""
 
 from __future__ import annotations
 
@@ -28,26 +28,36 @@ from engine.record import (
     UndoAsked,
 )
 from service import timing
+from service.house import House
 from service.settings import Settings
 from service.store import book
-from service.store.book import Chair, Found, Owed, Sealed
-from service.tables.positions import Shelf
-from service.tables.seat_changes import Held, changed
+from service.store.book import Found, Owed, Sealed, SeatUpdate
+from service.tables import positions
+from service.tables.access import Unknown
+from service.tables.seat_changes import SeatRow, changed
 from service.timing import Clock
 
-STAND_INS = ("bot", "resigned")
-OWN = Held.__struct_fields__
+BOT_STATUSES = ("bot", "resigned")
+OWN = SeatRow.__struct_fields__
 
 
-class Desktop(Struct, frozen=True):
-    """A table laid out for work: its row is locked in this transaction, and here is all that stands in it."""
+class LockedTable(Struct, frozen=True, eq=False):
+    """A table whose row is locked in this transaction: its row, its seats, and its position."""
 
+    house: House
     connection: Connection
     row: Found
     head: str
-    seats: tuple[Held, ...]
+    seats: tuple[SeatRow, ...]
     table: Table
-    shelf: Shelf
+
+    @property
+    def now(self) -> int:
+        return self.house.now()
+
+    @property
+    def settings(self) -> Settings:
+        return self.house.settings
 
     @property
     def clock(self) -> Clock:
@@ -58,37 +68,48 @@ class Desktop(Struct, frozen=True):
         return catalogue.find(self.row.game)
 
     def before(self, seq: int) -> Table:
-        return self.shelf.before(self.connection, self.row, seq)
+        """The position before entry `seq`."""
+        return positions.before(self.house.caches, self.connection, self.row, seq)
 
 
-def take(connection: Connection, shelf: Shelf, table: str) -> Desktop | None:
-    """Lock a table and lay it out."""
+def lock(house: House, connection: Connection, table: str) -> LockedTable:
+    """Lock a table until this transaction ends."""
     row = book.lock(connection, table)
     if row is None:
-        return None
-    held = tuple(Held(*(getattr(seat, name) for name in OWN)) for seat in book.held(connection, table))
-    return Desktop(connection, row, row.head, held, shelf.table(connection, row), shelf)
+        raise Unknown("There is no such table.")
+    position = positions.current(house.caches, connection, row)
+    return LockedTable(house, connection, row, row.head, _seats(connection, table), position)
 
 
-def enter(desktop: Desktop, seat: int | None, move: Move, at: int, settings: Settings) -> Desktop:
-    """Judge a command of a seat, or of the house (None), and append the entry; raises Refused and changes nothing."""
-    table, game = desktop.table, desktop.game
-    chance = tables.draws(table, desktop.row.seed)
-    after, events = tables.play(game, table, seat, move, chance, desktop.before)
+def _seats(connection: Connection, table: str) -> tuple[SeatRow, ...]:
+    return tuple(SeatRow(*(getattr(seat, name) for name in OWN)) for seat in book.held(connection, table))
+
+
+def change_seat(locked: LockedTable, seat: int, **columns: Any) -> LockedTable:
+    """Change a seat's row, such as who holds it."""
+    book.change_seat(locked.connection, locked.row.id, seat, **columns)
+    return replace(locked, seats=_seats(locked.connection, locked.row.id))
+
+
+def enter(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
+    """Append a command of a seat, or of the house (None), to the log; raises Refused and changes nothing."""
+    table, game, at = locked.table, locked.game, locked.now
+    chance = tables.draws(table, locked.row.seed)
+    after, events = tables.play(game, table, seat, move, chance, locked.before)
     entry = Entry(table.length, at, seat, str(move), tuple(chance.draws), events, game.META.edition)
-    sealed = seal(desktop.row.seed, desktop.head, entry)
-    clock = timing.read(after.clock, desktop.row.pace)
-    changing = changed(game, desktop.seats, table, after, entry, clock, settings.reminder)
-    chairs = {chair.seat: chair for chair in changing}
-    owed = tuple(_owed(desktop, after, chairs.values(), entry, settings.gathers))
-    book.append(desktop.connection, desktop.row.id, sealed, after.phase, at, chairs.values(), owed)
+    sealed = seal(locked.row.seed, locked.head, entry)
+    clock = timing.read(after.clock, locked.row.pace)
+    changing = changed(game, locked.seats, table, after, entry, clock, locked.settings.reminder)
+    updates = {update.seat: update for update in changing}
+    owed = tuple(_owed(locked, after, updates.values(), entry))
+    book.append(locked.connection, locked.row.id, sealed, after.phase, at, updates.values(), owed)
     if after.phase == "over":
-        book.rank(desktop.connection, desktop.row.id, after.places)
-    return replace(desktop, head=sealed.hash, table=after, seats=tuple(_held(seat, chairs) for seat in desktop.seats))
+        book.rank(locked.connection, locked.row.id, after.places)
+    return replace(locked, head=sealed.hash, table=after, seats=tuple(_updated(seat, updates) for seat in locked.seats))
 
 
-def _held(seat: Held, chairs: Mapping[int, Chair]) -> Held:
-    new = chairs.get(seat.seat)
+def _updated(seat: SeatRow, updates: Mapping[int, SeatUpdate]) -> SeatRow:
+    new = updates.get(seat.seat)
     return replace(seat, **{name: getattr(new, name) for name in book.CHANGING}) if new else seat
 
 
@@ -99,19 +120,19 @@ def seal(seed: bytes, head: str, entry: Entry[Any]) -> Sealed:
     return Sealed(entry.seq, body.decode(), digest, log.link(head, digest))
 
 
-def _owed(desktop: Desktop, after: Table, chairs: Iterable[Chair], entry: Entry[Any], pause: int) -> Iterator[Owed]:
+def _owed(locked: LockedTable, after: Table, updates: Iterable[SeatUpdate], entry: Entry[Any]) -> Iterator[Owed]:
     """The letters this entry makes necessary: turns after a pause, in case they are over by then; none while held."""
-    people = [seat.seat for seat in desktop.seats if seat.person is not None]
-    at, soon = (book.HELD, book.HELD) if desktop.row.held else (entry.at, entry.at + pause)
+    people = [seat.seat for seat in locked.seats if seat.person is not None]
+    at, soon = (book.HELD, book.HELD) if locked.row.held else (entry.at, entry.at + locked.settings.gathers)
     told = (word for event in entry.events for word in _told(event, after, entry, people))
     yield from (Owed(seat, kind, at) for seat, kind in told if seat in people)
-    for chair in chairs:
-        if chair.open_since == entry.seq and chair.status == "taken" and chair.seat in people:
-            yield Owed(chair.seat, "turn", soon)
+    for update in updates:
+        if update.open_since == entry.seq and update.status == "taken" and update.seat in people:
+            yield Owed(update.seat, "turn", soon)
 
 
 def _told(event: Any, after: Table, entry: Entry[Any], people: list[int]) -> Iterator[tuple[int, str]]:
-    """Who has to hear of this event by letter."""
+    """The seats that get a letter about this event, and the kind of letter."""
     match event:
         case Opened():
             yield from ((seat, "invitation") for seat in people)

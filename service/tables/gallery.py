@@ -44,10 +44,8 @@ def _released() -> ColumnElement[bool]:
     return tables.c.id.in_(shown) & (tables.c.phase == "over") & ~held_back
 
 
-def release(connection: Connection, row: Any, seat: int | None, agreed: bool) -> None:
+def release(connection: Connection, row: Any, seat: int, agreed: bool) -> None:
     """Note whether this seat's player shows the game to everybody."""
-    if seat is None:
-        raise Refused("This link is for looking on; only players can show their game in the gallery.")
     if row.phase != "over":
         raise Refused("The game is not over yet; it can be shown in the gallery when it is.")
     own = update(seats).where(seats.c.table == row.id, seats.c.seat == seat)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -19,17 +19,15 @@ from engine.game import objection
 from engine.menu import Move
 from engine.refusal import Refused
 from service import timing
+from service.house import House
 from service.links import hashed
 from service.people import limits, register
 from service.store import book
 from service.store.schema import seats, tables
-from service.tables import clerk, sitting
-from service.tables.clerk import Desktop
+from service.tables import access, clerk, sitting
+from service.tables.clerk import LockedTable
 from service.text.languages import SOURCE
 from service.timing import Clock
-
-if TYPE_CHECKING:
-    from service.tables.desk import Desk
 
 Who = Literal["", "person", "bot", "anybody"]
 STATUS = {"person": "invited", "bot": "bot", "anybody": "open"}
@@ -60,7 +58,7 @@ class Opened(Struct, frozen=True):
     join: str = ""
 
 
-class Opening(Struct, frozen=True):
+class NewTable(Struct, frozen=True):
     """A table to be opened: what is played, by whom, and how time is kept; the same key again is the same table."""
 
     game: str
@@ -79,8 +77,32 @@ class Opening(Struct, frozen=True):
         return hashed(msgspec.json.encode(what, order="sorted").decode()) if self.key else None
 
 
-def open_table(desk: Desk, opening: Opening) -> Opened:
-    """Open a table, seat its bots, and owe an invitation to everybody else; the first one opens it."""
+def open_table(
+    house: House,
+    game: str,
+    chosen: Mapping[str, Any],
+    invited: Sequence[Invited],
+    clock: Clock | int | None = None,
+    language: str = SOURCE,
+    key: str = "",
+    watched: bool = True,
+) -> Opened:
+    """Open a table, seat its bots, and owe an invitation to all other guests; the first person among them opens it.
+
+    A number for the clock is so many seconds for a move, 0 no limit, None the default of this house. New players get
+    letters in the language of the opener until they choose another. The same key again is the same table.
+    """
+    return open_once(house, NewTable(game, chosen, tuple(invited), _clock(house, clock), language, key, watched))
+
+
+def _clock(house: House, asked: Clock | int | None) -> Clock:
+    if isinstance(asked, Clock):
+        return timing.checked(asked)
+    return Clock(house.settings.pace if asked is None else asked)
+
+
+def open_once(house: House, opening: NewTable) -> Opened:
+    """Open a table unless the same wish with the same key has opened it before."""
     game = catalogue.find(opening.game)
     options = choices.read(game.META.options, opening.chosen)
     why = objection(game, options, len(opening.guests))
@@ -88,17 +110,17 @@ def open_table(desk: Desk, opening: Opening) -> Opened:
         raise why
     opening = replace(opening, guests=checked(opening.guests))
     try:
-        with desk.store.writing() as connection:
-            table = _known(connection, opening.once) or _laid(desk, connection, opening)
+        with house.store.writing() as connection:
+            table = _known(connection, opening.once) or _laid(house, connection, opening)
     except IntegrityError:  # asked for twice in this very moment
-        with desk.store.reading() as connection:
+        with house.store.reading() as connection:
             again = _known(connection, opening.once)
         if again is None:
             raise
         table = again
-    desk.bells.ring("post")
-    desk.bells.ring("bots")
-    return _opened(desk, table)
+    house.bells.ring("post")
+    house.bells.ring("bots")
+    return _opened(house, table)
 
 
 def checked(invited: Sequence[Invited]) -> tuple[Invited, ...]:
@@ -132,38 +154,35 @@ def _known(connection: Connection, once: str | None) -> str | None:
     return connection.execute(wanted).scalar_one_or_none() if once else None
 
 
-def _laid(desk: Desk, connection: Connection, opening: Opening) -> str:
+def _laid(house: House, connection: Connection, opening: NewTable) -> str:
     """The table with its seats, opened; who can sit down at once does."""
-    table, seed, at, guests = secrets.token_hex(8), secrets.token_bytes(32), desk.now(), opening.guests
+    table, seed, at, guests = secrets.token_hex(8), secrets.token_bytes(32), house.now(), opening.guests
     owners = _owners(connection, guests, at, opening.language)
     organiser = next((owners[guest.address] for guest in guests if guest.address), None)
-    limits.refuse(connection, desk.settings, organiser, list(owners.values()), at)
-    held = desk.settings.confirms and organiser is not None and not register.is_confirmed(connection, organiser)
-    row = _row(desk, table, seed, opening)
+    limits.refuse(connection, house.settings, organiser, list(owners.values()), at)
+    held = house.settings.confirms and organiser is not None and not register.is_confirmed(connection, organiser)
+    row = _row(house, table, seed, opening)
     connection.execute(insert(tables), {**row, "opened_at": at, "moved_at": at, "held": held})
     connection.execute(
         insert(seats),
-        [_seat(desk, table, number, guest, owners.get(guest.address)) for number, guest in enumerate(guests)],
+        [_seat_row(house, table, number, guest, owners.get(guest.address)) for number, guest in enumerate(guests)],
     )
-    desktop = clerk.take(connection, desk.shelf, table)
-    assert desktop
     game = catalogue.find(opening.game)
     move = engine_table.open_move(game, len(guests), seed, opening.chosen, timing.words(opening.clock))
-    _seated(clerk.enter(desktop, None, move, at, desk.settings), guests, at, desk)
+    _seat(clerk.enter(clerk.lock(house, connection, table), None, move), guests)
     if held and organiser is not None:
         book.owe_person(connection, organiser, f"confirm/{table}", at)
     return table
 
 
-def _seated(desktop: Desktop, guests: Sequence[Invited], at: int, desk: Desk) -> None:
-    """Bots sit down, and whoever gave a word for the dice."""
+def _seat(locked: LockedTable, guests: Sequence[Invited]) -> None:
+    """Bots sit down, and every guest who gave a word for the dice."""
     for number, guest in enumerate(guests):
         if guest.status == "bot":
-            move = Move("bot", (str(number), secrets.token_hex(8)))
-            desktop = clerk.enter(desktop, None, move, at, desk.settings)
+            locked = clerk.enter(locked, None, Move("bot", (str(number), secrets.token_hex(8))))
     for number, guest in enumerate(guests):
         if guest.status == "invited" and guest.nonce:
-            desktop = sitting.sat(desktop, number, register.clean_nonce(guest.nonce, "word"), at, desk.settings)
+            locked = sitting.sit(locked, number, register.clean_nonce(guest.nonce, "word"))
 
 
 def _owners(connection: Connection, guests: Sequence[Invited], at: int, language: str) -> dict[str, int]:
@@ -172,7 +191,7 @@ def _owners(connection: Connection, guests: Sequence[Invited], at: int, language
     return {address: register.person(connection, address, name, at, language) for address, name in named}
 
 
-def _row(desk: Desk, table: str, seed: bytes, opening: Opening) -> dict[str, Any]:
+def _row(house: House, table: str, seed: bytes, opening: NewTable) -> dict[str, Any]:
     return {
         "id": table,
         "game": opening.game,
@@ -183,31 +202,31 @@ def _row(desk: Desk, table: str, seed: bytes, opening: Opening) -> dict[str, Any
         "length": 0,
         "head": log.GENESIS,
         "pace": opening.clock.pace,
-        "watch": hashed(desk.links.watch(table)),
+        "watch": hashed(house.links.watch(table)),
         "opening": opening.once,
         "watched": opening.watched,
     }
 
 
-def _seat(desk: Desk, table: str, number: int, guest: Invited, owner: int | None) -> dict[str, Any]:
+def _seat_row(house: House, table: str, number: int, guest: Invited, owner: int | None) -> dict[str, Any]:
     return {
         "table": table,
         "seat": number,
         "person": owner,
         "name": guest.name,
         "status": guest.status,
-        "link": hashed(desk.links.seat(table, number, 0)),
+        "link": hashed(house.links.seat(table, number, 0)),
         "link_number": 0,
     }
 
 
-def _opened(desk: Desk, table: str) -> Opened:
+def _opened(house: House, table: str) -> Opened:
     """The links to the table; where addresses are proven by letters, the others' leave by letter alone."""
-    with desk.store.reading() as connection:
+    with house.store.reading() as connection:
         sitting = book.seats_of(connection, table)
     shown = {seat.seat for seat in sitting if seat.status not in ("bot", "open")}
-    if desk.settings.confirms:
+    if house.settings.confirms:
         shown = {min(shown)}
-    links = tuple(desk.link_of(seat) if seat.seat in shown else "" for seat in sitting)
+    links = tuple(access.link_of(house, seat) if seat.seat in shown else "" for seat in sitting)
     free = any(seat.status == "open" for seat in sitting)
-    return Opened(table, links, desk.links.watch(table), desk.links.join(table) if free else "")
+    return Opened(table, links, house.links.watch(table), house.links.join(table) if free else "")

@@ -1,4 +1,4 @@
-"""Plans: orders that hold only as long as the game goes the way of a branch, as far as its player can tell."""
+"""Conditions of standing orders made from a branch: each holds as long as the game takes the branch’s course."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Heard = tuple[tuple[int, str | None], ...]
 Status = Literal["waits", "now", "done", "left"]
 
 
-class Plan(Struct, frozen=True, omit_defaults=True):
-    """What has to be heard after the move of entry `since` before an order holds, and what is to be seen then.
+class Condition(Struct, frozen=True, omit_defaults=True):
+    """The moves that must be made after entry `since` before an order holds, and the digest of the view it needs then.
 
-    A move is None where its player's seat hears not all of it. `left` is what the game has gone another way than.
+    A move is None where the order's seat may not hear all of it. `left`: the game took another course.
     """
 
     since: int
@@ -33,19 +33,19 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     left: bool = False
 
 
-def read(text: str) -> Plan | None:
-    """The plan an order belongs to; None for an order that always holds."""
-    found: Plan | None = reader(Plan).decode(text) if text else None
+def read(text: str) -> Condition | None:
+    """The condition of an order; None for an order that always holds."""
+    found: Condition | None = reader(Condition).decode(text) if text else None
     return found
 
 
-def kept(plan: Plan) -> str:
-    """A plan as text."""
-    return msgspec.json.encode(plan).decode()
+def kept(condition: Condition) -> str:
+    """A condition as text."""
+    return msgspec.json.encode(condition).decode()
 
 
 def sight(game: Game, state: Any, seat: int) -> str:
-    """A short sign for all that a seat sees and may do."""
+    """A digest of all that a seat sees and may do."""
     for kind in (game.View, Menu):
         reader(kind)  # so that msgspec knows it, in whatever thread this is
     seen = msgspec.json.encode((game.view(state, seat), game.menu(state, seat)), order="deterministic")
@@ -53,7 +53,7 @@ def sight(game: Game, state: Any, seat: int) -> str:
 
 
 def heard(game: Game, table: Table, entries: Iterable[Entry[Any]], since: int, seat: int) -> Heard | None:
-    """The moves that count since that entry, as this seat heard them; None where that one was taken back itself."""
+    """The moves since that entry, as this seat heard them; None where that entry itself was taken back."""
     step, numbers = table.last, set[int]()
     while step and step.seq > since:
         numbers.add(step.seq)
@@ -63,15 +63,15 @@ def heard(game: Game, table: Table, entries: Iterable[Entry[Any]], since: int, s
     return tuple(_told(game, entry, seat) for entry in entries if entry.seq in numbers)
 
 
-def status(plan: Plan, seat: int, move: str, so_far: Heard | None, now: str) -> Status:
-    """How it stands with an order: its moment is still to come, is there, or has passed; or never will be."""
-    both = min(len(plan.heard), len(so_far or ()))
-    if so_far is None or so_far[:both] != plan.heard[:both]:
+def status(condition: Condition, seat: int, move: str, so_far: Heard | None, now: str) -> Status:
+    """Whether the moment of an order is still to come, is now, has passed, or can never come."""
+    both = min(len(condition.heard), len(so_far or ()))
+    if so_far is None or so_far[:both] != condition.heard[:both]:
         return "left"
-    if len(so_far) < len(plan.heard):
+    if len(so_far) < len(condition.heard):
         return "waits"
-    if len(so_far) == len(plan.heard):
-        return "now" if now == plan.sight else "left"
+    if len(so_far) == len(condition.heard):
+        return "now" if now == condition.sight else "left"
     return "done" if so_far[both] == (seat, move) else "left"
 
 

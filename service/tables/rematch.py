@@ -7,37 +7,45 @@ import secrets
 from sqlalchemy import select
 
 from engine.refusal import Refused
-from service.accounts import confirming
+from service.house import House
+from service.people import register
 from service.store.schema import people, seats
-from service.tables.desk import Desk, Invited, Look, Place
+from service.tables import access, opening, snapshots
+from service.tables.access import Place
+from service.tables.opening import Invited
+from service.tables.snapshots import Snapshot
 from service.text.languages import SOURCE
 
 
-def lay(desk: Desk, place: Place, language: str = SOURCE) -> str:
+def lay(house: House, place: Place, language: str = SOURCE) -> str:
     """Lay the table and invite everybody; the result is the link of this player's own seat there."""
-    look = desk.look(place.table)
+    look = snapshots.look(house, place.table)
     if place.seat is None or look.table.phase != "over":
         raise Refused("Only whoever has played a game to its end can lay its table again; please open a new one.")
-    if confirming.awaited(desk, look, place.seat):  # his new link would look as if a letter had led him there
+    if register.unproven(
+        house, look.seats[place.seat].person
+    ):  # his new link would look as if a letter had led him there
         raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
-    game, rules, key = look.game.META.name, look.table.options, desk.links.again(place.table)
-    opened = desk.open_table(game, rules, _guests(desk, look, place.seat), look.clock, language, key, look.row.watched)
+    game, rules, key = look.game.META.name, look.table.options, house.links.again(place.table)
+    opened = opening.open_table(
+        house, game, rules, _guests(house, look, place.seat), look.clock, language, key, look.row.watched
+    )
     own = look.names[place.seat]
-    return next(desk.link_of(seat) for seat in desk.look(opened.table).seats if seat.name == own)
+    return next(access.link_of(house, seat) for seat in snapshots.look(house, opened.table).seats if seat.name == own)
 
 
-def _guests(desk: Desk, look: Look, own: int) -> list[Invited]:
+def _guests(house: House, look: Snapshot, own: int) -> list[Invited]:
     """Everybody in the order of the seats, beginning with who asks; whoever plays against bots sits down at once."""
-    addresses = _addresses(desk, look.row.id)
+    addresses = _addresses(house, look.row.id)
     alone = not addresses.keys() - {own}
     order = [*look.seats[own:], *look.seats[:own]]
     mine = Invited(look.names[own], addresses.get(own, ""), secrets.token_hex(8) if alone else "", "person")
     return [mine, *(Invited(seat.name, addresses.get(seat.seat, "")) for seat in order[1:])]
 
 
-def _addresses(desk: Desk, table: str) -> dict[int, str]:
+def _addresses(house: House, table: str) -> dict[int, str]:
     """Where letters reach the holders of the seats; bots have no address, nor has whoever has left this house."""
     joined = seats.join(people, people.c.id == seats.c.person)
     wanted = select(seats.c.seat, people.c.address).select_from(joined).where(seats.c.table == table)
-    with desk.store.reading() as connection:
+    with house.store.reading() as connection:
         return {int(seat): str(address) for seat, address in connection.execute(wanted)}

@@ -11,9 +11,11 @@ from engine import table as tables
 from engine.game import Standing
 from engine.options import describe
 from engine.refusal import Refused
-from service.tables.desk import Desk, Look
-from service.text import chronicle
-from service.text.board_cache import Print
+from service.house import House
+from service.tables import positions, snapshots
+from service.tables.snapshots import Snapshot
+from service.text import board_cache, chronicle
+from service.text.board_cache import DrawnBoard
 from service.text.chronicle import Chapter
 from service.text.drawing import Scene, Voice, environment, players
 from service.text.languages import in_game
@@ -21,7 +23,7 @@ from service.text.languages import in_game
 AROUND = 4
 
 
-class Reader(Struct, frozen=True):
+class Viewpoint(Struct, frozen=True):
     """Who looks back: through the eyes of which seat (None sees what all may see), and in which language."""
 
     eyes: int | None
@@ -34,7 +36,7 @@ class Frame(Struct, frozen=True):
     at: int
     first: int
     last: int
-    board: Print
+    board: DrawnBoard
     standing: Sequence[Standing]
     around: tuple[Chapter, ...]
     receipt: str
@@ -62,37 +64,37 @@ class Frame(Struct, frozen=True):
         return min((begun for begun in self.rounds if begun > self.at), default=None)
 
 
-def frame(desk: Desk, look: Look, reader: Reader, asked: int | None, begin: int | None = None) -> Frame:
+def frame(house: House, look: Snapshot, reader: Viewpoint, asked: int | None, begin: int | None = None) -> Frame:
     """The position after the entry asked for, or after the last one; not before `begin`, where that is given."""
-    with desk.store.reading() as connection:
-        course = desk.shelf.course(connection, look.row)
-    if course.first is None:
+    with house.store.reading() as connection:
+        index = positions.turn_index(house.caches, connection, look.row)
+    if index.first is None:
         raise Refused("There is nothing to replay yet; the game has not begun.")
     last = look.row.length - 1
-    first = min(max(course.first, begin or 0), last)
+    first = min(max(index.first, begin or 0), last)
     at = min(max((first if begin else last) if asked is None else asked, first), last)
-    then = desk.past(look, at)
+    then = snapshots.past(house, look, at)
     scene, voice = _scene(look, reader, then.state), Voice(look.game, look.names, reader.language, reader.eyes)
-    nearby = desk.entries(look, max(at - AROUND, course.first), at + AROUND + 1)
+    nearby = snapshots.entries(house, look, max(at - AROUND, index.first), at + AROUND + 1)
     return Frame(
         at,
         first,
         last,
-        board=desk.shelf.prints.of((look.row.id, at + 1), scene, voice),
+        board=board_cache.drawn(house.caches.boards, (look.row.id, at + 1), scene, voice),
         standing=look.game.standing(then.state),
         around=tuple(chronicle.chapters(look.game, nearby, voice, reader.eyes)),
-        receipt=desk.receipt(look, at),
-        rounds=tuple(begun for begun in course.rounds(reader.eyes) if begun >= first),
-        since=course.since(reader.eyes),
+        receipt=snapshots.receipt(house, look, at),
+        rounds=tuple(begun for begun in index.rounds(reader.eyes) if begun >= first),
+        since=index.since(reader.eyes),
     )
 
 
-def _scene(look: Look, reader: Reader, state: Any) -> Scene:
+def _scene(look: Snapshot, reader: Viewpoint, state: Any) -> Scene:
     view = look.game.view(state, reader.eyes)
     return Scene(look.game, view, players(look.names), reader.eyes, (), reader.language)
 
 
-class Line(Struct, frozen=True):
+class ProtocolLine(Struct, frozen=True):
     """An entry of a protocol: who said what when, and what came of it; a move that is not for this reader is empty."""
 
     seq: int
@@ -102,7 +104,7 @@ class Line(Struct, frozen=True):
     sentences: tuple[str, ...]
 
 
-def protocol(desk: Desk, look: Look, reader: Reader) -> str:
+def protocol(house: House, look: Snapshot, reader: Viewpoint) -> str:
     """The whole game in plain text: after the end everything, before that what this reader may know."""
     over, meta = look.table.phase == "over", look.game.META
     template = environment(reader.language).get_template("table/protocol.txt")
@@ -117,17 +119,17 @@ def protocol(desk: Desk, look: Look, reader: Reader) -> str:
             if option.name in look.table.options
         ],
         over=over,
-        lines=_lines(desk, look, reader),
+        lines=_lines(house, look, reader),
         places=sorted((place, look.names[seat]) for seat, place in enumerate(look.table.places)),
         standing=look.game.standing(look.table.state) if over else (),
         seed=look.row.seed.hex() if over else "",
     )
 
 
-def _lines(desk: Desk, look: Look, reader: Reader) -> Iterator[Line]:
+def _lines(house: House, look: Snapshot, reader: Viewpoint) -> Iterator[ProtocolLine]:
     voice = Voice(look.game, look.names, reader.language, reader.eyes)
-    for entry in desk.entries(look):
+    for entry in snapshots.entries(house, look):
         known = entry if look.table.phase == "over" else tables.redact(look.game, entry, reader.eyes)
         sentences = tuple(told for event in known.events if (told := voice.tell(event)))
         who = "" if known.seat is None else look.names[known.seat]
-        yield Line(known.seq, known.at, who, known.move or "", sentences)
+        yield ProtocolLine(known.seq, known.at, who, known.move or "", sentences)

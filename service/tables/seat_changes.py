@@ -1,4 +1,4 @@
-"""The chairs of a table after an entry: whose menu opened or closed, and how the time of each runs on."""
+"""How the seats of a table change with an entry: whose turn begins or ends, and how the time of each runs on."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from engine.game import Game
 from engine.log import Entry
 from engine.record import Missed, Returned, Substituted, Table, TimedOut, VacationEnded, VacationTaken
 from service import timing
-from service.store.book import Chair
+from service.store.book import SeatUpdate
 from service.timing import Calendar, Clock
 
 
-class Held(Struct, frozen=True):
+class SeatRow(Struct, frozen=True):
     """A seat as the book has it: who holds it, since when it may act, and how its time runs."""
 
     seat: int
@@ -35,10 +35,10 @@ class Held(Struct, frozen=True):
     calendar: str | None = None
 
 
-class Turn(Struct, frozen=True):
+class SeatTurn(Struct, frozen=True):
     """What an entry means for one seat."""
 
-    seat: Held
+    seat: SeatRow
     entry: Entry[Any]
     before: Table
     after: Table
@@ -58,13 +58,13 @@ class Turn(Struct, frozen=True):
 
     @property
     def arrives(self) -> bool:
-        """Whether its holder comes home from a vacation that had begun."""
+        """Whether its player comes home from a vacation that had begun."""
         calendar = own_calendar(self.before, self.seat, self.clock)
         return self.has(VacationEnded) and timing.is_away(self.entry.at, calendar)
 
     @property
     def moved(self) -> bool:
-        """Whether its holder moved himself."""
+        """Whether its player moved himself."""
         return self.entry.seat == self.seat.seat and record.mover(self.entry) == self.seat.seat
 
     @property
@@ -76,19 +76,19 @@ class Turn(Struct, frozen=True):
 
 
 def changed(
-    game: Game, seats: tuple[Held, ...], before: Table, after: Table, entry: Entry[Any], clock: Clock, share: float
-) -> Iterator[Chair]:
+    game: Game, seats: tuple[SeatRow, ...], before: Table, after: Table, entry: Entry[Any], clock: Clock, share: float
+) -> Iterator[SeatUpdate]:
     """The seats whose row changes with this entry."""
     for seat in seats:
         chair = after.seats[seat.seat]
         status = seat.status if chair.status == "empty" else chair.status
         opened = bool(tables.menu(game, after, seat.seat))
-        turn = Turn(seat, entry, before, after, opened, status, clock, share)
+        turn = SeatTurn(seat, entry, before, after, opened, status, clock, share)
         if _concerned(turn):
-            yield _chair(turn)
+            yield _update(turn)
 
 
-def _concerned(turn: Turn) -> bool:
+def _concerned(turn: SeatTurn) -> bool:
     if turn.opened != (turn.seat.open_since is not None) or turn.status != turn.seat.status:
         return True
     if turn.opened and (turn.before.paused != turn.after.paused or turn.has(VacationTaken, VacationEnded)):
@@ -96,43 +96,43 @@ def _concerned(turn: Turn) -> bool:
     return turn.has(TimedOut, Missed, Returned, Substituted) or (turn.moved and (turn.opened or turn.seat.misses > 0))
 
 
-def _chair(turn: Turn) -> Chair:
+def _update(turn: SeatTurn) -> SeatUpdate:
     seat, at = turn.seat, turn.entry.at
     since = turn.entry.seq if turn.begins else seat.open_since
-    chair = Chair(seat.seat, turn.status, since if turn.opened else None, misses=_misses(turn))
+    update = SeatUpdate(seat.seat, turn.status, since if turn.opened else None, misses=_misses(turn))
     left = _left(turn)
     if not (turn.opened and turn.clock.runs and turn.status == "taken") or turn.after.paused or left is None:
-        return replace(chair, clock_left=left)
+        return replace(update, clock_left=left)
     if turn.has(TimedOut):  # the rest of a turn that was missed is not waited for
-        return replace(chair, clock_left=0, clock_from=at, due_at=at, late_at=at)
-    chair = replace(chair, clock_from=at, clock_left=left)
-    return timed(chair, own_calendar(turn.after, seat, turn.clock), turn.clock, turn.share, at)
+        return replace(update, clock_left=0, clock_from=at, due_at=at, late_at=at)
+    update = replace(update, clock_from=at, clock_left=left)
+    return timed(update, own_calendar(turn.after, seat, turn.clock), turn.clock, turn.share, at)
 
 
-def timed(chair: Chair, calendar: Calendar, clock: Clock, share: float, now: int) -> Chair:
-    """A chair whose time runs, with its deadline and the next reminder."""
-    assert chair.clock_from is not None
-    assert chair.clock_left is not None
-    due = timing.deadline(chair.clock_from, chair.clock_left, calendar)
-    remind = timing.reminder(due, timing.leads(chair.clock_left, calendar, share), now)
-    return replace(chair, due_at=due, late_at=due + clock.grace, remind_at=remind)
+def timed(update: SeatUpdate, calendar: Calendar, clock: Clock, share: float, now: int) -> SeatUpdate:
+    """A seat whose time runs, with its deadline and the next reminder."""
+    assert update.clock_from is not None
+    assert update.clock_left is not None
+    due = timing.deadline(update.clock_from, update.clock_left, calendar)
+    remind = timing.reminder(due, timing.leads(update.clock_left, calendar, share), now)
+    return replace(update, due_at=due, late_at=due + clock.grace, remind_at=remind)
 
 
-def rested(held: Held, table: Table, clock: Clock, share: float, now: int) -> Chair | None:
-    """The chair after its holder's calendar was changed; None where no clock runs for it."""
+def rested(held: SeatRow, table: Table, clock: Clock, share: float, now: int) -> SeatUpdate | None:
+    """The seat after its player changed his calendar; None where no clock runs for it."""
     if held.clock_from is None or not held.clock_left:
         return None
-    known = {name: getattr(held, name) for name in Chair.__struct_fields__}
-    return timed(Chair(**known), own_calendar(table, held, clock), clock, share, now)
+    known = {name: getattr(held, name) for name in SeatUpdate.__struct_fields__}
+    return timed(SeatUpdate(**known), own_calendar(table, held, clock), clock, share, now)
 
 
-def own_calendar(table: Table, seat: Held, clock: Clock) -> Calendar:
-    """When this seat's holder rests: by his own word, by what he told the table, and by the table's weekends."""
+def own_calendar(table: Table, seat: SeatRow, clock: Clock) -> Calendar:
+    """When this seat’s player rests: by his own settings, by his vacations, and by the table’s weekends."""
     own = timing.calendar(seat.calendar or "")
     return replace(own, away=table.seats[seat.seat].away, weekends=own.weekends or clock.spare_weekends)
 
 
-def _left(turn: Turn) -> int | None:
+def _left(turn: SeatTurn) -> int | None:
     """What this seat has left; None before its first turn and where there is no limit."""
     left, clock = _settled(turn), turn.clock
     if not clock.runs:
@@ -148,7 +148,7 @@ def _left(turn: Turn) -> int | None:
     return clock.pace if clock.pace and turn.moved and turn.opened else left
 
 
-def _settled(turn: Turn) -> int | None:
+def _settled(turn: SeatTurn) -> int | None:
     """What was left at the moment of the entry."""
     seat = turn.seat
     if seat.clock_from is None or seat.clock_left is None:
@@ -157,7 +157,7 @@ def _settled(turn: Turn) -> int | None:
     return max(0, seat.clock_left - timing.spent(seat.clock_from, turn.entry.at, calendar))
 
 
-def _misses(turn: Turn) -> int:
+def _misses(turn: SeatTurn) -> int:
     """Deadlines missed in a row, each turn counted once."""
     if turn.has(TimedOut, Missed):
         return turn.seat.misses + (turn.seat.clock_left != 0)

@@ -1,89 +1,68 @@
-"""Substitutes: a seat whose player stays away is offered by a link, and whoever has it may play on there."""
+"""Substitutes: a seat whose player stays away is offered by a link, and another person may play on there."""
 
 from __future__ import annotations
 
-import hmac
 from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
-
 from engine.menu import Move
-from engine.refusal import Refused
+from service import links, numbers
+from service.house import House
 from service.links import hashed
-from service.people import limits, register, vacations
-from service.plans import branches
+from service.people import limits, register
 from service.store import book
-from service.store.schema import orders, seats
-from service.tables import clerk
-from service.tables.clerk import Desktop
-from service.tables.desk import Desk, Invited, Look, Unknown
+from service.tables import absences, clerk, seating, snapshots
+from service.tables.access import Unknown
+from service.tables.clerk import LockedTable
+from service.tables.judging import at_table
+from service.tables.opening import Invited
+from service.tables.snapshots import Snapshot
 
 
-def link(desk: Desk, seat: Any) -> str:
+def link(house: House, seat: Any) -> str:
     """The token that offers this seat."""
-    return desk.links.offer(seat.table, seat.seat, seat.link_number)
+    return house.links.offer(seat.table, seat.seat, seat.link_number)
 
 
-def offered(desk: Desk, token: str) -> tuple[Look, int]:
+def offered(house: House, token: str) -> tuple[Snapshot, int]:
     """The table and seat that this token offers."""
-    table, _, rest = token.partition(".")
-    number, _, _ = rest.partition(".")
-    look = desk.look(table)
-    seat = int(number) if number.isdecimal() and len(number) < 4 else len(look.seats)
-    if seat >= len(look.seats) or not hmac.compare_digest(link(desk, look.seats[seat]).encode(), token.encode()):
+    table, number = links.subject(token, 2)
+    look = snapshots.look(house, table)
+    seat = numbers.read(number, len(look.seats) - 1)
+    if seat is None or not links.same(link(house, look.seats[seat]), token):
         raise Unknown("This seat has been taken, or was never offered.")
     if look.table.phase != "playing" or not look.table.seats[seat].offered:
         raise Unknown("This seat is no longer offered.")
     return look, seat
 
 
-def take(desk: Desk, token: str, guest: Invited) -> str:
-    """Sit down on an offered seat; the result is the link of the seat, and the old one leads nowhere any more."""
-    look, seat = offered(desk, token)
+def take(house: House, token: str, guest: Invited) -> str:
+    """Sit down on an offered seat; the result is the new link of the seat, and the old one leads nowhere any more."""
+    look, seat = offered(house, token)
     name, address = register.clean_name(guest.name), register.clean_address(guest.address)
-    with desk.store.writing() as connection:
-        desktop = clerk.take(connection, desk.shelf, look.row.id)
-        assert desktop
-        if not desktop.table.seats[seat].offered:
+    with at_table(house, look.row.id) as work:
+        connection = work.locked.connection
+        if not work.locked.table.seats[seat].offered:
             raise Unknown("Somebody was quicker; this seat has been taken.")
         held = book.seats_of(connection, look.row.id)[seat]
         if held.link_number != look.seats[seat].link_number:
             raise Unknown("This seat is no longer offered.")
-        person = register.person(connection, address, name, desk.now())
-        _refuse_twice(connection, desktop, seat, person, name)
-        limits.refuse_invitation(connection, desk.settings, person, desk.now())
-        _change_hands(desk, connection, held, person, name)
-        desktop = clerk.take(connection, desk.shelf, look.row.id)
-        assert desktop
-        substitute = Move("substitute", (str(seat),))
-        desktop = clerk.enter(desktop, None, substitute, desk.now(), desk.settings)
-        desktop = vacations.announce(desktop, seat, desk.now(), desk.settings)
-        if desk.settings.confirms and not register.is_confirmed(connection, person):
-            book.owe_person(connection, person, f"confirm/{look.row.id}", desk.now())
-    desk.shelf.put(look.row.id, desktop.table)
-    desk.bells.ring("post")
-    return desk.links.seat(look.row.id, seat, look.seats[seat].link_number + 1)
+        person = register.person(connection, address, name, house.now())
+        seating.refuse_twice(work.locked, seat, person, name)
+        limits.refuse_invitation(connection, house.settings, person, house.now())
+        locked = _change_hands(work.locked, held, person, name)
+        locked = clerk.enter(locked, None, Move("substitute", (str(seat),)))
+        work.locked = absences.announce(locked, seat)
+        if house.settings.confirms and not register.is_confirmed(connection, person):
+            book.owe_person(connection, person, f"confirm/{look.row.id}", house.now())
+    return house.links.seat(look.row.id, seat, held.link_number + 1)
 
 
-def _refuse_twice(connection: Connection, desktop: Desktop, seat: int, person: int, name: str) -> None:
-    """Nobody plays with two hands, and no two are called the same."""
-    others = select(seats.c.name, seats.c.person, seats.c.status).where(
-        seats.c.table == desktop.row.id, seats.c.seat != seat
-    )
-    for other in connection.execute(others):
-        if other.person == person and other.status == "taken":
-            raise Refused("You play at this table already.")
-        if other.name.casefold() == name.casefold():
-            raise Refused("Somebody at this table is called {name} already; please take another name.", name=name)
-
-
-def _change_hands(desk: Desk, connection: Connection, seat: Any, person: int, name: str) -> None:
-    number = seat.link_number + 1
-    new = {"person": person, "name": name, "link": hashed(desk.links.seat(seat.table, seat.seat, number))}
-    own = (seats.c.table == seat.table, seats.c.seat == seat.seat)
-    fresh = {"link_number": number, "orders": 0, "wishes": "", "note": ""}
-    connection.execute(update(seats).where(*own).values(**new, **fresh))
-    connection.execute(delete(orders).where(orders.c.table == seat.table, orders.c.seat == seat.seat))
-    branches.forget(connection, seat.table, seat.seat)
-    if seat.person not in (None, person):
-        book.owe_person(connection, seat.person, f"replaced/{seat.table}/{seat.seat}/{number}", desk.now())
+def _change_hands(locked: LockedTable, held: Any, person: int, name: str) -> LockedTable:
+    """The seat with its new player, a new link, and nothing of what the last player kept there."""
+    number = held.link_number + 1
+    book.clear_seat(locked.connection, held.table, held.seat)
+    if held.person not in (None, person):
+        kind = f"replaced/{held.table}/{held.seat}/{number}"
+        book.owe_person(locked.connection, held.person, kind, locked.now)
+    link = hashed(locked.house.links.seat(held.table, held.seat, number))
+    return clerk.change_seat(locked, held.seat, person=person, name=name, link=link, link_number=number)

@@ -12,9 +12,10 @@ from msgspec import Struct
 from sqlalchemy import Connection, func, insert, select
 
 from engine.refusal import Refused
+from service.house import House
 from service.people import register
 from service.store.schema import letters, talk
-from service.tables.desk import Desk, Place
+from service.tables.access import Place, player
 
 LONGEST = 1_000
 AN_HOUR = 30  # remarks of one seat
@@ -45,12 +46,11 @@ def clean(text: str) -> str:
     return said
 
 
-def say(desk: Desk, place: Place, text: str) -> None:
+def say(house: House, place: Place, text: str) -> None:
     """Say something at the table."""
-    if place.seat is None:
-        raise Refused("This link is for looking on; only players can talk at the table.")
-    with desk.store.writing() as connection:
-        note(connection, place.table, place.seat, text, desk.now())
+    seat = player(place)
+    with house.store.writing() as connection:
+        note(connection, place.table, seat, text, house.now())
 
 
 def note(connection: Connection, table: str, seat: int, text: str, at: int) -> None:

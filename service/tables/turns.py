@@ -1,4 +1,4 @@
-"""The course of a game in brief: who acted in which entry, and so where turns begin."""
+"""Who acted in which entry of a table, and so where turns and rounds begin."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ from msgspec import Struct
 from engine.table import RESERVED
 
 
-class _Glance(Struct):
+class _Header(Struct):
+    """The two fields of a stored entry that tell who acted."""
+
     seat: int | None
     move: str
 
 
-GLANCE = msgspec.json.Decoder(_Glance)
+HEADER = msgspec.json.Decoder(_Header)
 
 
-class Course(Struct, frozen=True):
-    """Entry by entry the seat that acted, and the seat that moved in the game; `first` is the entry that began it."""
+class TurnIndex(Struct, frozen=True):
+    """For each entry the seat that acted, and the seat that moved in the game; `first` is the entry that began it."""
 
     actors: tuple[int | None, ...] = ()
     movers: tuple[int | None, ...] = ()
     first: int | None = None
 
     def since(self, seat: int | None) -> int | None:
-        """The first entry after the last one of this seat, where there is such a one."""
+        """The first entry after the last one of this seat; None where nothing came after it."""
         last = max((seq for seq, actor in enumerate(self.actors) if actor == seat), default=None)
         return last + 1 if seat is not None and last is not None and last + 1 < len(self.actors) else None
 
     def rounds(self, seat: int | None) -> tuple[int, ...]:
-        """Where this seat's turns begin; for who holds no seat those of whoever moved first."""
+        """Where this seat's turns begin; spectators get the rounds of the seat that moved first."""
         whose = next((one for one in self.movers if one is not None), None) if seat is None else seat
         begun, before = list[int](), None
         for seq, mover in enumerate(self.movers):
@@ -42,19 +44,19 @@ class Course(Struct, frozen=True):
         return tuple(begun)
 
 
-def extended(course: Course, bodies: Iterable[str]) -> Course:
-    """The course with some more entries, as they are stored."""
-    glances = [GLANCE.decode(body) for body in bodies]
-    first, length = course.first, len(course.actors)
+def extended(index: TurnIndex, bodies: Iterable[str]) -> TurnIndex:
+    """The index with some more stored entries."""
+    headers = [HEADER.decode(body) for body in bodies]
+    first, length = index.first, len(index.actors)
     if first is None:
-        first = next((length + number for number, one in enumerate(glances) if one.move == "start"), None)
-    actors = (*course.actors, *(one.seat for one in glances))
-    return Course(actors, (*course.movers, *map(_mover, glances)), first)
+        first = next((length + number for number, one in enumerate(headers) if one.move == "start"), None)
+    actors = (*index.actors, *(one.seat for one in headers))
+    return TurnIndex(actors, (*index.movers, *map(_mover, headers)), first)
 
 
-def _mover(glance: _Glance) -> int | None:
-    """The seat whose move in the game this is, made by itself or by the house in its place."""
-    verb, *args = glance.move.split()
+def _mover(header: _Header) -> int | None:
+    """The seat whose move in the game this is, made by its player or by the house after a missed deadline."""
+    verb, *args = header.move.split()
     if verb == "expire":
         return int(args[0])
-    return glance.seat if verb not in RESERVED else None
+    return header.seat if verb not in RESERVED else None

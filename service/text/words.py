@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from engine.game import Game
+from service import numbers
 from service.text.drawing import TEMPLATES
 
 LANGUAGES = ("en", "nl", "fr", "de")
@@ -32,7 +33,7 @@ class Dictionary(Struct, frozen=True):
     say: frozenset[str]
 
 
-class Words(Struct, frozen=True):
+class Vocabulary(Struct, frozen=True):
     """The words of one table; called with a verb or token it gives the ways to write it."""
 
     game: Dictionary
@@ -59,18 +60,18 @@ class Words(Struct, frozen=True):
             for form in self.game.tokens.get(parts[place], ()):
                 yield "".join((*parts[:place], form, *parts[place + 1 :]))
         stem, number = parts[1] if len(parts) > 1 else "", parts[-1]
-        if stem in self.game.seats and number.isdecimal() and 0 < int(number) <= len(self.names):
+        if stem in self.game.seats and numbers.read(number, len(self.names)):
             yield self.names[int(number) - 1]
 
 
-def of(game: Game, names: Sequence[str]) -> Words:
+def of(game: Game, names: Sequence[str]) -> Vocabulary:
     """The words for a table of that game where these people sit."""
-    return Words(dictionary(f"games/{game.META.name}"), dictionary("table"), tuple(names))
+    return Vocabulary(dictionary(f"games/{game.META.name}"), dictionary("table"), tuple(names))
 
 
-def spoken(game: Game, names: Sequence[str], language: str) -> Words:
+def spoken(game: Game, names: Sequence[str], language: str) -> Vocabulary:
     """The same in one language alone: the first form of a word is the one to write."""
-    return Words(dictionary(f"games/{game.META.name}", language), dictionary("table", language), tuple(names))
+    return Vocabulary(dictionary(f"games/{game.META.name}", language), dictionary("table", language), tuple(names))
 
 
 @functools.cache

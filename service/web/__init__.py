@@ -21,7 +21,7 @@ from engine.refusal import Refused
 from service.house import House
 from service.links import hashed
 from service.settings import EMBEDDED
-from service.tables.desk import Unknown
+from service.tables.access import Unknown
 from service.text.drawing import TEMPLATES
 from service.text.languages import Said, say
 from service.web.account_pages import account

@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
 from engine.refusal import Refused
+from service import numbers
 from service.accounts import leaving, my_tables
 from service.accounts import signing_in as accounts
 from service.accounts.signing_in import Visit
@@ -22,7 +23,7 @@ KEPT = "visit"
 def visitor() -> Any:
     """Who has signed in on this device, if anybody."""
     kept = session.get(KEPT)
-    return accounts.visitor(house().desk, Visit(*kept)) if kept else None
+    return accounts.visitor(house(), Visit(*kept)) if kept else None
 
 
 @account.get("/enter")
@@ -35,7 +36,7 @@ def door() -> Response:
 def knock() -> Response:
     """Owe the letter; the answer is the same whether we know the address or not."""
     try:
-        accounts.knock(house().desk, request.form.get("address", ""))
+        accounts.knock(house(), request.form.get("address", ""))
     except Refused as refused:
         return page("enter.html", 422, asked=False, error=refused, form=request.form)
     return page("enter.html", asked=True, error=None, form=request.form)
@@ -44,13 +45,13 @@ def knock() -> Response:
 @account.get("/enter/<token>")
 def threshold(token: str) -> Response:
     """One button; what follows links by itself, as mail scanners do, signs nobody in."""
-    return page("entering.html", person=accounts.invited(house().desk, token))
+    return page("entering.html", person=accounts.invited(house(), token))
 
 
 @account.post("/enter/<token>")
 def enter(token: str) -> Reply:
     """Sign in on this device."""
-    visit = accounts.enter(house().desk, token)
+    visit = accounts.enter(house(), token)
     session.clear()
     session.permanent = True
     session[KEPT] = [visit.person, visit.sessions]
@@ -62,7 +63,7 @@ def sign_out() -> Reply:
     """Sign out here, or wherever one has signed in."""
     person = visitor()
     if person and request.form.get("everywhere"):
-        accounts.leave_everywhere(house().desk, person.id)
+        accounts.leave_everywhere(house(), person.id)
     session.clear()
     return redirect(url_for("lobby.welcome"), 303)
 
@@ -73,10 +74,9 @@ def tables() -> Reply:
     person = visitor()
     if person is None:
         return redirect(url_for("account.door"), 303)
-    number = request.args.get("page", "")
-    at = int(number) if number.isascii() and number.isdecimal() and len(number) < 5 else 0
-    desk = house().desk
-    running, over = my_tables.running(desk, person.id), my_tables.finished(desk, person.id, at)
+    at = numbers.read(request.args.get("page", ""), 9_999) or 0
+    here = house()
+    running, over = my_tables.running(here, person.id), my_tables.finished(here, person.id, at)
     return page(
         "my.html",
         person=person,
@@ -84,13 +84,13 @@ def tables() -> Reply:
         over=over[: my_tables.PAGE],
         older=at + 1 if len(over) > my_tables.PAGE else None,
         newer=at - 1 if at else None,
-        record=my_tables.played(desk, person.id),
+        record=my_tables.played(here, person.id),
         titles={name: game.META.title for name, game in catalogue.games().items()},
         renewed=request.args.get("renewed", ""),
     )
 
 
-def _grouped(running: list[my_tables.Mine]) -> dict[str, list[my_tables.Mine]]:
+def _grouped(running: list[my_tables.MyTable]) -> dict[str, list[my_tables.MyTable]]:
     """Mine to move first, then those that wait for others, then those where somebody has to sit down."""
     return {
         "move": [one for one in running if one.to_move],
@@ -103,16 +103,14 @@ def _grouped(running: list[my_tables.Mine]) -> dict[str, list[my_tables.Mine]]:
 def renew() -> Reply:
     """A new link for a seat of mine."""
     person, form = _known(), request.form
-    seat = form.get("seat", "")
-    number = int(seat) if seat.isascii() and seat.isdecimal() and len(seat) < 3 else -1
-    accounts.renew(house().desk, person.id, form.get("table", ""), number)
+    accounts.renew(house(), person.id, form.get("table", ""), numbers.read(form.get("seat", "")))
     return redirect(url_for("account.tables", renewed=form.get("table", "")), 303)
 
 
 @account.get("/my/export.json")
 def export() -> Response:
     """Everything this house knows about me."""
-    kept = leaving.belongings(house().desk, _known().id)
+    kept = leaving.belongings(house(), _known().id)
     response = make_response(msgspec.json.format(msgspec.json.encode(kept), indent=1))
     response.headers["Content-Type"] = "application/json"
     response.headers["Content-Disposition"] = 'attachment; filename="depesche.json"'
@@ -124,7 +122,7 @@ def export() -> Response:
 def farewell() -> Response:
     """What deleting me means, and the form for it."""
     person = _known()
-    return page("farewell.html", person=person, error=None, running=len(my_tables.running(house().desk, person.id)))
+    return page("farewell.html", person=person, error=None, running=len(my_tables.running(house(), person.id)))
 
 
 @account.post("/my/delete")
@@ -132,9 +130,9 @@ def delete() -> Response:
     """Forget me."""
     person = _known()
     try:
-        leaving.leave(house().desk, person.id, request.form.get("address", ""))
+        leaving.leave(house(), person.id, request.form.get("address", ""))
     except Refused as refused:
-        running = len(my_tables.running(house().desk, person.id))
+        running = len(my_tables.running(house(), person.id))
         return page("farewell.html", 422, person=person, error=refused, running=running)
     session.clear()
     return page("farewell.html", person=None, error=None, running=0)

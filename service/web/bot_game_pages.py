@@ -9,7 +9,8 @@ from werkzeug.wrappers import Response as Reply
 
 from engine.game import objection
 from engine.refusal import Refused
-from service.tables.desk import Invited
+from service.tables import opening
+from service.tables.opening import Invited
 from service.web.lobby_pages import game_of
 from service.web.rendering import house, language, page
 
@@ -31,7 +32,7 @@ def play(name: str) -> Reply:
             raise Refused("Please choose how many bots play.")
         me = Invited(form.get("name", ""), form.get("address", ""), secrets.token_hex(8), "person")
         bots = [Invited(f"Bot {number + 1}") for number in range(int(form["bots"]))]
-        opened = house().desk.open_table(name, {}, [me, *bots], 0, language(), form.get("key", "")[:80])
+        opened = opening.open_table(house(), name, {}, [me, *bots], 0, language(), form.get("key", "")[:80])
     except (Refused, ValueError) as error:
         refused = error if isinstance(error, Refused) else Refused("Please choose how many bots play.")
         return _form(name, refused, 422)

@@ -6,6 +6,7 @@ from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as Reply
 
 from service.accounts import confirming as proofs
+from service.tables import access
 from service.web.rendering import house, page
 
 confirming = Blueprint("confirming", __name__)
@@ -14,18 +15,18 @@ confirming = Blueprint("confirming", __name__)
 @confirming.get("/confirm/<token>")
 def ask(token: str) -> Response:
     """One button; what follows links by itself proves nothing."""
-    return page("confirm.html", person=proofs.asked(house().desk, token), links=None)
+    return page("confirm.html", person=proofs.asked(house(), token), links=None)
 
 
 @confirming.post("/confirm/<token>")
 def confirm(token: str) -> Response:
     """The address is right, and what waited for that leaves."""
-    person = proofs.asked(house().desk, token)
-    return page("confirm.html", person=person, links=proofs.confirm(house().desk, token))
+    person = proofs.asked(house(), token)
+    return page("confirm.html", person=person, links=proofs.confirm(house(), token))
 
 
 @confirming.post("/t/<link>/address")
 def correct(link: str) -> Reply:
     """The organiser's own address, without the slip."""
-    proofs.correct(house().desk, house().desk.find(link), request.form.get("address", ""))
+    proofs.correct(house(), access.find(house(), link), request.form.get("address", ""))
     return redirect(url_for("table.show", link=link), 303)

@@ -8,8 +8,10 @@ from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
+from service import numbers
+from service.tables import access, snapshots
 from service.tables import gallery as hanging
-from service.tables.desk import Look
+from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, Scene, board_svg, players
 from service.text.languages import LANGUAGES, SOURCE, in_game
 from service.web.rendering import house, language, page
@@ -17,7 +19,7 @@ from service.web.rendering import house, language, page
 gallery = Blueprint("gallery", __name__, url_prefix="/gallery")
 
 
-class Picture(Struct, frozen=True):
+class GalleryPicture(Struct, frozen=True):
     """A game as it hangs in the gallery: who played it, and in which places they ended."""
 
     table: str
@@ -31,17 +33,17 @@ class Picture(Struct, frozen=True):
 def hall() -> Response:
     """The games that ended last, some on a page."""
     text = request.args.get("page", "")
-    number = max(int(text), 1) if text.isdecimal() and len(text) < 6 else 1
+    number = max(numbers.read(text, 99_999) or 1, 1)
     with house().store.reading() as connection:
         found, more = hanging.hung(connection, number - 1)
-    pictures = [_picture(house().desk.look(table)) for table in found]
+    pictures = [_picture(snapshots.look(house(), table)) for table in found]
     return page("gallery.html", pictures=pictures, number=number, more=more)
 
 
 @gallery.get("/<table>")
 def game(table: str) -> Reply:
     """The game, move by move, by a link that holds no secret."""
-    house().desk.find(hanging.link(table))
+    access.find(house(), hanging.link(table))
     return redirect(url_for("replay.show", link=hanging.link(table)))
 
 
@@ -49,8 +51,8 @@ def game(table: str) -> Reply:
 def board(table: str) -> Response:
     """The board as the game left it."""
     spoken = request.args.get("in", SOURCE)
-    house().desk.find(hanging.link(table))
-    names = house().desk.look(table).names
+    access.find(house(), hanging.link(table))
+    names = snapshots.look(house(), table).names
     response = make_response(_drawn(table, names, spoken if spoken in LANGUAGES else SOURCE))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "private, max-age=3600"
@@ -59,15 +61,15 @@ def board(table: str) -> Response:
 
 @functools.lru_cache(maxsize=200)
 def _drawn(table: str, names: tuple[str, ...], spoken: str) -> str:
-    look = house().desk.look(table)
+    look = snapshots.look(house(), table)
     view = look.game.view(look.table.state, None)
     return board_svg(Scene(look.game, view, players(names), language=spoken))
 
 
-def _picture(look: Look) -> Picture:
+def _picture(look: Snapshot) -> GalleryPicture:
     seated = players(look.names)
     ranks = sorted((place, seat) for seat, place in enumerate(look.table.places))
-    return Picture(
+    return GalleryPicture(
         table=look.row.id,
         title=in_game(language(), look.game.META.name, look.game.META.title),
         ended_at=look.row.ended_at,

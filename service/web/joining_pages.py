@@ -8,9 +8,13 @@ from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
-from service.accounts import confirming
+from service.people import register
+from service.store import book
+from service.tables import access
 from service.tables import joining as seats
-from service.tables.desk import Invited, Look, Place, Unknown
+from service.tables.access import Place, Unknown
+from service.tables.opening import Invited
+from service.tables.snapshots import Snapshot
 from service.text.drawing import players
 from service.text.languages import in_game
 from service.web.rendering import house, language, page
@@ -30,7 +34,7 @@ def join(token: str) -> Reply:
     form = request.form
     guest = Invited(form.get("name", ""), form.get("address", ""), form.get("nonce", ""))
     try:
-        link = seats.join(house().desk, token, guest, language())
+        link = seats.join(house(), token, guest, language())
     except Unknown:
         raise
     except Refused as refused:
@@ -41,24 +45,24 @@ def join(token: str) -> Reply:
 @joining.post("/t/<link>/fill")
 def fill(link: str) -> Reply:
     """Bots take the seats that are still free."""
-    seats.fill(house().desk, house().desk.find(link))
+    seats.fill(house(), access.find(house(), link))
     return redirect(url_for("table.show", link=link), 303)
 
 
-def waiting(place: Place, look: Look) -> dict[str, Any]:
+def waiting(place: Place, look: Snapshot) -> dict[str, Any]:
     """What a table waits for besides moves: an address to be proven, and free seats, which its organiser gives away."""
-    own = place.seat is not None and place.seat == seats.organiser(look)
+    own = place.seat is not None and place.seat == book.organiser(look.seats)
     free = look.table.phase == "gathering" and any(seat.status == seats.FREE for seat in look.seats)
     token = house().links.join(look.row.id)
     return {
-        "awaited": confirming.awaited(house().desk, look, place.seat),
+        "awaited": register.unproven(house(), None if place.seat is None else look.seats[place.seat].person),
         "held": bool(look.row.held) and own,
         "join": house().settings.address + url_for("joining.show", token=token) if own and free else "",
     }
 
 
 def _page(token: str, error: Refused | None, status: int) -> Response:
-    look = seats.opened(house().desk, token)
+    look = seats.opened(house(), token)
     return page(
         "join.html",
         status,

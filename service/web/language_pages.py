@@ -8,7 +8,8 @@ from contextlib import suppress
 from flask import Blueprint, abort, redirect, request
 from werkzeug.wrappers import Response as Reply
 
-from service.tables.desk import Unknown
+from service.tables import access
+from service.tables.access import Unknown
 from service.text.languages import LANGUAGES
 from service.web.rendering import COOKIE, house
 
@@ -27,7 +28,7 @@ def speak() -> Reply:
     seat = SEAT.match(back)
     if seat:
         with suppress(Unknown):
-            house().desk.speak(house().desk.find(seat[1]), chosen)
+            access.speak(house(), access.find(house(), seat[1]), chosen)
     response = redirect(back, 303)
     safe = house().settings.address.startswith("https")
     response.set_cookie(COOKIE, chosen, max_age=YEAR, samesite="Lax", httponly=True, secure=safe)

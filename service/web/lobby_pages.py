@@ -18,9 +18,11 @@ from engine import catalogue
 from engine.game import Game, objection
 from engine.options import Option, describe
 from engine.refusal import Refused
+from service import numbers
 from service.settings import DAY
-from service.tables.desk import Invited, Unknown
-from service.tables.opening import Who
+from service.tables import opening
+from service.tables.access import Unknown
+from service.tables.opening import Invited, Who
 from service.text import samples
 from service.text.drawing import Scene, board_svg, players
 from service.text.languages import LANGUAGES, SOURCE
@@ -34,7 +36,7 @@ PACES = {"1": DAY, "3": 3 * DAY, "7": 7 * DAY, "0": 0}
 LATE = ("move", "seat", "resign", "skip")
 
 
-class Guest(Struct, frozen=True):
+class GuestRow(Struct, frozen=True):
     """A row of the form, as filled in so far."""
 
     name: str = ""
@@ -86,7 +88,7 @@ def open_table(name: str) -> Reply:
             chosen[option.name] = "on" if form.get(f"option.{option.name}") else "off"
     try:
         key, watched = form.get("key", "")[:80], _watched(form)
-        opened = house().desk.open_table(name, chosen, _invited(form), _clock(form), language(), key, watched)
+        opened = opening.open_table(house(), name, chosen, _invited(form), _clock(form), language(), key, watched)
     except Refused as refused:
         return _form(name, form, refused, 422)
     first = next(link for link in opened.links if link)
@@ -133,9 +135,10 @@ def _number(form: Mapping[str, str], name: str, most: int) -> int:
     text = form.get(name, "").strip()
     if not text:
         return 0
-    if not text.isdecimal() or len(text) > 4 or int(text) > most:
+    number = numbers.read(text, most)
+    if number is None:
         raise Refused("Please give a whole number from 0 to {most}, not “{text}”.", most=most, text=text[:20])
-    return int(text)
+    return number
 
 
 def _form(name: str, form: Mapping[str, str], error: Refused | None, status: int) -> Response:
@@ -177,9 +180,9 @@ def drawn(name: str, spoken: str) -> str:
     return board_svg(Scene(game, game.view(sample.table.state, None), seats, language=spoken))
 
 
-def _guests(form: Mapping[str, str]) -> list[Guest]:
+def _guests(form: Mapping[str, str]) -> list[GuestRow]:
     return [
-        Guest(
+        GuestRow(
             form.get(f"name.{row}", ""),
             form.get(f"address.{row}", ""),
             bool(form.get(f"bot.{row}")),
@@ -189,6 +192,6 @@ def _guests(form: Mapping[str, str]) -> list[Guest]:
     ]
 
 
-def _called(guest: Guest, row: int) -> str:
+def _called(guest: GuestRow, row: int) -> str:
     """A bot without a name is called by its place."""
     return guest.name if guest.name.strip() or not guest.bot else f"Bot {row}"

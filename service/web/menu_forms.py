@@ -13,7 +13,7 @@ from service.text.drawing import Voice
 FEW = 12
 
 
-class Step(Struct, frozen=True):
+class FormStep(Struct, frozen=True):
     """One thing to choose: it completes a move (`move`), or leads on to more choices (`say`)."""
 
     token: str
@@ -30,8 +30,8 @@ class Offer(Struct, frozen=True):
     kind: Literal["steps", "subset", "number"]
     rule: str = ""
     said: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = ()
-    items: tuple[Step, ...] = ()
+    steps: tuple[FormStep, ...] = ()
+    items: tuple[FormStep, ...] = ()
     least: int = 0
     most: int = 0
 
@@ -48,19 +48,19 @@ def _offer(entry: Entry, voice: Voice, said: tuple[str, ...]) -> Offer:
             told = tuple(voice.token(entry.verb, token) for token in said)
             return Offer(entry.verb, label, "steps", entry.rule, told, tuple(_steps(entry, voice, said)))
         case Subset(verb, items, least, most, rule):
-            ticks = tuple(Step(item, voice.token(verb, item)) for item in items)
+            ticks = tuple(FormStep(item, voice.token(verb, item)) for item in items)
             return Offer(verb, label, "subset", rule, items=ticks, least=least, most=most)
         case Number(verb, least, most, rule):
             return Offer(verb, label, "number", rule, least=least, most=most)
 
 
-def _steps(entry: Choice, voice: Voice, said: tuple[str, ...]) -> Iterator[Step]:
+def _steps(entry: Choice, voice: Voice, said: tuple[str, ...]) -> Iterator[FormStep]:
     """The next tokens; where only a few whole moves are left, these at once."""
     left = [args for args in entry.options if args[: len(said)] == said]
     if len(left) <= FEW and len(left[0] if left else ()) != len(said):
         for args in left:
             label = " → ".join(voice.token(entry.verb, token) for token in args[len(said) :])
-            yield Step(args[-1], label, move=" ".join((entry.verb, *args)))
+            yield FormStep(args[-1], label, move=" ".join((entry.verb, *args)))
         return
     for token in dict.fromkeys(args[len(said)] for args in left if len(args) > len(said)):
         words = (*said, token)
@@ -68,9 +68,9 @@ def _steps(entry: Choice, voice: Voice, said: tuple[str, ...]) -> Iterator[Step]
         text = " ".join((entry.verb, *words))
         done = len(whole) == 1 and len(whole[0]) == len(words)
         label = voice.token(entry.verb, token)
-        yield Step(token, label, move=text) if done else Step(token, label, say=text)
+        yield FormStep(token, label, move=text) if done else FormStep(token, label, say=text)
     if said in left:
-        yield Step(entry.verb, voice.verb(entry.verb), move=" ".join((entry.verb, *said)))
+        yield FormStep(entry.verb, voice.verb(entry.verb), move=" ".join((entry.verb, *said)))
 
 
 def labels(menu: Menu, voice: Voice) -> dict[str, dict[str, object]]:

@@ -13,9 +13,9 @@ from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
 from service.accounts import preferences
-from service.accounts.preferences import Reader, Seated
+from service.accounts.preferences import Recipient, TableOfRecipient
 from service.people import vacations
-from service.people.letter_settings import Mode, Otherwise, Wishes
+from service.people.letter_settings import LetterSettings, Mode, TableLetterSettings
 from service.text.languages import in_game
 from service.timing import HOUR, Calendar
 from service.web.rendering import house, language, page, whole
@@ -36,7 +36,7 @@ def keep(token: str) -> Reply:
     """Keep what is wished for everywhere."""
     one = _reader(token)
     try:
-        preferences.keep(house().desk, one, _wished(one), _calendar(), request.form.get("language", one.language))
+        preferences.keep(house(), one, _wished(one), _calendar(), request.form.get("language", one.language))
     except Refused as refused:
         return _page(one, refused)
     return _back(token)
@@ -49,9 +49,9 @@ def keep_here(token: str) -> Reply:
     plain: bool | UnsetType = {"yes": True, "no": False}.get(form.get("plain", ""), UNSET)
     letters = _mode(form["letters"]) if form.get("letters") else UNSET
     one = _reader(token)
-    known = preferences.seated(house().desk, one, _table())
-    before = known.otherwise if known else Otherwise()
-    preferences.keep_at(house().desk, one, _table(), replace(before, letters=letters, plain=plain))
+    known = preferences.seated(house(), one, _table())
+    before = known.otherwise if known else TableLetterSettings()
+    preferences.keep_at(house(), one, _table(), replace(before, letters=letters, plain=plain))
     return _back(token)
 
 
@@ -60,7 +60,7 @@ def leave(token: str) -> Reply:
     """Go on vacation, at all tables."""
     one, days = _reader(token), [request.form.get(name, "") for name in ("first", "last")]
     try:
-        preferences.leave(house().desk, one, vacations.read(days))
+        preferences.leave(house(), one, vacations.read(days))
     except Refused as refused:
         return _page(one, refused)
     return _back(token)
@@ -71,7 +71,7 @@ def come_home(token: str) -> Reply:
     """Come home early, or do not go."""
     one = _reader(token)
     try:
-        preferences.come_home(house().desk, one)
+        preferences.come_home(house(), one)
     except Refused as refused:
         return _page(one, refused)
     return _back(token)
@@ -80,7 +80,7 @@ def come_home(token: str) -> Reply:
 @wishes.post("/again")
 def again(token: str) -> Reply:
     """Write to this address again, though letters to it came back."""
-    preferences.again(house().desk, _reader(token))
+    preferences.again(house(), _reader(token))
     return _back(token)
 
 
@@ -94,33 +94,33 @@ def ask(token: str) -> Response:
 def stop(token: str) -> Response:
     """Stop them, as the button does and as mail programs do by themselves (RFC 8058); twice is as good as once."""
     one = _reader(token)
-    before = preferences.stop(house().desk, one, _table())
+    before = preferences.stop(house(), one, _table())
     return _stop_page(one, stopped=True, before="turn" if before == "none" else before)
 
 
 @wishes.post("/resume")
 def resume(token: str) -> Reply:
     """Have letters again as before."""
-    preferences.set_letters(house().desk, _reader(token), _mode(request.form.get("letters", "")), _table())
+    preferences.set_letters(house(), _reader(token), _mode(request.form.get("letters", "")), _table())
     return _back(token)
 
 
-def _reader(token: str) -> Reader:
-    return preferences.reader(house().desk, token)
+def _reader(token: str) -> Recipient:
+    return preferences.reader(house(), token)
 
 
 def _table() -> str:
     return request.args.get("table", "")
 
 
-def _at(one: Reader) -> dict[str, Any]:
+def _at(one: Recipient) -> dict[str, Any]:
     """The table that is meant, if the reader sits there, and what its game is called."""
     table = _table()
-    found = preferences.seated(house().desk, one, table) if table else None
+    found = preferences.seated(house(), one, table) if table else None
     return {"at": found, "title": _title(found), "table": table}
 
 
-def _title(found: Seated | None) -> str:
+def _title(found: TableOfRecipient | None) -> str:
     return in_game(language(), found.game, found.title) if found else ""
 
 
@@ -128,7 +128,7 @@ def _back(token: str) -> Reply:
     return redirect(url_for("wishes.show", token=token, table=_table() or None, kept=1), 303)
 
 
-def _page(one: Reader, error: Refused | None = None) -> Response:
+def _page(one: Recipient, error: Refused | None = None) -> Response:
     """The page as things stand, or with what was wrong about the form that came."""
     return page(
         "preferences.html",
@@ -137,7 +137,7 @@ def _page(one: Reader, error: Refused | None = None) -> Response:
         reader=one,
         wished=one.wishes,
         calendar=one.calendar,
-        vacations=preferences.away(house().desk, one),
+        vacations=preferences.away(house(), one),
         zones=zones(),
         **_at(one),
         form=request.form,
@@ -146,18 +146,18 @@ def _page(one: Reader, error: Refused | None = None) -> Response:
     )
 
 
-def _stop_page(one: Reader, **words: Any) -> Response:
+def _stop_page(one: Recipient, **words: Any) -> Response:
     if _table():
-        preferences.check_seated(house().desk, one, _table())
+        preferences.check_seated(house(), one, _table())
     return page("stop.html", token=house().links.wishes(one.id), **_at(one), **words)
 
 
-def _wished(one: Reader) -> Wishes:
+def _wished(one: Recipient) -> LetterSettings:
     form = request.form
     hour = whole(form.get("hour") or str(one.wishes.hour))
     if hour > 23:
         raise Refused("A day has the hours 0 to 23.")
-    return Wishes(_mode(form.get("letters", "")), hour, bool(form.get("plain")), bool(form.get("at_once")))
+    return LetterSettings(_mode(form.get("letters", "")), hour, bool(form.get("plain")), bool(form.get("at_once")))
 
 
 def _mode(text: str) -> Mode:

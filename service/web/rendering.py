@@ -9,6 +9,7 @@ from flask_wtf.csrf import generate_csrf
 
 from engine.options import describe
 from engine.refusal import Refused
+from service import numbers
 from service.house import House
 from service.text import rulebook
 from service.text.drawing import environment
@@ -50,6 +51,7 @@ def problem(spoken: Spoken, status: int) -> Response:
 
 def whole(text: str) -> int:
     """A small whole number as people type it."""
-    if not text.isascii() or not text.isdecimal() or len(text) > 4:
+    number = numbers.read(text, 9_999)
+    if number is None:
         raise Refused("Please give a whole number, not “{text}”.", text=text[:20])
-    return int(text)
+    return number

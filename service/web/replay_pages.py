@@ -8,9 +8,11 @@ import msgspec
 from flask import Blueprint, Response, make_response, request
 from markupsafe import Markup
 
-from service.tables import replays
-from service.tables.desk import Look, Place
-from service.tables.replays import Frame, Reader
+from service import numbers
+from service.tables import access, archive, replays, snapshots
+from service.tables.access import Place
+from service.tables.replays import Frame, Viewpoint
+from service.tables.snapshots import Snapshot
 from service.text.drawing import players
 from service.text.languages import in_game
 from service.web.rendering import house, language, page
@@ -21,23 +23,23 @@ replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
 @replay.get("/replay")
 def show(link: str) -> Response:
     """The game as it was after any entry, as this seat could see it then; after the end as any seat could."""
-    place = house().desk.find(link)
-    look = house().desk.look(place.table)
+    place = access.find(house(), link)
+    look = snapshots.look(house(), place.table)
     return page("replay.html", **_words(place, look))
 
 
 @replay.get("/replay/frame")
 def frame(link: str) -> Response:
     """The same without the page around it, for a script that steps quickly."""
-    place = house().desk.find(link)
-    look = house().desk.look(place.table)
+    place = access.find(house(), link)
+    look = snapshots.look(house(), place.table)
     return page("frame.html", **_words(place, look))
 
 
 @replay.get("/log.json")
 def log(link: str) -> Response:
     """The log as this seat may keep it."""
-    export = house().desk.export(house().desk.find(link))
+    export = archive.export_for(house(), access.find(house(), link))
     encoded = msgspec.json.format(msgspec.json.encode(export), indent=1)
     return _file(encoded, "application/json", f"{export.game}-{export.table}.json")
 
@@ -45,9 +47,9 @@ def log(link: str) -> Response:
 @replay.get("/log.txt")
 def protocol(link: str) -> Response:
     """The game in words, as this seat may keep it."""
-    place = house().desk.find(link)
-    look = house().desk.look(place.table)
-    told = replays.protocol(house().desk, look, Reader(place.seat, language()))
+    place = access.find(house(), link)
+    look = snapshots.look(house(), place.table)
+    told = replays.protocol(house(), look, Viewpoint(place.seat, language()))
     return _file(told.encode(), "text/plain; charset=utf-8", f"{look.row.game}-{look.row.id}.txt")
 
 
@@ -59,9 +61,9 @@ def _file(content: bytes, kind: str, name: str) -> Response:
     return response
 
 
-def _words(place: Place, look: Look) -> dict[str, Any]:
+def _words(place: Place, look: Snapshot) -> dict[str, Any]:
     eyes = _eyes(place, look)
-    shown = replays.frame(house().desk, look, Reader(eyes, language()), _entry("at"), _entry("since"))
+    shown = replays.frame(house(), look, Viewpoint(eyes, language()), _entry("at"), _entry("since"))
     return {
         "link": place.link,
         "me": place.seat,
@@ -81,17 +83,17 @@ def _asked(place: Place, eyes: int | None, shown: Frame) -> dict[str, Any]:
     return kept | ({"since": shown.first} if _entry("since") is not None else {})
 
 
-def _eyes(place: Place, look: Look) -> int | None:
+def _eyes(place: Place, look: Snapshot) -> int | None:
     """Through whose eyes the game is seen: one's own, or after the end anybody's, or everybody's."""
     chosen = request.args.get("as", "")
     if look.table.phase != "over":
         return place.seat
-    if chosen.isascii() and chosen.isdecimal() and int(chosen[:4]) < len(look.seats):
-        return int(chosen)
+    seat = numbers.read(chosen, len(look.seats) - 1)
+    if seat is not None:
+        return seat
     return None if chosen == "all" else place.seat
 
 
 def _entry(name: str) -> int | None:
     """The number of an entry in the address, if there is one that could be."""
-    text = request.args.get(name, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else None
+    return numbers.read(request.args.get(name, ""), 2**31 - 1)

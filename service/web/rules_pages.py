@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from engine import catalogue
-from service.tables.desk import Unknown
+from service.tables.access import Unknown
 from service.text import rulebook
 from service.web.rendering import page
 

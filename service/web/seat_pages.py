@@ -7,9 +7,10 @@ from typing import Any
 from flask import Blueprint, redirect, request, url_for
 from werkzeug.wrappers import Response as Reply
 
-from service.tables import gallery, talk
+from service.tables import access, gallery, talk
 from service.tables import seat_settings as settled
-from service.tables.desk import Look, Place
+from service.tables.access import Place
+from service.tables.snapshots import Snapshot
 from service.web.rendering import house
 
 aside = Blueprint("aside", __name__, url_prefix="/t/<link>")
@@ -18,39 +19,39 @@ aside = Blueprint("aside", __name__, url_prefix="/t/<link>")
 @aside.post("/talk")
 def say(link: str) -> Reply:
     """Say something to the others at the table."""
-    talk.say(house().desk, house().desk.find(link), request.form.get("text", ""))
+    talk.say(house(), access.find(house(), link), request.form.get("text", ""))
     return _back(link, "talk")
 
 
 @aside.post("/note")
 def note(link: str) -> Reply:
     """Keep a note that nobody else sees."""
-    settled.write(house().desk, house().desk.find(link), request.form.get("note", ""))
+    settled.write(house(), access.find(house(), link), request.form.get("note", ""))
     return _back(link, "note")
 
 
 @aside.post("/at-once")
 def at_once(link: str) -> Reply:
     """Move without being asked again, or be asked again."""
-    settled.move_at_once(house().desk, house().desk.find(link), _wanted())
+    settled.move_at_once(house(), access.find(house(), link), _wanted())
     return _back(link, "own")
 
 
 @aside.post("/watched")
 def watched(link: str) -> Reply:
     """Let others look on by a link, or nobody."""
-    settled.let_look_on(house().desk, house().desk.find(link), _wanted())
+    settled.let_look_on(house(), access.find(house(), link), _wanted())
     return _back(link, "own")
 
 
 @aside.post("/released")
 def released(link: str) -> Reply:
     """Show the finished game in the gallery, or not any more."""
-    settled.release(house().desk, house().desk.find(link), _wanted())
+    settled.release(house(), access.find(house(), link), _wanted())
     return _back(link, "released")
 
 
-def around(place: Place, look: Look) -> dict[str, Any]:
+def around(place: Place, look: Snapshot) -> dict[str, Any]:
     """What stands at the edge of the table for this reader; who only looks on sees nothing of it."""
     if place.seat is None:
         return {"remarks": (), "spoken": 0, "note": "", "at_once": False, "shown": None}
@@ -61,7 +62,7 @@ def around(place: Place, look: Look) -> dict[str, Any]:
         "remarks": remarks,
         "spoken": remarks[-1].id if remarks else 0,
         "note": look.seats[place.seat].note,
-        "at_once": look.table.phase == "playing" and settled.moves_at_once(house().desk, place, look),
+        "at_once": look.table.phase == "playing" and settled.moves_at_once(house(), place, look),
         "shown": gallery.link(place.table) if hangs else None,
     }
 

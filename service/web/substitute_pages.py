@@ -8,7 +8,8 @@ from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
 from service.tables import substitutes as seats
-from service.tables.desk import Invited, Unknown
+from service.tables.access import Unknown
+from service.tables.opening import Invited
 from service.text.drawing import Scene, Voice, board_svg, players
 from service.web.rendering import house, language, page
 
@@ -26,7 +27,7 @@ def take(token: str) -> Reply:
     """Sit down, and go to one's seat."""
     guest = Invited(request.form.get("name", ""), request.form.get("address", ""))
     try:
-        return redirect(url_for("table.show", link=seats.take(house().desk, token, guest)), 303)
+        return redirect(url_for("table.show", link=seats.take(house(), token, guest)), 303)
     except Unknown:
         raise
     except Refused as refused:
@@ -34,7 +35,7 @@ def take(token: str) -> Reply:
 
 
 def _page(token: str, error: Refused | None, status: int) -> Response:
-    look, seat = seats.offered(house().desk, token)
+    look, seat = seats.offered(house(), token)
     view = look.game.view(look.table.state, None)
     shown = players(look.names)
     return page(

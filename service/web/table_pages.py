@@ -14,14 +14,15 @@ from werkzeug.wrappers import Response as Reply
 from engine import table as tables
 from engine.menu import Menu
 from engine.record import Table
-from service import timing
+from service import numbers, timing
 from service.accounts import bounces, confirming
 from service.people import register
 from service.plans import branch_orders
 from service.settings import EMBEDDED
-from service.tables import substitutes
-from service.tables.desk import Look, Place
-from service.text import chronicle
+from service.tables import access, snapshots, standing_orders, submitting, substitutes
+from service.tables.access import Place
+from service.tables.snapshots import Snapshot
+from service.text import board_cache, chronicle
 from service.text.drawing import Scene, Voice, players
 from service.text.languages import in_game
 from service.timing import Calendar
@@ -39,14 +40,14 @@ FAR = 200  # entries that are looked through for them
 @table.get("")
 def show(link: str) -> Response:
     """The page of a seat, or of somebody who looks on."""
-    place = house().desk.find(link)
-    look = house().desk.look(place.table)
+    place = access.find(house(), link)
+    look = snapshots.look(house(), place.table)
     common = {**_common(place, look), **around(place, look), "said": _said(place)}
     if look.table.phase != "playing" and look.table.phase != "over":
         return page("gathering.html", **common, nonce=secrets.token_hex(4))
     menu = _menu(place, look)
     scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
-    board = house().desk.shelf.prints.of((place.table, look.row.length), scene, voice)
+    board = board_cache.drawn(house().caches.boards, (place.table, look.row.length), scene, voice)
     entries, since = _latest(place, look)
     commands = tables.commands(look.table, place.seat) if place.seat is not None else ()
     return page(
@@ -78,22 +79,22 @@ def show(link: str) -> Response:
 @table.post("")
 def move(link: str) -> Reply:
     """Hand a move in, wait a moment for the verdict, and go back to the page with it."""
-    place = house().desk.find(link)
+    place = access.find(house(), link)
     form = request.form
     words = {name: form.getlist(name) for name in ("move", "verb", "arg")}
     text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in words[name])
-    seen = int(form["seen"]) if form.get("seen", "").isdecimal() and len(form["seen"]) < 9 else None
+    seen = numbers.read(form.get("seen", ""), 2**31 - 1)
     key = form.get("key", "")
-    submission = house().desk.submit(place, text, f"{key[:16]}/{text}" if key else "", seen)
-    house().desk.verdict(submission)
+    submission = submitting.submit(house(), place, text, f"{key[:16]}/{text}" if key else "", seen)
+    submitting.verdict(house(), submission)
     return redirect(url_for("table.show", link=link, said=submission), 303)
 
 
 @table.get("/pulse")
 def pulse(link: str) -> Reply:
     """How far the table has come: little to ask for, so that an open page may ask often."""
-    place = house().desk.find(link)
-    row = house().desk.look(place.table).row
+    place = access.find(house(), link)
+    row = snapshots.look(house(), place.table).row
     said = spoken(place)
     response = make_response({"length": row.length, "head": row.head, "talk": said})
     response.set_etag(f"{row.head}.{said}")
@@ -104,16 +105,16 @@ def pulse(link: str) -> Reply:
 @table.post("/sit")
 def sit(link: str) -> Reply:
     """Take the seat, with a word of one's own for the dice."""
-    place = house().desk.find(link)
+    place = access.find(house(), link)
     nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
-    house().desk.speak(place, language())
-    confirming.by_seat(house().desk, place)
-    submission = house().desk.submit(place, f"sit {nonce}", f"sit/{link}")
-    house().desk.verdict(submission)
+    access.speak(house(), place, language())
+    confirming.by_seat(house(), place)
+    submission = submitting.submit(house(), place, f"sit {nonce}", f"sit/{link}")
+    submitting.verdict(house(), submission)
     return redirect(url_for("table.show", link=link, said=submission), 303)
 
 
-def _common(place: Place, look: Look) -> dict[str, Any]:
+def _common(place: Place, look: Snapshot) -> dict[str, Any]:
     return {
         "link": place.link,
         "me": place.seat,
@@ -126,26 +127,26 @@ def _common(place: Place, look: Look) -> dict[str, Any]:
         "options": look.table.options,
         "clock": look.clock,
         "now": house().now(),
-        "unreachable": bounces.unreachable(house().desk, look.row.id),
+        "unreachable": bounces.unreachable(house(), look.row.id),
         "watch": url_for("table.show", link=house().links.watch(look.row.id)) if look.row.watched else "",
         **waiting(place, look),
     }
 
 
-def _menu(place: Place, look: Look) -> Menu:
+def _menu(place: Place, look: Snapshot) -> Menu:
     """What this reader may do in the game; who has given the seat up, nothing more."""
     if place.seat is None or look.table.seats[place.seat].status == "resigned":
         return ()
     return tables.menu(look.game, look.table, place.seat)
 
 
-def _own_time(place: Place, look: Look) -> dict[str, Any]:
+def _own_time(place: Place, look: Snapshot) -> dict[str, Any]:
     """What this seat has ordered, and where its holder says when he rests and what he wants to be written."""
     person = None if place.seat is None else look.seats[place.seat].person
     if person is None:
         return {"orders": (), "intentions": (), "wishes": ""}
-    orders = [order for order in house().desk.orders(place) if not order.after]
-    intentions = branch_orders.intentions(house().desk, place)
+    orders = [order for order in standing_orders.of_seat(house(), place) if not order.after]
+    intentions = branch_orders.intentions(house(), place)
     return {"orders": orders, "intentions": intentions, "wishes": _wishes(person, look.row.id)}
 
 
@@ -161,16 +162,16 @@ def _wishes(person: int, table: str) -> str | None:
     return url_for("wishes.show", token=house().links.wishes(person), table=table)
 
 
-def _offered(place: Place, look: Look) -> list[tuple[int, str]]:
+def _offered(place: Place, look: Snapshot) -> list[tuple[int, str]]:
     """The free seats and where to take them; for players only."""
     if place.seat is None or look.table.phase == "over":
         return []
     free = [seat for seat in look.seats if look.table.seats[seat.seat].offered]
-    desk = house().desk
-    return [(seat.seat, url_for("substitutes.show", token=substitutes.link(desk, seat))) for seat in free]
+    here = house()
+    return [(seat.seat, url_for("substitutes.show", token=substitutes.link(here, seat))) for seat in free]
 
 
-def _away(look: Look) -> dict[int, tuple[str, str]]:
+def _away(look: Snapshot) -> dict[int, tuple[str, str]]:
     """Who is on vacation today, by UTC, or soon; said beside the name."""
     day = timing.today(Calendar(), house().now()).isoformat()
     coming = {
@@ -180,34 +181,32 @@ def _away(look: Look) -> dict[int, tuple[str, str]]:
     return {seat: span for seat, span in coming.items() if span}
 
 
-def _scene(place: Place, look: Look, table: Table, menu: Menu = ()) -> Scene:
+def _scene(place: Place, look: Snapshot, table: Table, menu: Menu = ()) -> Scene:
     view = look.game.view(table.state, place.seat)
     return Scene(look.game, view, players(look.names), place.seat, menu, language())
 
 
-def _voice(place: Place, look: Look) -> Voice:
+def _voice(place: Place, look: Snapshot) -> Voice:
     return Voice(look.game, look.names, language(), place.seat)
 
 
-def _latest(place: Place, look: Look) -> tuple[list[Any], list[Any]]:
+def _latest(place: Place, look: Snapshot) -> tuple[list[Any], list[Any]]:
     """What happened last, and of it what happened since this seat's last move; nothing of that when all is over."""
-    entries = house().desk.entries(look, max(0, look.row.length - FAR))
+    entries = snapshots.entries(house(), look, max(0, look.row.length - FAR))
     return entries, [] if look.table.phase == "over" else chronicle.since_own_move(entries, place.seat)
 
 
 def _told(
-    look: Look, voice: Voice, entries: Iterable[Any], seat: int | None, most: int | None = None
+    look: Snapshot, voice: Voice, entries: Iterable[Any], seat: int | None, most: int | None = None
 ) -> list[chronicle.Chapter]:
     return list(islice(chronicle.chapters(look.game, entries, voice, seat), most))
 
 
-def _places(look: Look) -> list[tuple[int, int]]:
+def _places(look: Snapshot) -> list[tuple[int, int]]:
     return sorted((place, seat) for seat, place in enumerate(look.table.places))
 
 
 def _said(place: Place) -> Any:
     """The verdict this page was sent back with: None where there is none, "waiting" where it is still to come."""
-    number = request.args.get("said", "")
-    if not number.isdecimal() or len(number) > 15:
-        return None
-    return house().desk.heard(place, int(number))
+    number = numbers.read(request.args.get("said", ""))
+    return None if number is None else submitting.verdict_of(house(), place, number)

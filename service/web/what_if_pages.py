@@ -12,9 +12,12 @@ from werkzeug.wrappers import Response as Reply
 
 from engine import table as tables
 from engine.refusal import Refused
+from service import numbers
 from service.plans import branch_orders, branches
-from service.plans.branches import Branch, Line
-from service.tables.desk import Look, Place, Unknown
+from service.plans.branches import Branch, PlayedBranch
+from service.tables import access, snapshots
+from service.tables.access import Place, Unknown
+from service.tables.snapshots import Snapshot
 from service.text.drawing import Scene, Voice, board_svg, board_text, players
 from service.text.languages import in_game
 from service.web import menu_forms
@@ -23,7 +26,7 @@ from service.web.rendering import house, language, page
 whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
 
 
-class Step(Struct, frozen=True):
+class BranchStep(Struct, frozen=True):
     """One move of a branch as the page tells it; of a secret one this seat would not hear everything at the table."""
 
     number: int
@@ -36,9 +39,9 @@ class Step(Struct, frozen=True):
 @whatif.get("")
 def every(link: str) -> Response:
     """All branches of this seat, and a button that begins another one."""
-    place = house().desk.find(link)
-    look = house().desk.look(place.table)
-    own, last = branches.of(house().desk, place), look.row.length - 1
+    place = access.find(house(), link)
+    look = snapshots.look(house(), place.table)
+    own, last = branches.of(house(), place), look.row.length - 1
     at = min(_whole(request.args.get("at", ""), last), last)
     return page("branches.html", **_common(place, look), branches=own, at=at, last=last)
 
@@ -46,27 +49,29 @@ def every(link: str) -> Response:
 @whatif.post("")
 def begin(link: str) -> Reply:
     """A branch that begins with the position after some entry."""
-    desk = house().desk
-    place = desk.find(link)
-    number = branches.begin(desk, place, _whole(request.form.get("at", ""), desk.look(place.table).row.length - 1))
+    here = house()
+    place = access.find(here, link)
+    number = branches.begin(
+        here, place, _whole(request.form.get("at", ""), snapshots.look(here, place.table).row.length - 1)
+    )
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 
 @whatif.get("/<int:number>")
 def show(link: str, number: int) -> Response:
     """A branch after some of its moves."""
-    return _page(house().desk.find(link), number)
+    return _page(access.find(house(), link), number)
 
 
 @whatif.post("/<int:number>")
 def play(link: str, number: int) -> Reply:
     """Make a move there, for whichever seat."""
-    desk, form = house().desk, request.form
-    place = desk.find(link)
+    here, form = house(), request.form
+    place = access.find(here, link)
     text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in form.getlist(name))
     step, seat = _whole(form.get("step", ""), branches.LONGEST), _whole(form.get("as", ""), 0)
     try:
-        number, step = branches.play(desk, place, number, step, seat, text)
+        number, step = branches.play(here, place, number, step, seat, text)
     except Unknown:
         raise
     except Refused as refused:
@@ -77,56 +82,56 @@ def play(link: str, number: int) -> Reply:
 @whatif.post("/<int:number>/cut")
 def cut(link: str, number: int) -> Reply:
     """Take moves back."""
-    branches.cut(house().desk, house().desk.find(link), number, _step())
+    branches.cut(house(), access.find(house(), link), number, _step())
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 
 @whatif.post("/<int:number>/fork")
 def fork(link: str, number: int) -> Reply:
     """Go on in another branch, and leave this one as it is."""
-    other = branches.fork(house().desk, house().desk.find(link), number, _step())
+    other = branches.fork(house(), access.find(house(), link), number, _step())
     return redirect(url_for("whatif.show", link=link, number=other), 303)
 
 
 @whatif.post("/<int:number>/deal")
 def deal(link: str, number: int) -> Reply:
     """Deal what is hidden anew, with other luck."""
-    lost = branches.deal(house().desk, house().desk.find(link), number)
+    lost = branches.deal(house(), access.find(house(), link), number)
     return redirect(url_for("whatif.show", link=link, number=number, dealt=lost), 303)
 
 
 @whatif.post("/<int:number>/name")
 def rename(link: str, number: int) -> Reply:
     """Keep a branch under a name."""
-    branches.rename(house().desk, house().desk.find(link), number, request.form.get("name", ""))
+    branches.rename(house(), access.find(house(), link), number, request.form.get("name", ""))
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 
 @whatif.post("/<int:number>/delete")
 def remove(link: str, number: int) -> Reply:
     """Forget a branch."""
-    branches.remove(house().desk, house().desk.find(link), number)
+    branches.remove(house(), access.find(house(), link), number)
     return redirect(url_for("whatif.every", link=link), 303)
 
 
 @whatif.post("/<int:number>/orders")
 def keep(link: str, number: int) -> Reply:
     """Make the own moves of a branch standing orders."""
-    branch_orders.keep(house().desk, house().desk.find(link), number)
+    branch_orders.keep(house(), access.find(house(), link), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
 
 
 @whatif.post("/<int:number>/forget")
 def forget(link: str, number: int) -> Reply:
     """Drop the orders of a branch."""
-    branch_orders.forget(house().desk, house().desk.find(link), number)
+    branch_orders.forget(house(), access.find(house(), link), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
 
 
 def _page(place: Place, number: int, error: Refused | None = None, status: int = 200) -> Response:
-    desk = house().desk
-    look, branch = desk.look(place.table), branches.find(desk, place, number)
-    line = branches.line(desk, look, branch)
+    here = house()
+    look, branch = snapshots.look(here, place.table), branches.find(here, place, number)
+    line = branches.line(here, look, branch)
     step = min(_whole(request.values.get("step", ""), len(line)), len(line))
     state = line.states[step]
     waiting = [seat for seat in range(len(look.seats)) if look.game.menu(state, seat)]
@@ -148,7 +153,7 @@ def _page(place: Place, number: int, error: Refused | None = None, status: int =
         **_drawn(scene, voice, say),
         error=error,
         branch=branch,
-        branches=branches.of(desk, place),
+        branches=branches.of(here, place),
         at_step=step,
         length=len(line),
         lost=len(branch.moves) - len(line),
@@ -158,7 +163,7 @@ def _page(place: Place, number: int, error: Refused | None = None, status: int =
         actor=actor,
         standing=look.game.standing(state),
         steps=list(_steps(look, branch, line)),
-        intention=next((one for one in branch_orders.intentions(desk, place) if one.number == number), None),
+        intention=next((one for one in branch_orders.intentions(here, place) if one.number == number), None),
     )
 
 
@@ -168,7 +173,7 @@ def _actor(waiting: list[int], me: int) -> int:
     return chosen if chosen in waiting else me if me in waiting or not waiting else waiting[0]
 
 
-def _common(place: Place, look: Look) -> dict[str, Any]:
+def _common(place: Place, look: Snapshot) -> dict[str, Any]:
     return {
         "link": place.link,
         "me": place.seat,
@@ -192,13 +197,13 @@ def _drawn(scene: Scene, voice: Voice, say: list[str]) -> dict[str, Any]:
     }
 
 
-def _steps(look: Look, branch: Branch, line: Line) -> Iterator[Step]:
+def _steps(look: Snapshot, branch: Branch, line: PlayedBranch) -> Iterator[BranchStep]:
     """The moves so far, told as this seat would hear of them."""
     voice = Voice(look.game, look.names, language(), branch.seat)
     for number, ((seat, move), events) in enumerate(zip(branch.moves, line.events, strict=False), 1):
         heard = tuple(tables.hear(look.game, event, branch.seat) for event in events)
         told = tuple(sentence for event in heard if event is not None and (sentence := voice.tell(event)))
-        yield Step(number, seat, move, told, heard != events)
+        yield BranchStep(number, seat, move, told, heard != events)
 
 
 def _step() -> int:
@@ -206,4 +211,5 @@ def _step() -> int:
 
 
 def _whole(text: str, otherwise: int) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else otherwise
+    number = numbers.read(text, 2**31 - 1)
+    return otherwise if number is None else number

@@ -17,11 +17,12 @@ from sqlalchemy import select, update
 from service.benches import Measure, bench
 from service.house import House
 from service.store.schema import letters as rows
-from service.tables.desk import Invited
+from service.tables import access, opening
+from service.tables.opening import Invited
 from tests import houses, servers
 from workers import process_pool
 from workers.outgoing import pictures, post
-from workers.outgoing.envelopes import Order
+from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
 
 TABLES, SEATS, ROUNDS = 8, 3, 9
@@ -38,7 +39,7 @@ def letters() -> Iterator[Measure]:
             links = opened(here)
             yield from measured(here, "invitation", "text and HTML", BUDGET)
             for link in links:
-                assert houses.judged(here, here.desk.find(link), "sit word").accepted
+                assert houses.judged(here, access.find(here, link), "sit word").accepted
             yield from measured(here, "turn", "its picture known", None)
             yield from measured(here, "turn", "its picture drawn", None, pictures.png.cache_clear)
             process_pool.start()
@@ -68,13 +69,13 @@ def measured(
 def opened(here: House) -> list[str]:
     """Tables of a game that begins differently each time."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES[:SEATS]]
-    return [link for _ in range(TABLES) for link in here.desk.open_table("kurier", {}, guests).links]
+    return [link for _ in range(TABLES) for link in opening.open_table(here, "kurier", {}, guests).links]
 
 
-def order_of(here: House, kind: str) -> list[Order]:
+def order_of(here: House, kind: str) -> list[LetterOrder]:
     with here.store.reading() as connection:
         owed = connection.execute(select(rows).where(rows.c.kind == kind)).all()
-    return [Order(row.table, row.seq, row.seat, row.kind, "anna@example.org", "Anna") for row in owed]
+    return [LetterOrder(row.table, row.seq, row.seat, row.kind, "anna@example.org", "Anna") for row in owed]
 
 
 def again(here: House, kind: str) -> None:

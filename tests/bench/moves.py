@@ -21,7 +21,10 @@ from service.benches import Measure, bench
 from service.house import House
 from service.settings import Settings
 from service.store.schema import submissions
-from service.tables.desk import Invited, Look, Place
+from service.tables import access, opening, snapshots, submitting
+from service.tables.access import Place
+from service.tables.opening import Invited
+from service.tables.snapshots import Snapshot
 from tests import servers
 from tests.bench.verdict import worker
 
@@ -80,17 +83,19 @@ def moves_production() -> Iterator[Measure]:
 
 def begun(house: House, number: int) -> Game:
     """The first moves of a game at a new table, known beforehand, for nothing is drawn in it once it has begun."""
-    desk = house.desk
+    house = house
     guests = [Invited(name, f"{name.lower()}{number}@example.org") for name in ("Anna", "Berta")]
-    places = [desk.find(link) for link in desk.open_table("kaiser", {}, guests).links]
+    places = [access.find(house, link) for link in opening.open_table(house, "kaiser", {}, guests).links]
     for place in places:
-        desk.verdict(desk.submit(place, "sit word"), 10)
+        submitting.verdict(house, submitting.submit(house, place, "sit word"), 10)
     return next(
-        game for whim in range(1_000) if len(game := foreseen(desk.look(places[0].table), places, whim)) == MOVES
+        game
+        for whim in range(1_000)
+        if len(game := foreseen(snapshots.look(house, places[0].table), places, whim)) == MOVES
     )
 
 
-def foreseen(look: Look, places: list[Place], whim: int) -> Game:
+def foreseen(look: Snapshot, places: list[Place], whim: int) -> Game:
     """Some of the many ways in which this game may go on."""
     random, table, game = Random(whim), look.table, Game()
     while len(game) < MOVES and table.phase == "playing":
@@ -125,7 +130,7 @@ def crowd(settings: Settings, games: list[Game], ready: Any, go: Any) -> None:
     for number in range(MOVES):
         if number == WARM:
             ready.wait(60)
-        handed = [house.desk.submit(*game[number]) for game in games]
+        handed = [submitting.submit(house, *game[number]) for game in games]
         while judged(house, handed) < len(handed):
             time.sleep(0.002)
     go.wait(60)

@@ -10,8 +10,9 @@ from sqlalchemy import func, insert, select
 from engine import audit
 from service.accounts import leaving, my_tables, signing_in
 from service.store.schema import letters, mailbox, metadata, people, seats, talk
+from service.tables import access, submitting
+from service.tables.access import Unknown
 from service.tables.archive import Archive
-from service.tables.desk import Unknown
 from service.timing import HOUR
 from tests.service.test_pages import Hall, Strict, Visitor
 
@@ -107,12 +108,12 @@ def test_a_link_signs_in_once_and_for_an_hour(hall: Hall, visitor: Visitor) -> N
 
 def test_of_two_who_use_a_link_at_once_one_comes_in(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     hall.open()
-    desk, once = hall.house.desk, token(hall)
-    seen = signing_in.invited(desk, once)
+    house, once = hall.house, token(hall)
+    seen = signing_in.invited(house, once)
     monkeypatch.setattr(signing_in, "invited", lambda *_: seen)
-    signing_in.enter(desk, once)
+    signing_in.enter(house, once)
     with pytest.raises(Unknown):
-        signing_in.enter(desk, once)
+        signing_in.enter(house, once)
 
 
 def test_a_forged_link_signs_nobody_in(hall: Hall, visitor: Visitor) -> None:
@@ -177,7 +178,7 @@ def test_mine_to_move_come_first_then_waiting_then_gathering_then_finished(hall:
 def test_what_is_due_first_stands_first(hall: Hall) -> None:
     for pace in (5, 1, 3, 0, 2, 4):
         hall.begin("Anna", f"Bert{pace}", pace=pace * 86_400)
-    own = [one.due_at for one in my_tables.running(hall.house.desk, person(hall)) if one.to_move]
+    own = [one.due_at for one in my_tables.running(hall.house, person(hall)) if one.to_move]
     assert own == sorted(own, key=lambda due: (due is None, due))
 
 
@@ -198,16 +199,16 @@ def test_statistics_count_places_and_opponents(hall: Hall) -> None:
     for loser, other in ((1, "Bert"), (0, "Bert"), (1, "Clara")):
         hall.do(hall.begin("Anna", other), "resign", loser)
     hall.begin("Anna", "Bert")
-    record = my_tables.played(hall.house.desk, person(hall))
+    record = my_tables.played(hall.house, person(hall))
     assert record.games == {"kaiser": {1: 2, 2: 1}}
-    assert record.opponents == (my_tables.Against("Bert", 2, 1, 1), my_tables.Against("Clara", 1, 1, 0))
+    assert record.opponents == (my_tables.Opponent("Bert", 2, 1, 1), my_tables.Opponent("Clara", 1, 1, 0))
 
 
 def test_games_from_before_places_were_noted_are_counted_too(hall: Hall) -> None:
     hall.do(hall.begin(), "resign", 1)
     with hall.house.store.writing() as connection:
         connection.execute(seats.update().values(place=None))
-    assert my_tables.played(hall.house.desk, person(hall)).games == {"kaiser": {1: 1}}
+    assert my_tables.played(hall.house, person(hall)).games == {"kaiser": {1: 1}}
     with hall.house.store.reading() as connection:
         assert list(connection.execute(select(seats.c.place).order_by(seats.c.seat)).scalars()) == [1, 2]
 
@@ -230,11 +231,11 @@ def test_a_new_link_ends_the_old_one(hall: Hall, visitor: Visitor) -> None:
     response = signed_in(hall).post("/my/link", table=opened.table, seat=0)
     assert response.status_code == 303
     visitor.get(f"/t/{opened.links[0]}", 404)
-    new = my_tables.running(hall.house.desk, person(hall))[0].link
+    new = my_tables.running(hall.house, person(hall))[0].link
     assert new != opened.links[0]
     visitor.get(f"/t/{new}")
     with pytest.raises(Unknown):
-        hall.house.desk.answered(mail)
+        access.answered(hall.house, mail)
 
 
 @pytest.mark.parametrize(("table", "seat"), [("", "1"), ("own", "1"), ("own", "x"), ("own", "-1"), ("no", "0")])
@@ -318,10 +319,10 @@ def test_deleting_needs_the_address_typed(hall: Hall) -> None:
 def test_who_sat_down_and_is_deleted_before_the_game_began_is_replaced(hall: Hall) -> None:
     opened = hall.open("Anna", "Bert", "Clara")
     for seat in (0, 1):
-        hall.house.desk.submit(hall.house.desk.find(opened.links[seat]), "sit word", "sit")
-    leaving.leave(hall.house.desk, person(hall), ANNA)
+        submitting.submit(hall.house, access.find(hall.house, opened.links[seat]), "sit word", "sit")
+    leaving.leave(hall.house, person(hall), ANNA)
     assert hall.look(opened).table.seats[0].status == "bot"
-    hall.house.desk.submit(hall.house.desk.find(opened.links[2]), "sit word", "sit")
+    submitting.submit(hall.house, access.find(hall.house, opened.links[2]), "sit word", "sit")
     assert hall.look(opened).table.phase == "playing"
 
 
@@ -329,7 +330,7 @@ def test_who_comes_again_is_somebody_new(hall: Hall) -> None:
     hall.begin()
     old, link = person(hall), token(hall)
     wishes = hall.house.links.wishes(old)
-    leaving.leave(hall.house.desk, old, ANNA)
+    leaving.leave(hall.house, old, ANNA)
     hall.open()
     assert person(hall) != old
     assert hall.house.links.wishes(person(hall)) != wishes
@@ -338,8 +339,8 @@ def test_who_comes_again_is_somebody_new(hall: Hall) -> None:
 
 def test_deleting_twice_is_deleting_once(hall: Hall) -> None:
     opened = hall.begin("Anna", "Bert", "Clara")
-    desk, number = hall.house.desk, person(hall)
-    leaving.leave(desk, number, ANNA)
-    leaving._give_up(desk, number, opened.table, 0)
+    house, number = hall.house, person(hall)
+    leaving.leave(house, number, ANNA)
+    leaving._give_up(house, number, opened.table, 0)
     with hall.house.store.reading() as connection:
         assert connection.execute(select(func.count()).where(seats.c.person == number)).scalar_one() == 0

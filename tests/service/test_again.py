@@ -2,29 +2,31 @@
 
 from typing import Any
 
-from service.tables.desk import Invited, Look, Opened
+from service.tables import access, opening, snapshots
+from service.tables.opening import Invited, Opened
+from service.tables.snapshots import Snapshot
 from service.timing import Clock
 from tests.service.test_gallery import ended
 from tests.service.test_pages import Hall, Visitor
 
 
-def again(hall: Hall, visitor: Visitor, link: str) -> tuple[Look, int]:
+def again(hall: Hall, visitor: Visitor, link: str) -> tuple[Snapshot, int]:
     """The table that this player is led to, and his seat at it."""
     response = visitor.post(f"/t/{link}/again")
     assert response.status_code == 303
-    place = hall.house.desk.find(response.location.split("/t/")[1])
+    place = access.find(hall.house, response.location.split("/t/")[1])
     assert place.seat is not None
-    return hall.house.desk.look(place.table), place.seat
+    return snapshots.look(hall.house, place.table), place.seat
 
 
-def owner(hall: Hall, look: Look, seat: int) -> str:
-    desk = hall.house.desk
-    return desk.owner(desk.find(desk.link_of(look.seats[seat])))
+def owner(hall: Hall, look: Snapshot, seat: int) -> str:
+    house = hall.house
+    return access.owner(house, access.find(house, access.link_of(house, look.seats[seat])))
 
 
 def over(hall: Hall, guests: list[Invited], clock: Clock | int = 0, **options: Any) -> Opened:
     """A game of which everybody has had enough at once."""
-    opened = hall.house.desk.open_table("kaiser", options, guests, clock)
+    opened = opening.open_table(hall.house, "kaiser", options, guests, clock)
     people = [seat for seat, link in enumerate(opened.links) if link]
     for seat in people:
         hall.do(opened, "sit word", seat)
@@ -54,7 +56,7 @@ def test_who_asks_second_finds_the_table_laid_and_his_chair_at_it(hall: Hall, vi
 
 def test_against_bots_the_next_game_begins_at_once_and_needs_no_address(hall: Hall, visitor: Visitor) -> None:
     me = Invited("Anna", nonce="word", who="person")
-    opened = hall.house.desk.open_table("kaiser", {}, [me, Invited("Bot 1")], 0)
+    opened = opening.open_table(hall.house, "kaiser", {}, [me, Invited("Bot 1")], 0)
     hall.do(opened, "resign", 0)
     look, _ = again(hall, visitor, opened.links[0])
     assert (look.table.phase, look.names) == ("playing", ("Anna", "Bot 1"))

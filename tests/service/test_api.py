@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from engine import catalogue
 from service import create_app
 from service.house import House
+from service.tables import access, snapshots
 from service.tables.archive import Archive
 from tests import houses
 from workers import referee
@@ -184,7 +185,7 @@ def test_not_your_turn_and_only_looking_on(client, links, here):
     other = next(one for one in links if one != link)
     status, answer = post(client, f"/t/{other}/moves", {"move": "move A1 A2"})
     assert (status, "not your turn" in answer["refused"]) == (422, True)
-    watch = here.links.watch(here.desk.find(link).table)
+    watch = here.links.watch(access.find(here, link).table)
     assert get(client, f"/t/{watch}")[1]["menu"] == []
     status, answer = post(client, f"/t/{watch}/moves", {"move": "move A1 A2"})
     assert (status, "looking on" in answer["refused"]) == (422, True)
@@ -195,7 +196,7 @@ def test_a_spectator_and_a_waiting_seat_see_only_their_view(client, here):
     _, opened = post(client, "/tables", {"game": "kurier", "players": PLAYERS})
     for link in opened["links"]:
         post(client, f"/t/{link}/sit", {})
-    look = here.desk.look(opened["table"])
+    look = snapshots.look(here, opened["table"])
     for seat, link in [*enumerate(opened["links"]), (None, opened["watch"])]:
         shown = get(client, f"/t/{link}")[1]["view"]
         assert shown == json.loads(json.dumps(_plain(look.game.view(look.table.state, seat))))

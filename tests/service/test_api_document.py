@@ -16,7 +16,8 @@ from schemathesis.config import ChecksConfig, GenerationConfig, ProjectConfig, P
 from engine import catalogue
 from service import create_app
 from service.house import House
-from service.tables.desk import Invited
+from service.tables import access, opening
+from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
 from service.web.api import openapi
 from service.web.api.routes import Language, described
@@ -40,11 +41,11 @@ def links(here) -> list[str]:
     found = []
     for number, (name, game) in enumerate(catalogue.games().items()):
         guests = [Invited(one, f"{one}{number}@example.org") for one in houses.NAMES[: min(game.META.seats)]]
-        opened = here.desk.open_table(name, {}, guests, 0)
+        opened = opening.open_table(here, name, {}, guests, 0)
         for link in opened.links:
-            houses.judged(here, here.desk.find(link), "sit word")
+            houses.judged(here, access.find(here, link), "sit word")
         found += [opened.links[0], opened.watch]
-    return [*found, here.desk.open_table(name, {}, guests, 0).links[1]]
+    return [*found, opening.open_table(here, name, {}, guests, 0).links[1]]
 
 
 def test_every_route_is_documented_and_every_document_is_a_route(here):

@@ -18,6 +18,7 @@ from service import create_app
 from service.accounts import preferences
 from service.house import House
 from service.store.schema import people
+from service.tables import access, snapshots
 from service.timing import Calendar
 from service.web.api.routes import described
 from tests import houses
@@ -88,9 +89,9 @@ def test_a_new_deadline_is_news_too(client, here):
     tag = get(client, f"/t/{link}").headers["ETag"]
     here.now.move(3600)  # type: ignore[attr-defined]
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 304
-    place = here.desk.find(mine)
-    person = here.desk.look(place.table).seats[place.seat].person
-    preferences.rest(here.desk, person, Calendar("Europe/Amsterdam", (1, 13), weekends=True))
+    place = access.find(here, mine)
+    person = snapshots.look(here, place.table).seats[place.seat].person
+    preferences.rest(here, person, Calendar("Europe/Amsterdam", (1, 13), weekends=True))
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 200
 
 
@@ -100,8 +101,8 @@ def test_everybody_hears_what_his_seat_may_hear(client, here, name):
     links, watch = begun(client, name)
     for _ in range(6):
         move(client, links)
-    look = here.desk.look(here.desk.find(watch).table)
-    written = here.desk.entries(look)
+    look = snapshots.look(here, access.find(here, watch).table)
+    written = snapshots.entries(here, look)
     for seat, link in [*enumerate(links), (None, watch)]:
         told = get(client, f"/t/{link}/events").json
         assert told["next"] == told["length"] == len(told["entries"]) == len(written)
@@ -151,12 +152,12 @@ def test_the_past_is_what_this_seat_could_see_then(client, here):
     links, watch = begun(client, "kurier")
     for _ in range(5):
         move(client, links)
-    look = here.desk.look(here.desk.find(watch).table)
+    look = snapshots.look(here, access.find(here, watch).table)
     for seq in (2, 3, 5, look.row.length - 1):
-        then = here.desk.past(look, seq)
+        then = snapshots.past(here, look, seq)
         for seat, link in [*enumerate(links), (None, watch)]:
             moment = get(client, f"/t/{link}/replay/{seq}").json
-            assert moment["receipt"] == here.desk.receipt(look, seq)
+            assert moment["receipt"] == snapshots.receipt(here, look, seq)
             assert moment["entry"]["seq"] == seq
             view = look.game.view(then.state, seat) if then.state is not None else None
             assert moment["view"] == json.loads(msgspec.json.encode(view))

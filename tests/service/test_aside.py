@@ -7,11 +7,14 @@ import pytest
 from sqlalchemy import select, update
 
 from service.people import letter_settings
-from service.people.letter_settings import Otherwise, Wishes
+from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.store.schema import people, seats
-from service.tables.desk import Opened, Place
+from service.tables import access, opening, snapshots
+from service.tables.access import Place
+from service.tables.opening import Invited, Opened
 from tests.service.test_pages import ROWS, Hall, Visitor
-from workers.outgoing.letters import Order, write
+from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letters import write
 
 SECRET = "castle him in the south"
 
@@ -45,7 +48,7 @@ def test_a_note_is_read_by_nobody_else_anywhere(hall: Hall, visitor: Visitor) ->
             assert SECRET not in visitor.get(f"/t/{opened.links[0]}{path}")
         for seat, kind in ((0, "turn"), (1, "turn"), (0, "over"), (1, "over")):
             since = hall.look(opened).seats[seat].open_since or 0
-            letter = write(hall.house, Order(opened.table, since, seat, kind, "a@example.org", "A"))
+            letter = write(hall.house, LetterOrder(opened.table, since, seat, kind, "a@example.org", "A"))
             assert SECRET not in (letter.as_string() if letter else "")
 
 
@@ -53,7 +56,7 @@ def test_a_note_too_long_or_unreadable_is_refused(hall: Hall, visitor: Visitor) 
     opened = hall.begin()
     assert "at most 4000 letters; this one has 4001" in send(visitor, opened.links[0], "note", 422, note="x" * 4_001)
     assert "without control characters" in send(visitor, opened.links[0], "note", 422, note="a\x00")
-    assert "only players can keep notes" in send(visitor, opened.watch, "note", 422, note="mine")
+    assert "only players can do this" in send(visitor, opened.watch, "note", 422, note="mine")
 
 
 def test_a_form_from_elsewhere_changes_nothing(hall: Hall, visitor: Visitor) -> None:
@@ -73,24 +76,26 @@ def test_moving_without_asking_again_is_one_switch_at_this_table(hall: Hall, vis
     assert " data-at-once" in send(visitor, link, "at-once", wanted="yes")
     assert " data-at-once" not in visitor.get(f"/t/{other.links[hall.turn(other)]}")
     assert " data-at-once" not in send(visitor, link, "at-once", wanted="no")
-    assert "only players can move" in send(visitor, opened.watch, "at-once", 422, wanted="yes")
+    assert "only players can do this" in send(visitor, opened.watch, "at-once", 422, wanted="yes")
 
 
 def test_the_switch_leaves_what_else_is_wished_for_at_this_table(hall: Hall, visitor: Visitor) -> None:
     opened = hall.begin()
     own = (seats.c.table == opened.table, seats.c.seat == 0)
     with hall.house.store.writing() as connection:
-        connection.execute(update(seats).where(*own).values(wishes=letter_settings.kept(Otherwise(plain=True))))
+        connection.execute(
+            update(seats).where(*own).values(wishes=letter_settings.kept(TableLetterSettings(plain=True)))
+        )
     send(visitor, opened.links[0], "at-once", wanted="yes")
     with hall.house.store.reading() as connection:
         kept = connection.execute(select(seats.c.wishes).where(*own)).scalar_one()
-    assert letter_settings.read_otherwise(kept) == Otherwise(plain=True, at_once=True)
+    assert letter_settings.read_otherwise(kept) == TableLetterSettings(plain=True, at_once=True)
 
 
 def test_who_wants_it_everywhere_may_be_asked_again_at_one_table(hall: Hall, visitor: Visitor) -> None:
     opened = hall.begin()
     with hall.house.store.writing() as connection:
-        connection.execute(update(people).values(wishes=letter_settings.kept(Wishes(at_once=True))))
+        connection.execute(update(people).values(wishes=letter_settings.kept(LetterSettings(at_once=True))))
     link = opened.links[hall.turn(opened)]
     assert " data-at-once" in visitor.get(f"/t/{link}")
     assert " data-at-once" not in send(visitor, link, "at-once", wanted="no")
@@ -100,7 +105,7 @@ def test_who_wants_it_everywhere_may_be_asked_again_at_one_table(hall: Hall, vis
 
 
 def place(hall: Hall, location: str) -> Place:
-    return hall.house.desk.find(location.rsplit("/", 1)[1])
+    return access.find(hall.house, location.rsplit("/", 1)[1])
 
 
 @pytest.mark.parametrize(
@@ -111,7 +116,7 @@ def test_a_new_table_may_be_looked_on_unless_its_organiser_says_no(
     hall: Hall, visitor: Visitor, fields: dict[str, str], watched: bool
 ) -> None:
     table = place(hall, visitor.post("/new/kaiser", **ROWS, **fields).location).table
-    assert hall.house.desk.look(table).row.watched is watched
+    assert snapshots.look(hall.house, table).row.watched is watched
     visitor.get(f"/t/{hall.house.links.watch(table)}", 200 if watched else 404)
 
 
@@ -130,17 +135,18 @@ def test_where_nobody_looks_on_the_link_says_so_and_is_shown_to_nobody(hall: Hal
     assert opened.watch not in send(visitor, opened.links[0], "watched", wanted="no")
     assert opened.watch not in visitor.get(f"/t/{opened.links[1]}")
     for path in ("", "/replay", "/pulse", "/log.json"):
-        assert "Nobody looks on at this table" in visitor.get(f"/t/{opened.watch}{path}", 404)
-    assert "Nobody looks on at this table" in visitor.get(f"/api/v1/t/{opened.watch}", 404)
+        assert "Spectators are not allowed at this table" in visitor.get(f"/t/{opened.watch}{path}", 404)
+    assert "Spectators are not allowed at this table" in visitor.get(f"/api/v1/t/{opened.watch}", 404)
     assert opened.watch in send(visitor, opened.links[0], "watched", wanted="yes")
     visitor.get(f"/t/{opened.watch}")
 
 
 def test_only_the_organiser_says_who_may_look_on(hall: Hall, visitor: Visitor) -> None:
     opened = hall.begin()
-    for link in (opened.links[1], opened.watch):
+    refusals = {opened.links[1]: "Only the player who opened this table", opened.watch: "only players can do this"}
+    for link, sentence in refusals.items():
         assert "/watched" not in visitor.get(f"/t/{link}")
-        assert "Only whoever opened this table" in send(visitor, link, "watched", 422, wanted="no")
+        assert sentence in send(visitor, link, "watched", 422, wanted="no")
     assert hall.look(opened).row.watched
 
 
@@ -156,3 +162,20 @@ def test_a_spectator_gets_no_form_no_talk_and_no_notes(hall: Hall, visitor: Visi
 
 def no_links(opened: Opened, page: str) -> bool:
     return not any(link in page for link in opened.links)
+
+
+def test_the_player_who_opened_a_table_is_its_organiser_also_behind_a_bot(hall: Hall, visitor: Visitor) -> None:
+    guests = [Invited("Bot"), Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org")]
+    opened = opening.open_table(hall.house, "kaiser", {}, guests)
+    send(visitor, opened.links[1], "watched", wanted="no")
+    assert not snapshots.look(hall.house, opened.table).row.watched
+    assert "Only the player who opened" in send(visitor, opened.links[2], "watched", 422, wanted="yes")
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_who_plays_without_an_address_is_the_organiser_too(hall: Hall, visitor: Visitor, place: int) -> None:
+    guests = [Invited("Bot"), Invited("Bot 2")]
+    guests.insert(place, Invited("Anna", nonce="word", who="person"))
+    opened = opening.open_table(hall.house, "kaiser", {}, guests)
+    send(visitor, opened.links[place], "watched", wanted="no")
+    assert not snapshots.look(hall.house, opened.table).row.watched

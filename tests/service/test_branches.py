@@ -15,8 +15,10 @@ from service.house import House
 from service.plans import branches
 from service.settings import DAY
 from service.store.schema import entries, letters, seats, submissions
-from service.tables import substitutes
-from service.tables.desk import Desk, Invited, Look, Place, Unknown
+from service.tables import access, opening, snapshots, substitutes
+from service.tables.access import Place, Unknown
+from service.tables.opening import Invited
+from service.tables.snapshots import Snapshot
 from tests import houses
 from tests.houses import NAMES
 
@@ -28,13 +30,13 @@ MIDDLE, STEPS = 30, 20
 def table_of(here: House, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Place]:
     """The places of a table in the middle of this game."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in NAMES[: min(game.META.seats)]]
-    opened = here.desk.open_table(game.META.name, chosen, guests, DAY)
-    places = [here.desk.find(link) for link in opened.links]
+    opened = opening.open_table(here, game.META.name, chosen, guests, DAY)
+    places = [access.find(here, link) for link in opened.links]
     for place in places:
         houses.judged(here, place, "sit word")
     random = Random(5)
     for _ in range(moves):
-        look = here.desk.look(opened.table)
+        look = snapshots.look(here, opened.table)
         seat = tables.waiting_for(game, look.table)[0]
         move = bots.random_move(tables.menu(game, look.table, seat), random)
         assert houses.judged(here, places[seat], str(move)).accepted
@@ -46,20 +48,20 @@ def newest(here: House, place: Place) -> int:
 
 
 def states(here: House, place: Place, number: int) -> tuple[Any, ...]:
-    return branches.line(here.desk, here.desk.look(place.table), branches.find(here.desk, place, number)).states
+    return branches.line(here, snapshots.look(here, place.table), branches.find(here, place, number)).states
 
 
 def wander(here: House, place: Place, number: int, steps: int, seed: int = 1) -> int:
     """So many random moves at the end of a branch, for whoever is to move; the result is how many there were."""
-    game, random = here.desk.look(place.table).game, Random(seed)
+    game, random = snapshots.look(here, place.table).game, Random(seed)
     for step in range(steps):
         state = states(here, place, number)[-1]
         open_menus = [(seat, menu) for seat in range(len(NAMES)) if (menu := menu_of(game, state, seat))]
         if not open_menus:
             return step
         seat, menu = random.choice(open_menus)
-        length = len(branches.find(here.desk, place, number).moves)
-        assert branches.play(here.desk, place, number, length, seat, str(bots.random_move(menu, random)))[0] == number
+        length = len(branches.find(here, place, number).moves)
+        assert branches.play(here, place, number, length, seat, str(bots.random_move(menu, random)))[0] == number
     return steps
 
 
@@ -70,14 +72,14 @@ def menu_of(game: Any, state: Any, seat: int) -> Any:
 @every_game
 def test_a_branch_played_again_goes_through_the_same_positions(house: House, game: Any) -> None:
     place = table_of(house, game)[0]
-    number = branches.begin(house.desk, place, newest(house, place))
+    number = branches.begin(house, place, newest(house, place))
     made = wander(house, place, number, STEPS)
-    first, moves = states(house, place, number), branches.find(house.desk, place, number).moves
+    first, moves = states(house, place, number), branches.find(house, place, number).moves
     assert len(first) == made + 1
     for _ in range(made):
-        branches.cut(house.desk, place, number, len(branches.find(house.desk, place, number).moves) - 1)
+        branches.cut(house, place, number, len(branches.find(house, place, number).moves) - 1)
     for step, (seat, move) in enumerate(moves):
-        assert branches.play(house.desk, place, number, step, seat, move) == (number, step + 1)
+        assert branches.play(house, place, number, step, seat, move) == (number, step + 1)
     assert states(house, place, number) == first
 
 
@@ -85,9 +87,9 @@ def test_a_branch_played_again_goes_through_the_same_positions(house: House, gam
 def test_a_branch_begins_with_what_its_seat_knew(house: House, game: Any) -> None:
     for place in table_of(house, game):
         for seq in (newest(house, place), newest(house, place) - 12):
-            number = branches.begin(house.desk, place, seq)
+            number = branches.begin(house, place, seq)
             real, copy = (
-                house.desk.past(house.desk.look(place.table), seq).state,
+                snapshots.past(house, snapshots.look(house, place.table), seq).state,
                 states(house, place, number)[0],
             )
             assert game.view(copy, place.seat) == game.view(real, place.seat)
@@ -97,27 +99,27 @@ def test_a_branch_begins_with_what_its_seat_knew(house: House, game: Any) -> Non
 @every_game
 def test_a_branch_is_the_same_whatever_its_seat_cannot_know(house: House, game: Any) -> None:
     place = table_of(house, game)[0]
-    look = house.desk.look(place.table)
-    number = branches.begin(house.desk, place, newest(house, place))
+    look = snapshots.look(house, place.table)
+    number = branches.begin(house, place, newest(house, place))
     wander(house, place, number, STEPS)
     before = states(house, place, number)
     for luck in range(5):
         other = game.redeal(look.table.state, place.seat, chance.sealed(bytes(32), luck))
-        house.shelf.put(place.table, replace(look.table, state=other))
+        house.caches.newest.put(place.table, replace(look.table, state=other))
         assert states(house, place, number) == before
 
 
 @every_game
 def test_nothing_of_a_branch_reaches_the_table(house: House, game: Any) -> None:
     place = table_of(house, game, 10)[0]
-    desk, before = house.desk, kept(house)
-    number = branches.begin(desk, place, newest(house, place))
+    house, before = house, kept(house)
+    number = branches.begin(house, place, newest(house, place))
     wander(house, place, number, STEPS)
-    branches.rename(desk, place, number, "A thought")
-    branches.deal(desk, place, number)
-    other = branches.fork(desk, place, number, 1)
-    branches.cut(desk, place, number, 0)
-    branches.remove(desk, place, other)
+    branches.rename(house, place, number, "A thought")
+    branches.deal(house, place, number)
+    other = branches.fork(house, place, number, 1)
+    branches.cut(house, place, number, 0)
+    branches.remove(house, place, other)
     assert kept(house) == before
 
 
@@ -137,43 +139,43 @@ def place(house: House) -> Place:
 @pytest.fixture
 def number(house: House, place: Place) -> int:
     """A branch of that seat with some moves."""
-    number = branches.begin(house.desk, place, newest(house, place))
+    number = branches.begin(house, place, newest(house, place))
     wander(house, place, number, 4)
     return number
 
 
 def test_another_move_at_an_earlier_step_begins_another_branch(house: House, place: Place, number: int) -> None:
-    moves = branches.find(house.desk, place, number).moves
+    moves = branches.find(house, place, number).moves
     seat, known = moves[1]
-    game = house.desk.look(place.table).game
+    game = snapshots.look(house, place.table).game
     state = states(house, place, number)[1]
     other = next(str(move) for entry in game.menu(state, seat) for move in entry.moves() if str(move) != known)
-    assert branches.play(house.desk, place, number, 1, seat, known) == (number, 2)
-    forked, step = branches.play(house.desk, place, number, 1, seat, other)
+    assert branches.play(house, place, number, 1, seat, known) == (number, 2)
+    forked, step = branches.play(house, place, number, 1, seat, other)
     assert (forked != number, step) == (True, 2)
-    assert branches.find(house.desk, place, forked).moves == (moves[0], (seat, other))
-    assert branches.find(house.desk, place, number).moves == moves
+    assert branches.find(house, place, forked).moves == (moves[0], (seat, other))
+    assert branches.find(house, place, number).moves == moves
     assert states(house, place, forked)[:2] == states(house, place, number)[:2]
 
 
 def test_an_empty_branch_is_not_begun_twice(house: House, place: Place) -> None:
-    first = branches.begin(house.desk, place, newest(house, place))
-    assert branches.begin(house.desk, place, newest(house, place)) == first
-    assert branches.begin(house.desk, place, newest(house, place) - 1) != first
-    branches.rename(house.desk, place, first, " The  first ")
-    assert branches.find(house.desk, place, first).name == "The first"
-    assert branches.begin(house.desk, place, newest(house, place)) != first
+    first = branches.begin(house, place, newest(house, place))
+    assert branches.begin(house, place, newest(house, place)) == first
+    assert branches.begin(house, place, newest(house, place) - 1) != first
+    branches.rename(house, place, first, " The  first ")
+    assert branches.find(house, place, first).name == "The first"
+    assert branches.begin(house, place, newest(house, place)) != first
 
 
 def test_dealing_anew_cuts_the_moves_that_no_longer_fit(house: House) -> None:
     game = catalogue.find("carcassonne")
     place = table_of(house, game, 8)[0]
-    number = branches.begin(house.desk, place, newest(house, place))
+    number = branches.begin(house, place, newest(house, place))
     wander(house, place, number, STEPS)
-    moves = branches.find(house.desk, place, number).moves
-    lost = branches.deal(house.desk, place, number)
+    moves = branches.find(house, place, number).moves
+    lost = branches.deal(house, place, number)
     assert 0 < lost < len(moves)
-    assert branches.find(house.desk, place, number).moves == moves[:-lost]
+    assert branches.find(house, place, number).moves == moves[:-lost]
     assert len(states(house, place, number)) == len(moves) - lost + 1
 
 
@@ -181,63 +183,63 @@ def test_after_the_end_everything_lies_open(house: House, clock: houses.Clock) -
     game = catalogue.find("turfmaster")
     places = table_of(house, game, 12)
     place, seq = places[0], newest(house, places[0])
-    real = house.desk.look(place.table).table.state
-    before = branches.begin(house.desk, place, seq)
+    real = snapshots.look(house, place.table).table.state
+    before = branches.begin(house, place, seq)
     assert houses.judged(house, places[1], "resign").accepted
     clock.move(1)
-    after = branches.begin(house.desk, place, seq)
+    after = branches.begin(house, place, seq)
     assert after != before
     assert states(house, place, after)[0] == real
     assert states(house, place, before)[0] != real
 
 
 def test_a_branch_belongs_to_one_seat_alone(house: House, place: Place, number: int) -> None:
-    desk, other = house.desk, Place(place.table, 1, "")
-    assert branches.of(desk, other) == []
-    deeds: list[Callable[[Desk, Place, int], Any]] = [
+    other = Place(place.table, 1, "")
+    assert branches.of(house, other) == []
+    deeds: list[Callable[[House, Place, int], Any]] = [
         branches.find,
         branches.deal,
         branches.remove,
-        lambda desk, place, number: branches.cut(desk, place, number, 0),
-        lambda desk, place, number: branches.fork(desk, place, number, 0),
-        lambda desk, place, number: branches.rename(desk, place, number, "mine"),
-        lambda desk, place, number: branches.play(desk, place, number, 0, 0, "move"),
+        lambda house, place, number: branches.cut(house, place, number, 0),
+        lambda house, place, number: branches.fork(house, place, number, 0),
+        lambda house, place, number: branches.rename(house, place, number, "mine"),
+        lambda house, place, number: branches.play(house, place, number, 0, 0, "move"),
     ]
     for deed in deeds:
         with pytest.raises(Unknown, match="no such branch"):
-            deed(desk, other, number)
-    assert len(branches.of(desk, place)) == 1
+            deed(house, other, number)
+    assert len(branches.of(house, place)) == 1
 
 
 def test_who_looks_on_has_no_branches(house: House, place: Place) -> None:
     watching = Place(place.table, None, "")
     with pytest.raises(Refused, match="only players"):
-        branches.begin(house.desk, watching, 9)
+        branches.begin(house, watching, 9)
     with pytest.raises(Refused, match="only players"):
-        branches.of(house.desk, watching)
+        branches.of(house, watching)
 
 
 def test_before_the_game_there_is_nothing_to_try_out(house: House, place: Place) -> None:
     for seq in (0, 2):
         with pytest.raises(Refused, match="has not begun"):
-            branches.begin(house.desk, place, seq)
+            branches.begin(house, place, seq)
     gathering = houses.opened(house)[0]
     with pytest.raises(Refused, match="has not begun"):
-        branches.begin(house.desk, gathering, 5)
+        branches.begin(house, gathering, 5)
 
 
 def test_there_are_limits(house: House, place: Place, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(branches.MOST - 1):
-        branches.fork(house.desk, place, number, 0)
+        branches.fork(house, place, number, 0)
     with pytest.raises(Refused, match="20 branches already"):
-        branches.fork(house.desk, place, number, 0)
+        branches.fork(house, place, number, 0)
     monkeypatch.setattr(branches, "LONGEST", 5)
     assert wander(house, place, number, 1) == 1
     with pytest.raises(Refused, match="at most 5 moves"):
         wander(house, place, number, 1)
     for name in ("x" * 41, "a\u202eb"):
         with pytest.raises(Refused, match="at most 40"):
-            branches.rename(house.desk, place, number, name)
+            branches.rename(house, place, number, name)
 
 
 @pytest.mark.parametrize(
@@ -247,11 +249,11 @@ def test_there_are_limits(house: House, place: Place, number: int, monkeypatch: 
 def test_what_is_not_possible_there_is_refused(
     house: House, place: Place, number: int, seat: int, text: str, sentence: str
 ) -> None:
-    look: Look = house.desk.look(place.table)
+    look: Snapshot = snapshots.look(house, place.table)
     waiting = [one for one in (0, 1) if look.game.menu(states(house, place, number)[-1], one)]
     wanted = sentence if seat in (*waiting, 7) else "nothing to do"
     with pytest.raises(Refused, match=wanted):
-        branches.play(house.desk, place, number, 4, seat, text)
+        branches.play(house, place, number, 4, seat, text)
 
 
 def test_a_substitute_finds_no_branches(house: House, clock: houses.Clock) -> None:
@@ -260,9 +262,9 @@ def test_a_substitute_finds_no_branches(house: House, clock: houses.Clock) -> No
 
     places = houses.seated(house, 3, pace=Clock(DAY, late="seat", offer_after=1))
     mover, _ = houses.on_turn(house, places)
-    branches.begin(house.desk, mover, newest(house, mover))
+    branches.begin(house, mover, newest(house, mover))
     clock.move(DAY + 1)
     tick(house)
-    seat = house.desk.look(mover.table).seats[mover.seat or 0]
-    link = substitutes.take(house.desk, substitutes.link(house.desk, seat), Invited("Eva", "eva@example.org"))
-    assert branches.of(house.desk, house.desk.find(link)) == []
+    seat = snapshots.look(house, mover.table).seats[mover.seat or 0]
+    link = substitutes.take(house, substitutes.link(house, seat), Invited("Eva", "eva@example.org"))
+    assert branches.of(house, access.find(house, link)) == []

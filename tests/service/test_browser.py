@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from service.tables.desk import Invited
+from service.tables import access, snapshots, submitting
+from service.tables.opening import Invited
 from tests.browsing import SHORT, SOON
 from tests.running import Running, Visit
 
@@ -33,12 +34,12 @@ def test_another_stone_may_be_taken_up_and_put_down(service: Running, visit: Vis
 def test_a_half_made_choice_is_not_lost_when_something_happens(service: Running, visit: Visit) -> None:
     opened = service.begin()
     first = service.first(opened.table)
-    desk, mover = service.house.desk, service.house.desk.find(opened.links[first])
-    desk.verdict(desk.submit(mover, "move " + SHORT[first].split()[0].replace("-", " ")), 10)
+    house, mover = service.house, access.find(service.house, opened.links[first])
+    submitting.verdict(house, submitting.submit(house, mover, "move " + SHORT[first].split()[0].replace("-", " ")), 10)
     page = visit(f"/t/{opened.links[1 - first]}")
     start = SHORT[first].split()[1].split("-")[0]
     spot(page, start).click()
-    desk.verdict(desk.submit(mover, "undo"), 10)
+    submitting.verdict(house, submitting.submit(house, mover, "undo"), 10)
     expect(page.get_by_text("Something happened at the table.")).to_be_visible(timeout=SOON)
     expect(page.locator(".bar output")).to_have_text(f"Move a stone: {start}")
     page.get_by_role("link", name="Show").click()
@@ -62,8 +63,10 @@ def test_replay_with_slider_keys_and_links(service: Running, visit: Visit) -> No
     opened = service.begin()
     first = service.first(opened.table)
     for number, move in enumerate(SHORT[first].split()):
-        desk, link = service.house.desk, opened.links[(first + number) % 2]
-        desk.verdict(desk.submit(desk.find(link), "move " + move.replace("-", " ")), 10)
+        house, link = service.house, opened.links[(first + number) % 2]
+        submitting.verdict(
+            house, submitting.submit(house, access.find(house, link), "move " + move.replace("-", " ")), 10
+        )
     page = visit(f"/t/{opened.links[0]}/replay")
     last = int(page.locator("#at").input_value())
     page.locator("#at").focus()
@@ -105,7 +108,7 @@ def test_a_slider_moved_before_its_script_has_come_is_followed(service: Running,
 
 def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: Running, visit: Visit) -> None:
     opened = service.begin()
-    first, length = service.first(opened.table), service.house.desk.look(opened.table).row.length
+    first, length = service.first(opened.table), snapshots.look(service.house, opened.table).row.length
     page = visit(f"/t/{opened.links[first]}")
     page.get_by_role("link", name="What if …").click()
     page.get_by_role("button", name="Begin a new branch").click()
@@ -124,7 +127,7 @@ def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: 
     expect(page.locator(".line .mine")).to_contain_text("3. ")
     page.get_by_role("button", name="Take back the last move").click()
     expect(page.locator(".line li")).to_have_count(3)
-    assert service.house.desk.look(opened.table).row.length == length
+    assert snapshots.look(service.house, opened.table).row.length == length
 
 
 def test_letters_in_the_mailbox_lead_to_the_table(service: Running, visit: Visit) -> None:
@@ -171,8 +174,10 @@ def test_a_replay_plays_by_itself_until_the_end_or_until_somebody_steers(service
     opened = service.begin()
     first = service.first(opened.table)
     for number, move in enumerate(SHORT[first].split()[:5]):
-        desk, link = service.house.desk, opened.links[(first + number) % 2]
-        desk.verdict(desk.submit(desk.find(link), "move " + move.replace("-", " ")), 10)
+        house, link = service.house, opened.links[(first + number) % 2]
+        submitting.verdict(
+            house, submitting.submit(house, access.find(house, link), "move " + move.replace("-", " ")), 10
+        )
     page = visit(f"/t/{opened.links[0]}/replay", reduced_motion="reduce")
     assert page.locator("#speed").input_value() == "3000"
     page.select_option("#speed", "fast")

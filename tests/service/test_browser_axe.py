@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from engine import catalogue
-from service.tables.desk import Invited, Opened
+from service.tables import opening, snapshots
+from service.tables.opening import Invited, Opened
 from tests.axe import faults
 from tests.running import Running, Visit
 
@@ -43,8 +44,8 @@ def test_pages_without_a_table(service: Running, visit: Visit) -> None:
 def test_ones_own_tables(service: Running, visit: Visit) -> None:
     opened, house = service.begin(), service.house
     service.do(opened.links[0], "resign")
-    free = house.desk.open_table("kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
-    anna = house.desk.look(free.table).seats[0].person
+    free = opening.open_table(house, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
+    anna = snapshots.look(house, free.table).seats[0].person
     page, key = visit("/"), house.links.enter(anna, 0, house.now())
     judge(page, "/enter", f"/enter/{key}", f"/confirm/{house.links.confirm(anna, 'anna@example.org')}")
     judge(page, f"/t/{free.links[0]}", f"/join/{free.join}", "/play/kaiser")
@@ -65,7 +66,7 @@ def test_letters(service: Running, chromium: Browser) -> None:
 
 def test_what_the_links_in_letters_open(service: Running, visit: Visit) -> None:
     opened = service.begin()
-    wishes = service.house.links.wishes(service.house.desk.look(opened.table).seats[0].person)
+    wishes = service.house.links.wishes(snapshots.look(service.house, opened.table).seats[0].person)
     judge(visit("/"), f"/wishes/{wishes}?table={opened.table}", f"/wishes/{wishes}/stop")
 
 

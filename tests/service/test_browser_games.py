@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from engine.log import Export, canonical
+from service.tables import snapshots
 from tests.browsing import SHORT, Player, Reader, finger, keys, mouse, play, play_again
 from tests.golden.make import kept
 from tests.running import STARTED, Running, Visit, foretold
@@ -31,8 +32,8 @@ def moves_of(known: Export) -> list[tuple[int, str]]:
 
 def same_game(service: Running, table: str, known: Export) -> bool:
     """Whether this table's log says of every move what the log of the known game says, dice and shuffles and all."""
-    look = service.house.desk.look(table)
-    played = [json.loads(canonical(entry)) for entry in service.house.desk.entries(look, STARTED)]
+    look = snapshots.look(service.house, table)
+    played = [json.loads(canonical(entry)) for entry in snapshots.entries(service.house, look, STARTED)]
     return [told(entry) for entry in played] == [told(link.entry) for link in known.entries[STARTED:]]
 
 
@@ -172,8 +173,8 @@ def test_a_whole_game_at_random_is_clicked_move_by_move(service: Running, visit:
     players = [Player(visit(f"/t/{link}"), whim=whim) for whim, link in enumerate(opened.links)]
     play(players)
     ended(*(player.page for player in players))
-    look = service.house.desk.look(opened.table)
-    assert all(entry.seat is not None for entry in service.house.desk.entries(look, STARTED))
+    look = snapshots.look(service.house, opened.table)
+    assert all(entry.seat is not None for entry in snapshots.entries(service.house, look, STARTED))
 
 
 def a_page_that_has_grown_old(mover: Player, move: str) -> None:

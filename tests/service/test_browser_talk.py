@@ -4,8 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from service.tables import seat_settings, talk
-from service.tables.desk import Opened
+from service.tables import access, seat_settings, submitting, talk
+from service.tables.opening import Opened
 from tests.browsing import SHORT, SOON
 from tests.running import Running, Visit
 from tests.service.test_browser import spot
@@ -16,7 +16,7 @@ def begun(service: Running, visit: Visit, at_once: bool = False) -> tuple[Opened
     opened = service.begin()
     seat = service.first(opened.table)
     if at_once:
-        seat_settings.move_at_once(service.house.desk, service.house.desk.find(opened.links[seat]), True)
+        seat_settings.move_at_once(service.house, access.find(service.house, opened.links[seat]), True)
     return opened, seat, visit(f"/t/{opened.links[seat]}")
 
 
@@ -25,8 +25,8 @@ def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(se
     start = SHORT[seat].split()[0].split("-")[0]
     spot(page, start).click()
     page.get_by_label("Say something").fill("I was about to")
-    desk = service.house.desk
-    talk.say(desk, desk.find(opened.links[1 - seat]), "Take your time")
+    house = service.house
+    talk.say(house, access.find(house, opened.links[1 - seat]), "Take your time")
     expect(page.get_by_text("Take your time")).to_be_visible(timeout=SOON)
     expect(page.locator(".bar output")).to_have_text(f"Move a stone: {start}")
     expect(page.get_by_label("Say something")).to_have_value("I was about to")
@@ -56,9 +56,9 @@ def test_who_changes_his_mind_is_asked_again(service: Running, visit: Visit) -> 
 def test_a_board_can_be_enlarged_on_a_phone_and_stays_so(service: Running, visit: Visit) -> None:
     opened = service.begin()
     seat = service.first(opened.table)
-    desk = service.house.desk
+    house = service.house
     move = "move " + SHORT[seat].split()[0].replace("-", " ")
-    desk.verdict(desk.submit(desk.find(opened.links[seat]), move), 10)
+    submitting.verdict(house, submitting.submit(house, access.find(house, opened.links[seat]), move), 10)
     page = visit(f"/t/{opened.links[seat]}/replay", viewport={"width": 360, "height": 740}, has_touch=True)
     small = width(page)
     page.get_by_role("button", name="Larger board").tap()

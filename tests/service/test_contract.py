@@ -12,12 +12,13 @@ from engine import bots, catalogue
 from engine import table as tables
 from engine.game import Game
 from service import create_app
-from service.tables.desk import Invited
+from service.tables import access, opening, snapshots
+from service.tables.opening import Invited
 from service.text import drawing
 from service.text.drawing import Scene, Voice
 from tests import houses
 from tests.engine.cases import Case, cases, game_of, some
-from workers.outgoing import letters, pictures
+from workers.outgoing import envelopes, letters, pictures
 
 NAMES = ("Anna", "Bertrand the Younger", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 COLUMNS = 80
@@ -71,14 +72,14 @@ def test_page_and_letter_are_written_at_every_step(game: Game, tmp_path, monkeyp
     random, seats = Random(7), min(game.META.seats)
     with houses.standing(houses.settings(tmp_path), houses.Clock()) as here:
         guests = [Invited(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[:seats])]
-        opened = here.desk.open_table(game.META.name, {}, guests, 0)
-        places = [here.desk.find(link) for link in opened.links]
+        opened = opening.open_table(here, game.META.name, {}, guests, 0)
+        places = [access.find(here, link) for link in opened.links]
         visitor = create_app(here).test_client()
         for place in places:
             assert visitor.get(f"/t/{place.link}").status_code == 200
             houses.judged(here, place, "sit word")
         for step in range(STEPS):
-            look = here.desk.look(opened.table)
+            look = snapshots.look(here, opened.table)
             waiting = tables.waiting_for(game, look.table)
             if not waiting:
                 break
@@ -94,7 +95,7 @@ def test_page_and_letter_are_written_at_every_step(game: Game, tmp_path, monkeyp
 
 def written(here, table: str, look, seat: int) -> EmailMessage:
     since = look.seats[seat].open_since
-    letter = letters.write(here, letters.Order(table, since, seat, "turn", "guest@example.org", NAMES[seat]))
+    letter = letters.write(here, envelopes.LetterOrder(table, since, seat, "turn", "guest@example.org", NAMES[seat]))
     assert letter is not None
     return letter
 

@@ -10,6 +10,7 @@ from service.commands.doctor import LATE, oddities
 from service.house import House
 from service.settings import Settings
 from service.store.schema import letters
+from service.tables import opening
 
 
 @pytest.fixture
@@ -52,11 +53,11 @@ def test_sensible_settings_are_not_odd() -> None:
 
 
 def test_letters_that_nobody_sends_are_noticed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from service.tables.desk import Invited
+    from service.tables.opening import Invited
 
     house = House(Settings(folder=folder, smtp="smtp://127.0.0.1:1", confirm=False))
     house.store.migrate()
-    house.desk.open_table("kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("Bot 1")])
+    opening.open_table(house, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("Bot 1")])
     with house.store.writing() as connection:
         connection.execute(update(letters).values(due_at=house.now() - LATE - 1))
     house.close()

@@ -5,9 +5,9 @@ from sqlalchemy import update
 
 from engine import catalogue
 from service.store.schema import seats
-from service.tables import gallery
+from service.tables import access, gallery, opening, submitting
 from service.tables.archive import Archive
-from service.tables.desk import Invited, Opened
+from service.tables.opening import Invited, Opened
 from tests.play import finished
 from tests.service.test_aside import send
 from tests.service.test_pages import Hall, Visitor
@@ -62,7 +62,7 @@ def test_only_players_of_a_finished_game_can_show_it(hall: Hall, visitor: Visito
     playing, over = hall.begin(), ended(hall)
     assert "The game is not over yet" in send(visitor, playing.links[0], "released", 422, wanted="yes")
     assert "/released" not in visitor.get(f"/t/{playing.links[0]}")
-    assert "only players can show" in send(visitor, over.watch, "released", 422, wanted="yes")
+    assert "only players can do this" in send(visitor, over.watch, "released", 422, wanted="yes")
 
 
 def test_what_hangs_is_replayed_with_anybodys_eyes_and_betrays_no_link(hall: Hall, visitor: Visitor) -> None:
@@ -90,9 +90,9 @@ def test_nothing_can_be_done_at_what_hangs(hall: Hall, visitor: Visitor, what: s
 
 def test_bots_agree_and_a_player_who_gave_up_is_asked_like_everybody(hall: Hall, visitor: Visitor) -> None:
     guests = [Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org"), Invited("Bot")]
-    opened = hall.house.desk.open_table("kaiser", {}, guests, 0)
+    opened = opening.open_table(hall.house, "kaiser", {}, guests, 0)
     for link in opened.links[:2]:
-        hall.house.desk.submit(hall.house.desk.find(link), "sit word", "sit")
+        submitting.submit(hall.house, access.find(hall.house, link), "sit word", "sit")
     hall.do(opened, "resign", 0)
     hall.do(opened, "resign", 1)
     assert hall.look(opened).table.phase == "over"

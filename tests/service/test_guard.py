@@ -23,17 +23,17 @@ from engine.refusal import Refused
 from engine.table import RESERVED
 from service import create_app
 from service.house import House
+from service.lru import LRU
 from service.store.schema import mailbox
-from service.tables import seat_settings, talk
-from service.tables.desk import Invited
-from service.text.board_cache import Prints
+from service.tables import access, opening, seat_commands, seat_settings, submitting, talk
+from service.tables.opening import Invited
 from service.text.drawing import TEMPLATES
 from tests import houses
 from tests.estate import Estate
 from tests.service.test_pages import Hall
 from workers import referee
 from workers.outgoing import personal_letters
-from workers.outgoing.envelopes import Order
+from workers.outgoing.envelopes import LetterOrder
 
 HOSTILE = ("\0", "9" * 25, "x" * 3_000, "é\u202e\ud7ff\r\nBcc: x@example.org", "٣")
 FINE = {"name": "Zoe", "address": "zoe@example.org", "move": "resign", "verb": "", "bots": "1", "letters": "none"}
@@ -142,7 +142,7 @@ def test_no_json_however_odd_is_too_much_for_us(any_house: House) -> None:
 
 def test_no_page_shows_what_belongs_to_another(still: Estate) -> None:
     visitor, secrets = still.app.test_client(), still.secrets()
-    readers = {link: still.house.desk.find(link) for link in still.links.values()}
+    readers = {link: access.find(still.house, link) for link in still.links.values()}
     for rule in still.rules("GET"):
         for gaps in still.ways(rule) if "link" in rule.arguments else ():
             place = readers[gaps["link"]]
@@ -174,7 +174,7 @@ def test_what_was_taken_down_is_nowhere_to_be_seen(house: House) -> None:
         if rule.arguments & {"link", "table"} and rule.arguments <= {"link", "table", "seq"}
     ]
     before = [visitor.get(way).status_code for way in ways]
-    seat_settings.release(house.desk, estate.shown[0], False)
+    seat_settings.release(house, estate.shown[0], False)
     after = [visitor.get(way).status_code for way in ways]
     assert before.count(200) >= 10
     assert set(after) == {404}
@@ -227,7 +227,7 @@ def test_every_form_needs_its_word_except_what_programs_send(house: House) -> No
 
 def test_a_fault_is_logged_without_the_link_that_led_to_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     estate, link = Estate(house), "a" * 32
-    monkeypatch.setattr(house.desk, "find", lambda link: 1 / 0)
+    monkeypatch.setattr(access, "find", lambda link: 1 / 0)
     with structlog.testing.capture_logs() as told:
         assert estate.app.test_client().get(f"/t/{link}").status_code == 500
     assert told
@@ -289,12 +289,12 @@ CODED = ("=?utf-8?q?=0ABcc:x@y.org?=", "=?utf-8?q?a=0D=0A=0D=0AHello=21?=", "=?u
 def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name: str) -> None:
     hall = Hall(tmp_path)
     guests = [Invited(name, OWN), Invited("Bert", "bert@example.org")]
-    opened = hall.house.desk.open_table("kaiser", {}, guests, 0)
+    opened = opening.open_table(hall.house, "kaiser", {}, guests, 0)
     for link in opened.links:
-        hall.house.desk.submit(hall.house.desk.find(link), "sit word", "sit")
+        submitting.submit(hall.house, access.find(hall.house, link), "sit word", "sit")
     for number in (0, 1):
-        talk.say(hall.house.desk, hall.house.desk.find(opened.links[number]), name)
-        seat_settings.write(hall.house.desk, hall.house.desk.find(opened.links[number]), name)
+        talk.say(hall.house, access.find(hall.house, opened.links[number]), name)
+        seat_settings.write(hall.house, access.find(hall.house, opened.links[number]), name)
     hall.do(opened, hall.moves(opened)[0])
     hall.do(opened, "resign", 0)
     visitor = hall.visitor()
@@ -316,10 +316,10 @@ def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name
 def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None:
     hall, name = Hall(tmp_path), '<i onx="1">&'
     guests = [Invited(name, OWN), Invited("Bert <b>", "bert@example.org")]
-    opened = hall.house.desk.open_table("kaiser", {}, guests, 0)
+    opened = opening.open_table(hall.house, "kaiser", {}, guests, 0)
     rest = {"enter": str(hall.time), "confirm": opened.table, "replaced": f"{opened.table}/1/1"}[kind]
     person = hall.look(opened).seats[0].person
-    letter = personal_letters.write(hall.house, Order("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
+    letter = personal_letters.write(hall.house, LetterOrder("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
     assert letter
     page = letter.get_body(("html",))
     assert page
@@ -331,7 +331,7 @@ def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None
 def test_no_command_however_odd_is_too_much_for_the_referee(house: House) -> None:
     places = houses.seated(house)
     place, move = houses.on_turn(house, places)
-    verbs = [*sorted({*RESERVED, *referee.ERRANDS, move.split()[0]} - {"resign"}), "resign"]
+    verbs = [*sorted({*RESERVED, *seat_commands.COMMANDS, move.split()[0]} - {"resign"}), "resign"]
     for verb in verbs:
         for words in (*HOSTILE, "", "0", "2027-02-30 x", "9999-12-31 9999-12-31", "0 0 0", "x " * 500):
             with suppress(Refused):
@@ -364,7 +364,7 @@ def test_a_kept_board_is_the_one_that_would_be_drawn_anew(hall: Hall, name: str)
     again = [boards(hall, link, tongue, paths) for link, tongue in reversed(readers)]
     assert again[::-1] == kept
     for (link, tongue), found in zip(readers, kept, strict=True):
-        hall.house.shelf.prints = Prints()
+        hall.house.caches.boards = LRU(200)
         assert boards(hall, link, tongue, paths) == found
 
 

@@ -20,14 +20,15 @@ from engine.refusal import Refused
 from service import create_app
 from service.store import book
 from service.store.schema import people
-from service.tables.desk import Invited
+from service.tables import access, opening, snapshots, submitting
+from service.tables.opening import Invited
 from service.text import drawing, languages, messages
 from service.text.drawing import Scene, Voice
 from service.text.languages import COMMON, LANGUAGES, SOURCE, Said
 from tests import houses
 from tests.engine.cases import cases, game_of
 from workers import referee
-from workers.outgoing import letters, pictures
+from workers.outgoing import envelopes, letters, pictures
 
 NAMES = ("Anna", "Bertrand", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 OTHERS = tuple(language for language in LANGUAGES if language != SOURCE)
@@ -179,8 +180,8 @@ def visitor(here, language: str):
 
 
 def written(here, table: str, seat: int, kind: str, language: str, said: str = "") -> EmailMessage:
-    seq = here.desk.look(table).seats[seat].open_since or 0
-    order = letters.Order(table, seq, seat, kind, "guest@example.org", NAMES[seat], language, said)
+    seq = snapshots.look(here, table).seats[seat].open_since or 0
+    order = envelopes.LetterOrder(table, seq, seat, kind, "guest@example.org", NAMES[seat], language, said)
     letter = letters.write(here, order)
     assert letter is not None
     return letter
@@ -206,20 +207,20 @@ def test_pages_and_letters_speak_one_language(game, language, tmp_path, monkeypa
             seen.append(answer.text)
 
         guests = [Invited(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[:seats])]
-        opened = here.desk.open_table(game.META.name, {}, guests, 86_400)
+        opened = opening.open_table(here, game.META.name, {}, guests, 86_400)
         for path in ("/", f"/new/{game.META.name}", "/mailbox", "/nowhere", "/t/nowhere"):
             get(path, 404 if "nowhere" in path else 200)
         seen.append(bodies(written(here, opened.table, 0, "invitation", language)))
-        here_places = [here.desk.find(link) for link in opened.links]
+        here_places = [access.find(here, link) for link in opened.links]
         for place in here_places:
             get(f"/t/{place.link}")
             houses.judged(here, place, "sit word")
         for _ in range(STEPS):
-            look = here.desk.look(opened.table)
+            look = snapshots.look(here, opened.table)
             seat = tables.waiting_for(game, look.table)[0]
             for path in (f"/t/{here_places[seat].link}", f"/t/{opened.watch}", f"/t/{here_places[seat].link}/replay"):
                 get(path)
-            refused = here.desk.submit(here_places[seat], "dance")
+            refused = submitting.submit(here, here_places[seat], "dance")
             referee.hear()
             get(f"/t/{here_places[seat].link}?said={refused}")
             letter = written(here, opened.table, seat, random.choice(["turn", "reminder", "timeout"]), language)
@@ -312,7 +313,7 @@ def spoken_to(here, address: str) -> str:
 
 def test_letters_come_in_the_language_one_sat_down_in_or_chose_last(house):
     guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
-    opened = house.desk.open_table("kaiser", {}, guests, None, "fr")
+    opened = opening.open_table(house, "kaiser", {}, guests, None, "fr")
     assert [spoken_to(house, guest.address) for guest in guests] == ["fr", "fr"]
     client = visitor(house, "de")
     token = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/").text)

@@ -16,9 +16,10 @@ from engine import table as tables
 from service import create_app, local_mailbox
 from service.commands.run import embedded
 from service.house import House, wall_clock
-from service.local_mailbox import Letter
+from service.local_mailbox import StoredLetter
 from service.settings import Settings
-from service.tables.desk import Invited
+from service.tables import access, opening, snapshots, submitting
+from service.tables.opening import Invited
 from tests import houses
 
 
@@ -43,20 +44,20 @@ def until(wanted: Callable[[], bool]) -> None:
     raise AssertionError("it did not come to pass")
 
 
-def began(house: House) -> Letter:
+def began(house: House) -> StoredLetter:
     """A letter that says that the guest is on turn, at a table against a bot."""
-    opened = house.desk.open_table("kaiser", {}, [Invited("Guest", "guest@localhost"), Invited("Bot")])
-    house.desk.verdict(house.desk.submit(house.desk.find(opened.links[0]), "sit word"), 5)
+    opened = opening.open_table(house, "kaiser", {}, [Invited("Guest", "guest@localhost"), Invited("Bot")])
+    submitting.verdict(house, submitting.submit(house, access.find(house, opened.links[0]), "sit word"), 5)
     return saying(house, "Guest, it is your turn")
 
 
-def saying(house: House, words: str) -> Letter:
+def saying(house: House, words: str) -> StoredLetter:
     """The newest letter with these words, once it has come."""
     until(lambda: any(words in letter.text for letter in local_mailbox.newest(house)))
     return next(letter for letter in local_mailbox.newest(house) if words in letter.text)
 
 
-def reply(client: FlaskClient, letter: Letter, text: str, status: int = 303) -> str:
+def reply(client: FlaskClient, letter: StoredLetter, text: str, status: int = 303) -> str:
     page = client.get(f"/mailbox/{letter.id}").text
     token = re.search(r'name="csrf_token" value="([^"]+)"', page)
     data = {"text": text, **({"csrf_token": token[1]} if token else {})}
@@ -68,10 +69,10 @@ def reply(client: FlaskClient, letter: Letter, text: str, status: int = 303) -> 
 def test_a_letter_is_answered_by_a_move(house: House, client: FlaskClient) -> None:
     letter = began(house)
     table = letter.message_id[1:].partition(".")[0]
-    look = house.desk.look(table)
+    look = snapshots.look(house, table)
     move = str(next(menus.moves(tables.menu(look.game, look.table, 0))))
     assert "on its way" in reply(client, letter, f"{move}\r\n\r\nBest wishes")
-    until(lambda: any(entry.move == move for entry in house.desk.entries(house.desk.look(table))))
+    until(lambda: any(entry.move == move for entry in snapshots.entries(house, snapshots.look(house, table))))
 
 
 def test_a_question_is_answered_by_a_letter_that_can_be_answered_too(house: House, client: FlaskClient) -> None:

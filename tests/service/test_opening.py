@@ -15,8 +15,9 @@ from service.accounts import confirming
 from service.people.register import is_confirmed
 from service.settings import DAY
 from service.store.schema import letters, people, tables
-from service.tables import joining
-from service.tables.desk import Invited, Opened, Unknown
+from service.tables import access, joining, opening, snapshots
+from service.tables.access import Unknown
+from service.tables.opening import Invited, Opened
 from tests.servers import Sink
 from tests.service.test_pages import ROWS, Hall, Strict
 from workers.incoming import inbox
@@ -38,7 +39,7 @@ def strict(tmp_path: Path) -> Iterator[Hall]:
 
 
 def open_for(hall: Hall, *guests: Invited, key: str = "") -> Opened:
-    return hall.house.desk.open_table("kaiser", {}, guests, 0, key=key)
+    return opening.open_table(hall.house, "kaiser", {}, guests, 0, key=key)
 
 
 def count(hall: Hall) -> int:
@@ -87,7 +88,7 @@ def test_anybody_with_the_link_takes_a_free_seat(hall: Hall) -> None:
         assert "You have sat down" in visitor.get(response.location)
     visitor.get(address[1], 404)
     own = response.location.rsplit("/", 1)[1]
-    look = hall.house.desk.look(hall.house.desk.find(own).table)
+    look = snapshots.look(hall.house, access.find(hall.house, own).table)
     assert look.names == ("Anna", "Bert", "Clara")
     assert [chair.status for chair in look.table.seats] == ["empty", "taken", "taken"]
 
@@ -101,7 +102,7 @@ def test_only_the_organiser_sees_the_link_that_gives_seats_away(hall: Hall) -> N
 
 def test_who_joins_gets_the_link_by_letter_too(hall: Hall) -> None:
     opened = open_for(hall, ANNA, ANYBODY)
-    joining.join(hall.house.desk, opened.join, BERT)
+    joining.join(hall.house, opened.join, BERT)
     with hall.house.store.reading() as connection:
         own = select(letters.c.kind).where(letters.c.table == opened.table, letters.c.seat == 1)
         assert list(connection.execute(own).scalars()) == ["invitation"]
@@ -113,7 +114,7 @@ def test_of_two_who_want_the_last_seat_one_gets_it(hall: Hall) -> None:
     def try_it(guest: Invited) -> str:
         both.wait(10)
         try:
-            return joining.join(hall.house.desk, opened.join, guest)
+            return joining.join(hall.house, opened.join, guest)
         except Unknown as unknown:
             return str(unknown)
 
@@ -185,8 +186,8 @@ def test_from_the_lobby_to_the_board_in_one_form(hall: Hall) -> None:
     assert "<svg" in page
     assert "keep it" in page
     assert "Vacation" not in page
-    place = hall.house.desk.find(response.location.rsplit("/", 1)[1])
-    look = hall.house.desk.look(place.table)
+    place = access.find(hall.house, response.location.rsplit("/", 1)[1])
+    look = snapshots.look(hall.house, place.table)
     assert [chair.status for chair in look.table.seats] == ["taken", "bot", "bot"]
     assert look.table.seats[0].nonce
     assert look.clock.pace == 0
@@ -263,7 +264,7 @@ def test_no_invitation_leaves_before_the_organiser_has_confirmed_his_address(str
     page = visitor.get(response.location)
     assert "We wrote to anna@example.org" in page
     assert "is invited as soon as" in page
-    table = strict.house.desk.find(response.location.rsplit("/", 1)[1]).table
+    table = access.find(strict.house, response.location.rsplit("/", 1)[1]).table
     assert kinds(strict, "anna@example.org") == [f"confirm/{table}"]
     assert ready(strict) == []
     address = f"/confirm/{proof(strict, 'anna@example.org')}"
@@ -278,7 +279,7 @@ def test_no_invitation_leaves_before_the_organiser_has_confirmed_his_address(str
 
 def test_once_confirmed_every_later_table_is_open_at_once(strict: Hall) -> None:
     open_for(strict, ANNA, BERT)
-    confirming.confirm(strict.house.desk, proof(strict, "anna@example.org"))
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA)
     assert not strict.look(opened).row.held
     assert len(ready(strict)) == 4
@@ -287,7 +288,7 @@ def test_once_confirmed_every_later_table_is_open_at_once(strict: Hall) -> None:
 def test_all_tables_that_waited_are_released_and_nobody_elses(strict: Hall) -> None:
     mine, more = open_for(strict, ANNA, BERT), open_for(strict, Invited("Bot"), ANNA)
     other = open_for(strict, BERT, ANNA)
-    confirming.confirm(strict.house.desk, proof(strict, "anna@example.org"))
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
     assert [strict.look(one).row.held for one in (mine, more, other)] == [False, False, True]
 
 
@@ -318,8 +319,8 @@ def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Hall) ->
 def test_a_seat_taken_by_a_mailed_link_proves_the_address(strict: Hall) -> None:
     opened = open_for(strict, ANNA, BERT)
     assert opened.links[1] == ""
-    confirming.confirm(strict.house.desk, proof(strict, "anna@example.org"))
-    link = strict.house.desk.link_of(strict.look(opened).seats[1])
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    link = access.link_of(strict.house, strict.look(opened).seats[1])
     strict.visitor().post(f"/t/{link}/sit", nonce="word")
     assert not strict.look(open_for(strict, BERT, CLARA)).row.held
 
@@ -339,7 +340,7 @@ def test_signing_in_proves_the_address(strict: Hall) -> None:
 
 def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Hall) -> None:
     open_for(strict, ANNA, BERT)
-    confirming.confirm(strict.house.desk, proof(strict, "anna@example.org"))
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, ANYBODY)
     response = strict.visitor().post(f"/join/{opened.join}", name="Clara", address="clara@example.org")
     assert kinds(strict, "clara@example.org") == [f"confirm/{opened.table}"]
@@ -349,9 +350,9 @@ def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Hall) ->
 def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Hall, smtp_sink: Sink) -> None:
     strict.house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     open_for(strict, ANNA, BERT)
-    confirming.confirm(strict.house.desk, proof(strict, "anna@example.org"))
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, ANYBODY)
-    joining.join(strict.house.desk, opened.join, CLARA)
+    joining.join(strict.house, opened.join, CLARA)
     strict.visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
     while strict.turn(opened) == 0:
         strict.do(opened, strict.moves(opened)[0])
@@ -362,7 +363,7 @@ def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Hall, smtp_
     assert "You sat down at a table of Kaiser" in " ".join(
         smtp_sink.letters[-1].get_body(("plain",)).get_content().split()
     )
-    confirming.confirm(strict.house.desk, proof(strict, "clara@example.org"))
+    confirming.confirm(strict.house, proof(strict, "clara@example.org"))
     post.deliver()
     subjects = [str(letter["Subject"]) for letter in smtp_sink.letters if "clara" in str(letter["To"])]
     assert len(subjects) == 2
@@ -371,9 +372,9 @@ def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Hall, smtp_
 
 def test_an_answer_by_mail_proves_the_address(strict: Hall) -> None:
     open_for(strict, ANNA, BERT)
-    confirming.confirm(strict.house.desk, proof(strict, "anna@example.org"))
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA)
-    to = strict.house.desk.address_of(strict.look(opened).seats[1])
+    to = access.address_of(strict.house, strict.look(opened).seats[1])
     mail = EmailMessage()
     mail["From"], mail["To"] = "clara@example.org", to
     mail.set_content("sit")
@@ -392,7 +393,7 @@ def test_an_unconfirmed_address_can_hold_only_a_few_tables(strict: Hall) -> None
         open_for(strict, ANNA, BERT)
     other = open_for(strict, CLARA, BERT)
     with pytest.raises(Refused, match="confirm your address first"):
-        confirming.correct(strict.house.desk, strict.house.desk.find(other.links[0]), "anna@example.org")
+        confirming.correct(strict.house, access.find(strict.house, other.links[0]), "anna@example.org")
 
 
 def test_nobody_opens_more_tables_in_an_hour_than_people_would(tmp_path: Path) -> None:
@@ -415,7 +416,7 @@ def test_nobody_is_invited_more_often_in_a_day_than_anybody_wants(tmp_path: Path
         open_for(hall, ANNA, BERT)
     opened = open_for(hall, ANNA, ANYBODY)
     with pytest.raises(Refused, match="invited very often"):
-        joining.join(hall.house.desk, opened.join, BERT)
+        joining.join(hall.house, opened.join, BERT)
     hall.time += DAY
     open_for(hall, ANNA, BERT)
     hall.house.close()

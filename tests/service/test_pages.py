@@ -19,11 +19,16 @@ from service import create_app
 from service.house import wall_clock
 from service.settings import Settings
 from service.store.schema import letters, mailbox, people, seats
-from service.tables.desk import Invited, Look, Opened, Place
+from service.tables import access, opening, snapshots, submitting
+from service.tables.access import Place
+from service.tables.opening import Invited, Opened
+from service.tables.snapshots import Snapshot
 from service.text.drawing import TEMPLATES
 from service.timing import Clock
 from tests import houses
-from workers import referee, work_for
+from workers import referee
+from workers.jobs import work_for
+from workers.outgoing import envelopes
 from workers.outgoing import letters as writing
 
 NAMES = ("Anna", "Bert")
@@ -50,17 +55,17 @@ class Hall:
 
     def open(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in names or NAMES]
-        return self.house.desk.open_table(game, options, guests, pace)
+        return opening.open_table(self.house, game, options, guests, pace)
 
     def begin(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
         """A table where everybody has sat down."""
         opened = self.open(*names, game=game, pace=pace, **options)
         for link in opened.links:
-            self.house.desk.submit(self.house.desk.find(link), "sit word", "sit")
+            submitting.submit(self.house, access.find(self.house, link), "sit word", "sit")
         return opened
 
-    def look(self, opened: Opened) -> Look:
-        return self.house.desk.look(opened.table)
+    def look(self, opened: Opened) -> Snapshot:
+        return snapshots.look(self.house, opened.table)
 
     def turn(self, opened: Opened) -> int:
         look = self.look(opened)
@@ -73,8 +78,8 @@ class Hall:
 
     def do(self, opened: Opened, move: str, seat: int | None = None) -> None:
         seat = self.turn(opened) if seat is None else seat
-        number = self.house.desk.submit(Place(opened.table, seat, ""), move)
-        verdict = self.house.desk.verdict(number)
+        number = submitting.submit(self.house, Place(opened.table, seat, ""), move)
+        verdict = submitting.verdict(self.house, number)
         assert verdict
         assert verdict.accepted, verdict.said
 
@@ -89,7 +94,7 @@ class Hall:
             ).all()
         for row in owed:
             message = writing.write(
-                self.house, writing.Order(row.table, row.seq, row.seat, row.kind, row.address, row.name)
+                self.house, envelopes.LetterOrder(row.table, row.seq, row.seat, row.kind, row.address, row.name)
             )
             if message:
                 with self.house.store.writing() as connection:
@@ -160,7 +165,7 @@ def test_one_form_opens_a_table_and_leads_to_the_first_seat(hall: Hall, visitor:
     assert response.status_code == 303
     page = visitor.get(response.location)
     assert "Anna, your chair is waiting" in page
-    look = hall.look(Opened(hall.house.desk.find(response.location.rsplit("/", 1)[1]).table, (), ""))
+    look = hall.look(Opened(access.find(hall.house, response.location.rsplit("/", 1)[1]).table, (), ""))
     assert look.row.pace == 7 * 86_400
     assert look.table.options["rounds"] == 3
     assert look.table.options["eliminated_score"] is False
@@ -244,7 +249,9 @@ def test_whoever_moves_for_the_first_time_reads_what_the_game_is_about(hall: Hal
 
 
 def test_nobody_is_offered_to_talk_to_bots(hall: Hall, visitor: Visitor) -> None:
-    alone = hall.house.desk.open_table("kaiser", {}, [Invited("Anna", nonce="word", who="person"), Invited("Bot")], 0)
+    alone = opening.open_table(
+        hall.house, "kaiser", {}, [Invited("Anna", nonce="word", who="person"), Invited("Bot")], 0
+    )
     assert "Table talk" not in visitor.get(f"/t/{alone.links[0]}")
     assert "Table talk" in visitor.get(f"/t/{hall.begin().links[0]}")
 
@@ -578,7 +585,9 @@ def every_page(hall: Hall) -> list[str]:
         f"/t/{link}{tail}" for one in (playing, over) for link in (*one.links, one.watch) for tail in ("", "/replay")
     ]
     games = [f"/{form}/{name}" for name in catalogue.games() for form in ("new", "play")]
-    free = hall.house.desk.open_table("kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
+    free = opening.open_table(
+        hall.house, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")]
+    )
     return [
         "/",
         *games,

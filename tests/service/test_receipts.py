@@ -19,11 +19,12 @@ from engine.log import Export
 from service import cli, receipts
 from service.house import House
 from service.store.schema import people
+from service.tables import snapshots
 from service.tables.archive import Archive
 from service.text import samples
 from service.text.languages import LANGUAGES
 from tests import houses
-from workers.outgoing import letters, pictures
+from workers.outgoing import envelopes, letters, pictures
 
 HASH = "0123456789abcdef" * 4
 
@@ -37,8 +38,10 @@ def written(here: House, table: str, seat: int, language: str = "en") -> EmailMe
     """The letter that says how the table stands, as it would be sent now."""
     with here.store.writing() as connection:
         connection.execute(update(people).values(language=language))
-    row = here.desk.look(table).row
-    order = letters.Order(table, row.length - 1, seat, "accepted", "anna@example.org", "Anna", language=language)
+    row = snapshots.look(here, table).row
+    order = envelopes.LetterOrder(
+        table, row.length - 1, seat, "accepted", "anna@example.org", "Anna", language=language
+    )
     letter = letters.write(here, order)
     assert letter is not None
     return letter
@@ -61,7 +64,7 @@ def played(house):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_saved_letter_says_its_receipt_in_every_language(house, played, tmp_path, language):
-    row = house.desk.look(played).row
+    row = snapshots.look(house, played).row
     file = save(tmp_path / "letter.eml", written(house, played, 0, language))
     (found,) = receipts.found(file)
     assert (found.hash, found.length, found.table) == (row.head, row.length, played)
@@ -78,7 +81,7 @@ def test_a_mailbox_gives_the_receipts_of_all_its_letters(house, played, tmp_path
     box.add(other)
     box.close()
     found = list(receipts.found(tmp_path / "box"))
-    row = house.desk.look(played).row
+    row = snapshots.look(house, played).row
     assert {(one.hash, one.length) for one in found} == {(row.head, row.length)}
     assert len({one.source for one in found}) == len(LANGUAGES)
 

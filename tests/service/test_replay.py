@@ -15,12 +15,12 @@ import pytest
 from engine import catalogue, record
 from service import create_app
 from service.benches.pages import Visitor
-from service.tables import replays
+from service.lru import LRU
+from service.tables import access, opening, replays, snapshots
 from service.tables.archive import Archive
-from service.tables.replays import Reader
-from service.tables.turns import Course, extended
+from service.tables.replays import Viewpoint
+from service.tables.turns import TurnIndex, extended
 from service.text import drawing, samples
-from service.text.board_cache import Prints
 from service.text.drawing import Scene, Voice, players
 from service.web import warm_up
 from service.web.lobby_pages import drawn
@@ -62,22 +62,22 @@ def test_every_earlier_position_is_what_its_entries_add_up_to(house):
         assert houses.judged(house, place, "undo" if number % 11 == 10 else move).accepted
         if number % 11 == 10:
             assert houses.judged(house, houses.waiting(house, [place, *places]), "agree").accepted
-    look = house.desk.look(places[0].table)
-    entries = house.desk.entries(look)
+    look = snapshots.look(house, places[0].table)
+    entries = snapshots.entries(house, look)
     order = list(range(2, len(entries)))
     Random(1).shuffle(order)
     for seq in order:
-        assert house.desk.past(look, seq) == record.fold(look.game, entries, seq + 1), seq
+        assert snapshots.past(house, look, seq) == record.fold(look.game, entries, seq + 1), seq
 
 
 def test_a_position_kept_by_a_transaction_that_never_was_is_not_used(house):
     places = houses.seated(house)
     for _ in range(20):
         houses.judged(house, *houses.on_turn(house, places))
-    look = house.desk.look(places[0].table)
-    right = house.desk.past(look, 17)
-    house.shelf._marks.put((look.row.id, 16), ("another receipt", record.Table(game="never", length=16)))
-    assert house.desk.past(look, 17) == right
+    look = snapshots.look(house, places[0].table)
+    right = snapshots.past(house, look, 17)
+    house.caches.marks.put((look.row.id, 16), ("another receipt", record.Table(game="never", length=16)))
+    assert snapshots.past(house, look, 17) == right
 
 
 def test_a_step_late_in_a_long_game_costs_little_more_than_an_early_one(here, visitor):
@@ -87,7 +87,7 @@ def test_a_step_late_in_a_long_game_costs_little_more_than_an_early_one(here, vi
     visitor.get(f"{path}/replay")
 
     def took(at):
-        here.shelf.prints = Prints()
+        here.caches.boards = LRU(200)
         begun = time.perf_counter()
         assert visitor.get(f"{path}/replay/frame?at={at}").status_code == 200
         return time.perf_counter() - begun
@@ -101,7 +101,7 @@ def test_a_step_late_in_a_long_game_costs_little_more_than_an_early_one(here, vi
 
 def course(*said):
     bodies = [json.dumps({"seat": seat, "move": move, "more": 1}) for seat, move in said]
-    return extended(extended(Course(), bodies[:4]), bodies[4:])
+    return extended(extended(TurnIndex(), bodies[:4]), bodies[4:])
 
 
 GAME = (
@@ -151,8 +151,8 @@ def test_what_happened_since_my_last_move_can_be_stepped_through_from_the_table(
 
 def test_rounds_lead_to_where_they_begin(here, over):
     _, sample = over
-    look = here.desk.look("turfmaster")
-    frame = replays.frame(here.desk, look, Reader(0, "en"), 60)
+    look = snapshots.look(here, "turfmaster")
+    frame = replays.frame(here, look, Viewpoint(0, "en"), 60)
     begun = frame.rounds
     assert begun
     assert all(sample.entries[seq].seat == 0 for seq in begun)
@@ -178,7 +178,7 @@ def test_after_the_end_the_game_is_seen_through_anybodys_eyes(here, visitor, ove
     names = players([f"Seat {seat + 1}" for seat in range(2)])
     for eyes, asked in ((0, ""), (1, "&as=1"), (None, "&as=all"), (0, "&as=7"), (0, "&as=x")):
         scene = Scene(game, game.view(then.state, eyes), names, eyes)
-        alt = Prints().of(0, scene, Voice(game, [one.name for one in names], "en", eyes)).alt
+        alt = Voice(game, [one.name for one in names], "en", eyes).alt(scene.view)
         page = visitor.get(f"{path}/replay/frame?at=59{asked}").text
         assert alt.replace("'", "&#39;") in page
     hands = [sample.game.view(then.state, eyes) for eyes in (0, 1, None)]
@@ -217,11 +217,11 @@ def test_the_whole_game_in_words(visitor, over):
 def test_a_text_taken_in_the_middle_of_a_game_holds_what_that_seat_may_know(tmp_path):
     with houses.standing(houses.settings(tmp_path), houses.Clock()) as house:
         guests = [houses.Invited(name, f"{name}@example.org") for name in ("Anna", "Berta")]
-        opened = house.desk.open_table("turfmaster", {}, guests, 0)
-        places = [house.desk.find(link) for link in opened.links]
+        opened = opening.open_table(house, "turfmaster", {}, guests, 0)
+        places = [access.find(house, link) for link in opened.links]
         for place in places:
             houses.judged(house, place, "sit word")
-        look, client = house.desk.look(opened.table), create_app(house).test_client()
+        look, client = snapshots.look(house, opened.table), create_app(house).test_client()
         texts = [client.get(f"/t/{link}/log.txt").text for link in (*opened.links, opened.watch)]
         assert len(set(texts)) == 3
         assert all(look.row.seed.hex() not in text and "not over" in text for text in texts)

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from engine import catalogue
 from engine.options import describe
 from service import create_app
+from service.tables import submitting
 from service.text import rulebook
 from tests import houses
 
@@ -75,7 +76,7 @@ def test_moves_refusals_and_the_options_of_a_table_lead_to_their_paragraphs(tmp_
         places = houses.seated(here)
         place, _ = houses.on_turn(here, places)
         client = create_app(here).test_client()
-        submission = here.desk.submit(place, "move A1 A99")
+        submission = submitting.submit(here, place, "move A1 A99")
         houses.referee.hear()
         page = client.get(f"/t/{place.link}?said={submission}").text
     alert = re.search(r'role="alert".*?</div>', page, re.DOTALL)

@@ -6,13 +6,15 @@ from sqlalchemy import select, update
 from engine.record import Offered, Substituted, VacationTaken
 from service.settings import DAY
 from service.store.schema import letters, seats
-from service.tables import substitutes
-from service.tables.desk import Invited, Opened, Unknown
+from service.tables import access, snapshots, substitutes
+from service.tables.access import Unknown
+from service.tables.opening import Invited, Opened
 from service.timing import Clock
 from tests.service.test_pages import Hall, Visitor
 from workers.clock import tick
 from workers.outgoing import personal_letters
-from workers.outgoing.letters import Order, write
+from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letters import write
 
 FRITZ = Invited("Fritz", "fritz@example.org")
 
@@ -32,7 +34,7 @@ def begun(hall: Hall, **how: object) -> tuple[Opened, int]:
 
 
 def token(hall: Hall, opened: Opened, seat: int) -> str:
-    return substitutes.link(hall.house.desk, hall.look(opened).seats[seat])
+    return substitutes.link(hall.house, hall.look(opened).seats[seat])
 
 
 def kinds(hall: Hall, opened: Opened, seat: int) -> list[str]:
@@ -42,7 +44,7 @@ def kinds(hall: Hall, opened: Opened, seat: int) -> list[str]:
 
 
 def events(hall: Hall, opened: Opened) -> list[object]:
-    return [event for entry in hall.house.desk.entries(hall.look(opened)) for event in entry.events]
+    return [event for entry in snapshots.entries(hall.house, hall.look(opened)) for event in entry.events]
 
 
 def test_a_seat_is_offered_after_so_many_misses_in_a_row(hall: Hall) -> None:
@@ -98,13 +100,13 @@ def test_who_was_replaced_is_told_so_and_leaves_no_wishes_behind(hall: Hall) -> 
         own = (seats.c.table == opened.table, seats.c.seat == seat)
         before = connection.execute(select(seats.c.person).where(*own)).scalar_one()
         connection.execute(update(seats).where(*own).values(note="a plan", wishes='{"letters":"none"}'))
-    substitutes.take(hall.house.desk, token(hall, opened, seat), FRITZ)
+    substitutes.take(hall.house, token(hall, opened, seat), FRITZ)
     with hall.house.store.reading() as connection:
         (row,) = connection.execute(select(letters).where(letters.c.person.is_not(None))).all()
         kept = connection.execute(select(seats.c.note, seats.c.wishes).where(*own)).one()
     assert (row.person, row.kind) == (before, f"replaced/{opened.table}/{seat}/1")
     assert tuple(kept) == ("", "")
-    message = personal_letters.write(hall.house, Order("", 0, 0, row.kind, "x@example.org", "X", person=before))
+    message = personal_letters.write(hall.house, LetterOrder("", 0, 0, row.kind, "x@example.org", "X", person=before))
     assert message is not None
     assert "Fritz plays on in your seat" in message["Subject"]
 
@@ -118,7 +120,7 @@ def test_the_old_link_and_the_offer_are_dead_afterwards(hall: Hall, visitor: Vis
     visitor.get(address, 404)
     assert visitor.post(address, name="Franz", address="franz@example.org").status_code == 404
     with pytest.raises(Unknown):
-        hall.house.desk.answered(before)
+        access.answered(hall.house, before)
 
 
 def test_a_player_who_comes_back_keeps_the_seat(hall: Hall, visitor: Visitor) -> None:
@@ -156,16 +158,16 @@ def test_a_seat_nobody_offered_cannot_be_taken(hall: Hall, visitor: Visitor) -> 
 def test_of_two_one_is_too_late(hall: Hall) -> None:
     opened, seat = begun(hall)
     offer = token(hall, opened, seat)
-    substitutes.take(hall.house.desk, offer, FRITZ)
+    substitutes.take(hall.house, offer, FRITZ)
     with pytest.raises(Unknown):
-        substitutes.take(hall.house.desk, offer, Invited("Franz", "franz@example.org"))
+        substitutes.take(hall.house, offer, Invited("Franz", "franz@example.org"))
 
 
 def test_a_substitutes_vacations_are_told(hall: Hall) -> None:
     elsewhere = hall.begin("Fritz", "Franz")
     hall.do(elsewhere, "vacation 2027-02-01 2027-02-03", 0)
     opened, seat = begun(hall)
-    substitutes.take(hall.house.desk, token(hall, opened, seat), FRITZ)
+    substitutes.take(hall.house, token(hall, opened, seat), FRITZ)
     assert events(hall, opened)[-1] == VacationTaken(seat, "2027-02-01", "2027-02-03")
 
 
@@ -175,7 +177,7 @@ def test_letters_say_what_befell_a_seat(hall: Hall, how: str) -> None:
     look = hall.look(opened)
     found = {}
     for kind, whose in ((kind, one) for one in range(3) for kind in kinds(hall, opened, one)):
-        order = Order(opened.table, look.row.length - 1, whose, kind, "x@example.org", look.names[whose])
+        order = LetterOrder(opened.table, look.row.length - 1, whose, kind, "x@example.org", look.names[whose])
         letter = write(hall.house, order)
         if letter:
             found[kind] = [part.get_content() for part in letter.walk() if part.get_content_type().startswith("text/")]

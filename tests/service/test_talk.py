@@ -10,11 +10,13 @@ from sqlalchemy import insert, select, update
 from service.house import House
 from service.store.schema import letters
 from service.store.schema import talk as talk_table
-from service.tables import talk
-from service.tables.desk import Opened, Place
+from service.tables import snapshots, talk
+from service.tables.access import Place
+from service.tables.opening import Opened
 from tests import houses
 from tests.service.test_pages import Hall, Visitor
-from workers.outgoing.letters import Order, write
+from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letters import write
 
 HOUR = 3_600
 
@@ -60,7 +62,7 @@ def test_a_spectator_neither_talks_nor_reads_nor_notices_what_is_said(hall: Hall
     opened = hall.begin()
     before = visitor.client.get(f"/t/{opened.watch}/pulse").headers["ETag"]
     say(visitor, opened.links[0], "between ourselves")
-    assert "only players can talk" in refused(visitor, opened.watch, "Hello")
+    assert "only players can do this" in refused(visitor, opened.watch, "Hello")
     for path in ("", "/replay", "/log.json", "/pulse"):
         assert "between ourselves" not in visitor.get(f"/t/{opened.watch}{path}")
     assert visitor.client.get(f"/t/{opened.watch}/pulse").headers["ETag"] == before
@@ -109,18 +111,18 @@ def test_what_cannot_be_said_is_told_in_a_sentence(hall: Hall, visitor: Visitor,
 def test_nobody_talks_without_end(house: House, clock: houses.Clock) -> None:
     one, other = houses.seated(house)
     for number in range(talk.AN_HOUR):
-        talk.say(house.desk, one, f"word {number}")
+        talk.say(house, one, f"word {number}")
     with pytest.raises(talk.Refused, match="let the others have a word"):
-        talk.say(house.desk, one, "and another thing")
-    talk.say(house.desk, other, "At last")
+        talk.say(house, one, "and another thing")
+    talk.say(house, other, "At last")
     clock.move(HOUR)
-    talk.say(house.desk, one, "as I was saying")
+    talk.say(house, one, "as I was saying")
 
 
 def letter(here: House, place: Place, kind: str = "turn") -> EmailMessage:
     assert place.seat is not None
-    seat = here.desk.look(place.table).seats[place.seat]
-    order = Order(place.table, seat.open_since or 0, place.seat, kind, "guest@example.org", seat.name)
+    seat = snapshots.look(here, place.table).seats[place.seat]
+    order = LetterOrder(place.table, seat.open_since or 0, place.seat, kind, "guest@example.org", seat.name)
     message = write(here, order)
     assert message is not None
     return message
@@ -142,10 +144,10 @@ def test_talk_travels_once_with_the_next_letter_in_both_of_its_forms(house: Hous
     places = houses.seated(house)
     reader, _ = houses.on_turn(house, places)
     talker = houses.waiting(house, places)
-    talk.say(house.desk, talker, "Well played,\n<i>friend</i>")
-    talk.say(house.desk, reader, "mine")
+    talk.say(house, talker, "Well played,\n<i>friend</i>")
+    talk.say(house, reader, "mine")
     message = letter(house, reader)
-    name = house.desk.look(talker.table).names[talker.seat or 0]
+    name = snapshots.look(house, talker.table).names[talker.seat or 0]
     assert f"{name}: Well played,\n  <i>friend</i>" in body(message, "plain")
     assert "&lt;i&gt;friend&lt;/i&gt;" in body(message, "html")
     assert "mine" not in body(message, "plain")
@@ -153,7 +155,7 @@ def test_talk_travels_once_with_the_next_letter_in_both_of_its_forms(house: Hous
     mark_sent(house, reader, clock())
     clock.move(60)
     assert "Well played" not in body(letter(house, reader), "plain")
-    talk.say(house.desk, talker, "Hurry up")
+    talk.say(house, talker, "Hurry up")
     assert "Hurry up" in body(letter(house, reader, "timeout"), "plain")
 
 
@@ -161,13 +163,13 @@ def test_no_letter_is_written_for_talk_alone(house: House) -> None:
     places = houses.seated(house)
     with house.store.reading() as connection:
         before = connection.execute(select(letters.c.id)).all()
-        talk.say(house.desk, places[0], "Anybody there?")
+        talk.say(house, places[0], "Anybody there?")
         assert connection.execute(select(letters.c.id)).all() == before
 
 
 def test_an_invitation_brings_nobody_what_strangers_say(house: House) -> None:
     organiser, guest = houses.opened(house)
-    talk.say(house.desk, organiser, "Buy my watches")
+    talk.say(house, organiser, "Buy my watches")
     assert "watches" not in body(letter(house, guest, "invitation"), "plain")
 
 

@@ -3,13 +3,14 @@
 import pytest
 
 from service.settings import DAY
+from service.tables import access, snapshots, standing_orders
 from service.timing import HOUR, Clock
 from tests.service.test_pages import ROWS, Hall, Visitor
 from workers.clock import tick
 
 
 def clock_of(hall: Hall, link: str) -> Clock:
-    return hall.house.desk.look(hall.house.desk.find(link).table).clock
+    return snapshots.look(hall.house, access.find(hall.house, link).table).clock
 
 
 def test_the_form_asks_for_a_clock_and_the_table_shows_it(hall: Hall, visitor: Visitor) -> None:
@@ -106,6 +107,6 @@ def test_orders_are_given_shown_and_cancelled_on_the_page(hall: Hall, visitor: V
     assert "<code>fly me to the moon</code>" in page
     assert "fly me" not in visitor.get(f"/t/{other}")
     assert "fly me" not in visitor.get(f"/t/{opened.watch}")
-    (order,) = hall.house.desk.orders(hall.house.desk.find(link))
+    (order,) = standing_orders.of_seat(hall.house, access.find(hall.house, link))
     response = visitor.post(f"/t/{link}", verb="cancel", arg=str(order.id), key="y")
     assert "fly me" not in visitor.get(response.location)

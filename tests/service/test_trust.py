@@ -14,14 +14,15 @@ from service.accounts import bounces, confirming, leaving, preferences, signing_
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters, people, seats
-from service.tables import joining, rematch, substitutes, talk
-from service.tables.desk import Desk, Invited, Opened, Place, Unknown
+from service.tables import access, joining, opening, rematch, snapshots, submitting, substitutes, talk
+from service.tables.access import Place, Unknown
+from service.tables.opening import Invited, Opened
 from service.timing import HOUR, Clock
 from tests import houses
 from tests.service.test_pages import Hall
 from workers import clock, referee
 from workers.outgoing import personal_letters
-from workers.outgoing.envelopes import Order
+from workers.outgoing.envelopes import LetterOrder
 
 ANNA = Invited("Anna", "anna@example.org")
 BERT = Invited("Bert", "bert@example.org")
@@ -72,12 +73,12 @@ def offered(hall: Hall) -> tuple[Opened, str]:
     known(hall.house)
     opened = hall.open("Anna", "Bert", pace=Clock(HOUR, offer_after=1))
     for seat in hall.look(opened).seats:
-        hall.house.desk.submit(Place(opened.table, seat.seat, ""), "sit word", "sit")
+        submitting.submit(hall.house, Place(opened.table, seat.seat, ""), "sit word", "sit")
     hall.time += 2 * HOUR
     clock.expire(hall.house)
     look = hall.look(opened)
     free = next(seat for seat in look.seats if look.table.seats[seat.seat].offered)
-    return opened, substitutes.link(hall.house.desk, free)
+    return opened, substitutes.link(hall.house, free)
 
 
 # Proof
@@ -85,8 +86,8 @@ def offered(hall: Hall) -> tuple[Opened, str]:
 
 def test_joining_with_anothers_address_proves_nothing_however_often_one_sits_down(strict: Hall) -> None:
     known(strict.house)
-    opened = strict.house.desk.open_table("kaiser", {}, [ANNA, BERT, ANYBODY], 0)
-    link = joining.join(strict.house.desk, opened.join, VICTIM)
+    opened = opening.open_table(strict.house, "kaiser", {}, [ANNA, BERT, ANYBODY], 0)
+    link = joining.join(strict.house, opened.join, VICTIM)
     strict.visitor().post(f"/t/{link}/sit", nonce="word")
     strict.app.test_client().post(f"/api/v1/t/{link}/sit", json={})
     assert not proven(strict.house)
@@ -94,10 +95,10 @@ def test_joining_with_anothers_address_proves_nothing_however_often_one_sits_dow
 
 def test_a_substitute_is_asked_whether_his_address_is_right(strict: Hall) -> None:
     opened, token = offered(strict)
-    link = substitutes.take(strict.house.desk, token, VICTIM)
+    link = substitutes.take(strict.house, token, VICTIM)
     strict.visitor().post(f"/t/{link}/sit", nonce="word")
     assert not proven(strict.house)
-    order = Order("", 0, 0, f"confirm/{opened.table}", VICTIM.address, "Vera", person=person(strict.house))
+    order = LetterOrder("", 0, 0, f"confirm/{opened.table}", VICTIM.address, "Vera", person=person(strict.house))
     letter = personal_letters.write(strict.house, order)
     assert letter
     text = letter.get_body(("plain",))
@@ -107,15 +108,15 @@ def test_a_substitute_is_asked_whether_his_address_is_right(strict: Hall) -> Non
 
 def test_nor_does_playing_again_with_anothers_address(strict: Hall) -> None:
     known(strict.house)
-    opened = strict.house.desk.open_table("kaiser", {}, [ANNA, ANYBODY], 0)
-    link = joining.join(strict.house.desk, opened.join, VICTIM)
+    opened = opening.open_table(strict.house, "kaiser", {}, [ANNA, ANYBODY], 0)
+    link = joining.join(strict.house, opened.join, VICTIM)
     strict.do(opened, "sit word", 0)
     strict.do(opened, "resign", 1)
-    rematch.lay(strict.house.desk, Place(opened.table, 0, ""))
+    rematch.lay(strict.house, Place(opened.table, 0, ""))
     with pytest.raises(Refused, match="confirm your address first"):
-        rematch.lay(strict.house.desk, strict.house.desk.find(link))
-    confirming.confirm(strict.house.desk, strict.house.links.confirm(person(strict.house), VICTIM.address))
-    assert strict.house.desk.find(rematch.lay(strict.house.desk, strict.house.desk.find(link))).seat == 1
+        rematch.lay(strict.house, access.find(strict.house, link))
+    confirming.confirm(strict.house, strict.house.links.confirm(person(strict.house), VICTIM.address))
+    assert access.find(strict.house, rematch.lay(strict.house, access.find(strict.house, link))).seat == 1
 
 
 def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(strict: Hall) -> None:
@@ -125,7 +126,7 @@ def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(stric
     for seat in (0, 1):
         strict.do(opened, "sit word", seat)
     strict.do(opened, "resign", 1)
-    own = rematch.lay(strict.house.desk, Place(opened.table, 0, ""))
+    own = rematch.lay(strict.house, Place(opened.table, 0, ""))
     guests = [{"name": guest.name, "address": guest.address} for guest in (ANNA, BERT)]
     options = strict.look(opened).table.options
     for key in (f"again/{opened.table}", opened.table):
@@ -154,7 +155,7 @@ def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: H
     number = known(strict.house, VICTIM)
     visitor, wishes = strict.visitor(), strict.house.links.wishes(number)
     visitor.get(f"/wishes/{wishes}")
-    leaving.leave(strict.house.desk, number, VICTIM.address)
+    leaving.leave(strict.house, number, VICTIM.address)
     visitor.get(f"/wishes/{wishes}", 404)
     assert visitor.post(f"/wishes/{wishes}/stop").status_code == 404
     with strict.house.store.writing() as connection:
@@ -167,42 +168,42 @@ def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: H
 def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Hall) -> None:
     for number in range(4):
         organiser = Invited("Mallory", f"mallory{number}@example.org")
-        opened = strict.house.desk.open_table("kaiser", {}, [organiser, BERT], 0)
-        place = strict.house.desk.find(opened.links[0])
+        opened = opening.open_table(strict.house, "kaiser", {}, [organiser, BERT], 0)
+        place = access.find(strict.house, opened.links[0])
         if number == 3:
             break
-        confirming.correct(strict.house.desk, place, VICTIM.address)
+        confirming.correct(strict.house, place, VICTIM.address)
         assert sent(strict.house) == 1
-        confirming.correct(strict.house.desk, place, f"mallory{number}@example.com")
+        confirming.correct(strict.house, place, f"mallory{number}@example.com")
     with pytest.raises(Refused, match="confirm your address first"):
-        confirming.correct(strict.house.desk, place, VICTIM.address)
+        confirming.correct(strict.house, place, VICTIM.address)
     with pytest.raises(Refused, match="confirm your address first"):
-        strict.house.desk.open_table("kaiser", {}, [VICTIM, BERT], 0)
+        opening.open_table(strict.house, "kaiser", {}, [VICTIM, BERT], 0)
     strict.time += DAY
-    confirming.correct(strict.house.desk, place, VICTIM.address)
+    confirming.correct(strict.house, place, VICTIM.address)
 
 
 def test_tables_kept_in_store_do_not_flood_anybody_on_one_day(tmp_path: Path) -> None:
     hall = Hall(tmp_path, **RELAY, invitations_per_day=3)
     known(hall.house)
-    stored = [hall.house.desk.open_table("kaiser", {}, [ANNA, ANYBODY], 0) for _ in range(5)]
+    stored = [opening.open_table(hall.house, "kaiser", {}, [ANNA, ANYBODY], 0) for _ in range(5)]
     hall.time += 2 * DAY
     for opened in stored[:3]:
-        joining.join(hall.house.desk, opened.join, VICTIM)
+        joining.join(hall.house, opened.join, VICTIM)
     with pytest.raises(Refused, match="invited very often"):
-        joining.join(hall.house.desk, stored[3].join, VICTIM)
+        joining.join(hall.house, stored[3].join, VICTIM)
     assert sent(hall.house) == 3
     hall.time += DAY
-    joining.join(hall.house.desk, stored[4].join, VICTIM)
+    joining.join(hall.house, stored[4].join, VICTIM)
     hall.house.close()
 
 
 def test_offered_seats_do_not_flood_anybody_either(tmp_path: Path) -> None:
     hall = Hall(tmp_path, **RELAY, invitations_per_day=1)
     _, token = offered(hall)
-    hall.house.desk.open_table("kaiser", {}, [ANNA, VICTIM], 0)
+    opening.open_table(hall.house, "kaiser", {}, [ANNA, VICTIM], 0)
     with pytest.raises(Refused, match="invited very often"):
-        substitutes.take(hall.house.desk, token, VICTIM)
+        substitutes.take(hall.house, token, VICTIM)
     hall.house.close()
 
 
@@ -220,7 +221,7 @@ def asked(here: House, address: str) -> list[str]:
         told.append(str(said[2]).split()[0])
 
     event.listen(here.store.engine, "before_cursor_execute", tell)
-    signing_in.knock(here.desk, address)
+    signing_in.knock(here, address)
     event.remove(here.store.engine, "before_cursor_execute", tell)
     return [word for word in told if word in ("INSERT", "DELETE", "UPDATE")]
 
@@ -232,18 +233,18 @@ def test_who_sits_down_while_he_is_being_forgotten_is_forgotten_there_too(
     any_house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, _ = houses.seated(any_house)
-    opened = any_house.desk.open_table("kaiser", {}, [BERT, ANYBODY], 0)
+    opened = opening.open_table(any_house, "kaiser", {}, [BERT, ANYBODY], 0)
     give_up, once = leaving._give_up, [True]
 
-    def meanwhile(desk: Desk, number: int, table: str, seat: int) -> None:
-        give_up(desk, number, table, seat)
+    def meanwhile(house: House, number: int, table: str, seat: int) -> None:
+        give_up(house, number, table, seat)
         if once.pop() if once else False:
-            joining.join(desk, opened.join, ANNA)
+            joining.join(house, opened.join, ANNA)
 
     monkeypatch.setattr(leaving, "_give_up", meanwhile)
-    leaving.leave(any_house.desk, person(any_house, ANNA), ANNA.address)
-    assert any_house.desk.look(first.table).names[0] == "Seat 1"
-    assert any_house.desk.look(opened.table).names[1] == "Seat 2"
+    leaving.leave(any_house, person(any_house, ANNA), ANNA.address)
+    assert snapshots.look(any_house, first.table).names[0] == "Seat 1"
+    assert snapshots.look(any_house, opened.table).names[1] == "Seat 2"
     with any_house.store.reading() as connection:
         assert ANNA.address not in connection.execute(select(people.c.address)).scalars().all()
 
@@ -253,29 +254,31 @@ def test_a_link_renewed_while_the_seat_is_taken_stays_with_one_of_the_two(
 ) -> None:
     hall = Hall(tmp_path)
     opened, token = offered(hall)
-    look, seat = substitutes.offered(hall.house.desk, token)
-    signing_in.renew(hall.house.desk, look.seats[seat].person, opened.table, seat)
+    look, seat = substitutes.offered(hall.house, token)
+    signing_in.renew(hall.house, look.seats[seat].person, opened.table, seat)
     monkeypatch.setattr(substitutes, "offered", lambda *_: (look, seat))
     with pytest.raises(Unknown, match="no longer offered"):
-        substitutes.take(hall.house.desk, token, VICTIM)
+        substitutes.take(hall.house, token, VICTIM)
     hall.house.close()
 
 
 def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_house: House) -> None:
     """Joins, openings, confirmations, letters, moves and a farewell of the same few people, all at the same time."""
-    desk, number = any_house.desk, known(any_house)
-    opened = desk.open_table("kaiser", {}, [BERT, ANYBODY, ANYBODY], 0)
+    house, number = any_house, known(any_house)
+    opened = opening.open_table(house, "kaiser", {}, [BERT, ANYBODY, ANYBODY], 0)
     playing = houses.seated(any_house)
     proof, seat = any_house.links.confirm(number, ANNA.address), playing[1]
     kinds: list[Callable[[int], object]] = [
-        lambda n: joining.join(desk, opened.join, Invited(f"Guest {n}", f"guest{n % 3}@example.org")),
-        lambda n: desk.open_table("kaiser", {}, [Invited("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0),
-        lambda _: confirming.confirm(desk, proof),
-        lambda _: signing_in.knock(desk, ANNA.address),
-        lambda n: talk.say(desk, seat, f"word {n}"),
-        lambda _: (desk.submit(seat, "resign"), referee.hear()),
-        lambda n: leaving.leave(desk, number, ANNA.address) if n == 23 else bounces.unreachable(desk, opened.table),
-        lambda n: preferences.stop(desk, preferences.reader(desk, any_house.links.wishes(number))),
+        lambda n: joining.join(house, opened.join, Invited(f"Guest {n}", f"guest{n % 3}@example.org")),
+        lambda n: opening.open_table(
+            house, "kaiser", {}, [Invited("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0
+        ),
+        lambda _: confirming.confirm(house, proof),
+        lambda _: signing_in.knock(house, ANNA.address),
+        lambda n: talk.say(house, seat, f"word {n}"),
+        lambda _: (submitting.submit(house, seat, "resign"), referee.hear()),
+        lambda n: leaving.leave(house, number, ANNA.address) if n == 23 else bounces.unreachable(house, opened.table),
+        lambda n: preferences.stop(house, preferences.reader(house, any_house.links.wishes(number))),
     ]
     gate = Barrier(8)
 
@@ -289,6 +292,6 @@ def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_house
     with ThreadPoolExecutor(8) as pool:
         for _ in pool.map(hurry, range(8)):
             pass
-    sitting = [seat.person for seat in desk.look(opened.table).seats]
+    sitting = [seat.person for seat in snapshots.look(house, opened.table).seats]
     assert len(set(sitting)) == len(sitting)
-    assert number not in [seat.person for seat in desk.look(playing[0].table).seats]
+    assert number not in [seat.person for seat in snapshots.look(house, playing[0].table).seats]

@@ -7,12 +7,13 @@ from sqlalchemy import select, update
 
 from engine.record import VacationEnded, VacationTaken
 from service.accounts import preferences
-from service.accounts.preferences import Reader
+from service.accounts.preferences import Recipient
 from service.people import letter_settings
-from service.people.letter_settings import Otherwise, Wishes
+from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.settings import DAY
 from service.store.schema import people, seats
-from service.tables.desk import Opened
+from service.tables import snapshots
+from service.tables.opening import Opened
 from service.timing import HOUR, Calendar
 from tests.service.test_pages import Hall, Visitor
 
@@ -33,11 +34,11 @@ def path(hall: Hall, name: str = "Anna") -> str:
     return f"/wishes/{hall.house.links.wishes(person(hall, name))}"
 
 
-def reader(hall: Hall, name: str = "Anna") -> Reader:
-    return preferences.reader(hall.house.desk, hall.house.links.wishes(person(hall, name)))
+def reader(hall: Hall, name: str = "Anna") -> Recipient:
+    return preferences.reader(hall.house, hall.house.links.wishes(person(hall, name)))
 
 
-def otherwise(hall: Hall, table: str, seat: int = 0) -> Otherwise:
+def otherwise(hall: Hall, table: str, seat: int = 0) -> TableLetterSettings:
     with hall.house.store.reading() as connection:
         own = select(seats.c.wishes).where(seats.c.table == table, seats.c.seat == seat)
         return letter_settings.read_otherwise(connection.execute(own).scalar_one())
@@ -48,7 +49,7 @@ def test_everything_is_kept_and_shown_again(hall: Hall, visitor: Visitor, opened
     looks = {"letters": "digest", "hour": "19", "plain": "on", "at_once": "on", "language": "nl"}
     page = visitor.get(visitor.post(path(hall), **looks, **times).location)
     kept = reader(hall)
-    assert kept.wishes == Wishes("digest", 19, plain=True, at_once=True)
+    assert kept.wishes == LetterSettings("digest", 19, plain=True, at_once=True)
     assert kept.calendar == Calendar("Europe/Amsterdam", (22, 7), True, (DAY, 4 * HOUR))
     assert kept.language == "nl"
     for words in ("This is kept.", 'value="Europe/Amsterdam"', '<option value="22" selected>', 'value="24 4"'):
@@ -56,7 +57,7 @@ def test_everything_is_kept_and_shown_again(hall: Hall, visitor: Visitor, opened
     assert 'name="letters" value="digest" checked' in page
     assert "data-here" not in page
     visitor.post(path(hall), **FORM)
-    assert (reader(hall).wishes, reader(hall).calendar) == (Wishes(hour=19), Calendar())
+    assert (reader(hall).wishes, reader(hall).calendar) == (LetterSettings(hour=19), Calendar())
 
 
 def test_a_deadline_that_runs_moves_with_the_calendar(hall: Hall, visitor: Visitor, opened: Opened) -> None:
@@ -80,19 +81,19 @@ def test_what_makes_no_sense_is_refused_with_the_form_kept(
     assert 'role="alert"' in response.text
     assert 'name="weekends" value="on" checked' in response.text
     assert f'value="{fields.get("zone", "Europe/Paris")}"' in response.text
-    assert reader(hall) == Reader(person(hall, "Anna"), "en", Wishes(), Calendar())
+    assert reader(hall) == Recipient(person(hall, "Anna"), "en", LetterSettings(), Calendar())
 
 
 def test_one_table_may_be_wished_otherwise(hall: Hall, visitor: Visitor, opened: Opened) -> None:
     page = visitor.get(f"{path(hall)}?table={opened.table}")
     assert "Only at this table: Kaiser, König, Edelmann with Bert" in page
     response = visitor.post(f"{path(hall)}/here?table={opened.table}", letters="reminders", plain="no")
-    assert otherwise(hall, opened.table) == Otherwise("reminders", plain=False)
-    assert otherwise(hall, opened.table, 1) == Otherwise()
+    assert otherwise(hall, opened.table) == TableLetterSettings("reminders", plain=False)
+    assert otherwise(hall, opened.table, 1) == TableLetterSettings()
     page = visitor.get(response.location)
     assert '<option value="reminders" selected>' in page
     visitor.post(f"{path(hall)}/here?table={opened.table}")
-    assert otherwise(hall, opened.table) == Otherwise()
+    assert otherwise(hall, opened.table) == TableLetterSettings()
 
 
 def test_a_table_where_one_does_not_sit_stays_in_the_dark(hall: Hall, visitor: Visitor, opened: Opened) -> None:
@@ -105,7 +106,7 @@ def test_a_table_where_one_does_not_sit_stays_in_the_dark(hall: Hall, visitor: V
         assert response.status_code == 404
         assert "You have no seat at this table" in response.text
     assert "Clara" not in visitor.get(f"{path(hall)}/stop?table={theirs.table}", 404)
-    assert otherwise(hall, theirs.table) == Otherwise()
+    assert otherwise(hall, theirs.table) == TableLetterSettings()
 
 
 @pytest.mark.parametrize("token", ["x", "1", "1.", "1.aaaa", "0.x", "99999999999999999999.x", "²3.x", "1.ü"])
@@ -125,7 +126,7 @@ def test_the_table_page_leads_here(hall: Hall, visitor: Visitor, opened: Opened)
 
 
 def events(hall: Hall, opened: Opened) -> list[object]:
-    return [event for entry in hall.house.desk.entries(hall.look(opened)) for event in entry.events]
+    return [event for entry in snapshots.entries(hall.house, hall.look(opened)) for event in entry.events]
 
 
 def test_a_vacation_is_told_at_every_table_and_ended_there(hall: Hall, visitor: Visitor, opened: Opened) -> None:
@@ -144,7 +145,7 @@ def test_a_vacation_is_told_at_every_table_and_ended_there(hall: Hall, visitor: 
 def test_a_vacation_may_begin_before_any_game(hall: Hall, visitor: Visitor) -> None:
     hall.open()
     visitor.post(f"{path(hall)}/vacation", first="2027-02-01", last="2027-02-01")
-    assert preferences.away(hall.house.desk, reader(hall)) == [("2027-02-01", "2027-02-01")]
+    assert preferences.away(hall.house, reader(hall)) == [("2027-02-01", "2027-02-01")]
 
 
 def test_a_vacation_that_cannot_be_is_refused_with_its_days_kept(hall: Hall, visitor: Visitor, opened: Opened) -> None:
@@ -162,7 +163,7 @@ def test_a_look_stops_nothing(hall: Hall, visitor: Visitor, opened: Opened) -> N
     page = visitor.get(f"{path(hall)}/stop?table={opened.table}")
     assert "Kaiser, König, Edelmann with Bert" in page
     assert page.count("<form") == 2  # the button, and the choice of a language
-    assert otherwise(hall, opened.table) == Otherwise()
+    assert otherwise(hall, opened.table) == TableLetterSettings()
 
 
 def test_a_mail_program_stops_a_table_with_a_bare_post(hall: Hall, visitor: Visitor, opened: Opened) -> None:
@@ -176,9 +177,9 @@ def test_a_mail_program_stops_a_table_with_a_bare_post(hall: Hall, visitor: Visi
         )
         assert response.status_code == 200
         assert "No more letters" in response.text
-        assert otherwise(hall, opened.table) == Otherwise("none")
-    assert reader(hall).wishes == Wishes()
-    assert otherwise(hall, opened.table, 1) == Otherwise()
+        assert otherwise(hall, opened.table) == TableLetterSettings("none")
+    assert reader(hall).wishes == LetterSettings()
+    assert otherwise(hall, opened.table, 1) == TableLetterSettings()
 
 
 def test_without_a_table_everything_stops(hall: Hall, visitor: Visitor, opened: Opened) -> None:
@@ -186,7 +187,7 @@ def test_without_a_table_everything_stops(hall: Hall, visitor: Visitor, opened: 
     response = hall.app.test_client().post(f"{path(hall)}/stop", data={"List-Unsubscribe": "One-Click"})
     assert response.status_code == 200
     assert reader(hall).wishes.letters == "none"
-    assert otherwise(hall, opened.table) == Otherwise(plain=True)
+    assert otherwise(hall, opened.table) == TableLetterSettings(plain=True)
 
 
 @pytest.mark.parametrize("at_table", [True, False])
@@ -200,8 +201,8 @@ def test_letters_that_were_stopped_come_again_as_before(
     assert undo
     response = visitor.post(f"{path(hall)}/resume{where}", letters=undo[1])
     assert response.status_code == 303
-    assert reader(hall).wishes == Wishes("digest", 7)
-    assert otherwise(hall, opened.table) == Otherwise()
+    assert reader(hall).wishes == LetterSettings("digest", 7)
+    assert otherwise(hall, opened.table) == TableLetterSettings()
 
 
 def test_only_the_stopping_needs_no_token_of_the_form(hall: Hall, opened: Opened) -> None:

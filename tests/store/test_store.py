@@ -25,8 +25,8 @@ from service.store import Store, book
 from service.store.book import Owed, Sealed
 from service.store.connect import MIGRATIONS
 from service.store.schema import entries, letters, metadata, people, tables
-from service.tables import joining
-from service.tables.desk import Invited
+from service.tables import access, joining, opening, snapshots
+from service.tables.opening import Invited
 from tests import houses
 
 ROOT = Path(__file__).parents[2]
@@ -182,7 +182,7 @@ def test_strangers_invited_to_many_tables_at_once_are_noted_once(any_house: Hous
 
     def invite(first: int) -> None:
         together.wait(10)
-        any_house.desk.open_table("kaiser", {}, guests[first:] + guests[:first])
+        opening.open_table(any_house, "kaiser", {}, guests[first:] + guests[:first])
 
     with ThreadPoolExecutor() as pool:
         for done in [pool.submit(invite, first) for first in range(4)]:
@@ -225,36 +225,38 @@ def _numbered(values: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def test_peoples_own_side_is_the_same_on_both(any_house: House, clock: houses.Clock) -> None:
-    desk, anna = any_house.desk, Invited("Anna", "anna@example.org")
-    opened = desk.open_table("kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef")
-    assert desk.open_table("kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef") == opened
-    joining.join(desk, opened.join, Invited("Bert", "bert@example.org"))
-    houses.judged(any_house, desk.find(opened.links[0]), "sit word")
-    houses.judged(any_house, desk.find(opened.links[0]), "resign")
-    signing_in.knock(desk, "anna@example.org")
-    person = desk.look(opened.table).seats[0].person
-    visit = signing_in.enter(desk, any_house.links.enter(person, 0, clock.at))
+    house, anna = any_house, Invited("Anna", "anna@example.org")
+    opened = opening.open_table(house, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef")
+    assert opening.open_table(house, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef") == opened
+    joining.join(house, opened.join, Invited("Bert", "bert@example.org"))
+    houses.judged(any_house, access.find(house, opened.links[0]), "sit word")
+    houses.judged(any_house, access.find(house, opened.links[0]), "resign")
+    signing_in.knock(house, "anna@example.org")
+    person = snapshots.look(house, opened.table).seats[0].person
+    visit = signing_in.enter(house, any_house.links.enter(person, 0, clock.at))
     assert visit == signing_in.Visit(person, 0)
-    assert my_tables.played(desk, person) == my_tables.Record({"kaiser": {2: 1}}, (my_tables.Against("Bert", 1, 0, 1),))
-    assert [one.place for one in my_tables.finished(desk, person)] == [2]
-    signing_in.renew(desk, person, opened.table, 0)
-    leaving.leave(desk, person, "anna@example.org")
-    assert desk.look(opened.table).names == ("Seat 1", "Bert")
+    assert my_tables.played(house, person) == my_tables.PlayerRecord(
+        {"kaiser": {2: 1}}, (my_tables.Opponent("Bert", 1, 0, 1),)
+    )
+    assert [one.place for one in my_tables.finished(house, person)] == [2]
+    signing_in.renew(house, person, opened.table, 0)
+    leaving.leave(house, person, "anna@example.org")
+    assert snapshots.look(house, opened.table).names == ("Seat 1", "Bert")
 
 
 def test_waiting_letters_leave_when_an_address_is_proven_on_both(laid_url: str, tmp_path: Path) -> None:
     chosen = houses.settings(tmp_path, laid_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
     with houses.standing(chosen, houses.Clock()) as here:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
-        opened = here.desk.open_table("kaiser", {}, guests)
-        assert here.desk.look(opened.table).row.held
-        person = here.desk.look(opened.table).seats[0].person
-        confirming.confirm(here.desk, here.links.confirm(person, "anna@example.org"))
-        assert not here.desk.look(opened.table).row.held
+        opened = opening.open_table(here, "kaiser", {}, guests)
+        assert snapshots.look(here, opened.table).row.held
+        person = snapshots.look(here, opened.table).seats[0].person
+        confirming.confirm(here, here.links.confirm(person, "anna@example.org"))
+        assert not snapshots.look(here, opened.table).row.held
         for _ in range(4):
-            here.desk.open_table("kaiser", {}, guests)
+            opening.open_table(here, "kaiser", {}, guests)
         with pytest.raises(Refused, match="a little too much"):
-            here.desk.open_table("kaiser", {}, guests)
+            opening.open_table(here, "kaiser", {}, guests)
 
 
 def test_only_notes_do_not_wait_for_the_disk(any_house: House) -> None:

@@ -13,7 +13,9 @@ from service.accounts import preferences
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters, seats
-from service.tables.desk import Invited, Place
+from service.tables import opening, snapshots
+from service.tables.access import Place
+from service.tables.opening import Invited
 from service.timing import HOUR, Calendar, Clock
 from tests import houses
 from tests.houses import Clock as Hands
@@ -32,7 +34,7 @@ def seat_of(here: House, place: Place) -> Row[Any]:
 def coming(here: House, place: Place) -> list[tuple[str, str]]:
     """The vacations of whoever sits there."""
     token = here.links.wishes(int(seat_of(here, place).person))
-    return preferences.away(here.desk, preferences.reader(here.desk, token))
+    return preferences.away(here, preferences.reader(here, token))
 
 
 def kinds(here: House, place: Place) -> list[str]:
@@ -42,7 +44,7 @@ def kinds(here: House, place: Place) -> list[str]:
 
 
 def last(here: House, place: Place) -> Any:
-    return here.desk.entries(here.desk.look(place.table))[-1]
+    return snapshots.entries(here, snapshots.look(here, place.table))[-1]
 
 
 def says(here: House, place: Place, text: str) -> None:
@@ -200,7 +202,7 @@ def test_all_tables_of_a_player_are_told(any_house: House, clock: Hands) -> None
     running = [houses.seated(any_house, 3, pace=DAY) for _ in range(2)]
     later = houses.opened(any_house, 2, pace=DAY)
     strangers = [Invited("Otto", "otto@example.org"), Invited("Olga", "olga@example.org")]
-    made = any_house.desk.open_table("kaiser", {}, strangers, DAY)
+    made = opening.open_table(any_house, "kaiser", {}, strangers, DAY)
     says(any_house, running[0][0], "vacation 2027-01-20 2027-01-22")
     away = VacationTaken(0, "2027-01-20", "2027-01-22")
     for places in running:
@@ -209,7 +211,7 @@ def test_all_tables_of_a_player_are_told(any_house: House, clock: Hands) -> None
     for place in later:
         says(any_house, place, "sit word")
     assert last(any_house, later[0]).events == (away,)
-    assert any_house.desk.look(made.table).row.length == 1
+    assert snapshots.look(any_house, made.table).row.length == 1
     says(any_house, later[0], "home")
     for places in (*running, later):
         assert last(any_house, places[0]).events == (VacationEnded(0, "2027-01-20", "2027-01-19"),)
@@ -230,7 +232,7 @@ def test_nobody_ends_anothers_vacation_or_one_table_s_alone(any_house: House, ta
 
 def resting(here: House, place: Place) -> Callable[[Calendar], int]:
     def due(calendar: Calendar) -> int:
-        preferences.rest(here.desk, int(seat_of(here, place).person), calendar)
+        preferences.rest(here, int(seat_of(here, place).person), calendar)
         return int(seat_of(here, place).due_at)
 
     return due

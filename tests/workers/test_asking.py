@@ -12,10 +12,10 @@ from engine.menu import Choice, Move, bare
 from engine.record import VacationEnded, VacationTaken
 from service.house import House
 from service.people import letter_settings
-from service.people.letter_settings import Otherwise
+from service.people.letter_settings import TableLetterSettings
 from service.store.schema import seats
-from service.tables import standing_orders
-from service.tables.desk import Place
+from service.tables import snapshots, standing_orders
+from service.tables.access import Place
 from service.text import words
 from service.text.drawing import environment
 from service.text.languages import LANGUAGES, Said, say
@@ -74,18 +74,18 @@ def here(tmp_path, clock: Clock) -> Iterator[House]:
 
 
 @pytest.fixture
-def spoken() -> words.Words:
+def spoken() -> words.Vocabulary:
     return words.of(catalogue.find("kaiser"), ("Anna", "Berta"))
 
 
-def otherwise(here: House, place: Place) -> Otherwise:
+def otherwise(here: House, place: Place) -> TableLetterSettings:
     own = select(seats.c.wishes).where(seats.c.table == place.table, seats.c.seat == place.seat)
     with here.store.reading() as connection:
         return letter_settings.read_otherwise(connection.execute(own).scalar_one())
 
 
 def entries(here: House, place: Place) -> list[object]:
-    found = here.desk.entries(here.desk.look(place.table))
+    found = snapshots.entries(here, snapshots.look(here, place.table))
     return [event for entry in found for event in entry.events]
 
 
@@ -179,31 +179,31 @@ def test_an_order_in_ones_own_language_is_carried_out(here):
     verb, start, end = move.split()
     assert verb == "move"
     posted(here, place, f"Auftrag ziehe {start} {end}")
-    assert here.desk.entries(here.desk.look(place.table))[-1].move == move
+    assert snapshots.entries(here, snapshots.look(here, place.table))[-1].move == move
 
 
 def test_letters_of_a_table_are_chosen_by_mail(here):
     place = houses.seated(here)[0]
     assert "in the one letter of your day" in said(here, place, "letters digest")
-    assert otherwise(here, place) == Otherwise("digest")
+    assert otherwise(here, place) == TableLetterSettings("digest")
     assert "No more letters come from this table" in said(here, place, "stop")
-    assert otherwise(here, place) == Otherwise("none")
+    assert otherwise(here, place) == TableLetterSettings("none")
     assert "for every turn of yours" in said(here, place, "letters turn")
-    assert otherwise(here, place) == Otherwise()
+    assert otherwise(here, place) == TableLetterSettings()
     assert "letters turn, digest, reminders, or none" in said(here, place, "letters often")
 
 
 def test_letters_stop_before_the_game_and_after_it(here):
     place = houses.opened(here)[0]
     posted(here, place, "unsubscribe")
-    assert otherwise(here, place) == Otherwise("none")
+    assert otherwise(here, place) == TableLetterSettings("none")
     assert "has not begun yet" in said(here, place, TWO_WEEKS)
 
 
 def test_what_is_asked_stands_beside_moves(here):
     place, move = houses.on_turn(here, houses.seated(here))
     letter = said(here, place, move, "letters digest")
-    assert here.desk.entries(here.desk.look(place.table))[-1].move == move
+    assert snapshots.entries(here, snapshots.look(here, place.table))[-1].move == move
     assert "in the one letter of your day" in letter
 
 

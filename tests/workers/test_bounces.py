@@ -18,7 +18,8 @@ from structlog.testing import capture_logs
 from service import create_app
 from service.house import House
 from service.store.schema import letters, people, seats
-from service.tables.desk import Place
+from service.tables import access, opening, snapshots
+from service.tables.access import Place
 from tests import houses
 from tests.servers import Sink
 from workers.incoming import bounce_reports, inbox
@@ -261,20 +262,20 @@ def test_a_report_of_parts_within_parts_is_not_followed_for_ever(house: House) -
 
 def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(house: House) -> None:
     from service.tables import substitutes
-    from service.tables.desk import Invited
+    from service.tables.opening import Invited
     from service.timing import Clock
     from workers import clock as timekeeping
 
     guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES[:3]]
-    opened = house.desk.open_table("kaiser", {}, guests, Clock(86_400, late="seat", offer_after=1))
+    opened = opening.open_table(house, "kaiser", {}, guests, Clock(86_400, late="seat", offer_after=1))
     for link in opened.links:
-        houses.judged(house, house.desk.find(link), "sit word")
+        houses.judged(house, access.find(house, link), "sit word")
     house.now.move(86_400)  # type: ignore[attr-defined]  # a clock for tests
     timekeeping.tick(house)
-    look = house.desk.look(opened.table)
+    look = snapshots.look(house, opened.table)
     seat = next(number for number, chair in enumerate(look.table.seats) if chair.offered)
     letter = next(row.id for row in rows(house, "invitation") if row.seat == seat)
-    substitutes.take(house.desk, substitutes.link(house.desk, look.seats[seat]), Invited("Fritz", "fritz@example.org"))
+    substitutes.take(house, substitutes.link(house, look.seats[seat]), Invited("Fritz", "fritz@example.org"))
     assert come_back(house, "postfix", letter) == ["Whoever this letter went to does not play there any more."]
     assert person(house, "fritz").bounced_at is None
 
@@ -301,9 +302,9 @@ def test_a_mail_from_the_address_lets_letters_leave_again(
 
 def answer(here: House, place: Place) -> None:
     message = EmailMessage()
-    message["From"], message["Message-ID"] = here.desk.owner(place), "<one@example.org>"
+    message["From"], message["Message-ID"] = access.owner(here, place), "<one@example.org>"
     message.set_content("help")
-    address = here.desk.address_of(here.desk.look(place.table).seats[place.seat or 0])
+    address = access.address_of(here, snapshots.look(here, place.table).seats[place.seat or 0])
     assert inbox.take(here, message.as_bytes(), address, "anna@example.org") is not None
 
 

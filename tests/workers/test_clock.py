@@ -12,7 +12,8 @@ from engine.record import TimedOut
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters, seats
-from service.tables.desk import Place
+from service.tables import snapshots, submitting
+from service.tables.access import Place
 from tests import houses
 from tests.houses import Clock
 from workers import bots, referee
@@ -90,7 +91,7 @@ def test_at_the_deadline_a_stand_in_moves_and_both_are_told(any_house: House, cl
     assert houses.length(any_house, mover) == before
     clock.move(1)
     tick(any_house)
-    (entry,) = any_house.desk.entries(any_house.desk.look(mover.table), before)
+    (entry,) = snapshots.entries(any_house, snapshots.look(any_house, mover.table), before)
     assert entry.seat is None
     assert entry.move
     assert entry.move.startswith(f"expire {mover.seat} ")
@@ -131,7 +132,7 @@ def test_a_move_in_the_last_second_counts(any_house: House, clock: Clock, monkey
     monkeypatch.setattr(bots, "choose", interrupted)
     before = houses.length(any_house, mover)
     tick(any_house)
-    (entry,) = any_house.desk.entries(any_house.desk.look(mover.table), before)
+    (entry,) = snapshots.entries(any_house, snapshots.look(any_house, mover.table), before)
     assert entry.seat == mover.seat
 
 
@@ -139,7 +140,7 @@ def test_trouble_at_one_table_does_not_stop_the_clock_of_another(
     any_house: House, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad, good = houses.seated(any_house, pace=DAY)[0], houses.seated(any_house, pace=DAY)[0]
-    choose, broken = bots.choose, any_house.desk.look(bad.table).table.state
+    choose, broken = bots.choose, snapshots.look(any_house, bad.table).table.state
     before = houses.length(any_house, good)
 
     def choosy(here: House, game: Any, state: Any, seat: int) -> Any:
@@ -169,7 +170,7 @@ def answer_all(here: House) -> None:
 
 def test_a_bell_is_rung_for_every_forgotten_row(any_house: House) -> None:
     (place,) = houses.seated(any_house, bots=1)
-    any_house.desk.submit(place, "resign")
+    submitting.submit(any_house, place, "resign")
     any_house.redis.flushall()
     assert rung(any_house) == []
     tick(any_house)
@@ -197,10 +198,10 @@ def test_a_bell_that_rings_is_not_rung_again(any_house: House) -> None:
 def test_bells_lost_in_an_emptied_redis_change_nothing(any_house: House, smtp_sink: Any) -> None:
     any_house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     places = houses.opened(any_house)
-    submissions = [any_house.desk.submit(place, "sit word") for place in places]
+    submissions = [submitting.submit(any_house, place, "sit word") for place in places]
     any_house.redis.flushall()
     answer_all(any_house)
-    assert any_house.desk.verdict(submissions[0]) is None
+    assert submitting.verdict(any_house, submissions[0]) is None
     tick(any_house)
     answer_all(any_house)
     assert all(houses.verdict(any_house, submission).accepted for submission in submissions)
@@ -212,7 +213,7 @@ def test_bells_lost_in_an_emptied_redis_change_nothing(any_house: House, smtp_si
 def test_bells_rung_too_often_change_nothing(any_house: House, smtp_sink: Any) -> None:
     any_house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     places = houses.opened(any_house)
-    submissions = [any_house.desk.submit(place, "sit word") for place in places]
+    submissions = [submitting.submit(any_house, place, "sit word") for place in places]
     for _ in range(3):
         referee.hear()
         post.deliver()
@@ -225,9 +226,9 @@ def test_without_redis_submissions_are_taken_and_judged_later(any_house: House) 
     places = houses.opened(any_house)
     server = any_house.redis.connection_pool.connection_kwargs["server"]
     server.connected = False
-    submissions = [any_house.desk.submit(place, "sit word") for place in places]
+    submissions = [submitting.submit(any_house, place, "sit word") for place in places]
     tick(any_house)
-    assert any_house.desk.verdict(submissions[0], 0.1) is None
+    assert submitting.verdict(any_house, submissions[0], 0.1) is None
     server.connected = True
     tick(any_house)
     answer_all(any_house)

@@ -12,7 +12,8 @@ from service import timing
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters, people, seats
-from service.tables.desk import Place
+from service.tables import snapshots
+from service.tables.access import Place
 from service.timing import HOUR, Calendar, Clock
 from tests import houses
 from tests.houses import Clock as Hands
@@ -34,7 +35,7 @@ def kinds(here: House, place: Place) -> list[str]:
 
 
 def last(here: House, place: Place) -> Any:
-    return here.desk.entries(here.desk.look(place.table))[-1]
+    return snapshots.entries(here, snapshots.look(here, place.table))[-1]
 
 
 def live_by(here: House, place: Place, calendar: Calendar) -> None:
@@ -92,7 +93,7 @@ def test_the_seat_resigns(any_house: House, clock: Hands) -> None:
 def test_of_two_one_who_is_late_loses(any_house: House, clock: Hands) -> None:
     _, mover = late(any_house, clock, Clock(late="resign"), seats=2)
     assert isinstance(last(any_house, mover).events[-1], Ended)
-    assert any_house.desk.look(mover.table).row.phase == "over"
+    assert snapshots.look(any_house, mover.table).row.phase == "over"
 
 
 def test_where_a_game_has_nothing_to_skip_with_a_bot_moves(any_house: House, clock: Hands) -> None:
@@ -106,7 +107,7 @@ def test_where_passing_is_possible_the_move_is_skipped(any_house: House, monkeyp
     menu = kaiser.menu
     monkeypatch.setattr(kaiser, "menu", lambda *position: menu(*position) + menus.bare("pass"))
     assert mover.seat is not None
-    move = ticking.consequence(any_house, any_house.desk.look(mover.table), mover.seat)
+    move = ticking.consequence(any_house, snapshots.look(any_house, mover.table), mover.seat)
     assert str(move) == f"expire {mover.seat} pass"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.menu import Move
 from service.house import House
-from service.tables import clerk
+from service.tables import clerk, submitting
 from tests import houses
 from tests.houses import Clock
 from workers import referee
@@ -33,14 +33,14 @@ def test_what_ends_every_referee_is_refused_after_some_tries(
     place, move = houses.on_turn(any_house, places)
     deadly, enter = move, clerk.enter
 
-    def entered(desktop: clerk.Desktop, seat: int | None, move: Move, *rest: object) -> clerk.Desktop:
+    def entered(locked: clerk.LockedTable, seat: int | None, move: Move) -> clerk.LockedTable:
         if str(move) == deadly:
             os.kill(os.getpid(), signal.SIGKILL)
-        return enter(desktop, seat, move, *rest)  # type: ignore[arg-type]
+        return enter(locked, seat, move)
 
     monkeypatch.setattr(clerk, "enter", entered)
-    submission = any_house.desk.submit(place, deadly)
-    other = any_house.desk.submit(houses.waiting(any_house, places), "resign")
+    submission = submitting.submit(any_house, place, deadly)
+    other = submitting.submit(any_house, houses.waiting(any_house, places), "resign")
     assert dies(any_house), "while it is young it costs nothing to count"
     clock.move(referee.SUSPECT)
     deaths = 0
@@ -55,7 +55,7 @@ def test_what_ends_every_referee_is_refused_after_some_tries(
 
 def test_a_move_that_waited_long_is_judged_like_any_other(house: House, clock: Clock) -> None:
     place, move = houses.on_turn(house, houses.seated(house))
-    submission = house.desk.submit(place, move)
+    submission = submitting.submit(house, place, move)
     clock.move(3600)
     referee.hear()
     assert houses.verdict(house, submission).accepted

@@ -21,12 +21,14 @@ from service.bells import Bells
 from service.house import House
 from service.settings import DAY, Settings
 from service.store.schema import letters, tables
-from service.tables.desk import Place
+from service.tables import archive, snapshots, submitting
+from service.tables.access import Place
 from tests import houses
 from tests.houses import Clock
 from tests.servers import Sink
-from workers import bots, referee, work_for
+from workers import bots, referee
 from workers.clock import tick
+from workers.jobs import work_for
 from workers.outgoing import pictures, post
 
 Work = Callable[[House], object]
@@ -141,8 +143,8 @@ def recover(here: House, clock: Clock) -> None:
 
 def all_is_well(here: House, sink: Sink, place: Place) -> None:
     """The log is sound; every letter of this table is sent, none was made up."""
-    look = here.desk.look(place.table)
-    report = audits.audit(look.game, here.desk.export(place))
+    look = snapshots.look(here, place.table)
+    report = audits.audit(look.game, archive.export_for(here, place))
     assert report.finding is None
     assert report.entries == look.row.length
     with here.store.reading() as connection:
@@ -160,11 +162,11 @@ def test_a_web_process(here: House, redis_url: str, steps: range, smtp_sink: Sin
         return houses.on_turn(here, houses.seated(here))
 
     def work(prepared: tuple[Place, str]) -> Work:
-        return lambda house: house.desk.verdict(house.desk.submit(*prepared, "once"), 0.0)
+        return lambda house: submitting.verdict(house, submitting.submit(house, *prepared, "once"), 0.0)
 
     for mover, move in every_step(here, redis_url, steps, prepare, work):
-        before = here.desk.look(mover.table).row.length
-        number = here.desk.submit(mover, move, "once")
+        before = snapshots.look(here, mover.table).row.length
+        number = submitting.submit(here, mover, move, "once")
         recover(here, clock)
         assert houses.verdict(here, number).seq == before
         assert houses.length(here, mover) == before + 1
@@ -181,12 +183,12 @@ def test_a_referee(here: House, redis_url: str, steps: range, smtp_sink: Sink, c
             referee.hear()
         mover, move = houses.on_turn(here, places)
         length = houses.length(here, mover)
-        return mover, length, here.desk.submit(mover, move, "once")
+        return mover, length, submitting.submit(here, mover, move, "once")
 
     for mover, before, number in every_step(here, redis_url, steps, prepare, lambda _: lambda _: referee.hear()):
         recover(here, clock)
         assert houses.verdict(here, number).seq == before
-        (entry,) = here.desk.entries(here.desk.look(mover.table), before, before + 1)
+        (entry,) = snapshots.entries(here, snapshots.look(here, mover.table), before, before + 1)
         assert entry.seat == mover.seat
         all_is_well(here, smtp_sink, mover)
 
@@ -197,12 +199,12 @@ def test_the_last_one_sits_down(here: House, redis_url: str, steps: range, smtp_
     def prepare() -> Place:
         first, second = houses.opened(here)
         assert houses.judged(here, first, "sit word").accepted
-        here.desk.submit(second, "sit word", "sit")
+        submitting.submit(here, second, "sit word", "sit")
         return first
 
     for place in every_step(here, redis_url, steps, prepare, lambda _: lambda _: referee.hear()):
         recover(here, clock)
-        entries = here.desk.entries(here.desk.look(place.table))
+        entries = snapshots.entries(here, snapshots.look(here, place.table))
         assert [entry.move for entry in entries].count("start") == 1
         all_is_well(here, smtp_sink, place)
 
@@ -232,7 +234,7 @@ def test_a_clock(here: House, redis_url: str, steps: range, smtp_sink: Sink, clo
     for mover, before in every_step(here, redis_url, steps, prepare, lambda _: tick):
         recover(here, clock)
         assert houses.length(here, mover) == before + 1
-        assert here.desk.entries(here.desk.look(mover.table), before)[0].seat is None
+        assert snapshots.entries(here, snapshots.look(here, mover.table), before)[0].seat is None
         all_is_well(here, smtp_sink, mover)
         assert houses.judged(here, mover, "resign").accepted  # so that this table's clock stands still
         recover(here, clock)

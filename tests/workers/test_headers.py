@@ -12,13 +12,14 @@ from engine import bots, catalogue
 from engine import table as tables
 from service.house import House
 from service.store.schema import letters, people, seats
-from service.tables import clerk
-from service.tables.desk import Invited, Place
+from service.tables import access, clerk, judging, opening, snapshots
+from service.tables.access import Place
+from service.tables.opening import Invited
 from tests import houses
 from tests.engine.cases import variants
 from tests.servers import Sink
 from workers.outgoing import letter_kinds, personal_letters, pictures, post
-from workers.outgoing.envelopes import Order
+from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
 
 MOST = 100_000
@@ -36,8 +37,8 @@ def posted(house: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> Ho
 
 
 def written(here: House, place: Place, kind: str) -> EmailMessage:
-    seq = here.desk.look(place.table).seats[place.seat].open_since or 0
-    message = write(here, Order(place.table, seq, place.seat or 0, kind, "anna@example.org", "Anna"))
+    seq = snapshots.look(here, place.table).seats[place.seat].open_since or 0
+    message = write(here, LetterOrder(place.table, seq, place.seat or 0, kind, "anna@example.org", "Anna"))
     assert message is not None
     return message
 
@@ -77,23 +78,20 @@ def long_game(here: House, moves: int) -> tuple[str, ...]:
     """The links of a table with everything in the box, after so many moves."""
     game, random = catalogue.find("carcassonne"), Random(5)
     guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES]
-    opened = here.desk.open_table("carcassonne", dict(variants(game)[-1]), guests)
+    opened = opening.open_table(here, "carcassonne", dict(variants(game)[-1]), guests)
     for link in opened.links:
-        assert houses.judged(here, here.desk.find(link), "sit word").accepted
-    with here.store.writing() as connection:
-        desktop = clerk.take(connection, here.shelf, opened.table)
-        assert desktop
+        assert houses.judged(here, access.find(here, link), "sit word").accepted
+    with judging.at_table(here, opened.table) as work:
         for _ in range(moves):
-            seat = tables.waiting_for(game, desktop.table)[0]
-            move = bots.random_move(tables.menu(game, desktop.table, seat), random)
-            desktop = clerk.enter(desktop, seat, move, here.now(), here.settings)
-    here.shelf.put(opened.table, desktop.table)
+            seat = tables.waiting_for(game, work.locked.table)[0]
+            move = bots.random_move(tables.menu(game, work.locked.table, seat), random)
+            work.locked = clerk.enter(work.locked, seat, move)
     return opened.links
 
 
 def test_no_letter_of_a_long_game_is_longer_than_mail_programs_show(posted: House) -> None:
     links = long_game(posted, 160)
-    places = [posted.desk.find(link) for link in links]
+    places = [access.find(posted, link) for link in links]
     mover = next(place for place in places if houses.moves(posted, place))
     sizes = {kind: sum(map(len, bodies(written(posted, mover, kind)))) for kind in AT_A_TABLE}
     assert {kind: size for kind, size in sizes.items() if size > MOST} == {}
@@ -103,7 +101,7 @@ def test_no_letter_of_a_long_game_is_longer_than_mail_programs_show(posted: Hous
         own = (seats.c.table == mover.table, seats.c.seat == mover.seat)
         person = connection.execute(select(seats.c.person).where(*own)).scalar_one()
     day = personal_letters.write(
-        posted, Order("", 0, 0, "digest/2027-01-15", "anna@example.org", "Anna", person=person)
+        posted, LetterOrder("", 0, 0, "digest/2027-01-15", "anna@example.org", "Anna", person=person)
     )
     assert day is not None
     assert sum(map(len, bodies(day))) < MOST

@@ -12,7 +12,7 @@ from engine.menu import Choice, Menu, Move, Number, Subset
 from service.text import samples, words
 from service.text.drawing import Voice
 from service.text.languages import LANGUAGES
-from workers.incoming.move_parser import Remark, understand
+from workers.incoming.move_parser import TalkLine, understand
 from workers.outgoing import answer_hints
 
 NAMES = ("Anna", "Piet Jan", "Émilie", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
@@ -104,4 +104,4 @@ def test_what_may_be_said_at_any_time_is_understood(language):
     offered = (*(entry for entry in tables.commands(sample.table, 0) if entry.verb != "resign"), Choice("resign"))
     found = [understand(said, offered, spoken) for said in answer_hints.commands(sample.table, 0, game, language)]
     commands = [Move(entry.verb) for entry in tables.commands(sample.table, 0)]
-    assert found == [*commands, Move("status"), Move("help"), Remark("")]
+    assert found == [*commands, Move("status"), Move("help"), TalkLine("")]

@@ -17,7 +17,9 @@ from sqlalchemy import func, select
 
 from service.house import House
 from service.store.schema import mails, submissions
-from service.tables.desk import Invited, Place
+from service.tables import access, opening, snapshots
+from service.tables.access import Place
+from service.tables.opening import Invited
 from tests import houses
 from workers.incoming import inbox, mail_moves
 
@@ -149,15 +151,15 @@ class Table:
     def lay(self) -> None:
         guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
         while True:
-            opened = self.here.desk.open_table("kurier", {}, guests)
-            places = [self.here.desk.find(link) for link in opened.links]
+            opened = opening.open_table(self.here, "kurier", {}, guests)
+            places = [access.find(self.here, link) for link in opened.links]
             for place in places:
                 houses.judged(self.here, place, "sit lantern")
             if houses.moves(self.here, places[0]):
                 break
         self.place: Place = places[0]
-        look = self.here.desk.look(opened.table)
-        self.address = self.here.desk.address_of(look.seats[0])
+        look = snapshots.look(self.here, opened.table)
+        self.address = access.address_of(self.here, look.seats[0])
         self.length = look.table.length
 
     def receive(self, letter: Letter) -> None:
@@ -167,7 +169,7 @@ class Table:
         said = inbox.received(self.here, raw, self.address, "anna@example.org")
         assert said == inbox.TAKEN
         mail_moves.hear()
-        if self.here.desk.look(self.place.table).table.length != self.length:
+        if snapshots.look(self.here, self.place.table).table.length != self.length:
             self.lay()
             assert not letter.innocent, letter.raw
 

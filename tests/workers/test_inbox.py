@@ -17,13 +17,14 @@ from structlog.testing import capture_logs
 
 from service.house import House
 from service.store.schema import letters, mails, submissions
-from service.tables import talk
-from service.tables.desk import Place
+from service.tables import access, snapshots, talk
+from service.tables.access import Place
 from tests import houses
 from tests.houses import Clock
 from workers import clock as timekeeping
 from workers.incoming import inbox, mail_moves
-from workers.outgoing.letters import Order, write
+from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letters import write
 
 
 @pytest.fixture
@@ -46,12 +47,12 @@ def listening(here: House, by_lmtp: bool = True) -> Iterator[smtplib.SMTP]:
 
 
 def address(here: House, place: Place) -> str:
-    return here.desk.address_of(here.desk.look(place.table).seats[place.seat])
+    return access.address_of(here, snapshots.look(here, place.table).seats[place.seat])
 
 
 def answer(here: House, place: Place, body: str, **headers: str) -> EmailMessage:
     message = EmailMessage()
-    message["From"] = f"Somebody <{here.desk.owner(place)}>"
+    message["From"] = f"Somebody <{access.owner(here, place)}>"
     message["To"] = address(here, place)
     message["Subject"] = "Re: your move"
     message["Message-ID"] = "<one@example.org>"
@@ -93,8 +94,8 @@ def answered(here: House) -> list[str]:
 
 def last_letter(here: House, place: Place) -> EmailMessage:
     row = rows(here, letters)[-1]
-    seat = here.desk.look(place.table).seats[row.seat]
-    message = write(here, Order(row.table, row.seq, row.seat, row.kind, here.desk.owner(place), seat.name))
+    seat = snapshots.look(here, place.table).seats[row.seat]
+    message = write(here, LetterOrder(row.table, row.seq, row.seat, row.kind, access.owner(here, place), seat.name))
     assert message is not None
     return message
 
@@ -208,7 +209,7 @@ def test_a_question_brings_a_letter_with_what_was_done(here):
     posted(here, place, move, "Was that wise?")
     assert answered(here) == ["accepted"]
     assert "your answer has been played" in text(last_letter(here, place))
-    assert f"{here.desk.look(place.table).seats[place.seat].name} moves a" in text(last_letter(here, place))
+    assert f"{snapshots.look(here, place.table).seats[place.seat].name} moves a" in text(last_letter(here, place))
 
 
 def test_several_lines_are_played_in_order_up_to_the_first_that_fails(here):
@@ -234,7 +235,7 @@ def test_resigning_takes_two_mails(here):
     assert "these two words: resign yes" in text(last_letter(here, place))
     posted(here, place, "ich gebe auf ja")
     assert handed_in(here) == ["resign"]
-    assert here.desk.look(place.table).table.phase == "over"
+    assert snapshots.look(here, place.table).table.phase == "over"
 
 
 @pytest.mark.parametrize("word", ["undo", "Terugnemen!", "annuler svp", "Bitte rückgängig"])
@@ -244,7 +245,7 @@ def test_an_undo_that_others_have_to_allow_is_asked_for_and_answered_by_mail(her
     replying = houses.moves(here, other)[0]
     posted(here, other, replying)
     posted(here, place, word)
-    assert here.desk.look(place.table).table.asked
+    assert snapshots.look(here, place.table).table.asked
     posted(here, other, "d'accord")
     assert handed_in(here) == [move, replying, "undo", "agree"]
 
@@ -269,7 +270,7 @@ def test_status_and_help_are_told_to_whoever_asks(here, word, said):
 def test_a_pause_is_asked_for_by_mail(here):
     place, _, _ = start(here)
     posted(here, place, "Pauze")
-    assert here.desk.look(place.table).table.pausing
+    assert snapshots.look(here, place.table).table.pausing
     posted(here, place, "pause")
     assert "cannot be paused now" in text(last_letter(here, place))
 
@@ -278,7 +279,7 @@ def test_an_invitation_is_accepted_by_mail(here):
     first, second = houses.opened(here)
     posted(here, first, "Ja, graag!")
     posted(here, second, "sit lantern")
-    assert here.desk.look(first.table).table.phase == "playing"
+    assert snapshots.look(here, first.table).table.phase == "playing"
 
 
 def test_before_and_after_the_game_nothing_is_moved(here):
@@ -296,13 +297,13 @@ def test_who_is_not_on_turn_is_told_so(here):
 
 def test_an_answer_to_the_letter_of_an_earlier_turn_moves_nothing(here):
     place, other, move = start(here)
-    first = here.desk.look(place.table).seats[place.seat].open_since
+    first = snapshots.look(here, place.table).seats[place.seat].open_since
     posted(here, place, move)
     posted(here, other, houses.moves(here, other)[0])
     old = f"<{place.table}.{first}.{place.seat}.turn@games.example>"
     posted(here, place, houses.moves(here, place)[0], In_Reply_To=old)
     assert "a letter of an earlier turn" in text(last_letter(here, place))
-    now = here.desk.look(place.table).seats[place.seat].open_since
+    now = snapshots.look(here, place.table).seats[place.seat].open_since
     posted(here, place, houses.moves(here, place)[0], In_Reply_To=old.replace(f".{first}.", f".{now}.", 1))
     assert len([row for row in rows(here, submissions) if row.by_mail and row.accepted]) == 3
 
@@ -310,7 +311,7 @@ def test_an_answer_to_the_letter_of_an_earlier_turn_moves_nothing(here):
 def test_a_players_own_name_under_a_mail_is_no_move(here):
     places = houses.seated(here)
     place, move = houses.on_turn(here, places)
-    name = here.desk.look(place.table).seats[place.seat].name
+    name = snapshots.look(here, place.table).seats[place.seat].name
     posted(here, place, move, name)
     assert report(here) == [(move, "done")]
 

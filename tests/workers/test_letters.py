@@ -12,10 +12,12 @@ from engine import table as tables
 from service import timing
 from service.house import House
 from service.settings import DAY
-from service.tables.desk import Invited, Place
+from service.tables import access, opening, snapshots
+from service.tables.access import Place
+from service.tables.opening import Invited
 from service.timing import Calendar
 from tests import houses
-from workers.outgoing import letters, pictures
+from workers.outgoing import envelopes, letters, pictures
 
 every_game = pytest.mark.parametrize("game", catalogue.games())
 LARGEST = 100_000
@@ -28,7 +30,7 @@ def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def opened(here: House, game: str = "kaiser") -> list[Place]:
     guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta")]
-    return [here.desk.find(link) for link in here.desk.open_table(game, {}, guests, 3 * DAY).links]
+    return [access.find(here, link) for link in opening.open_table(here, game, {}, guests, 3 * DAY).links]
 
 
 def seated(here: House, game: str = "kaiser") -> list[Place]:
@@ -39,7 +41,7 @@ def seated(here: House, game: str = "kaiser") -> list[Place]:
     moved: list[int | None] = []
     while True:
         mover, move = houses.on_turn(here, places)
-        look = here.desk.look(mover.table)
+        look = snapshots.look(here, mover.table)
         choice = any(entry.count() > 1 for entry in tables.menu(look.game, look.table, mover.seat or 0))
         if choice and mover.seat in moved and moved[-1] != mover.seat:
             break
@@ -49,9 +51,9 @@ def seated(here: House, game: str = "kaiser") -> list[Place]:
 
 
 def written(here: House, place: Place, kind: str, language: str = "en", calendar: str = "") -> EmailMessage:
-    seat = here.desk.look(place.table).seats[place.seat or 0]
+    seat = snapshots.look(here, place.table).seats[place.seat or 0]
     since = seat.open_since or 0
-    order = letters.Order(place.table, since, seat.seat, kind, "guest@example.org", seat.name, language)
+    order = envelopes.LetterOrder(place.table, since, seat.seat, kind, "guest@example.org", seat.name, language)
     letter = letters.write(here, replace(order, calendar=calendar))
     assert letter is not None
     return letter
@@ -73,7 +75,7 @@ def stands_in_order(text: str, *parts: str) -> None:
 @pytest.mark.parametrize("kind", ["plain", "html"])
 def test_a_turn_letter_says_things_in_the_order_in_which_they_matter(house: House, game: str, kind: str) -> None:
     place = seated(house, game)[0]
-    look = house.desk.look(place.table)
+    look = snapshots.look(house, place.table)
     letter = written(house, place, "turn")
     text = body(letter, kind)
     board = "cid:" if kind == "html" else "\n  "
@@ -147,8 +149,8 @@ def test_an_invitation_tells_what_one_is_invited_to(house: House, kind: str) -> 
 def test_an_invitation_calls_a_chair_for_anybody_a_free_seat(house: House) -> None:
     anybody, anna = Invited("", who="anybody"), Invited("Anna", "anna@example.org", "word")
     guests = [anna, Invited("Berta", "berta@example.org"), anybody]
-    links = house.desk.open_table("kaiser", {}, guests, None).links
-    letter = written(house, house.desk.find(links[1]), "invitation")
+    links = opening.open_table(house, "kaiser", {}, guests, None).links
+    letter = written(house, access.find(house, links[1]), "invitation")
     assert "At the table: Anna, Berta, a free seat." in body(letter, "plain")
     assert ": Anna, Berta [" in letter["Subject"]
 
@@ -161,14 +163,14 @@ def test_who_answers_an_invitation_as_it_says_sits_down(house: House, language: 
     text = body(written(house, place, "invitation", language), "plain")
     answer = next(line for line in text.splitlines() if line.startswith("  "))
     posted(house, place, answer)
-    assert house.desk.look(place.table).table.seats[1].status == "taken"
+    assert snapshots.look(house, place.table).table.seats[1].status == "taken"
 
 
 def test_the_last_letter_tells_places_and_points(house: House) -> None:
     places = seated(house)
     loser = houses.waiting(house, places)
     assert houses.judged(house, loser, "resign").accepted
-    while (look := house.desk.look(loser.table)).table.phase != "over":
+    while (look := snapshots.look(house, loser.table)).table.phase != "over":
         seat = tables.waiting_for(look.game, look.table)[0]
         move = next(tables.menu(look.game, look.table, seat)[0].moves())
         assert houses.judged(house, Place(loser.table, seat, ""), str(move)).accepted

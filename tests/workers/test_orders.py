@@ -15,13 +15,14 @@ from engine.menu import Choice, Move
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters
-from service.tables import standing_orders
-from service.tables.desk import Place
+from service.tables import archive, snapshots, standing_orders
+from service.tables.access import Place
 from service.timing import Clock
 from tests import houses
 from workers import bots, referee
 from workers.clock import tick
-from workers.outgoing.letters import Order, write
+from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letters import write
 
 
 def says(here: House, place: Place, text: str) -> None:
@@ -30,11 +31,11 @@ def says(here: House, place: Place, text: str) -> None:
 
 
 def waiting(here: House, place: Place) -> list[str]:
-    return [order.move for order in here.desk.orders(place)]
+    return [order.move for order in standing_orders.of_seat(here, place)]
 
 
 def last_moves(here: House, place: Place, since: int) -> list[tuple[int | None, str | None]]:
-    return [(entry.seat, entry.move) for entry in here.desk.entries(here.desk.look(place.table), since)]
+    return [(entry.seat, entry.move) for entry in snapshots.entries(here, snapshots.look(here, place.table), since)]
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def table(any_house: House) -> list[Place]:
 
 def following(here: House, mover: Place, move: str, other: Place) -> list[str]:
     """What the other could do after this move."""
-    look = here.desk.look(mover.table)
+    look = snapshots.look(here, mover.table)
     luck = players.loose(Random(1))
     assert mover.seat is not None
     assert other.seat is not None
@@ -84,7 +85,7 @@ def test_nobody_gets_a_letter_for_a_turn_that_was_ordered(any_house: House, tabl
         says(any_house, other, houses.moves(any_house, other)[0])
     with any_house.store.reading() as connection:
         owed = connection.execute(select(letters).where(letters.c.seat == other.seat, letters.c.kind == "turn")).all()
-    orders_of = [Order(row.table, row.seq, row.seat, row.kind, "x@example.org", "X") for row in owed]
+    orders_of = [LetterOrder(row.table, row.seq, row.seat, row.kind, "x@example.org", "X") for row in owed]
     assert orders_of
     assert [write(any_house, order) for order in orders_of] == [None] * len(orders_of)
 
@@ -103,7 +104,7 @@ def test_an_order_that_is_not_possible_waits_and_can_be_cancelled(any_house: Hou
         says(any_house, other, text)
     says(any_house, mover, houses.moves(any_house, mover)[0])
     assert waiting(any_house, other) == ["fly moon", "swim sea"]
-    first = any_house.desk.orders(other)[0].id
+    first = standing_orders.of_seat(any_house, other)[0].id
     assert not houses.judged(any_house, mover, f"cancel {first}").accepted  # another's
     says(any_house, other, f"cancel {first}")
     assert waiting(any_house, other) == ["swim sea"]
@@ -183,7 +184,7 @@ def without_choice(monkeypatch: pytest.MonkeyPatch, *seats: int) -> None:
 
 
 def since_start(here: House, place: Place) -> list[Any]:
-    entries = here.desk.entries(here.desk.look(place.table))
+    entries = snapshots.entries(here, snapshots.look(here, place.table))
     return entries[next(entry.seq for entry in entries if entry.move == "start") + 1 :]
 
 
@@ -204,11 +205,11 @@ def test_an_automatic_move_that_was_taken_back_stays_so(any_house: House, monkey
     one, other = houses.seated(any_house, pace=Clock(DAY, automatic=True))
     while not any(entry.seat == 0 for entry in since_start(any_house, one)):
         says(any_house, other, houses.moves(any_house, other)[0])
-    before = any_house.desk.look(one.table).table.last
+    before = snapshots.look(any_house, one.table).table.last
     says(any_house, one, "undo")
-    if any_house.desk.look(one.table).table.asked:
+    if snapshots.look(any_house, one.table).table.asked:
         says(any_house, other, "agree")
-    after = any_house.desk.look(one.table).table.last
+    after = snapshots.look(any_house, one.table).table.last
     assert before
     assert after is None or after.seq < before.seq
     assert len(houses.moves(any_house, one)) == 1
@@ -231,7 +232,7 @@ def test_such_a_log_passes_the_audit(any_house: House, clock: houses.Clock) -> N
         houses.judged(any_house, place, "resign")
     bots.move()
     referee.hear()
-    export = any_house.desk.export(places[0])
+    export = archive.export_for(any_house, places[0])
     assert export.seed
     report = audit.audit(kaiser, export)
     assert report.finding is None

@@ -13,11 +13,12 @@ from sqlalchemy import Row, select, update
 
 from service.house import House
 from service.store.schema import letters, seats
-from service.tables.desk import Place
+from service.tables import snapshots
+from service.tables.access import Place
 from tests import houses
 from tests.houses import Clock
 from tests.servers import Sink, free_port
-from workers import work_for
+from workers.jobs import work_for
 from workers.outgoing import post
 
 
@@ -64,7 +65,7 @@ def test_a_turn_letter_has_text_html_and_a_picture(posted: House, smtp_sink: Sin
     assert f"cid:{picture['Content-ID'].strip('<>')}" in html.get_content()
     mover, _ = houses.on_turn(posted, places)
     assert f"{posted.settings.address}/t/{mover.link}" in text.get_content()
-    assert posted.desk.look(mover.table).row.head in text.get_content()  # the receipt
+    assert snapshots.look(posted, mover.table).row.head in text.get_content()  # the receipt
     assert letter["To"].addresses[0].addr_spec == f"{houses.NAMES[mover.seat or 0].lower()}@example.org"
     assert letter["Auto-Submitted"] == "auto-generated"
 

@@ -16,7 +16,8 @@ from service.house import House
 from service.settings import DAY
 from service.store.book import Verdict
 from service.store.schema import letters, submissions
-from service.tables.desk import Place
+from service.tables import archive, snapshots, submitting
+from service.tables.access import Place
 from tests import houses
 from tests.houses import Clock, verdict
 from workers import clock as clocks
@@ -52,9 +53,9 @@ def judge_all(here: House) -> None:
 
 def sound(here: House, place: Place) -> None:
     """The log passes its audit and has as many entries as its table says."""
-    look = here.desk.look(place.table)
+    look = snapshots.look(here, place.table)
     game: Game = look.game
-    report = audits.audit(game, here.desk.export(place))
+    report = audits.audit(game, archive.export_for(here, place))
     assert report.finding is None, report
     assert report.entries == look.row.length
 
@@ -73,15 +74,15 @@ def test_of_two_pages_with_the_same_position_one_wins(two: Two) -> None:
         options = houses.moves(here, mover)
         before = houses.length(here, mover)
         first, second = at_once(
-            lambda: here.desk.submit(mover, options[0], f"left {turn}", before - 1),  # noqa: B023 - used at once
-            lambda: there.desk.submit(mover, options[-1], f"right {turn}", before - 1),  # noqa: B023
+            lambda: submitting.submit(here, mover, options[0], f"left {turn}", before - 1),  # noqa: B023 - used at once
+            lambda: submitting.submit(there, mover, options[-1], f"right {turn}", before - 1),  # noqa: B023
         )
         at_once(lambda: judge_all(here), lambda: judge_all(there))
         won, lost = both(here, first, second)
         assert won.accepted
         assert won.seq == before
         assert houses.length(here, mover) == before + 1
-        over = here.desk.look(mover.table).table.phase == "over"
+        over = snapshots.look(here, mover.table).table.phase == "over"
         assert lost.said.startswith("The game is over" if over else "The table has changed")
         if over:
             break
@@ -93,7 +94,7 @@ def test_of_the_same_move_sent_by_two_pages_one_counts(two: Two) -> None:
     places = houses.seated(here)
     mover, move = houses.on_turn(here, places)
     before = houses.length(here, mover)
-    first, second = (one.desk.submit(mover, move, key, before - 1) for one, key in zip(two, "ab", strict=True))
+    first, second = (submitting.submit(one, mover, move, key, before - 1) for one, key in zip(two, "ab", strict=True))
     at_once(lambda: judge_all(here), lambda: judge_all(there))
     won, lost = both(here, first, second)
     assert (won.accepted, lost.accepted) == (True, False)
@@ -107,15 +108,15 @@ def test_a_submission_doubled_with_its_key_has_one_verdict(two: Two) -> None:
         mover, move = houses.on_turn(here, places)
         before = houses.length(here, mover)
         key = f"once {turn}"
-        submit = [lambda one=one: one.desk.submit(mover, move, key) for one in (*two, *two)]  # noqa: B023
+        submit = [lambda one=one: submitting.submit(one, mover, move, key) for one in (*two, *two)]  # noqa: B023
         numbers = at_once(*submit, lambda: judge_all(here), lambda: judge_all(there))[:4]
         judge_all(here)
         assert len(set(numbers)) == 1
         assert verdict(here, numbers[0]) == verdict(there, numbers[0])
         assert verdict(here, numbers[0]).seq == before
-        assert there.desk.submit(mover, move, key) == numbers[0]
+        assert submitting.submit(there, mover, move, key) == numbers[0]
         assert houses.length(here, mover) == before + 1
-        if here.desk.look(mover.table).table.phase == "over":
+        if snapshots.look(here, mover.table).table.phase == "over":
             break
     sound(here, places[0])
 
@@ -124,12 +125,12 @@ def test_the_last_two_to_sit_down_at_once_start_the_game_once(two: Two) -> None:
     here, there = two
     for _ in range(4):
         places = houses.opened(here, 3)
-        numbers = [here.desk.submit(place, "sit word") for place in places]
+        numbers = [submitting.submit(here, place, "sit word") for place in places]
         at_once(lambda: judge_all(here), lambda: judge_all(there))
         assert all(verdict(here, number).accepted for number in numbers)
-        look = here.desk.look(places[0].table)
+        look = snapshots.look(here, places[0].table)
         assert look.table.phase == "playing"
-        assert [entry.move for entry in here.desk.entries(look)].count("start") == 1
+        assert [entry.move for entry in snapshots.entries(here, look)].count("start") == 1
         sound(here, places[0])
 
 
@@ -139,7 +140,7 @@ def test_a_line_of_submissions_is_shared_and_each_is_judged_once(two: Two) -> No
     numbers = []
     for places in tables:
         mover, move = houses.on_turn(here, places)
-        numbers += [here.desk.submit(mover, move, f"{mover.table} {copy}") for copy in range(3)]
+        numbers += [submitting.submit(here, mover, move, f"{mover.table} {copy}") for copy in range(3)]
     at_once(lambda: judge_all(here), lambda: judge_all(there))
     accepted = [verdict(here, number).seq for number in numbers if verdict(here, number).accepted]
     assert len(accepted) >= len(tables)  # somebody may be on turn again and make the same move again
@@ -157,9 +158,9 @@ def test_a_move_at_its_deadline_races_the_clock_and_one_of_them_counts(two: Two,
         mover, move = houses.on_turn(here, places)
         before = houses.length(here, mover)
         clock.move(DAY)
-        number = here.desk.submit(mover, move, seen=before - 1)
+        number = submitting.submit(here, mover, move, seen=before - 1)
         at_once(lambda: judge_all(here), lambda: clocks.expire(there))
-        entries = here.desk.entries(here.desk.look(mover.table), before)
+        entries = snapshots.entries(here, snapshots.look(here, mover.table), before)
         assert len(entries) == 1
         said = verdict(here, number)
         assert said.accepted == (entries[0].seat == mover.seat)
@@ -181,8 +182,8 @@ def test_two_clocks_remind_once(two: Two, clock: Clock) -> None:
 def test_all_who_wait_for_a_verdict_hear_it(two: Two) -> None:
     here, _ = two
     mover, move = houses.on_turn(here, houses.seated(here))
-    number = here.desk.submit(mover, move)
-    waiting = [lambda one=one: one.desk.verdict(number, 5.0) for one in (*two, *two)]
+    number = submitting.submit(here, mover, move)
+    waiting = [lambda one=one: submitting.verdict(one, number, 5.0) for one in (*two, *two)]
     begun = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
         heard = pool.submit(at_once, *waiting)

@@ -12,8 +12,8 @@ from engine.record import Started
 from engine.refusal import Refused
 from service.house import House
 from service.store.schema import submissions
-from service.tables import clerk
-from service.tables.desk import Place
+from service.tables import judging, snapshots, submitting
+from service.tables.access import Place
 from tests import houses
 from tests.houses import judged
 from workers import referee
@@ -23,16 +23,16 @@ def test_the_game_starts_when_the_last_has_sat_down(any_house: House) -> None:
     places = houses.opened(any_house, 3)
     for place in places[:-1]:
         assert judged(any_house, place, "sit word").accepted
-        assert any_house.desk.look(place.table).table.phase == "gathering"
+        assert snapshots.look(any_house, place.table).table.phase == "gathering"
     assert judged(any_house, places[-1], "sit word").accepted
-    look = any_house.desk.look(places[0].table)
+    look = snapshots.look(any_house, places[0].table)
     assert look.table.phase == look.row.phase == "playing"
-    assert isinstance(any_house.desk.entries(look)[-1].events[0], Started)
+    assert isinstance(snapshots.entries(any_house, look)[-1].events[0], Started)
 
 
 def test_with_bots_the_game_starts_when_the_last_person_has_sat_down(any_house: House) -> None:
     (place,) = houses.seated(any_house, 3, bots=2)
-    assert any_house.desk.look(place.table).table.phase == "playing"
+    assert snapshots.look(any_house, place.table).table.phase == "playing"
 
 
 def test_nobody_sits_down_twice(any_house: House) -> None:
@@ -49,10 +49,10 @@ def test_nobody_moves_before_the_game_has_begun(any_house: House) -> None:
 def test_an_accepted_move_is_the_entry_it_is_told(any_house: House) -> None:
     mover, move = houses.on_turn(any_house, houses.seated(any_house))
     said = judged(any_house, mover, move)
-    look = any_house.desk.look(mover.table)
+    look = snapshots.look(any_house, mover.table)
     assert said.accepted
     assert said.seq == look.row.length - 1
-    entry = any_house.desk.entries(look)[-1]
+    entry = snapshots.entries(any_house, look)[-1]
     assert (entry.seq, entry.seat, entry.move) == (said.seq, mover.seat, move)
 
 
@@ -74,9 +74,9 @@ BAD = [
 def untouched(any_house: House) -> Iterator[list[Place]]:
     """A table that has the same log after the test as before."""
     places = houses.seated(any_house)
-    before = any_house.desk.look(places[0].table).row
+    before = snapshots.look(any_house, places[0].table).row
     yield places
-    after = any_house.desk.look(places[0].table).row
+    after = snapshots.look(any_house, places[0].table).row
     assert (after.length, after.head, after.moved_at) == (before.length, before.head, before.moved_at)
 
 
@@ -94,7 +94,7 @@ def test_what_is_not_on_the_menu_is_refused_with_a_sentence(
 @pytest.mark.parametrize("text", ["", "  \n", "pass\x00", "pass\x07", "\u202epass", "x" * 2_001])
 def test_what_is_no_text_is_not_even_taken(any_house: House, untouched: list[Place], text: str) -> None:
     with pytest.raises(Refused):
-        any_house.desk.submit(untouched[0], text)
+        submitting.submit(any_house, untouched[0], text)
 
 
 def test_whose_turn_it_is_not_has_to_wait(any_house: House, untouched: list[Place]) -> None:
@@ -107,7 +107,7 @@ def test_whose_turn_it_is_not_has_to_wait(any_house: House, untouched: list[Plac
 def test_onlookers_cannot_move(any_house: House, untouched: list[Place]) -> None:
     watching = Place(untouched[0].table, None, "")
     with pytest.raises(Refused, match="looking on"):
-        any_house.desk.submit(watching, "resign")
+        submitting.submit(any_house, watching, "resign")
 
 
 def test_a_page_is_stale_once_the_own_view_has_changed(any_house: House) -> None:
@@ -125,11 +125,9 @@ def test_an_entry_that_changes_nothing_one_sees_makes_no_page_stale(any_house: H
     places = houses.seated(any_house, 3)
     mover, move = houses.on_turn(any_house, places)
     seen = houses.length(any_house, mover) - 1
-    with any_house.store.writing() as connection:
-        desktop = clerk.take(connection, any_house.shelf, mover.table)
-        assert desktop
-        other = next(place.seat for place in places if place.seat != mover.seat)
-        clerk.enter(desktop, None, Move("relieve", (str(other),)), any_house.now(), any_house.settings)
+    other = next(place.seat for place in places if place.seat != mover.seat)
+    with judging.at_table(any_house, mover.table) as work:
+        work.locked = judging.by_house(work.locked, Move("relieve", (str(other),)))
     assert judged(any_house, mover, move, seen=seen).accepted
 
 
@@ -142,7 +140,7 @@ def test_a_page_from_the_future_is_judged_like_the_newest(any_house: House, seen
 def test_nothing_can_be_moved_when_the_table_is_over(any_house: House) -> None:
     first, second = houses.seated(any_house)
     assert judged(any_house, first, "resign").accepted
-    assert any_house.desk.look(first.table).table.phase == "over"
+    assert snapshots.look(any_house, first.table).table.phase == "over"
     for place in (first, second):
         for text in ("resign", "undo", "pass"):
             assert "over" in judged(any_house, place, text).said
@@ -150,8 +148,8 @@ def test_nothing_can_be_moved_when_the_table_is_over(any_house: House) -> None:
 
 def test_the_same_key_is_the_same_submission(any_house: House) -> None:
     mover, move = houses.on_turn(any_house, houses.seated(any_house))
-    first = any_house.desk.submit(mover, move, "once")
-    again = any_house.desk.submit(mover, move, "once")
+    first = submitting.submit(any_house, mover, move, "once")
+    again = submitting.submit(any_house, mover, move, "once")
     assert first == again
     before = houses.length(any_house, mover)
     referee.hear()
@@ -162,7 +160,7 @@ def test_the_same_key_is_the_same_submission(any_house: House) -> None:
 
 def test_a_key_belongs_to_one_seat(any_house: House) -> None:
     places = houses.seated(any_house)
-    numbers = {any_house.desk.submit(place, "resign", "mine") for place in places}
+    numbers = {submitting.submit(any_house, place, "resign", "mine") for place in places}
     assert len(numbers) == 2
 
 
@@ -182,7 +180,7 @@ def test_a_fault_of_the_game_gets_a_sentence_and_holds_nobody_up(
     monkeypatch.setattr(kaiser, "decide", sick)
     (mover, move), (other, fine) = houses.on_turn(any_house, poisoned), houses.on_turn(any_house, healthy)
     before = houses.length(any_house, mover)
-    bad, good = any_house.desk.submit(mover, move), any_house.desk.submit(other, fine)
+    bad, good = submitting.submit(any_house, mover, move), submitting.submit(any_house, other, fine)
     referee.hear()
     assert "fault of ours" in houses.verdict(any_house, bad).said
     assert houses.verdict(any_house, good).accepted
@@ -202,12 +200,12 @@ def test_rows_nobody_could_have_handed_in_hold_nobody_up(any_house: House) -> No
 
 
 def test_a_long_line_is_worked_off_in_shifts(any_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.SHIFT", 0.0)
+    monkeypatch.setattr("workers.jobs.SHIFT", 0.0)
     places = houses.opened(any_house, 3)
-    numbers = [any_house.desk.submit(place, "sit word") for place in places]
+    numbers = [submitting.submit(any_house, place, "sit word") for place in places]
     any_house.redis.flushall()
     rings = 0
-    while any_house.desk.verdict(numbers[-1]) is None:
+    while submitting.verdict(any_house, numbers[-1]) is None:
         referee.hear()
         rings += 1
         assert any_house.bells.queue("referee").count == rings

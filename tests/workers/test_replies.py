@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from service.house import House
 from service.store.schema import letters, submissions
-from service.tables import opening
-from service.tables.desk import Invited, Opened
+from service.tables import access, opening, snapshots
+from service.tables.opening import Invited, Opened
 from tests import houses
 from tests.workers.replies import make
 from tests.workers.replies.cases import POSITIONS, REPLIES, Reply
@@ -42,16 +42,16 @@ def laid(here: House, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The table that replies about this game are written for."""
     monkeypatch.setattr(opening, "secrets", Known(POSITIONS[game].seed))
     guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
-    opened = here.desk.open_table(game, {}, guests)
+    opened = opening.open_table(here, game, {}, guests)
     for link in opened.links:
-        assert houses.judged(here, here.desk.find(link), "sit lantern").accepted
+        assert houses.judged(here, access.find(here, link), "sit lantern").accepted
     return opened
 
 
 @pytest.mark.parametrize("game", POSITIONS)
 def test_the_corpus_is_written_for_these_tables(here, game, monkeypatch):
-    look = here.desk.look(laid(here, game, monkeypatch).table)
-    assert here.desk.address_of(look.seats[0]) == POSITIONS[game].answer
+    look = snapshots.look(here, laid(here, game, monkeypatch).table)
+    assert access.address_of(here, look.seats[0]) == POSITIONS[game].answer
     assert look.seats[0].open_since is not None
 
 

@@ -16,10 +16,10 @@ from sqlalchemy import Row, insert, select, update
 from service import timing
 from service.house import House
 from service.people import letter_settings
-from service.people.letter_settings import Otherwise, Wishes
+from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.store.schema import letters, people, seats, vacations
-from service.tables import talk
-from service.tables.desk import Place
+from service.tables import access, snapshots, talk
+from service.tables.access import Place
 from service.timing import HOUR, Calendar
 from tests import houses
 from tests.houses import Clock
@@ -44,13 +44,13 @@ def posted(house: House, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.Monk
 def wish(here: House, **wished: Any) -> None:
     """From now on everybody wants his letters so."""
     with here.store.writing() as connection:
-        connection.execute(update(people).values(wishes=letter_settings.kept(Wishes(**wished))))
+        connection.execute(update(people).values(wishes=letter_settings.kept(LetterSettings(**wished))))
 
 
 def wish_at(here: House, place: Place, **wished: Any) -> None:
     own = (seats.c.table == place.table, seats.c.seat == place.seat)
     with here.store.writing() as connection:
-        connection.execute(update(seats).where(*own).values(wishes=letter_settings.kept(Otherwise(**wished))))
+        connection.execute(update(seats).where(*own).values(wishes=letter_settings.kept(TableLetterSettings(**wished))))
 
 
 def live(here: House, calendar: Calendar) -> None:
@@ -147,7 +147,7 @@ def test_reminders_come_where_turns_are_gathered_or_unwanted(posted: House, smtp
         _, mover = started(posted, smtp_sink)
         wish(posted, letters=mode)
         post.deliver()
-        clock.at = posted.desk.look(mover.table).seats[mover.seat or 0].remind_at
+        clock.at = snapshots.look(posted, mover.table).seats[mover.seat or 0].remind_at
         timekeeping.remind(posted)
         post.deliver()
         assert any("still waiting for your move" in line for line in headlines(smtp_sink)), mode
@@ -169,7 +169,7 @@ def test_turns_are_gathered_into_one_letter_at_the_readers_hour(posted: House, s
     post.deliver()
     sent = smtp_sink.letters
     told = {letter["To"].addresses[0].addr_spec for letter in sent}
-    assert told == {posted.desk.owner(mover) for _, mover in tables}
+    assert told == {access.owner(posted, mover) for _, mover in tables}
     for _, mover in tables:
         assert any(f"/t/{mover.link}" in text(letter) for letter in sent)
 
@@ -188,7 +188,7 @@ def test_the_letter_of_the_day_says_until_when_and_what_happened_since(
     clock.at = MORNING + DAY + HOUR
     post.deliver()
     (letter,) = smtp_sink.letters
-    name = posted.desk.look(mover.table).names[other.seat or 0]
+    name = snapshots.look(posted, mover.table).names[other.seat or 0]
     assert letter["Subject"] == "It is your turn at one table"
     assert f"with {name}" in text(letter)
     assert "You have time until" in text(letter)
@@ -203,20 +203,20 @@ def test_the_letter_of_the_day_brings_what_others_said_since_its_readers_last_mo
 ) -> None:
     places, mover = started(posted, smtp_sink)
     other = next(place for place in places if place != mover)
-    talk.say(posted.desk, other, "Well begun.")
+    talk.say(posted, other, "Well begun.")
     clock.move(60)
     play(posted, mover)
     post.deliver()
     wish(posted, letters="digest", hour=8)
-    talk.say(posted.desk, other, "Not bad at all!\nWait and see.")
-    talk.say(posted.desk, mover, "I shall.")
+    talk.say(posted, other, "Not bad at all!\nWait and see.")
+    talk.say(posted, mover, "I shall.")
     play(posted, other)
     smtp_sink.letters.clear()
     post.deliver()
     clock.at = MORNING + DAY + HOUR
     post.deliver()
     (letter,) = smtp_sink.letters
-    name = posted.desk.look(mover.table).names[other.seat or 0]
+    name = snapshots.look(posted, mover.table).names[other.seat or 0]
     assert f"Said at the table: {name}: Not bad at all! Wait and see. Make your move:" in text(letter)
     assert f"<b>{name}:</b> Not bad at all!<br>Wait and see.</p>" in html(letter)
     assert not any(said in text(letter) for said in ("Well begun", "I shall"))
@@ -367,8 +367,8 @@ def test_two_turns_within_a_minute_are_one_letter_with_what_is_true_then(
     clock.move(1)
     post.deliver()
     (letter,) = smtp_sink.letters
-    look = patient.desk.look(mover.table)
-    assert letter["To"].addresses[0].addr_spec == patient.desk.owner(mover)
+    look = snapshots.look(patient, mover.table)
+    assert letter["To"].addresses[0].addr_spec == access.owner(patient, mover)
     assert look.row.head in text(letter)
     assert {row.outcome for row in rows(patient, "turn")} == {"overtaken", "sent"}
 

@@ -17,6 +17,7 @@ from engine.record import Substituted
 from service.accounts import bounces
 from service.house import House
 from service.store.schema import letters, people, seats
+from service.tables import snapshots
 from workers.incoming import reply_text
 from workers.incoming.sender_checks import Ignored
 
@@ -41,7 +42,7 @@ FIELD = re.compile(r"^(action|status|diagnostic-code):[ \t]*(.*(?:\n[ \t].*)*)",
 POSTMASTERS = re.compile(r"mailer-daemon|postmaster|mail delivery", re.IGNORECASE)
 
 
-class Report(Struct, frozen=True):
+class BounceReport(Struct, frozen=True):
     """What a mail server reports: whether it tried for the last time, and why it did not succeed."""
 
     action: str
@@ -83,7 +84,7 @@ def _letter(here: House, recipient: str) -> int:
     return number
 
 
-def _for_good(report: Report) -> bool:
+def _for_good(report: BounceReport) -> bool:
     """A status that says little is explained by the words of the server that refused the letter, or by nothing."""
     if not report.status.startswith("5"):
         return False
@@ -94,7 +95,7 @@ def _for_good(report: Report) -> bool:
     return vague and gone(int(said[1]) if said else 0, report.diagnosis)
 
 
-def _read(raw: bytes, envelope_sender: str) -> Report:
+def _read(raw: bytes, envelope_sender: str) -> BounceReport:
     try:
         return _report(message_from_bytes(raw[:READ]), envelope_sender)
     except Ignored:
@@ -104,7 +105,7 @@ def _read(raw: bytes, envelope_sender: str) -> Report:
         raise Ignored("This mail could not be read.") from error
 
 
-def _report(message: Message, envelope_sender: str) -> Report:
+def _report(message: Message, envelope_sender: str) -> BounceReport:
     """What the mail reports: in its machine-readable part, or else in such words anywhere in its text."""
     parts = list(_parts(message))
     text = "\n".join(parts).replace("\r\n", "\n")
@@ -113,11 +114,11 @@ def _report(message: Message, envelope_sender: str) -> Report:
         fields.setdefault(name.casefold(), " ".join(value.split()))
     if "action" in fields:
         status = ENHANCED.search(fields.get("status", ""))
-        return Report(fields["action"].casefold(), status[0] if status else "", fields.get("diagnostic-code", ""))
+        return BounceReport(fields["action"].casefold(), status[0] if status else "", fields.get("diagnostic-code", ""))
     if envelope_sender.strip() in ("", "<>") and POSTMASTERS.search(str(message.get("From", ""))):
         said = REPLY.search(text)
         if said and said[1].startswith("5"):
-            return Report("failed", "5.0.0", " ".join(text[said.start() :][:400].split()))
+            return BounceReport("failed", "5.0.0", " ".join(text[said.start() :][:400].split()))
     raise Ignored("This mail reports nothing about a letter.")
 
 
@@ -153,6 +154,6 @@ def _reader(here: House, connection: Connection, number: int) -> int:
 
 
 def _changed_hands(here: House, row: Any) -> bool:
-    entries = here.desk.entries(here.desk.look(row.table), row.seq + 1)
+    entries = snapshots.entries(here, snapshots.look(here, row.table), row.seq + 1)
     taken = Substituted(row.seat)
     return any(event == taken for entry in entries for event in entry.events)

@@ -22,7 +22,8 @@ from engine.refusal import Refused
 from service.house import House
 from service.people import register
 from service.store.schema import mails, seats
-from service.tables.desk import Place
+from service.tables import access
+from service.tables.access import Place
 from workers.incoming import bounce_reports, reply_text, sender_checks
 from workers.incoming.sender_checks import Ignored
 
@@ -39,7 +40,7 @@ ANSWERED = re.compile(r"<([0-9a-z]+)\.([0-9]{1,9})\.([0-9]{1,3})\.(?:turn|remind
 TAKEN, TOO_LARGE, LATER = "250 Thank you", "552 That is too large for an answer", "451 Please try again later"
 
 
-class Letter(Struct, frozen=True):
+class IncomingMail(Struct, frozen=True):
     """An answer as it came: for which seat, by whom, and what he wrote himself."""
 
     place: Place
@@ -111,13 +112,13 @@ def take(here: House, raw: bytes, recipient: str, envelope_sender: str) -> int |
     return _store(here, letter)
 
 
-def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> Letter:
+def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> IncomingMail:
     """The address proves the seat, its owner has to be the sender; programs do not play."""
     addressed = TO.match(recipient)
     if addressed is None:
         raise Ignored("This address is not one that takes answers.")
-    place = here.desk.answered(addressed[1])
-    owner, person = here.desk.owner(place), _person(here, place)
+    place = access.answered(here, addressed[1])
+    owner, person = access.owner(here, place), _person(here, place)
     try:
         message = message_from_bytes(raw[:READ])
         _sift(here, message, envelope_sender, owner)
@@ -131,7 +132,7 @@ def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> Lett
     message_id = found[0] if found else ""
     digest = hashlib.sha256(message_id.encode() or raw).hexdigest()[:40]
     key = f"{place.table}/{place.seat}/mail/{digest}"
-    return Letter(place, person, key, message_id, answers, lines)
+    return IncomingMail(place, person, key, message_id, answers, lines)
 
 
 def _sift(here: House, message: Message, envelope_sender: str, owner: str) -> None:
@@ -166,7 +167,7 @@ def _shown(recipient: str) -> str:
     return addressed[2] if addressed else recipient[:40]
 
 
-def _store(here: House, letter: Letter) -> int:
+def _store(here: House, letter: IncomingMail) -> int:
     """The same mail twice is the same row."""
     row: dict[str, Any] = {
         "key": letter.key,

@@ -10,9 +10,10 @@ from typing import cast, get_args
 from engine import menu as menus
 from engine.menu import Menu, Move
 from engine.refusal import Refused
+from service import numbers
 from service.people.letter_settings import Mode
 from service.text.languages import Said
-from service.text.words import Words
+from service.text.words import Vocabulary
 from workers.incoming.move_parser import ASKED, bits, length_of, verb_of
 
 LONGEST_DAYS = 6  # words: two days, and what stands between them
@@ -22,7 +23,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 Asked = Move | Refused | None
 
 
-def asked(line: str, offered: Menu, words: Words) -> Asked:
+def asked(line: str, offered: Menu, words: Vocabulary) -> Asked:
     """What this line asks of the house; None where it is something else."""
     said = bits(line)
     meant = [bit for bit in said if bit.casefold() not in words.small]
@@ -39,19 +40,19 @@ def asked(line: str, offered: Menu, words: Words) -> Asked:
     return None
 
 
-def _is_a_move(said: list[str], offered: Menu, words: Words) -> bool:
+def _is_a_move(said: list[str], offered: Menu, words: Vocabulary) -> bool:
     """Whether this begins with a verb that the game has, now or at another time."""
     return verb_of(said, (*words.game.verbs, *(entry.verb for entry in offered)), words) is not None
 
 
-def _reading(verb: str, rest: list[str], offered: Menu, words: Words) -> Asked:
+def _reading(verb: str, rest: list[str], offered: Menu, words: Vocabulary) -> Asked:
     """What is asked by this word and what follows it."""
     match verb, rest:
         case "vacation", _:
             return _vacation(rest)
         case (("home" | "cancel"), []):
             return Move(verb)
-        case "cancel", [number] if number.isdecimal():
+        case "cancel", [number] if numbers.read(number) is not None:
             return Move(verb, (number,))
         case "order", []:
             return Refused("Write the move after the word order, such as: order pass")
@@ -73,7 +74,7 @@ def _vacation(rest: list[str]) -> Asked:
     return Move("vacation", tuple(days))
 
 
-def _letters(rest: list[str], words: Words) -> Asked:
+def _letters(rest: list[str], words: Vocabulary) -> Asked:
     wanted = menus.as_name(" ".join(rest))
     for mode in MODES:
         if wanted and wanted in map(menus.as_name, (mode, *words.table.tokens.get(mode, ()))):

@@ -12,18 +12,18 @@ from msgspec import Struct
 from engine import menu as menus
 from engine.menu import Menu, Move
 from engine.refusal import Refused
-from service.text.words import Words
+from service.text.words import Vocabulary
 
 TALK: Literal["talk"] = "talk"
 
 
-class Remark(Struct, frozen=True):
+class TalkLine(Struct, frozen=True):
     """Something to be said at the table."""
 
     text: str
 
 
-Meaning = Move | Refused | Remark | Literal["talk"]
+Meaning = Move | Refused | TalkLine | Literal["talk"]
 
 ASIDE = ("status", "help", "pause")  # said to the house, not to the table
 ASKED = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")  # the same; see asking.py
@@ -35,7 +35,7 @@ LEAD_IN = re.compile(r"^[^:]{1,30}:\s+(?=\S)")
 JOINED = re.compile(r"(?<=\w)\s*(?:->|=>|→|–|—|-)\s*(?=\w)")
 
 
-def understand(line: str, offered: Menu, words: Words) -> Meaning:
+def understand(line: str, offered: Menu, words: Vocabulary) -> Meaning:
     """What this line means to somebody who may do what is offered."""
     said = bits(line)
     if not said:
@@ -61,7 +61,7 @@ def bits(line: str) -> list[str]:
     return [bit for bit in trimmed if any(letter.isalnum() for letter in bit)]
 
 
-def _aside(said: list[str], offered: Menu, words: Words) -> Move | None:
+def _aside(said: list[str], offered: Menu, words: Vocabulary) -> Move | None:
     """A word to the house: alone on its line, but for small words."""
     verbs = tuple(verb for verb in ASIDE if all(entry.verb != verb for entry in offered))
     meant = [bit for bit in said if bit.casefold() not in words.small]
@@ -72,17 +72,17 @@ def _aside(said: list[str], offered: Menu, words: Words) -> Move | None:
     return None
 
 
-def _remark(line: str, offered: Menu, words: Words) -> Remark | None:
+def _remark(line: str, offered: Menu, words: Vocabulary) -> TalkLine | None:
     """What follows the word that begins such a line, as it was written; where the game has that word, it is a move."""
     for size in (2, 1):
         told = line.split(maxsplit=size)
         begun = " ".join(bits(" ".join(told[:size]))).casefold()
         if begun in words.table.say and verb_of([begun], tuple(entry.verb for entry in offered), words) is None:
-            return Remark(told[size].lstrip(":-–— ") if len(told) > size else "")
+            return TalkLine(told[size].lstrip(":-–— ") if len(told) > size else "")
     return None
 
 
-def _readings(line: str, said: list[str], offered: Menu, words: Words) -> Iterator[str]:
+def _readings(line: str, said: list[str], offered: Menu, words: Vocabulary) -> Iterator[str]:
     """The line as it is; then what follows a colon; then without small words and arrows; then with the only verb."""
     yield line
     lead_in = LEAD_IN.match(line)
@@ -98,7 +98,7 @@ def _readings(line: str, said: list[str], offered: Menu, words: Words) -> Iterat
         yield f"{games[0].verb} {apart}"
 
 
-def _is_meant(move: Move, said: list[str], words: Words) -> bool:
+def _is_meant(move: Move, said: list[str], words: Vocabulary) -> bool:
     """Whether it was written out so far that it is no accident: initials under a letter are no moves."""
     if move.verb in words.table.verbs:
         return verb_of(said, (move.verb,), words) is not None
@@ -107,7 +107,7 @@ def _is_meant(move: Move, said: list[str], words: Words) -> bool:
     return True
 
 
-def verb_of(said: list[str], verbs: tuple[str, ...], words: Words) -> str | None:
+def verb_of(said: list[str], verbs: tuple[str, ...], words: Vocabulary) -> str | None:
     """The verb whose name, in any language, these words begin with."""
     for size in (3, 2, 1):
         wanted = menus.as_name(" ".join(said[:size])) if len(said) >= size else None
@@ -117,14 +117,14 @@ def verb_of(said: list[str], verbs: tuple[str, ...], words: Words) -> str | None
     return None
 
 
-def length_of(said: list[str], verb: str, words: Words) -> int:
+def length_of(said: list[str], verb: str, words: Vocabulary) -> int:
     """How many of these words are the name of the verb."""
     names = _names((verb,), words)
     sizes = range(min(3, len(said)), 1, -1)
     return next((size for size in sizes if menus.as_name(" ".join(said[:size])) in names), 1)
 
 
-def _begins_like_a_move(said: list[str], offered: Menu, words: Words) -> bool:
+def _begins_like_a_move(said: list[str], offered: Menu, words: Vocabulary) -> bool:
     """Whether a line that is no move was meant as one: then its sender has to know."""
     verbs = tuple(entry.verb for entry in offered)
     known = tuple(verb for verb in words.verbs if verb not in (*QUIETLY, *ASIDE, *ASKED))
@@ -135,14 +135,14 @@ def _begins_like_a_move(said: list[str], offered: Menu, words: Words) -> bool:
     return len(said) < SENTENCE or any(_belongs(bit, offered, words) for bit in meant[1:])
 
 
-def _started(said: list[str], verbs: tuple[str, ...], words: Words) -> bool:
+def _started(said: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:
     """Whether a short line begins with the beginning of a verb."""
     first = menus.as_name(said[0]) or ""
     short = len(first) >= RARELY_MEANT and len(said) < SENTENCE
     return short and any(form.startswith(first) for form in _names(verbs, words))
 
 
-def _misspelt(said: list[str], verbs: tuple[str, ...], words: Words) -> bool:
+def _misspelt(said: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:
     """Whether a short line begins with a slip of the pen."""
     first = menus.as_name(said[0]) or ""
     short = RARELY_MEANT < len(first) < 30 and len(said) < SENTENCE
@@ -154,11 +154,11 @@ def _alike(one: str, other: str) -> bool:
     return sorted(one) == sorted(other) or difflib.SequenceMatcher(None, one, other).ratio() >= ALIKE
 
 
-def _names(verbs: tuple[str, ...], words: Words) -> set[str]:
+def _names(verbs: tuple[str, ...], words: Vocabulary) -> set[str]:
     return {name for verb in verbs for form in (verb, *words(verb)) if (name := menus.as_name(form))}
 
 
-def _belongs(bit: str, offered: Menu, words: Words) -> bool:
+def _belongs(bit: str, offered: Menu, words: Vocabulary) -> bool:
     """Whether this is a token of some move on offer, or has a number in it as many tokens have."""
     if any(letter.isdigit() for letter in bit):
         return True

@@ -12,6 +12,7 @@ from engine import table as tables
 from engine.game import Game
 from engine.menu import Choice, Entry, Menu, Move, Number, Subset
 from engine.record import Table
+from service import numbers
 from service.text import words
 from service.text.drawing import Voice
 from service.text.languages import SOURCE
@@ -93,7 +94,7 @@ class Pen:
     def _name(self, token: str) -> str | None:
         """The name of the player whose number stands behind this word."""
         stem, number = [*PARTS.split(token), "", ""][1:3]
-        if stem not in self._own.game.seats or not number.isdecimal() or not 0 < int(number) <= len(self._own.names):
+        if stem not in self._own.game.seats or not numbers.read(number, len(self._own.names)):
             return None
         return self._own.names[int(number) - 1]
 

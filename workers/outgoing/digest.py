@@ -14,8 +14,8 @@ from service.house import House
 from service.people import letter_settings
 from service.store import book
 from service.store.schema import letters, seats, tables
-from service.tables import talk
-from service.tables.desk import Look
+from service.tables import access, snapshots, talk
+from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Voice
 from service.text.languages import in_game
@@ -27,7 +27,7 @@ LINES = 4  # of what happened, for each
 RECENT = 200
 
 
-class Turn(Struct, frozen=True):
+class DigestTurn(Struct, frozen=True):
     """A table that waits for the reader: until when, with whom, the last that happened, what others said since the
     reader's own last move, and where to move."""
 
@@ -83,27 +83,27 @@ def _wanted(person: Any, seat: Any) -> bool:
     return mode == "digest" or (mode == "turn" and bool(seat.gathered))
 
 
-def turn(here: House, seat: Any, person: Any, language: str) -> Turn | None:
+def turn(here: House, seat: Any, person: Any, language: str) -> DigestTurn | None:
     """What there is to tell of a table; nothing while it pauses."""
-    look = here.desk.look(seat.table)
+    look = snapshots.look(here, seat.table)
     if look.table.paused:
         return None
-    known = here.desk.entries(look, max(0, look.row.length - RECENT))
+    known = snapshots.entries(here, look, max(0, look.row.length - RECENT))
     entries = chronicle.since_own_move(known, seat.seat)
     moved = known[-len(entries) - 1].at if len(entries) < len(known) else 0
     voice = Voice(look.game, look.names, language, seat.seat)
     told = [line for chapter in chronicle.chapters(look.game, entries, voice, seat.seat) for line in chapter.sentences]
-    return Turn(
+    return DigestTurn(
         title=in_game(language, look.game.META.name, look.game.META.title),
         players=tuple(name for number, name in enumerate(look.names) if number != seat.seat),
         due=datetime.fromtimestamp(seat.due_at, timing.calendar(person.calendar).here) if seat.due_at else None,
         sentences=tuple(told[-LINES:]),
         earlier=max(0, len(told) - LINES),
         talk=_talk(here, look, seat.seat, moved),
-        link=f"{here.settings.address}/t/{here.desk.link_of(seat)}",
+        link=f"{here.settings.address}/t/{access.link_of(here, seat)}",
     )
 
 
-def _talk(here: House, look: Look, seat: int, moved: int) -> tuple[tuple[str, str], ...]:
+def _talk(here: House, look: Snapshot, seat: int, moved: int) -> tuple[tuple[str, str], ...]:
     with here.store.reading() as connection:
         return tuple((look.names[one.seat], one.text) for one in talk.since(connection, look.row.id, seat, moved))

@@ -27,7 +27,7 @@ class Plainly(EmailPolicy):
         return super().header_store_parse(name, str(value).replace("=?", "= ?"))
 
 
-class Order(Struct, frozen=True):
+class LetterOrder(Struct, frozen=True):
     """A letter that is owed: to whom, about what. One to a person, about no seat, has an empty table."""
 
     table: str
@@ -50,7 +50,7 @@ class Picture(Struct, frozen=True):
     png: bytes
 
 
-class Paper(Struct, frozen=True):
+class LetterContent(Struct, frozen=True):
     """What is written in a letter, and where it belongs.
 
     `id` is what this letter is known by, and `follows` the letters and mails before it, the one it answers last.
@@ -67,7 +67,7 @@ class Paper(Struct, frozen=True):
     picture: Picture | None = None
 
 
-def message(here: House, order: Order, paper: Paper) -> EmailMessage:
+def message(here: House, order: LetterOrder, paper: LetterContent) -> EmailMessage:
     """The letter, ready to be sent; a plain one has neither HTML nor picture."""
     made = EmailMessage(Plainly())
     made["From"] = Address("Depesche", addr_spec=here.settings.sender)
@@ -90,7 +90,7 @@ def message(here: House, order: Order, paper: Paper) -> EmailMessage:
     return made
 
 
-def _stoppable(here: House, order: Order, paper: Paper, made: EmailMessage) -> None:
+def _stoppable(here: House, order: LetterOrder, paper: LetterContent, made: EmailMessage) -> None:
     """What mail programs need for a button that stops such letters (RFC 2919, RFC 8058), and to tell complaints."""
     if not letter_kinds.of(order.kind).stops:
         return
@@ -108,7 +108,7 @@ def wishes(here: House, person: int) -> str:
     return f"{here.settings.address}/wishes/{here.links.wishes(person)}"
 
 
-def _dress(made: EmailMessage, paper: Paper) -> None:
+def _dress(made: EmailMessage, paper: LetterContent) -> None:
     made.add_alternative(_inliner().inline(paper.html), subtype="html")
     if paper.picture:
         part: Any = made.get_payload()[1]  # type: ignore[index]  # the HTML, just added

@@ -16,7 +16,7 @@ from service.people.letter_settings import Mode
 Fate = Literal["leaves", "gathered", "unwanted"]
 
 
-class Sort(Struct, frozen=True):
+class LetterKind(Struct, frozen=True):
     """What becomes of a sort of letters in each mode; whether it waits for quiet hours to end, and can be stopped."""
 
     turn: Fate = "leaves"
@@ -32,13 +32,13 @@ class Sort(Struct, frozen=True):
         return found
 
 
-ANSWER = Sort(none="leaves", stops=False)
-WELCOME = Sort(none="leaves")
-TURN = Sort(digest="gathered", reminders="unwanted", waits=True)
-REMINDER = Sort(waits=True)
-NEWS = Sort()
-FAREWELL = Sort(stops=False)  # the last of its table
-DIGEST = Sort(none="leaves", waits=True)  # written only of tables where its reader wants one
+ANSWER = LetterKind(none="leaves", stops=False)
+WELCOME = LetterKind(none="leaves")
+TURN = LetterKind(digest="gathered", reminders="unwanted", waits=True)
+REMINDER = LetterKind(waits=True)
+NEWS = LetterKind()
+FAREWELL = LetterKind(stops=False)  # the last of its table
+DIGEST = LetterKind(none="leaves", waits=True)  # written only of tables where its reader wants one
 
 SORTS = {
     "enter": ANSWER,
@@ -65,6 +65,6 @@ SORTS = {
 }
 
 
-def of(kind: str) -> Sort:
+def of(kind: str) -> LetterKind:
     """The sort of a letter; what follows a slash in its kind only tells it from others of that kind."""
     return SORTS.get(kind.partition("/")[0], NEWS)

@@ -11,25 +11,26 @@ from msgspec.structs import replace
 
 from engine import table as tables
 from engine.menu import Menu
-from service import timing
+from service import numbers, timing
 from service.accounts import bounces
 from service.house import House
-from service.tables import substitutes, talk
-from service.tables.desk import Look
+from service.store import book
+from service.tables import access, snapshots, substitutes, talk
+from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.text.languages import Said, in_game
 from service.timing import Clock
 from workers.incoming import mail_reports
-from workers.incoming.mail_reports import Report
+from workers.incoming.mail_reports import MailReport
 from workers.outgoing import answer_hints, envelopes, pictures
 from workers.outgoing.answer_hints import Hint
-from workers.outgoing.envelopes import Order, Paper, Picture
+from workers.outgoing.envelopes import LetterContent, LetterOrder, Picture
 
 ANSWERS = ("accepted", "refused")
 
 
-class Sheet(Struct, frozen=True):
+class LetterContext(Struct, frozen=True):
     """Everything a letter's templates may speak of."""
 
     kind: str
@@ -63,7 +64,7 @@ class Sheet(Struct, frozen=True):
     started: bool
     wishes: str
     about: str
-    report: tuple[mail_reports.Told, ...] = ()
+    report: tuple[mail_reports.ToldLine, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
     talk: tuple[tuple[str, str], ...] = ()
 
@@ -78,9 +79,9 @@ class Sheet(Struct, frozen=True):
         return bool(self.chapters) and self.chapters[0].start
 
 
-def write(here: House, order: Order) -> EmailMessage | None:
+def write(here: House, order: LetterOrder) -> EmailMessage | None:
     """The letter as it is right now; None where it has been overtaken and would only confuse."""
-    look = here.desk.look(order.table)
+    look = snapshots.look(here, order.table)
     if overtaken(look, order) or _reachable_again(here, look, order):
         return None
     game, voice = look.game, Voice(look.game, look.names, order.language, order.seat)
@@ -99,33 +100,34 @@ def write(here: House, order: Order) -> EmailMessage | None:
     return _message(here, order, sheet, scene, mail)
 
 
-def _about(look: Look, order: Order) -> int | None:
+def _about(look: Snapshot, order: LetterOrder) -> int | None:
     """The seat whose letters come back, where the letter says so."""
     kind, _, seat = order.kind.partition("/")
-    return int(seat) if kind == "unreachable" and seat.isdecimal() and int(seat) < len(look.seats) else None
+    return numbers.read(seat, len(look.seats) - 1) if kind == "unreachable" else None
 
 
-def _reachable_again(here: House, look: Look, order: Order) -> bool:
+def _reachable_again(here: House, look: Snapshot, order: LetterOrder) -> bool:
     about = _about(look, order)
-    return about is not None and about not in bounces.unreachable(here.desk, look.row.id)
+    return about is not None and about not in bounces.unreachable(here, look.row.id)
 
 
-def _answered(here: House, order: Order) -> tuple[str, Report | None]:
+def _answered(here: House, order: LetterOrder) -> tuple[str, MailReport | None]:
     """The mail that a letter answers: its own id, and what became of it."""
-    kind, _, number = order.kind.partition("/")
-    if kind not in ANSWERS or not number.isdecimal():
+    kind, _, name = order.kind.partition("/")
+    number = numbers.read(name)
+    if kind not in ANSWERS or number is None:
         return "", None
     with here.store.reading() as connection:
-        found = mail_reports.find(connection, int(number))
+        found = mail_reports.find(connection, number)
     return (str(found[0].message_id), found[1]) if found else ("", None)
 
 
-def _scores(look: Look) -> tuple[tuple[str, int], ...]:
+def _scores(look: Snapshot) -> tuple[tuple[str, int], ...]:
     standing = look.game.standing(look.table.state) if look.table.phase in ("playing", "over") else ()
     return tuple((name, own.score) for name, own in zip(look.names, standing, strict=False))
 
 
-def overtaken(look: Look, order: Order) -> bool:
+def overtaken(look: Snapshot, order: LetterOrder) -> bool:
     """Whether the moment this letter speaks of has passed."""
     seat = look.seats[order.seat]
     match order.kind.partition("/")[0]:
@@ -150,25 +152,25 @@ def overtaken(look: Look, order: Order) -> bool:
     return False
 
 
-def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | None, menu: Menu) -> Sheet:
+def _sheet(
+    here: House, look: Snapshot, order: LetterOrder, voice: Voice, scene: Scene | None, menu: Menu
+) -> LetterContext:
     seat = look.seats[order.seat]
-    calendar, box = timing.calendar(order.calendar), look.game.META
-    entries = chronicle.since_own_move(here.desk.entries(look), order.seat)
-    link = f"{here.settings.address}/t/{here.desk.link_of(seat)}"
-    return Sheet(
+    calendar, box, about = timing.calendar(order.calendar), look.game.META, _about(look, order)
+    entries = chronicle.since_own_move(snapshots.entries(here, look), order.seat)
+    link = f"{here.settings.address}/t/{access.link_of(here, seat)}"
+    return LetterContext(
         kind=order.kind.partition("/")[0],
         me=order.seat,
         name=seat.name,
         game=box.name,
         title=in_game(order.language, box.name, box.title),
         players=players(look.names),
-        organiser=look.names[0],
+        organiser=look.names[book.organiser(look.seats) or 0],
         seats=look.seats,
         to_move=tuple(one.name for one in look.seats if one.open_since is not None),
         chapters=tuple(chronicle.chapters(look.game, entries, voice, order.seat))[-60:],
-        hints=answer_hints.of(look.game, menu, look.names, voice, order.language),
-        example=answer_hints.example(look.game, menu, look.names, order.language),
-        commands=answer_hints.commands(look.table, order.seat, look.game, order.language),
+        **_answerable(look, order, voice, menu),
         places=tuple(sorted((place, look.names[number]) for number, place in enumerate(look.table.places))),
         board=board_text(scene) if scene else "",
         alt=voice.alt(scene.view) if scene else "",
@@ -177,7 +179,7 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         box=in_game(order.language, box.name, box.about),
         clock=look.clock,
         link=link,
-        answer=here.desk.address_of(seat),
+        answer=access.address_of(here, seat),
         free=_free(here, look),
         replay=f"{link}/replay",
         said=Said.read(order.said),
@@ -187,12 +189,21 @@ def _sheet(here: House, look: Look, order: Order, voice: Voice, scene: Scene | N
         started=scene is not None,
         wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
         talk=_talk(here, look, order.seat),
-        about="" if (about := _about(look, order)) is None else look.names[about],
+        about="" if about is None else look.names[about],
         scores=_scores(look) if look.table.phase == "over" else (),
     )
 
 
-def _talk(here: House, look: Look, seat: int) -> tuple[tuple[str, str], ...]:
+def _answerable(look: Snapshot, order: LetterOrder, voice: Voice, menu: Menu) -> dict[str, Any]:
+    """What the reader can answer, in words of his language."""
+    return {
+        "hints": answer_hints.of(look.game, menu, look.names, voice, order.language),
+        "example": answer_hints.example(look.game, menu, look.names, order.language),
+        "commands": answer_hints.commands(look.table, order.seat, look.game, order.language),
+    }
+
+
+def _talk(here: House, look: Snapshot, seat: int) -> tuple[tuple[str, str], ...]:
     """What others have said since the last letter; nothing for somebody who has not sat down with them."""
     if look.seats[seat].status == "invited":
         return ()
@@ -200,18 +211,20 @@ def _talk(here: House, look: Look, seat: int) -> tuple[tuple[str, str], ...]:
         return tuple((look.names[one.seat], one.text) for one in talk.untold(connection, look.row.id, seat))
 
 
-def _free(here: House, look: Look) -> tuple[tuple[str, str], ...]:
+def _free(here: House, look: Snapshot) -> tuple[tuple[str, str], ...]:
     """Whose seats are offered, and where to take them."""
     free = [seat for seat in look.seats if look.table.seats[seat.seat].offered]
-    return tuple((seat.name, f"{here.settings.address}/offer/{substitutes.link(here.desk, seat)}") for seat in free)
+    return tuple((seat.name, f"{here.settings.address}/offer/{substitutes.link(here, seat)}") for seat in free)
 
 
-def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None, mail: str = "") -> EmailMessage:
+def _message(
+    here: House, order: LetterOrder, sheet: LetterContext, scene: Scene | None, mail: str = ""
+) -> EmailMessage:
     order = replace(order, person=sheet.seats[order.seat].person or 0)
     env = environment(order.language)
     cid = f"{order.table}.{order.seq}.{order.seat}.board@{here.settings.mail_host}" if scene else ""
     own, follows = _thread(here, order, mail)
-    paper = Paper(
+    paper = LetterContent(
         subject=subject(sheet, order),
         id=own,
         text=env.get_template("mail/letter.txt").render(sheet=sheet),
@@ -225,13 +238,13 @@ def _message(here: House, order: Order, sheet: Sheet, scene: Scene | None, mail:
     return envelopes.message(here, order, paper)
 
 
-def subject(sheet: Sheet, order: Order) -> str:
+def subject(sheet: LetterContext, order: LetterOrder) -> str:
     """The same for every letter of a table, so that mail programs keep them together."""
     names = ", ".join(player.name for player in sheet.players if player.name)
     return f"{sheet.title}: {names} [{order.table[:6]}]"
 
 
-def _thread(here: House, order: Order, mail: str) -> tuple[str, tuple[str, ...]]:
+def _thread(here: House, order: LetterOrder, mail: str) -> tuple[str, tuple[str, ...]]:
     """A letter's id, and what it follows. The id derives from what it is about: sent twice it is recognisable.
 
     All letters follow the first, and one that answers a mail follows that mail.

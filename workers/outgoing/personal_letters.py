@@ -13,15 +13,16 @@ from sqlalchemy import Row, select
 from service import timing
 from service.house import House
 from service.store.schema import people
+from service.tables import snapshots
 from service.text.drawing import environment
 from service.text.languages import in_game
 from service.timing import HOUR
 from workers.outgoing import digest, envelopes
-from workers.outgoing.digest import Turn
-from workers.outgoing.envelopes import Order, Paper
+from workers.outgoing.digest import DigestTurn
+from workers.outgoing.envelopes import LetterContent, LetterOrder
 
 
-class Sheet(Struct, frozen=True):
+class PersonalLetterContext(Struct, frozen=True):
     """Everything the templates of such a letter may speak of."""
 
     kind: str
@@ -33,11 +34,11 @@ class Sheet(Struct, frozen=True):
     title: str = ""
     players: tuple[str, ...] = ()
     joined: bool = False
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[DigestTurn, ...] = ()
     more: int = 0
 
 
-def write(here: House, order: Order) -> EmailMessage | None:
+def write(here: House, order: LetterOrder) -> EmailMessage | None:
     """The letter as it is right now; None where it would come too late."""
     kind, _, rest = order.kind.partition("/")
     with here.store.reading() as connection:
@@ -46,7 +47,7 @@ def write(here: House, order: Order) -> EmailMessage | None:
     return _message(here, order, sheet) if sheet is not None else None
 
 
-def _enter(here: House, _: Order, person: Row[Any], at: str) -> Sheet | None:
+def _enter(here: House, _: LetterOrder, person: Row[Any], at: str) -> PersonalLetterContext | None:
     """The link to sign in, good for an hour."""
     until = int(at) + HOUR
     if here.now() >= until:
@@ -56,19 +57,19 @@ def _enter(here: House, _: Order, person: Row[Any], at: str) -> Sheet | None:
     return replace(_blank(here, person, "enter"), link=link, until=until_there)
 
 
-def _blank(here: House, person: Row[Any], kind: str) -> Sheet:
+def _blank(here: House, person: Row[Any], kind: str) -> PersonalLetterContext:
     """A sheet with what every such letter says of its reader."""
     zone = timing.calendar(person.calendar).zone.replace("_", " ")
-    return Sheet(kind, person.name, envelopes.wishes(here, person.id), zone)
+    return PersonalLetterContext(kind, person.name, envelopes.wishes(here, person.id), zone)
 
 
-def _confirm(here: House, order: Order, person: Row[Any], table: str) -> Sheet | None:
+def _confirm(here: House, order: LetterOrder, person: Row[Any], table: str) -> PersonalLetterContext | None:
     """Whether an address is right, asked before letters go to others; named is the table they would invite to."""
     if person.confirmed_at is not None:
         return None
     link = f"{here.settings.address}/confirm/{here.links.confirm(person.id, person.address)}"
     sheet = replace(_blank(here, person, "confirm"), link=link)
-    look = here.desk.look(table.partition("/")[0]) if table else None
+    look = snapshots.look(here, table.partition("/")[0]) if table else None
     if look is None:
         return sheet
     title = in_game(order.language, look.game.META.name, look.game.META.title)
@@ -78,7 +79,7 @@ def _confirm(here: House, order: Order, person: Row[Any], table: str) -> Sheet |
     return replace(sheet, title=title, players=names, joined=joined)
 
 
-def _digest(here: House, order: Order, person: Row[Any], _: str) -> Sheet | None:
+def _digest(here: House, order: LetterOrder, person: Row[Any], _: str) -> PersonalLetterContext | None:
     """The letter of the day; nothing where no table waits for its reader any more."""
     waiting = digest.waiting(here, person)
     turns = tuple(turn for seat in waiting[: digest.MOST] if (turn := digest.turn(here, seat, person, order.language)))
@@ -86,10 +87,10 @@ def _digest(here: House, order: Order, person: Row[Any], _: str) -> Sheet | None
     return replace(_blank(here, person, "digest"), turns=turns, more=more) if turns else None
 
 
-def _replaced(here: House, order: Order, person: Row[Any], seat: str) -> Sheet | None:
+def _replaced(here: House, order: LetterOrder, person: Row[Any], seat: str) -> PersonalLetterContext | None:
     """Who plays on in a seat that was somebody's; nothing where it is his again."""
     table, number = seat.split("/")[:2]
-    look = here.desk.look(table)
+    look = snapshots.look(here, table)
     if look.seats[int(number)].person == person.id:
         return None
     title, taker = in_game(order.language, look.game.META.name, look.game.META.title), look.names[int(number)]
@@ -99,10 +100,10 @@ def _replaced(here: House, order: Order, person: Row[Any], seat: str) -> Sheet |
 WRITERS = {"enter": _enter, "confirm": _confirm, "digest": _digest, "replaced": _replaced}
 
 
-def _message(here: House, order: Order, sheet: Sheet) -> EmailMessage:
+def _message(here: House, order: LetterOrder, sheet: PersonalLetterContext) -> EmailMessage:
     env = environment(order.language)
     words: Any = env.get_template("mail/personal.txt").module
-    paper = Paper(
+    paper = LetterContent(
         subject=" ".join(str(words.subject(sheet)).split()),
         id=f"<{order.person}.{order.kind.replace('/', '.')}@{here.settings.mail_host}>",
         text=env.get_template("mail/person.txt").render(sheet=sheet),

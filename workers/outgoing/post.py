@@ -17,14 +17,14 @@ from service import timing
 from service.accounts import bounces
 from service.house import House
 from service.people import letter_settings, vacations
-from service.people.letter_settings import Wishes
+from service.people.letter_settings import LetterSettings
 from service.store import book
 from service.store.schema import letters, people, seats
 from service.timing import Calendar
-from workers import answer
 from workers.incoming import bounce_reports
+from workers.jobs import answer
 from workers.outgoing import digest, letter_kinds, personal_letters
-from workers.outgoing.envelopes import Order
+from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
 
 log = structlog.get_logger()
@@ -133,7 +133,7 @@ def _unproven(here: House, row: Due) -> bool:
     return bool(row.table) and row.kind not in UNPROVEN and here.settings.confirms and row.confirmed_at is None
 
 
-def _wished(row: Due) -> Wishes:
+def _wished(row: Due) -> LetterSettings:
     return letter_settings.at_table(row.wishes, row.otherwise or "")
 
 
@@ -167,7 +167,9 @@ def _wait(here: House, row: Due, until: int) -> None:
 
 
 def _written(here: House, row: Due) -> EmailMessage | None:
-    order = Order(row.table or "", row.seq or 0, row.seat or 0, row.kind, row.address, row.name, row.language, row.said)
+    order = LetterOrder(
+        row.table or "", row.seq or 0, row.seat or 0, row.kind, row.address, row.name, row.language, row.said
+    )
     order = replace(order, person=row.person, plain=_wished(row).plain, calendar=row.calendar)
     try:
         message = write(here, order) if row.table else personal_letters.write(here, order)

@@ -46,7 +46,7 @@ class Answer(Struct, frozen=True):
     headers: Mapping[str, str] = {}
 
 
-class Kept(Struct, frozen=True):
+class Cacheable(Struct, frozen=True):
     """An answer that a program may have already: its tag, and how to make it if not."""
 
     tag: str
@@ -118,7 +118,7 @@ def _body(kind: Any) -> Any:
 
 
 def _answered(found: Any) -> Response:
-    if isinstance(found, Kept):
+    if isinstance(found, Cacheable):
         return _kept(found)
     answer = found if isinstance(found, Answer) else Answer(found)
     response = make_response(msgspec.json.encode(answer.what), answer.status)
@@ -126,7 +126,7 @@ def _answered(found: Any) -> Response:
     return response
 
 
-def _kept(found: Kept) -> Response:
+def _kept(found: Cacheable) -> Response:
     fresh = found.tag in request.if_none_match
     response = make_response(b"", 304) if fresh else make_response(msgspec.json.encode(found.make()))
     response.set_etag(found.tag)

@@ -21,14 +21,16 @@ from engine.options import describe
 from engine.refusal import Refused
 from service.accounts import confirming
 from service.people import register
-from service.tables.desk import Invited, Look, Opened, Place, Unknown
-from service.tables.opening import Who
+from service.tables import access, archive, opening, snapshots, submitting
+from service.tables.access import Place, Unknown
+from service.tables.opening import Invited, Opened, Who
+from service.tables.snapshots import Snapshot
 from service.text.drawing import Voice
 from service.text.languages import in_game, say
 from service.timing import Clock
 from service.web.api import openapi
 from service.web.api.json_types import Box, Choices, Heard, Judged, Moment, News, Refusal, Seen, Way
-from service.web.api.operations import Answer, Interface, Kept
+from service.web.api.operations import Answer, Cacheable, Interface
 from service.web.rendering import house, language
 
 api = Blueprint("api", __name__, url_prefix="/api/v1")
@@ -140,23 +142,23 @@ def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
     guests = [Invited(guest.name, guest.address, who=guest.who) for guest in body.players]
     clock = body.clock or body.pace
-    desk, spoken = house().desk, _spoken(body)
-    return Answer(desk.open_table(body.game, body.options, guests, clock, spoken, body.key, body.watched), 201)
+    here, spoken = house(), _spoken(body)
+    return Answer(opening.open_table(here, body.game, body.options, guests, clock, spoken, body.key, body.watched), 201)
 
 
 @interface.offers("GET", "/t/<link>", {200: Seen, 404: Refusal}, kept=True)
-def view(link: str) -> Kept:
+def view(link: str) -> Cacheable:
     """The table as this seat may see it, and what it may do."""
-    place = house().desk.find(link)
-    look = house().desk.look(place.table)
-    return Kept(_tag(place, look, look.seats), lambda: _seen(place, look))
+    place = access.find(house(), link)
+    look = snapshots.look(house(), place.table)
+    return Cacheable(_tag(place, look, look.seats), lambda: _seen(place, look))
 
 
 @interface.offers("GET", "/t/<link>/menu", {200: Choices, 404: Refusal}, asks=Words)
 def menu(link: str, asked: Words) -> Choices:
     """What this seat may do now, and with `said` how the words of a move go on."""
-    place = house().desk.find(link)
-    look = house().desk.look(place.table)
+    place = access.find(house(), link)
+    look = snapshots.look(house(), place.table)
     found = _menu(place, look)
     return Choices(
         length=look.row.length,
@@ -175,23 +177,23 @@ OFTEN = "as many moves a minute for each link as its host allows"
 @interface.offers("POST", "/t/<link>/sit", JUDGED, takes=Sitting, limited=OFTEN)
 def sit(link: str, body: Sitting) -> Answer:
     """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
-    place = house().desk.find(link)
+    place = access.find(house(), link)
     word = register.clean_nonce(body.nonce, place.link[:16])
-    confirming.by_seat(house().desk, place)
-    return _verdict(link, house().desk.submit(place, f"sit {word}", f"sit/{link}"))
+    confirming.by_seat(house(), place)
+    return _verdict(link, submitting.submit(house(), place, f"sit {word}", f"sit/{link}"))
 
 
 @interface.offers("POST", "/t/<link>/moves", JUDGED, takes=Command, limited=OFTEN)
 def submit(link: str, body: Command) -> Answer:
     """Hand a move in, or a command of the table such as undo: 200 accepted, 422 refused, 202 still being checked."""
-    place = house().desk.find(link)
-    return _verdict(link, house().desk.submit(place, body.move, body.key, body.seen))
+    place = access.find(house(), link)
+    return _verdict(link, submitting.submit(house(), place, body.move, body.key, body.seen))
 
 
 @interface.offers("GET", f"/t/<link>/submissions/<int(max={LARGEST}):number>", {200: Judged, 404: Refusal})
 def submission(link: str, number: int) -> Judged:
     """The verdict on a submission of this seat, for who was told 202."""
-    found = house().desk.heard(house().desk.find(link), number)
+    found = submitting.verdict_of(house(), access.find(house(), link), number)
     if found is None:
         raise Unknown("There is no submission {number} of this seat.", number=number)
     if found == "waiting":
@@ -200,28 +202,28 @@ def submission(link: str, number: int) -> Judged:
 
 
 @interface.offers("GET", "/t/<link>/events", {200: News, 404: Refusal}, asks=Since, kept=True)
-def events(link: str, asked: Since) -> Kept:
+def events(link: str, asked: Since) -> Cacheable:
     """What happened from one entry on, as this seat may hear it; after the end, all of it."""
-    place = house().desk.find(link)
-    look = house().desk.look(place.table)
-    return Kept(_tag(place, look, (_spoken(asked), asked.since, asked.limit)), lambda: _news(place, look, asked))
+    place = access.find(house(), link)
+    look = snapshots.look(house(), place.table)
+    return Cacheable(_tag(place, look, (_spoken(asked), asked.since, asked.limit)), lambda: _news(place, look, asked))
 
 
 @interface.offers("GET", f"/t/<link>/replay/<int(max={2**31 - 1}):seq>", {200: Moment, 404: Refusal}, asks=Eyes)
 def replay(link: str, seq: int, asked: Eyes) -> Moment:
     """The table as it was after one entry, as this seat could see it then; after the end as any seat could."""
-    place = house().desk.find(link)
-    look = house().desk.look(place.table)
+    place = access.find(house(), link)
+    look = snapshots.look(house(), place.table)
     if seq >= look.row.length:
         raise Unknown("There is no entry {seq} yet; the last one is {last}.", seq=seq, last=look.row.length - 1)
     seat = _eyes(place, look, asked)
-    then = house().desk.past(look, seq)
+    then = snapshots.past(house(), look, seq)
     begun = then.phase in ("playing", "over")
     (entry,) = _heard(Place(place.table, seat, link), look, seq, seq + 1, _spoken(asked))
     return Moment(
         seat=seat,
         phase=then.phase,
-        receipt=house().desk.receipt(look, seq),
+        receipt=snapshots.receipt(house(), look, seq),
         entry=entry,
         standing=look.game.standing(then.state) if begun else (),
         view=look.game.view(then.state, seat) if begun else None,
@@ -231,7 +233,7 @@ def replay(link: str, seq: int, asked: Eyes) -> Moment:
 @interface.offers("GET", "/t/<link>/log", {200: Export, 404: Refusal})
 def export(link: str) -> Export:
     """The log as this seat may keep it, for `depesche audit` and other verifiers."""
-    return house().desk.export(house().desk.find(link))
+    return archive.export_for(house(), access.find(house(), link))
 
 
 def _spoken(asked: Tongue | Since | Eyes | Opening) -> str:
@@ -259,13 +261,13 @@ def _box(game: Game, spoken: str) -> Box:
     )
 
 
-def _tag(place: Place, look: Look, besides: tuple[Any, ...]) -> str:
+def _tag(place: Place, look: Snapshot, besides: tuple[Any, ...]) -> str:
     """A tag that changes whenever the answer would."""
     shown = (look.row.head, look.row.phase, place.seat, *map(str, besides))
     return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:32]
 
 
-def _menu(place: Place, look: Look) -> Menu:
+def _menu(place: Place, look: Snapshot) -> Menu:
     """What this seat may do in the game; who has given it up, nothing more."""
     if place.seat is None or look.table.phase != "playing" or look.table.seats[place.seat].status == "resigned":
         return ()
@@ -276,7 +278,7 @@ def _listed(menu: Menu) -> tuple[str, ...]:
     return tuple(map(str, menus.moves(menu))) if menus.count(menu) <= LISTED else ()
 
 
-def _commands(place: Place, look: Look) -> tuple[str, ...]:
+def _commands(place: Place, look: Snapshot) -> tuple[str, ...]:
     found = tables.commands(look.table, place.seat) if place.seat is not None else ()
     return tuple(entry.verb for entry in found)
 
@@ -287,7 +289,7 @@ def _way(menu: Menu, said: list[str]) -> Way:
 
 
 def _verdict(link: str, submission: int) -> Answer:
-    verdict = house().desk.verdict(submission)
+    verdict = submitting.verdict(house(), submission)
     if verdict is None:
         later = url_for("api.submission", link=link, number=submission)
         return Answer(Judged(submission, None), 202, {"Location": later})
@@ -296,7 +298,7 @@ def _verdict(link: str, submission: int) -> Answer:
     return Answer(Judged(submission, True, verdict.seq))
 
 
-def _seen(place: Place, look: Look) -> Seen:
+def _seen(place: Place, look: Snapshot) -> Seen:
     begun = look.table.phase in ("playing", "over")
     menu = _menu(place, look)
     return Seen(
@@ -323,16 +325,16 @@ def _seen(place: Place, look: Look) -> Seen:
     )
 
 
-def _news(place: Place, look: Look, asked: Since) -> News:
+def _news(place: Place, look: Snapshot, asked: Since) -> News:
     end = min(asked.since + asked.limit, look.row.length)
     told = _heard(place, look, asked.since, end, _spoken(asked))
     return News(look.table.phase, look.row.length, look.row.head, max(end, asked.since), told)
 
 
-def _heard(place: Place, look: Look, first: int, end: int, spoken: str) -> tuple[Heard, ...]:
+def _heard(place: Place, look: Snapshot, first: int, end: int, spoken: str) -> tuple[Heard, ...]:
     """Entries as this seat may hear them, and all of them once the game is over."""
     voice = Voice(look.game, look.names, spoken, place.seat)
-    found = house().desk.entries(look, first, end) if first < end else []
+    found = snapshots.entries(house(), look, first, end) if first < end else []
     if look.table.phase != "over":
         found = [tables.redact(look.game, entry, place.seat) for entry in found]
     return tuple(
@@ -349,7 +351,7 @@ def _heard(place: Place, look: Look, first: int, end: int, spoken: str) -> tuple
     )
 
 
-def _eyes(place: Place, look: Look, asked: Eyes) -> int | None:
+def _eyes(place: Place, look: Snapshot, asked: Eyes) -> int | None:
     if asked.eyes is UNSET or asked.eyes == place.seat:
         return place.seat
     if look.table.phase != "over":

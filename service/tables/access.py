@@ -1,0 +1,99 @@
+"""Access to a table: where a link or a reply address leads, and the links and addresses of a seat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import Connection, select, update
+
+from engine.refusal import Refused
+from service import links, numbers
+from service.house import House
+from service.links import hashed
+from service.store.book import Found
+from service.store.schema import people, seats, tables
+from service.tables import gallery
+
+
+class Unknown(Refused):
+    """A link or a table that does not exist."""
+
+
+class Place(Struct, frozen=True):
+    """Where a link leads: to a seat at a table, or to a spectator's place (seat None)."""
+
+    table: str
+    seat: int | None
+    link: str
+
+
+def find(house: House, link: str) -> Place:
+    """The place this link leads to."""
+    with house.store.reading() as connection:
+        seat = connection.execute(select(seats.c.table, seats.c.seat).where(seats.c.link == hashed(link)))
+        found = seat.one_or_none()
+        if found:
+            return Place(found.table, found.seat, link)
+        table = gallery.table_of(connection, link) or _watched(connection, link)
+        if table:
+            return Place(table, None, link)
+    if link.startswith(gallery.PREFIX):
+        raise Unknown("This game is not shown in the gallery any more; please choose another one there.")
+    raise Unknown("This link leads nowhere; please use the newest letter you have from this table.")
+
+
+def _watched(connection: Connection, link: str) -> str | None:
+    wanted = select(tables.c.id, tables.c.watched).where(tables.c.watch == hashed(link))
+    found = connection.execute(wanted).one_or_none()
+    if found and not found.watched:
+        raise Unknown("Spectators are not allowed at this table; ask one of its players how it goes.")
+    return found.id if found else None
+
+
+def player(place: Place) -> int:
+    """The seat of this place; a spectator is refused."""
+    if place.seat is None:
+        raise Refused("This link is for looking on; only players can do this.")
+    return place.seat
+
+
+def answered(house: House, token: str) -> Place:
+    """The seat that a reply address belongs to: `table.seat.proof`."""
+    table, number = links.subject(token, 2)
+    wanted = select(seats).where(seats.c.table == table, seats.c.seat == numbers.read(number))
+    with house.store.reading() as connection:
+        seat = connection.execute(wanted).one_or_none()
+    if seat is None or not links.same(house.links.answer(table, seat.seat, seat.link_number), token.lower()):
+        raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
+    return Place(table, seat.seat, link_of(house, seat))
+
+
+def link_of(house: House, seat: Found) -> str:
+    """The link of a seat, made again."""
+    return house.links.seat(seat.table, seat.seat, seat.link_number)
+
+
+def address_of(house: House, seat: Found) -> str:
+    """The reply address of a seat."""
+    return f"play+{house.links.answer(seat.table, seat.seat, seat.link_number)}@{house.settings.mail_host}"
+
+
+def owner(house: House, place: Place) -> str:
+    """The e-mail address of the player in this seat; empty where there is none."""
+    joined = seats.join(people, people.c.id == seats.c.person)
+    own = select(people.c.address).select_from(joined).where(_is(place))
+    with house.store.reading() as connection:
+        return str(connection.execute(own).scalar_one_or_none() or "")
+
+
+def speak(house: House, place: Place, language: str) -> None:
+    """Write to the player in this seat in this language from now on."""
+    holder = select(seats.c.person).where(_is(place))
+    with house.store.writing() as connection:
+        spoken = update(people).where(people.c.id == holder.scalar_subquery())
+        connection.execute(spoken.values(language=language))
+
+
+def _is(place: Place) -> Any:
+    return (seats.c.table == place.table) & (seats.c.seat == place.seat)

@@ -1,0 +1,18 @@
+"""A person in a seat: nobody holds two seats of a table, and no two players have one name."""
+
+from __future__ import annotations
+
+from engine.refusal import Refused
+from service.store import book
+from service.tables.clerk import LockedTable
+
+
+def refuse_twice(locked: LockedTable, seat: int, person: int, name: str) -> None:
+    """Refuse a person who plays at this table already, and a name that another player has."""
+    for other in book.seats_of(locked.connection, locked.row.id):
+        if other.seat == seat:
+            continue
+        if other.person == person and other.status in ("taken", "invited"):
+            raise Refused("You have a seat at this table already; its link is in the letter you have from it.")
+        if other.name.casefold() == name.casefold():
+            raise Refused("Somebody at this table is called {name} already; please take another name.", name=name)

@@ -1,0 +1,63 @@
+"""A table as it is now or was after an earlier entry, read without a lock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from engine import catalogue, log
+from engine.game import Game
+from engine.record import Table
+from service import timing
+from service.house import House
+from service.store import book
+from service.tables import positions
+from service.tables.access import Unknown
+from service.timing import Clock
+
+
+class Snapshot(Struct, frozen=True):
+    """A table at one moment: its row, its seats, its game, and the position."""
+
+    row: Any
+    seats: tuple[Any, ...]
+    game: Game
+    table: Table
+    names: tuple[str, ...]
+
+    @property
+    def clock(self) -> Clock:
+        return timing.read(self.table.clock, self.row.pace)
+
+
+def look(house: House, table: str) -> Snapshot:
+    """The table as it is now."""
+    with house.store.reading() as connection:
+        row = book.find(connection, table)
+        if row is None:
+            raise Unknown("There is no such table.")
+        sitting = tuple(book.seats_of(connection, table))
+        names = tuple(seat.name for seat in sitting)
+        position = positions.current(house.caches, connection, row)
+        return Snapshot(row, sitting, catalogue.find(row.game), position, names)
+
+
+def past(house: House, look: Snapshot, seq: int) -> Table:
+    """The table as it was after entry `seq`."""
+    if seq + 1 >= look.row.length:
+        return look.table
+    with house.store.reading() as connection:
+        return positions.before(house.caches, connection, look.row, seq + 1)
+
+
+def entries(house: House, look: Snapshot, first: int = 0, end: int | None = None) -> list[log.Entry[Any]]:
+    """The entries of a table from `first` up to, not including, `end`."""
+    with house.store.reading() as connection:
+        return positions.entries(connection, look.game, look.row.id, first, look.row.length if end is None else end)
+
+
+def receipt(house: House, look: Snapshot, seq: int) -> str:
+    """The hash of the chain after entry `seq`."""
+    with house.store.reading() as connection:
+        return str(book.entries_of(connection, look.row.id, seq, seq + 1)[0].hash)
