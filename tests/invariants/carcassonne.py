@@ -48,7 +48,7 @@ def check_features(state):
 def check_leads(state, rules):
     """No two leaders of a feature differ in strength."""
     for feature in state.features.values():
-        strengths = dict.fromkeys(leaders(rules, feature), 0)
+        strengths = dict.fromkeys(leaders(state, rules, feature), 0)
         for figure in feature.figures:
             if figure.seat in strengths:
                 strengths[figure.seat] += rules.strength[figure.kind]

@@ -4,8 +4,8 @@ from engine import chance, menu, options
 from engine import game as games
 from engine.games import carcassonne
 from engine.games.carcassonne import land
-from engine.games.carcassonne.boxes import rules_of
-from engine.games.carcassonne.state import Began, Figure, TileDrawn, TilePlaced, TurnBegan
+from engine.games.carcassonne.boxes import Began, rules_of
+from engine.games.carcassonne.state import Figure, TileDrawn, TilePlaced, TurnBegan
 
 QUIET = {"messages": False}
 
