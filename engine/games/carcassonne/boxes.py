@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import fields
 
-from engine.games.carcassonne import abbot, fairy, inns, messages, river, state, traders
+from engine.games.carcassonne import abbot, fairy, inns, messages, river, state, traders, wind_roses
 from engine.games.carcassonne.expansion import Box, Rules, apart, united
 
 BOXES: tuple[Box, ...] = (
@@ -18,6 +18,7 @@ BOXES: tuple[Box, ...] = (
     traders.BOX,
     river.BOX,
     fairy.BOX,
+    wind_roses.BOX,
     abbot.BOX,
 )
 """In the order in which pages list them and in which they are asked; the abbot plants gardens on everybody's tiles."""
