@@ -45,8 +45,8 @@ class Piece(Struct, frozen=True, eq=False):
     """A tile in one turn: its segments, and what it shows its four neighbours.
 
     `joins` names for each side the segments along it clockwise, `meets` the same as the neighbour sees them, and
-    `codes` is what the side asks of the cell beyond it. Two cities that reach one side make it `shared`; a tile that
-    `closes` ends whatever it touches. `signs` are the marks of the whole tile.
+    `codes` is what the side asks of the cell beyond it. Two cities or fields on one side make the tile `shared`; one
+    that `closes` ends whatever it touches. `signs` are the marks of the whole tile.
     """
 
     segments: tuple[Segment, ...]
@@ -97,7 +97,7 @@ def _piece(row: dict[str, Any], turn: int) -> Piece:
         locals={segment.token: place for place, segment in enumerate(segments)},
         enclosed=tuple(place for place, segment in enumerate(segments) if segment.kind in ENCLOSED),
         signs=frozenset(row.get("signs", ())),
-        shared=any(kind == "city" and len(along) > 1 for kind, along in zip(kinds, joins, strict=True)),
+        shared=any(kind in ("city", "field") and len(along) > 1 for kind, along in zip(kinds, joins, strict=True)),
         closes=closes,
     )
 
@@ -157,7 +157,7 @@ def _along(segments: Sequence[Segment], kind: str, side: int) -> tuple[int, ...]
             return (at("field", first), at("road", side), at("field", last))
         case "river":
             return (at("field", first), at("field", last))
-    return (at("field", first),)
+    return tuple(dict.fromkeys((at("field", first), at("field", last))))
 
 
 def _looks(piece: Piece) -> object:

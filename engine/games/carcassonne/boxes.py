@@ -9,7 +9,19 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import fields
 
-from engine.games.carcassonne import abbot, fairy, inns, messages, river, state, traders, wind_roses
+from engine.games.carcassonne import (
+    abbot,
+    big_top,
+    fairy,
+    hills_sheep,
+    inns,
+    messages,
+    river,
+    state,
+    traders,
+    watchtowers,
+    wind_roses,
+)
 from engine.games.carcassonne.expansion import Box, Rules, apart, united
 
 BOXES: tuple[Box, ...] = (
@@ -19,6 +31,9 @@ BOXES: tuple[Box, ...] = (
     river.BOX,
     fairy.BOX,
     wind_roses.BOX,
+    watchtowers.BOX,
+    hills_sheep.BOX,
+    big_top.BOX,
     abbot.BOX,
 )
 """In the order in which pages list them and in which they are asked; the abbot plants gardens on everybody's tiles."""

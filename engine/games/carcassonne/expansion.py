@@ -42,7 +42,8 @@ class Box(Protocol):
     `supply` adds figures to everybody's; `strength` says what a figure counts for the lead; `followers` where it may be
     placed on the tile just laid; `bystanders` are no meeples; beside `passable` ones a feature still counts as free.
 
-    `verbs` and `steps` are the moves and errands that are its own, `events` what they lead to.
+    `verbs` and `steps` are the moves and errands that are its own, `events` what they lead to. An errand `inside` a
+    scoring round does not end it.
     `kinds` are features of its own, in the order in which they are counted at the end.
     """
 
@@ -62,6 +63,7 @@ class Box(Protocol):
     kinds: tuple[str, ...] = ()
     verbs: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
     events: Mapping[type, Callable[[State, Any], State]] = {}
 
     # Before the game.

@@ -31,7 +31,7 @@ class FairyMoved(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 def moved(state: State, event: FairyMoved) -> State:
-    part = replace(part_of(state), step="score")
+    part = replace(part_of(state), step="between")
     return replace(state, fairy=event.figure, work=on_top(state, part))
 
 

@@ -69,8 +69,8 @@ def _joined(
             continue
         first, beyond = other.first, PIECES[other.tile][other.turn]
         mine, theirs = piece.joins[side], beyond.meets[side - 2]
-        crossing = (shared or beyond.shared) and piece.edges[side] == "c"
-        for place, there in _crossing(mine, theirs, spare) if crossing else zip(mine, theirs, strict=True):
+        whole = not (shared or beyond.shared) or (len(mine) == len(theirs) and piece.edges[side] != "c")
+        for place, there in zip(mine, theirs, strict=True) if whole else _halved(mine, theirs, spare):
             root = segment = first + there
             while root in parents:
                 root = parents[root]
@@ -80,8 +80,8 @@ def _joined(
     return joined, spare
 
 
-def _crossing(mine: tuple[int, ...], theirs: tuple[int, ...], spare: dict[int, int]) -> Iterable[tuple[int, int]]:
-    """Where two cities share a side, each of them goes on with all that lies beyond it."""
+def _halved(mine: tuple[int, ...], theirs: tuple[int, ...], spare: dict[int, int]) -> Iterable[tuple[int, int]]:
+    """Where two cities share a side, each of them goes on with all that lies beyond it; so do fields."""
     for number, place in enumerate(mine):
         spare[place] = spare.get(place, 0) + 2 * len(theirs) - 1 - (0 if number else len(theirs))
     return itertools.product(mine, theirs)
@@ -231,8 +231,7 @@ def taken_back(state: State, figures: tuple[Figure, ...]) -> State:
 
 def root_of(state: State, figure: Figure) -> int:
     """The feature a figure stands on."""
-    laid = state.tiles[figure.cell]
-    return find(state.parents, laid.first + PIECES[laid.tile][laid.turn].locals[figure.segment])
+    return root_at(state, figure.cell, figure.segment)
 
 
 def cells_of(state: State, feature: Feature) -> list[str]:
@@ -244,6 +243,18 @@ def cells_of(state: State, feature: Feature) -> list[str]:
 def near_to(cell: str) -> tuple[str, ...]:
     """A cell and the eight round it."""
     return (cell, *around(cell))
+
+
+def has_place(state: State, cell: str, token: str) -> bool:
+    """Whether there is such a segment on the tile of a cell."""
+    laid = state.tiles.get(cell)
+    return laid is not None and token in PIECES[laid.tile][laid.turn].locals
+
+
+def root_at(state: State, cell: str, token: str) -> int:
+    """The feature of the segment of that name on a cell."""
+    laid = state.tiles[cell]
+    return find(state.parents, laid.first + PIECES[laid.tile][laid.turn].locals[token])
 
 
 def signs_at(state: State, cell: str) -> frozenset[str]:

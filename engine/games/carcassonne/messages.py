@@ -131,7 +131,10 @@ def _counted_and_back(state: State, figure: Figure, rules: Rules) -> MessagePerf
     feature = state.features[root_of(state, figure)]
     points = 0
     alone = replace(feature, figures=(figure,))
-    if figure.seat in scoring.leaders(state, rules, feature):
+    paid = scoring.without_lead(state, rules, alone, "message")
+    if paid is not None:
+        points = sum(award.points for award in paid)
+    elif figure.seat in scoring.leaders(state, rules, feature):
         points = scoring.points_for(state, rules, feature, figure.seat, "message")
         points += sum(
             award.points for box in rules.hooks["bonus"] for award in box.bonus(state, rules, alone, "message")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.game import Meta, Standing
@@ -12,6 +14,7 @@ from engine.games.carcassonne import inns, scoring
 from engine.games.carcassonne.board import FITS, PIECES, WAYS, Args, spots
 from engine.games.carcassonne.boxes import Began, Options, rules_of, wants
 from engine.games.carcassonne.expansion import Rules, laid
+from engine.games.carcassonne.land import root_of
 from engine.games.carcassonne.state import (
     BonusCounted,
     Errand,
@@ -178,12 +181,14 @@ def decide(state: State, seat: int, move: Move, chance: Chance) -> Sequence[Stru
 def _figure(state: State, seat: int, kind: str, token: str) -> Figure:
     """The figure that a move puts on the table: on the tile just laid, unless another cell is named."""
     cell, _, segment = token.rpartition("/")
-    cell = cell or part_of(state).cell
+    cell, way = cell or part_of(state).cell, ""
     laid = state.tiles[cell]
-    if segment in PIECES[laid.tile][laid.turn].locals:
-        return Figure(seat, kind, cell, segment)
-    segment, _, way = segment.rpartition("-")
-    return Figure(seat, kind, cell, segment, way)
+    if segment not in PIECES[laid.tile][laid.turn].locals:
+        segment, _, way = segment.rpartition("-")
+    figure = Figure(seat, kind, cell, segment, way)
+    taken = {other.place for other in state.features[root_of(state, figure)].figures}
+    ways = itertools.chain((way,), map(str, itertools.count(2)))
+    return next(one for one in (replace(figure, way=way) for way in ways) if one.place not in taken)
 
 
 def waits(state: State) -> bool:
@@ -200,7 +205,9 @@ def upkeep(state: State, chance: Chance) -> Struct | None:
         return None
     work, rules = state.work[-1], rules_of(state.options)
     if isinstance(work, Errand):
-        return _close(state, rules, chance) or rules.steps[work.step].errand(state, rules, work, chance)
+        box = rules.steps[work.step]
+        closed = None if work.step in box.inside else _close(state, rules, chance)
+        return closed or box.errand(state, rules, work, chance)
     return STEPS[work.step](state, work, rules, chance)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -90,21 +90,25 @@ def settled(state: State, rules: Rules, root: int, moment: Moment) -> FeatureSco
     return FeatureScored(root, feature.kind, figures[0].cell, paid, figures, moment == "final")
 
 
-def awards(state: State, rules: Rules, feature: Feature, moment: Moment) -> list[Award]:
+def awards(state: State, rules: Rules, feature: Feature, moment: Moment) -> Sequence[Award]:
     """What a feature brings to all its leaders, and what comes beside it."""
-    awards = list(_own_awards(state, rules, feature, moment))
+    paid = without_lead(state, rules, feature, moment)
+    if paid is not None:
+        return paid
+    lead = leaders(state, rules, feature)
+    awards = [Award(seat, points_for(state, rules, feature, seat, moment), feature.kind) for seat in lead]
     for box in rules.hooks["bonus"]:
         awards += box.bonus(state, rules, feature, moment)
     return awards
 
 
-def _own_awards(state: State, rules: Rules, feature: Feature, moment: Moment) -> Iterable[Award]:
+def without_lead(state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...] | None:
+    """The awards of a feature of a box, where the lead does not matter and nothing comes beside them."""
     for box in rules.hooks["paid"]:
         paid = box.paid(state, rules, feature, moment)
         if paid is not None:
             return paid
-    lead = leaders(state, rules, feature)
-    return [Award(seat, points_for(state, rules, feature, seat, moment), feature.kind) for seat in lead]
+    return None
 
 
 def scored(state: State, event: FeatureScored) -> State:

@@ -26,8 +26,8 @@ def table(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=None, 
 
 
 def figure(text):
-    seat, kind, place = text.split()
-    return Figure(int(seat), kind, *place.split("/"))
+    seat, kind, place, *way = text.split()
+    return Figure(int(seat), kind, *place.split("/"), *way)
 
 
 class Game:

@@ -16,9 +16,15 @@ BOXES = {
 }
 
 
+FIRST = ("inns_cathedrals", "traders_builders", "abbot", "river")
+MORE = ("wind_roses", "watchtowers", "hills_sheep", "big_top")
 FURTHER = {
     "wind roses": {"wind_roses": True},
     "wind roses by the river": {"wind_roses": True, "river": True, "traders_builders": True},
+    "watchtowers": {"watchtowers": True, "inns_cathedrals": True},
+    "big top": {"big_top": True, "abbot": True},
+    "hills": {"hills_sheep": True},
+    "all with the first ones": dict.fromkeys((*FIRST, *MORE), True),
 }
 
 

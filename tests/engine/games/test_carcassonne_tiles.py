@@ -14,6 +14,9 @@ def test_the_boxes_hold_what_they_should():
         "traders_builders": 24,
         "river": 12,
         "wind_roses": 6,
+        "watchtowers": 12,
+        "big_top": 20,
+        "hills_sheep": 18,
     }
 
 
@@ -46,8 +49,10 @@ def test_every_side_belongs_to_one_thing_and_every_half_side_to_at_most_one_fiel
 
 
 def shared(piece, side):
-    """How many cities reach a side: one, unless two of them share it."""
-    return max(1, sum(s.kind == "city" and side in s.ends for s in piece.segments))
+    """How many cities, or fields without a road between them, reach a side: one, unless two of them share it."""
+    reach = {"city": {side}, "field": {2 * side, 2 * side + 1}}
+    kind = {"c": "city", "f": "field"}.get(piece.edges[side])
+    return max(1, sum(s.kind == kind and not reach[kind].isdisjoint(s.ends) for s in piece.segments))
 
 
 @pytest.mark.parametrize("tile", PIECES)
