@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from random import Random
 
 import pytest
 
 from engine import catalogue
 from engine import game as games
+from engine.games.carcassonne import boxes
 from tests.engine import test_contract as contract
 from tests.engine.cases import Case
 
 SEED = contract.SEEDS[0]
 BOXES = ("messages", "inns_cathedrals", "traders_builders", "abbot", "river", "fairy")
+MORE = tuple(box.option for box in boxes.BOXES if box.option not in BOXES)
 
 
 def kurier() -> Iterator[tuple[int, dict[str, str]]]:
@@ -30,9 +33,15 @@ def turfmaster() -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def carcassonne() -> Iterator[tuple[int, dict[str, str]]]:
-    """Every combination of boxes."""
+    """Every combination of the boxes the game began with, each of the others alone, and mixtures of all."""
     for number, switches in enumerate(itertools.product(("on", "off"), repeat=len(BOXES))):
         yield 2 + number % 4, dict(zip(BOXES, switches, strict=True))
+    for number, box in enumerate(MORE):
+        yield 2 + number % 4, {box: "on", "messages": "off"}
+    for number in range(12):
+        mixed = Random(number)
+        yield 2 + number % 5, {box: mixed.choice(("on", "off")) for box in (*BOXES, *MORE)} | {"inns_cathedrals": "on"}
+    yield 3, dict.fromkeys((*BOXES, *MORE), "on")
     yield 6, dict.fromkeys(BOXES, "on")
     yield 3, {**dict.fromkeys(BOXES, "on"), "figures": "own_turn"}
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 from engine.games.carcassonne.board import MESSAGES
 from engine.games.carcassonne.boxes import rules_of
-from engine.games.carcassonne.land import root_of
+from engine.games.carcassonne.land import root_of, signs_at
 from engine.games.carcassonne.scoring import leaders
 from engine.games.carcassonne.state import Errand, Part, standing_figures
 
@@ -16,6 +16,9 @@ def check(state):
     check_features(state)
     check_leads(state, rules)
     check_messages(state)
+    check_circus(state)
+    check_flocks(state)
+    assert 0 <= state.buried <= sum(map(len, state.bags))
     assert all(award.points > 0 for award in state.owed)
     assert all(step >= 0 for steps in state.track for step in steps)
 
@@ -41,14 +44,14 @@ def check_figures(state, rules):
 def check_features(state):
     for root, feature in state.features.items():
         assert root not in state.parents
-        assert feature.open >= 0
+        assert feature.open >= 0, feature
         assert len(set(feature.tiles)) == len(feature.tiles)
 
 
 def check_leads(state, rules):
     """No two leaders of a feature differ in strength."""
     for feature in state.features.values():
-        strengths = dict.fromkeys(leaders(rules, feature), 0)
+        strengths = dict.fromkeys(leaders(state, rules, feature), 0)
         for figure in feature.figures:
             if figure.seat in strengths:
                 strengths[figure.seat] += rules.strength[figure.kind]
@@ -60,3 +63,22 @@ def check_messages(state):
     if state.options.messages:
         held = [errand.number for errand in state.work if isinstance(errand, Errand) and errand.number]
         assert sorted(held + list(state.pile.unseen) + list(state.pile.seen)) == list(MESSAGES)
+
+
+def check_circus(state):
+    """Every token is in the box or was turned over once for one of the circus tiles."""
+    if state.options.big_top:
+        circuses = sum("circus" in signs_at(state, cell) for cell in state.tiles)
+        assert len(state.animals) >= 16 - circuses
+        assert not state.tent or "circus" in signs_at(state, state.tent)
+        for feature in state.features.values():
+            assert feature.kind != "acrobats" or len(feature.figures) <= 3
+
+
+def check_flocks(state):
+    """Every flock has a shepherd, every shepherd who has drawn a flock, and there are eighteen tokens."""
+    shepherds = {figure.place for figure in standing_figures(state) if figure.kind == "shepherd"}
+    assert state.phase != "playing" or set(state.flocks) <= shepherds
+    counted = Counter(value for sheep in state.flocks.values() for value in sheep)
+    assert all(counted[value] <= number for value, number in {1: 4, 2: 5, 3: 5, 4: 2}.items())
+    assert set(counted) <= {1, 2, 3, 4}

@@ -14,7 +14,7 @@ from tests.engine.games.test_carcassonne_busy import EVERYTHING, crowded
 
 NAMES = ["Anna", "Bartholomäus", "Chiara <&>"]
 SILENT = {"BuilderRoused", "FigureWithheld", "MessageReturned", "PartEnded", "RoundClosed"}
-SILENT |= {"SecondTileOffered", "TileDrawn", "TurnBegan"}
+SILENT |= {"SecondTileOffered", "TileDrawn", "TurnBegan", "FlockStirred"}
 
 
 def scene(state, seat):

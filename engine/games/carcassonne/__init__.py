@@ -1,5 +1,6 @@
 """Carcassonne with The Messages and the boxes that go with it: lay the land, and claim it."""
 
+from engine.games.carcassonne.boxes import State
 from engine.games.carcassonne.changes import Event, evolve
 from engine.games.carcassonne.rules import (
     META,
@@ -10,7 +11,6 @@ from engine.games.carcassonne.rules import (
     standing,
     upkeep,
 )
-from engine.games.carcassonne.state import State
 from engine.games.carcassonne.view import View, hear, redeal, view
 
 __all__ = [

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.board import DATA, ENCLOSED, GARDEN, gardens_of
-from engine.games.carcassonne.expansion import Deck, Expansion, Rules
+from engine.games.carcassonne.expansion import Box, Deck, Rules
 from engine.games.carcassonne.land import root_of, taken_back
 from engine.games.carcassonne.state import (
     Award,
     Figure,
+    Part,
     State,
     awarded,
     find_figure,
@@ -29,12 +33,6 @@ class AbbotRecalled(Struct, frozen=True, omit_defaults=True, tag=True):
     awards: tuple[Award, ...]
 
 
-def deck(deck: Deck) -> Deck:
-    """§8.2: some copies of tiles show a garden."""
-    gardens = {name: number for box in DATA["tiles"] for name, number in gardens_of(box).items()}
-    return Deck(deck.start, tuple(_planted(bag, gardens) for bag in deck.bags))
-
-
 def _planted(bag: tuple[str, ...], gardens: dict[str, int]) -> tuple[str, ...]:
     left, planted = dict(gardens), list[str]()
     for tile in bag:
@@ -44,33 +42,37 @@ def _planted(bag: tuple[str, ...], gardens: dict[str, int]) -> tuple[str, ...]:
     return tuple(planted)
 
 
-def act(state: State, seat: int, rules: Rules) -> Choice | None:
-    own = [figure for figure in standing_figures(state) if figure.seat == seat and figure.kind == "abbot"]
-    return Choice("recall", tuple((figure.place,) for figure in own), "8.3") if own else None
-
-
-def decide(state: State, seat: int, move: Move, rules: Rules) -> list[Struct]:
-    figure = find_figure(state, move.args[0])
-    feature = state.features[root_of(state, figure)]
-    awards = (Award(seat, scoring.worth(state, rules, feature), feature.kind),)
-    for hook in rules.hooks["bonus"]:
-        awards += hook(state, feature)
-    return [AbbotRecalled(figure, awards)]
-
-
 def recalled(state: State, event: AbbotRecalled) -> State:
     """§8.4: a scoring round of its own, before the features are scored."""
     part = replace(part_of(state), step="between")
     return awarded(taken_back(replace(state, work=on_top(state, part)), (event.figure,)), event.awards)
 
 
-BOX = Expansion(
-    option="abbot",
-    supply={"abbot": 1},
-    strength={"abbot": 1},
-    followers={"abbot": ENCLOSED},
-    deck=deck,
-    act=act,
-    decide={"recall": decide},
-    evolve={AbbotRecalled: recalled},
-)
+class Abbot(Box):
+    option = "abbot"
+    about = "The abbot, and gardens on some of the tiles (§8)"
+    supply = {"abbot": 1}
+    strength = {"abbot": 1}
+    followers = {"abbot": ENCLOSED}
+    verbs = ("recall",)
+    events = {AbbotRecalled: recalled}
+
+    def deck(self, deck: Deck) -> Deck:
+        """§8.2: some copies of tiles show a garden."""
+        gardens = {name: number for box in DATA["tiles"] for name, number in gardens_of(box).items()}
+        return replace(deck, bags=tuple(_planted(bag, gardens) for bag in deck.bags))
+
+    def act(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
+        own = [figure for figure in standing_figures(state) if figure.seat == seat and figure.kind == "abbot"]
+        return Choice("recall", tuple((figure.place,) for figure in own), "8.3") if own else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        figure = find_figure(state, move.args[0])
+        feature = state.features[root_of(state, figure)]
+        awards: tuple[Award, ...] = (Award(seat, scoring.worth(state, rules, feature, "recalled"), feature.kind),)
+        for box in rules.hooks["bonus"]:
+            awards += box.bonus(state, rules, feature, "recalled")
+        return [AbbotRecalled(figure, awards)]
+
+
+BOX = Abbot()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -31,7 +32,7 @@ Args = tuple[str, ...]
 
 
 class Segment(Struct, frozen=True):
-    """A piece of road, city or field on one tile, or its cloister or garden; `cities` are those a field touches."""
+    """A piece of road, city or field on one tile, or a place on it; `cities` are those a field touches."""
 
     token: str
     kind: str
@@ -44,7 +45,8 @@ class Piece(Struct, frozen=True, eq=False):
     """A tile in one turn: its segments, and what it shows its four neighbours.
 
     `joins` names for each side the segments along it clockwise, `meets` the same as the neighbour sees them, and
-    `codes` is what the side asks of the cell beyond it.
+    `codes` is what the side asks of the cell beyond it. Two cities or fields on one side make the tile `shared`; one
+    that `closes` ends whatever it touches. `signs` are the marks of the whole tile.
     """
 
     segments: tuple[Segment, ...]
@@ -55,6 +57,9 @@ class Piece(Struct, frozen=True, eq=False):
     rivers: tuple[str, ...]
     locals: dict[str, int]
     enclosed: tuple[int, ...]
+    signs: frozenset[str]
+    shared: bool
+    closes: bool
 
 
 def tiles_of(box: str) -> dict[str, int]:
@@ -80,7 +85,8 @@ def _piece(row: dict[str, Any], turn: int) -> Piece:
     segments = _named([*_built(row, quarter), *_fields(row, quarter)])
     rivers = tuple(_turned(word, quarter) for word in row.get("rivers", ()))
     kinds = [_side_kind(segments, rivers, side) for side in range(4)]
-    joins = tuple(_along(segments, kinds[side], side) for side in range(4))
+    closes = bool(row.get("closes"))
+    joins = tuple(() if closes else _along(segments, kinds[side], side) for side in range(4))
     return Piece(
         segments=segments,
         edges="".join(EDGES[kind] for kind in kinds),
@@ -90,6 +96,9 @@ def _piece(row: dict[str, Any], turn: int) -> Piece:
         rivers=rivers,
         locals={segment.token: place for place, segment in enumerate(segments)},
         enclosed=tuple(place for place, segment in enumerate(segments) if segment.kind in ENCLOSED),
+        signs=frozenset(row.get("signs", ())),
+        shared=any(kind in ("city", "field") and len(along) > 1 for kind, along in zip(kinds, joins, strict=True)),
+        closes=closes,
     )
 
 
@@ -99,17 +108,20 @@ def _built(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
             sides, *marks = text.split()
             turned = _turned(sides, quarter)
             yield Segment(turned, kind, tuple(SIDES.index(side) for side in turned), tuple(marks))
-    if row.get("cloister"):
-        yield Segment("", "cloister")
+    if "cloister" in row:
+        yield Segment("", "cloister", (), () if row["cloister"] is True else (row["cloister"],))
     if row.get("in_garden"):
         yield Segment("", "garden")
+    for kind in row.get("places", ()):
+        yield Segment("", kind)
 
 
 def _fields(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
+    inner = itertools.chain(("inner",), (f"inner{number}" for number in itertools.count(2)))
     for text in row.get("fields", ()):
         halves, _, cities = text.partition(">")
         ends = tuple(sorted((int(half) + 2 * quarter) % 8 for half in halves.strip()))
-        yield Segment(WINDS[ends[0]] if ends else "inner", "field", ends, (), tuple(map(int, cities.split())))
+        yield Segment(WINDS[ends[0]] if ends else next(inner), "field", ends, (), tuple(map(int, cities.split())))
 
 
 def _turned(sides: str, quarter: int) -> str:
@@ -140,12 +152,12 @@ def _along(segments: Sequence[Segment], kind: str, side: int) -> tuple[int, ...]
     first, last = 2 * side, 2 * side + 1
     match kind:
         case "city":
-            return (at("city", side),)
+            return tuple(place for place, s in enumerate(segments) if s.kind == "city" and side in s.ends)
         case "road":
             return (at("field", first), at("road", side), at("field", last))
         case "river":
             return (at("field", first), at("field", last))
-    return (at("field", first),)
+    return tuple(dict.fromkeys((at("field", first), at("field", last))))
 
 
 def _looks(piece: Piece) -> object:
@@ -207,6 +219,17 @@ def spots(tile: str, turn: int, kind: str, where: frozenset[str]) -> tuple[tuple
     """The segments of these kinds on a tile, each with the arguments that put such a figure there."""
     segments = enumerate(PIECES[tile][turn].segments)
     return tuple((place, (kind, segment.token)) for place, segment in segments if segment.kind in where)
+
+
+def signs_of(tile: str) -> frozenset[str]:
+    """The marks of a whole tile."""
+    return PIECES[tile][0].signs
+
+
+def segment_of(tile: str, turn: int, token: str) -> Segment:
+    """The segment that a token means on a tile as it lies."""
+    piece = PIECES[tile][turn]
+    return piece.segments[piece.locals[token]]
 
 
 GARDEN = "*"

@@ -1,17 +1,94 @@
-"""The boxes that can be mixed into the base game, in the order in which they are mixed in."""
+"""The boxes that can be mixed into the base game, and what is made of all of them: options, table, rules."""
 
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING, Annotated, Any
 
-from engine.games.carcassonne import abbot, fairy, inns, messages, river, traders
-from engine.games.carcassonne.expansion import Expansion, Rules, united, wanted
-from engine.games.carcassonne.state import Options
+import msgspec
+from msgspec import Struct
+from msgspec.structs import fields
 
-BOXES: tuple[Expansion, ...] = (inns.BOX, traders.BOX, river.BOX, abbot.BOX, fairy.BOX, messages.BOX)
+from engine.games.carcassonne import (
+    abbot,
+    big_top,
+    fairy,
+    hills_sheep,
+    inns,
+    messages,
+    river,
+    state,
+    traders,
+    watchtowers,
+    wind_roses,
+)
+from engine.games.carcassonne.expansion import Box, Rules, apart, united
+
+BOXES: tuple[Box, ...] = (
+    messages.BOX,
+    inns.BOX,
+    traders.BOX,
+    river.BOX,
+    fairy.BOX,
+    wind_roses.BOX,
+    watchtowers.BOX,
+    hills_sheep.BOX,
+    big_top.BOX,
+    abbot.BOX,
+)
+"""In the order in which pages list them and in which they are asked; the abbot plants gardens on everybody's tiles."""
+
+
+def _switch(box: Box) -> tuple[str, Any, Any]:
+    return box.option, Annotated[bool, msgspec.Meta(title=box.title, description=box.about)], box.default
+
+
+def _own(struct: type[Struct]) -> list[tuple[str, Any, Any]]:
+    """The fields that a struct has by itself, as a new struct can take them."""
+    return [(field.name, field.type, field.default) for field in fields(struct)]
+
+
+if TYPE_CHECKING:
+    from engine.games.carcassonne.state import Options as Options
+    from engine.games.carcassonne.state import State as State
+else:
+    _settings = apart("settings", *(box.settings for box in BOXES))
+    Options = msgspec.defstruct(
+        "Options",
+        [*map(_switch, BOXES), *((name, *kept) for name, kept in _settings.items()), *_own(state.Options)],
+        frozen=True,
+        cache_hash=True,
+        module=__name__,
+    )
+    State = msgspec.defstruct(
+        "State",
+        [
+            ("options", Options, Options()),
+            *((name, *kept) for name, kept in apart("slots", *(box.slots for box in BOXES)).items()),
+        ],
+        bases=(state.State,),
+        frozen=True,
+        dict=True,
+        module=__name__,
+    )
+
+
+class Began(Struct, frozen=True, omit_defaults=True, tag=True):
+    """What everybody got from the boxes, the bags of tiles, and who begins."""
+
+    options: Options
+    first: int
+    supply: dict[str, int]
+    bags: tuple[tuple[str, ...], ...]
+    track: tuple[tuple[int, ...], ...]
+
+
+def wants(options: Options, box: Box) -> bool:
+    """Whether a table plays with this box."""
+    return bool(getattr(options, box.option))
 
 
 @functools.cache
 def rules_of(options: Options) -> Rules:
     """The rules of a table with these options."""
-    return united(wanted(options, BOXES))
+    return united([box for box in BOXES if wants(options, box)])

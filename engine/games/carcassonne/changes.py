@@ -11,9 +11,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.games.carcassonne import land, scoring
-from engine.games.carcassonne.boxes import BOXES, rules_of
+from engine.games.carcassonne.boxes import BOXES, Began, rules_of
+from engine.games.carcassonne.boxes import State as Whole
+from engine.games.carcassonne.expansion import apart
 from engine.games.carcassonne.state import (
-    Began,
     BonusCounted,
     FeatureScored,
     FigurePlaced,
@@ -26,6 +27,7 @@ from engine.games.carcassonne.state import (
     RoundOpened,
     ScorerMoved,
     State,
+    Step,
     TileDrawn,
     TilePlaced,
     TileSetAside,
@@ -43,13 +45,13 @@ def evolve(state: State, event: Struct) -> State:
     return change(state, event)
 
 
-def _began(state: State, event: Began) -> State:
+def _began(empty: State, event: Began) -> State:
     seats = len(event.track)
-    state = State(
-        options=event.options, turn=event.first, bags=event.bags, supply=(event.supply,) * seats, track=event.track
-    )
-    for hook in rules_of(event.options).hooks["begun"]:
-        state = hook(state)
+    rules = rules_of(event.options)
+    supply = (event.supply,) * seats
+    state = Whole(options=event.options, turn=event.first, bags=event.bags, supply=supply, track=event.track)
+    for box in rules.hooks["begun"]:
+        state = box.begun(state, rules)
     return state
 
 
@@ -63,10 +65,10 @@ FRESH = (Part(),)
 def _drawn(state: State, event: TileDrawn) -> State:
     bag, *later = state.bags
     place = bag.index(event.tile)
-    left = bag[:place] + bag[place + 1 :]
+    rest = bag[:place] + bag[place + 1 :]
     part = part_of(state)
-    drawn = Part("place", part.kind, event.tile, "", (), part.passed, part.extra)
-    return replace(state, bags=(left, *later) if left else tuple(later), work=on_top(state, drawn))
+    drawn = Part("place", part.kind, event.tile, "", (), part.passed, part.extra, part.notes)
+    return replace(state, bags=(rest, *later) if rest else tuple(later), work=on_top(state, drawn))
 
 
 def _set_aside(state: State, event: TileSetAside) -> State:
@@ -80,12 +82,14 @@ def _figure_placed(state: State, event: FigurePlaced) -> State:
 
 def _figures_done(state: State, event: FigurePlaced | FigureWithheld) -> State:
     part = part_of(state)
-    scored = Part("score", part.kind, part.tile, part.cell, part.done, part.passed, part.extra)
-    return replace(state, work=on_top(state, scored))
+    step: Step = "between" if part.cell and rules_of(state.options).hooks["after_figure"] else "score"
+    placed = Part(step, part.kind, part.tile, part.cell, part.done, part.passed, part.extra, part.notes)
+    return replace(state, work=on_top(state, placed))
 
 
 def _round_opened(state: State, event: RoundOpened) -> State:
-    part = replace(part_of(state), passed=event.place)
+    part = part_of(state)
+    part = replace(part, passed=event.place, step="score" if part.step == "between" else part.step)
     return awarded(replace(state, work=on_top(state, part)), event.awards)
 
 
@@ -127,7 +131,7 @@ CHANGES: dict[type, Callable[[State, Any], State]] = {
     FinalScoringBegan: _final_began,
     BonusCounted: _bonus_counted,
     GameEnded: _game_ended,
-    **{kind: change for box in BOXES for kind, change in box.evolve.items()},
+    **apart("events", *(box.events for box in BOXES)),
 }
 
 Event: Any = functools.reduce(operator.or_, CHANGES)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from engine.games.carcassonne.expansion import MEEPLE_PLACES, Deck, Expansion, mixed_in
-from engine.games.carcassonne.state import Feature
+from engine.games.carcassonne.expansion import MEEPLE_PLACES, Box, Deck, Moment, Rules, mixed_in
+from engine.games.carcassonne.state import Feature, State
 
 
-def deck(deck: Deck) -> Deck:
-    return mixed_in(deck, "inns_cathedrals")
+class Inns(Box):
+    option = "inns_cathedrals"
+    title = "Inns & Cathedrals"
+    about = "Inns, cathedrals and the large meeple, 18 tiles (§6)"
+    supply = {"large": 1}
+    strength = {"large": 2}
+    followers = {"large": MEEPLE_PLACES}
+
+    def deck(self, deck: Deck) -> Deck:
+        return mixed_in(deck, self.option)
+
+    def worth(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
+        """§6.2, §6.3: an inn at the road, a cathedral in the city."""
+        if feature.kind == "road" and "inn" in feature.marks:
+            return 0 if feature.open else 2 * len(feature.tiles)
+        if feature.kind == "city" and "cathedral" in feature.marks:
+            return 0 if feature.open else 3 * (len(feature.tiles) + feature.marks.count("shield"))
+        return points
 
 
-def worth(feature: Feature, points: int) -> int:
-    """§6.2, §6.3: an inn at the road, a cathedral in the city."""
-    if feature.kind == "road" and "inn" in feature.marks:
-        return 0 if feature.open else 2 * len(feature.tiles)
-    if feature.kind == "city" and "cathedral" in feature.marks:
-        return 0 if feature.open else 3 * (len(feature.tiles) + feature.marks.count("shield"))
-    return points
-
-
-BOX = Expansion(
-    option="inns_cathedrals",
-    supply={"large": 1},
-    strength={"large": 2},
-    followers={"large": MEEPLE_PLACES},
-    deck=deck,
-    worth=worth,
-)
+BOX = Inns()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -10,6 +11,7 @@ from engine.games.carcassonne.board import ENCLOSED, MOST_SEGMENTS, PIECES, Piec
 from engine.games.carcassonne.state import Feature, Figure, Laid, Part, State, TilePlaced, find, on_top, part_of
 
 Features = dict[int, Feature]
+BARE = Feature("field")
 
 
 def placed(state: State, event: TilePlaced) -> State:
@@ -19,7 +21,11 @@ def placed(state: State, event: TilePlaced) -> State:
     first = len(tiles) * MOST_SEGMENTS
     neighbours = [tiles.get(beyond) for beyond in near(cell)]
     features, parents = state.features.copy(), state.parents.copy()
-    done = _grown(piece, first, _joined(piece, neighbours, parents), features, parents)
+    if piece.closes:
+        done = _closed_in(neighbours, features, parents)
+    else:
+        joined, spare = _joined(piece, neighbours, parents)
+        done = _grown(piece, first, joined, spare, features, parents)
     enclosed = state.enclosed
     if cell in enclosed:
         done += _approached(enclosed[cell], first, features)
@@ -29,8 +35,8 @@ def placed(state: State, event: TilePlaced) -> State:
     work = state.work
     if work:
         part = part_of(state)
-        finished = tuple(dict.fromkeys(done))
-        work = on_top(state, Part("figure", part.kind, event.tile, cell, finished, part.passed, part.extra))
+        finished = tuple(dict.fromkeys(done)) if done else ()
+        work = on_top(state, Part("figure", part.kind, event.tile, cell, finished, part.passed, part.extra, part.notes))
     return replace(
         state,
         work=work,
@@ -45,29 +51,49 @@ def placed(state: State, event: TilePlaced) -> State:
 def met(state: State, piece: Piece, cell: str) -> set[int]:
     """The features that a tile would go on with here."""
     neighbours = [state.tiles.get(beyond) for beyond in near(cell)]
-    return {root for roots in _joined(piece, neighbours, state.parents.copy()) for root in roots}
+    return {root for roots in _joined(piece, neighbours, state.parents.copy())[0] for root in roots}
 
 
-def _joined(piece: Piece, neighbours: Sequence[Laid | None], parents: dict[int, int]) -> list[list[int]]:
-    """For each segment of the tile the features that it meets, one for each end that is met; paths are shortened."""
+def _joined(
+    piece: Piece, neighbours: Sequence[Laid | None], parents: dict[int, int]
+) -> tuple[list[list[int]], dict[int, int]]:
+    """For each segment of the tile the features that it meets, one for each end that is met; paths are shortened.
+
+    Also how many open ends this counts too often, by segment: where two cities share a side.
+    """
     joined: list[list[int]] = [[] for _ in piece.segments]
+    spare: dict[int, int] = {}
+    shared = piece.shared
     for side, other in enumerate(neighbours):
         if other is None:
             continue
-        first = other.first
-        meets = PIECES[other.tile][other.turn].meets[side - 2]
-        for place, there in zip(piece.joins[side], meets, strict=True):
+        first, beyond = other.first, PIECES[other.tile][other.turn]
+        mine, theirs = piece.joins[side], beyond.meets[side - 2]
+        whole = not (shared or beyond.shared) or (len(mine) == len(theirs) and piece.edges[side] != "c")
+        for place, there in zip(mine, theirs, strict=True) if whole else _halved(mine, theirs, spare):
             root = segment = first + there
             while root in parents:
                 root = parents[root]
             if root != segment:
                 parents[segment] = root
             joined[place].append(root)
-    return joined
+    return joined, spare
+
+
+def _halved(mine: tuple[int, ...], theirs: tuple[int, ...], spare: dict[int, int]) -> Iterable[tuple[int, int]]:
+    """Where two cities share a side, each of them goes on with all that lies beyond it; so do fields."""
+    for number, place in enumerate(mine):
+        spare[place] = spare.get(place, 0) + 2 * len(theirs) - 1 - (0 if number else len(theirs))
+    return itertools.product(mine, theirs)
 
 
 def _grown(
-    piece: Piece, first: int, joined: Sequence[list[int]], features: Features, parents: dict[int, int]
+    piece: Piece,
+    first: int,
+    joined: Sequence[list[int]],
+    spare: dict[int, int],
+    features: Features,
+    parents: dict[int, int],
 ) -> list[int]:
     """Put every segment of the tile into the land; the roads and cities that have no open end left."""
     done, number = list[int](), first // MOST_SEGMENTS
@@ -81,14 +107,31 @@ def _grown(
         others = _others(root, roots, parents) if len(roots) > 1 else ()
         if segment.kind == "field":
             _grow_field(segment, first, root, others, features)
-        elif not _grow(segment, number, root, others, features, len(roots)):
-            done.append(root)
-    return done
+        else:
+            met = 2 * len(roots)
+            if not _grow(segment, number, root, others, features, met - spare[place] if place in spare else met):
+                done.append(root)
+    return [root for root in done if not features[root].open] if spare else done
+
+
+def _closed_in(neighbours: Sequence[Laid | None], features: Features, parents: dict[int, int]) -> list[int]:
+    """A tile that closes goes on with nothing: the roads and cities along it lose an open end; those without any."""
+    done = list[int]()
+    for side, other in enumerate(neighbours):
+        if other is None:
+            continue
+        for there in PIECES[other.tile][other.turn].meets[side - 2]:
+            root = find(parents, other.first + there)
+            feature = features[root]
+            if feature.kind in ("road", "city"):
+                features[root] = replace(feature, open=feature.open - 1)
+                done.append(root)
+    return [root for root in done if not features[root].open]
 
 
 def _alone(segment: Segment, first: int, number: int) -> Feature:
     if segment.kind == "field":
-        return Feature("field", cities=tuple([first + city for city in segment.cities]))
+        return Feature("field", cities=tuple([first + city for city in segment.cities])) if segment.cities else BARE
     return Feature(segment.kind, len(segment.ends), (number,), segment.marks)
 
 
@@ -116,10 +159,10 @@ def _grow_field(segment: Segment, first: int, root: int, others: Sequence[int], 
     features[root] = Feature("field", 0, (), (), cities, figures)
 
 
-def _grow(segment: Segment, number: int, root: int, others: Sequence[int], features: Features, ends: int) -> int:
-    """How many ends of the road or city are open now that so many of this segment's are joined."""
+def _grow(segment: Segment, number: int, root: int, others: Sequence[int], features: Features, met: int) -> int:
+    """How many ends of the road or city are open now that so many have met."""
     feature = features[root]
-    open_ = feature.open + len(segment.ends) - 2 * ends
+    open_ = feature.open + len(segment.ends) - met
     tiles, marks, figures = feature.tiles, feature.marks + segment.marks, feature.figures
     for other in others:
         gone = features.pop(other)
@@ -138,7 +181,7 @@ def _approached(roots: tuple[int, ...], first: int, features: Features) -> list[
     for root in roots:
         feature = features[root]
         tiles = (*feature.tiles, first // MOST_SEGMENTS)
-        features[root] = Feature(feature.kind, feature.open - 1, tiles, figures=feature.figures)
+        features[root] = Feature(feature.kind, feature.open - 1, tiles, feature.marks, (), feature.figures)
     return [root for root in roots if not features[root].open]
 
 
@@ -149,8 +192,8 @@ def _enclosed(
     enclosed = state.enclosed.copy()
     found = [state.tiles[beyond].first // MOST_SEGMENTS for beyond in around(cell) if beyond in state.tiles]
     for place in piece.enclosed:
-        root = first + place
-        features[root] = Feature(piece.segments[place].kind, 8 - len(found), (*found, first // MOST_SEGMENTS))
+        root, segment = first + place, piece.segments[place]
+        features[root] = Feature(segment.kind, 8 - len(found), (*found, first // MOST_SEGMENTS), segment.marks)
         for beyond in around(cell):
             if beyond not in state.tiles:
                 enclosed[beyond] = (*enclosed.get(beyond, ()), root)
@@ -188,8 +231,36 @@ def taken_back(state: State, figures: tuple[Figure, ...]) -> State:
 
 def root_of(state: State, figure: Figure) -> int:
     """The feature a figure stands on."""
-    laid = state.tiles[figure.cell]
-    return find(state.parents, laid.first + PIECES[laid.tile][laid.turn].locals[figure.segment])
+    return root_at(state, figure.cell, figure.segment)
+
+
+def cells_of(state: State, feature: Feature) -> list[str]:
+    """The cells of the tiles that belong to a feature."""
+    cells = list(state.tiles)
+    return [cells[number] for number in feature.tiles]
+
+
+def near_to(cell: str) -> tuple[str, ...]:
+    """A cell and the eight round it."""
+    return (cell, *around(cell))
+
+
+def has_place(state: State, cell: str, token: str) -> bool:
+    """Whether there is such a segment on the tile of a cell."""
+    laid = state.tiles.get(cell)
+    return laid is not None and token in PIECES[laid.tile][laid.turn].locals
+
+
+def root_at(state: State, cell: str, token: str) -> int:
+    """The feature of the segment of that name on a cell."""
+    laid = state.tiles[cell]
+    return find(state.parents, laid.first + PIECES[laid.tile][laid.turn].locals[token])
+
+
+def signs_at(state: State, cell: str) -> frozenset[str]:
+    """The marks of the whole tile on a cell."""
+    laid = state.tiles.get(cell)
+    return PIECES[laid.tile][0].signs if laid else frozenset()
 
 
 def _supplied(state: State, figures: tuple[Figure, ...], change: int) -> tuple[dict[str, int], ...]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.board import MESSAGES, Args
-from engine.games.carcassonne.expansion import Expansion, Rules
+from engine.games.carcassonne.expansion import Box, Rules
 from engine.games.carcassonne.land import root_of, taken_back
 from engine.games.carcassonne.state import (
     Award,
@@ -18,11 +18,12 @@ from engine.games.carcassonne.state import (
     Feature,
     Figure,
     Part,
-    Pile,
     State,
     awarded,
+    drawable,
     find_figure,
     on_top,
+    slot,
     standing_figures,
 )
 from engine.menu import Choice, Menu, Move
@@ -32,6 +33,13 @@ EACH = 2
 DARK = 5
 SMALLEST = {1: "road", 2: "city", 3: "cloister"}
 ONE_MORE, SHIELDS, KNIGHTS, FARMERS, TAKE_BACK = 4, 5, 6, 7, 8
+
+
+class Pile(Struct, frozen=True, gc=False):
+    """The message tiles: those nobody has seen, in no order, and those put back under the stack, in theirs."""
+
+    unseen: tuple[int, ...] = ()
+    seen: tuple[int, ...] = ()
 
 
 class MessageDrawn(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -63,21 +71,15 @@ class MessageReturned(Struct, frozen=True, omit_defaults=True, tag=True):
     number: int
 
 
-def begun(state: State) -> State:
-    return replace(state, pile=Pile(tuple(MESSAGES)))
-
-
-def closed(state: State, chance: Chance) -> MessageDrawn | None:
-    """§5.4: a figure of the seat on turn that moved in this round stands on a dark space."""
-    steps = state.track[state.turn]
-    if all(steps[scorer] % DARK for scorer in state.moved):
-        return None
-    unseen, seen = state.pile.unseen, state.pile.seen
-    return MessageDrawn(state.turn, chance.pick("message", unseen) if unseen else seen[0])
+def pile_of(state: State) -> Pile:
+    """The stack of messages."""
+    pile: Pile = slot(state, "pile")
+    return pile
 
 
 def drawn(state: State, event: MessageDrawn) -> State:
-    pile = Pile(_without(state.pile.unseen, event.number), _without(state.pile.seen, event.number))
+    old = pile_of(state)
+    pile = Pile(_without(old.unseen, event.number), _without(old.seen, event.number))
     return replace(state, pile=pile, moved=(), work=(*state.work, Errand("message", event.number)))
 
 
@@ -85,16 +87,11 @@ def _without(numbers: tuple[int, ...], gone: int) -> tuple[int, ...]:
     return tuple(number for number in numbers if number != gone)
 
 
-def menu(state: State, errand: Errand, rules: Rules) -> Menu:
-    """§5.6: perform it, or two points; who has nothing to perform it with has only the points."""
-    return (Choice("message", (*_performances(state, errand.number, rules), ("points",)), "5.6"),)
-
-
 def _performances(state: State, number: int, rules: Rules) -> Sequence[Args]:
     if number == ONE_MORE:
-        possible = bool(state.bags)
+        possible = drawable(state)
     elif number == TAKE_BACK:
-        return [("perform", figure.place) for figure in _own(state, rules, standing_figures(state))]
+        return [("perform", figure.place) for figure in rules.meeples(standing_figures(state), state.turn)]
     else:
         possible = bool(_own_on(state, rules, _kind(number)))
     return [("perform",)] if possible else []
@@ -104,37 +101,19 @@ def _kind(number: int) -> str:
     return SMALLEST.get(number, "field" if number == FARMERS else "city")
 
 
-def _own(state: State, rules: Rules, figures: Sequence[Figure]) -> list[Figure]:
-    """The meeples of the seat on turn among these; builder and pig are none."""
-    return [figure for figure in figures if figure.seat == state.turn and rules.strength[figure.kind]]
-
-
 def _own_on(state: State, rules: Rules, kind: str) -> list[Feature]:
     """The features of a kind on which the seat on turn has a meeple, in the lead or not."""
     features = (feature for feature in state.features.values() if feature.kind == kind and feature.figures)
-    return [feature for feature in features if _own(state, rules, feature.figures)]
-
-
-def decide(state: State, seat: int, move: Move, rules: Rules) -> list[Struct]:
-    errand = state.work[-1]
-    assert isinstance(errand, Errand)
-    number = errand.number
-    if move.args[0] == "points":
-        return [MessageTraded(seat, number, INSTEAD)]
-    if number in SMALLEST:
-        return [_smallest(state, number, rules)]
-    if number == TAKE_BACK:
-        return [_counted_and_back(state, find_figure(state, move.args[1]), rules)]
-    return [MessagePerformed(seat, number, EACH * _number_of(state, number, rules))]
+    return [feature for feature in features if rules.meeples(feature.figures, state.turn)]
 
 
 def _smallest(state: State, number: int, rules: Rules) -> MessagePerformed:
     """§5.9: the feature with the fewest points; its points alone, no bonus."""
     features = _own_on(state, rules, _kind(number))
     worth, feature = min(
-        ((scoring.worth(state, rules, feature), feature) for feature in features), key=lambda pair: pair[0]
+        ((scoring.worth(state, rules, feature, "message"), feature) for feature in features), key=lambda pair: pair[0]
     )
-    return MessagePerformed(state.turn, number, worth, _own(state, rules, feature.figures)[0].place)
+    return MessagePerformed(state.turn, number, worth, rules.meeples(feature.figures, state.turn)[0].place)
 
 
 def _number_of(state: State, number: int, rules: Rules) -> int:
@@ -144,40 +123,41 @@ def _number_of(state: State, number: int, rules: Rules) -> int:
     features = _own_on(state, rules, _kind(number))
     if number == SHIELDS:
         return sum(feature.marks.count("shield") for feature in features)
-    return sum(len(_own(state, rules, feature.figures)) for feature in features)
+    return sum(len(rules.meeples(feature.figures, state.turn)) for feature in features)
 
 
 def _counted_and_back(state: State, figure: Figure, rules: Rules) -> MessagePerformed:
     """§5.14: with the lead its feature counts as at the end, bonus included, for its owner alone; then it goes home."""
     feature = state.features[root_of(state, figure)]
     points = 0
-    if figure.seat in scoring.leaders(rules, feature):
-        points = scoring.points_for(state, rules, feature, figure.seat)
-        alone = replace(feature, figures=(figure,))
-        points += sum(award.points for hook in rules.hooks["bonus"] for award in hook(state, alone))
-    gone = (figure, *(other for hook in rules.hooks["escort"] for other in hook(feature, figure, rules)))
+    alone = replace(feature, figures=(figure,))
+    paid = scoring.without_lead(state, rules, alone, "message")
+    if paid is not None:
+        points = sum(award.points for award in paid)
+    elif figure.seat in scoring.leaders(state, rules, feature):
+        points = scoring.points_for(state, rules, feature, figure.seat, "message")
+        points += sum(
+            award.points for box in rules.hooks["bonus"] for award in box.bonus(state, rules, alone, "message")
+        )
+    gone = (figure, *(other for box in rules.hooks["escort"] for other in box.escort(state, rules, feature, figure)))
     return MessagePerformed(figure.seat, TAKE_BACK, points, figure.place, gone)
 
 
 def traded(state: State, event: MessageTraded) -> State:
-    state = replace(state, work=state.work[:-1], pile=_under(state.pile, event.number))
+    state = replace(state, work=state.work[:-1], pile=_under(pile_of(state), event.number))
     return awarded(state, (Award(event.seat, event.points, "message"),))
 
 
 def performed(state: State, event: MessagePerformed) -> State:
     if event.number == ONE_MORE:
         return replace(state, work=(*on_top(state, Errand("return", ONE_MORE)), Part(kind="message")))
-    state = replace(state, work=state.work[:-1], pile=_under(state.pile, event.number))
+    state = replace(state, work=state.work[:-1], pile=_under(pile_of(state), event.number))
     awards = (Award(event.seat, event.points, "message"),) if event.points else ()
     return awarded(taken_back(state, event.figures), awards)
 
 
-def put_back(state: State, errand: Errand) -> MessageReturned:
-    return MessageReturned(errand.number)
-
-
 def returned(state: State, event: MessageReturned) -> State:
-    return replace(state, work=state.work[:-1], pile=_under(state.pile, event.number))
+    return replace(state, work=state.work[:-1], pile=_under(pile_of(state), event.number))
 
 
 def _under(pile: Pile, number: int) -> Pile:
@@ -185,18 +165,54 @@ def _under(pile: Pile, number: int) -> Pile:
     return Pile(pile.unseen, (*pile.seen, number))
 
 
-BOX = Expansion(
-    option="messages",
-    scoring_figures=2,
-    begun=begun,
-    closed=closed,
-    menus={"message": menu},
-    decide={"message": decide},
-    errands={"return": put_back},
-    evolve={
+class Messages(Box):
+    option = "messages"
+    about = "Two scoring figures each, and messages on the dark spaces (§5)"
+    default = True
+    scoring_figures = 2
+    slots = {"pile": (Pile, Pile())}
+    shows = {
+        "unseen": (int, lambda state: len(pile_of(state).unseen)),
+        "stack": (tuple[int, ...], lambda state: pile_of(state).seen),
+    }
+    verbs = ("message",)
+    steps = ("message", "return")
+    events = {
         MessageDrawn: drawn,
         MessageTraded: traded,
         MessagePerformed: performed,
         MessageReturned: returned,
-    },
-)
+    }
+
+    def begun(self, state: State, rules: Rules) -> State:
+        return replace(state, pile=Pile(tuple(MESSAGES)))
+
+    def closed(self, state: State, rules: Rules, chance: Chance) -> MessageDrawn | None:
+        """§5.4: a figure of the seat on turn that moved in this round stands on a dark space."""
+        steps = state.track[state.turn]
+        if all(steps[scorer] % DARK for scorer in state.moved):
+            return None
+        unseen, seen = pile_of(state).unseen, pile_of(state).seen
+        return MessageDrawn(state.turn, chance.pick("message", unseen) if unseen else seen[0])
+
+    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
+        """§5.6: perform it, or two points; who has nothing to perform it with has only the points."""
+        return (Choice("message", (*_performances(state, errand.number, rules), ("points",)), "5.6"),)
+
+    def errand(self, state: State, rules: Rules, errand: Errand, chance: Chance) -> MessageReturned | None:
+        return MessageReturned(errand.number) if errand.step == "return" else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        errand = state.work[-1]
+        assert isinstance(errand, Errand)
+        number = errand.number
+        if move.args[0] == "points":
+            return [MessageTraded(seat, number, INSTEAD)]
+        if number in SMALLEST:
+            return [_smallest(state, number, rules)]
+        if number == TAKE_BACK:
+            return [_counted_and_back(state, find_figure(state, move.args[1]), rules)]
+        return [MessagePerformed(seat, number, EACH * _number_of(state, number, rules))]
+
+
+BOX = Messages()

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.games.carcassonne.board import PIECES, RIVERSIDE, SIDES, Args, near, tiles_of
-from engine.games.carcassonne.expansion import Deck, Expansion
+from engine.games.carcassonne.expansion import Box, Deck, Rules
 from engine.games.carcassonne.state import State
 
 SPRING, LAKE = "R01", "R02"
 
 
-def deck(deck: Deck) -> Deck:
-    """§9.1: the spring is the start tile, the lake comes last; the base game's start tile stays in the box."""
-    between = [name for name, count in tiles_of("river").items() for _ in range(count) if name not in (SPRING, LAKE)]
-    return Deck(SPRING, (tuple(between), (LAKE,), *deck.bags))
+class River(Box):
+    option = "river"
+    about = "The game begins along a river of 12 tiles (§9)"
 
+    def deck(self, deck: Deck) -> Deck:
+        """§9.1: the spring is the start tile, the lake comes last; the base game's start tile stays in the box."""
+        between = [
+            name for name, count in tiles_of("river").items() for _ in range(count) if name not in (SPRING, LAKE)
+        ]
+        return Deck(SPRING, (tuple(between), (LAKE,), *deck.bags))
 
-def fitting(state: State, tile: str, places: Sequence[Args]) -> Sequence[Args]:
-    """§9.2: a river tile goes on with the river and does not make it turn back at once."""
-    if not PIECES[tile][0].rivers:
-        return places
-    return [args for args in places if state.frontier[args[0]] & RIVERSIDE and not _turns_back(state, tile, args)]
+    def fitting(self, state: State, rules: Rules, tile: str, places: Sequence[Args]) -> Sequence[Args]:
+        """§9.2: a river tile goes on with the river and does not make it turn back at once."""
+        if not PIECES[tile][0].rivers:
+            return places
+        return [args for args in places if state.frontier[args[0]] & RIVERSIDE and not _turns_back(state, tile, args)]
 
 
 def _turns_back(state: State, tile: str, args: Args) -> bool:
@@ -43,4 +48,4 @@ def _bend(bed: str, end: int) -> int:
     return 0 if not others else {1: 1, 3: -1}.get((others[0] - end) % 4, 0)
 
 
-BOX = Expansion(option="river", deck=deck, fitting=fitting)
+BOX = River()

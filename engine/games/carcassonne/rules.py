@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.game import Meta, Standing
-from engine.games.carcassonne import scoring
-from engine.games.carcassonne.board import FITS, WAYS, Args, spots
-from engine.games.carcassonne.boxes import rules_of
-from engine.games.carcassonne.expansion import Rules
+from engine.games.carcassonne import inns, scoring
+from engine.games.carcassonne.board import FITS, PIECES, WAYS, Args, spots
+from engine.games.carcassonne.boxes import Began, Options, rules_of, wants
+from engine.games.carcassonne.expansion import Rules, laid
+from engine.games.carcassonne.land import root_of
 from engine.games.carcassonne.state import (
-    Began,
     BonusCounted,
     Errand,
     Figure,
@@ -21,7 +23,6 @@ from engine.games.carcassonne.state import (
     FigureWithheld,
     FinalScoringBegan,
     GameEnded,
-    Options,
     Part,
     PartEnded,
     RoundClosed,
@@ -31,10 +32,11 @@ from engine.games.carcassonne.state import (
     TilePlaced,
     TileSetAside,
     TurnBegan,
+    drawable,
     find,
     part_of,
 )
-from engine.menu import Choice, Menu, Move
+from engine.menu import Choice, Entry, Menu, Move
 from engine.refusal import Refused
 
 META = Meta(
@@ -53,11 +55,12 @@ META = Meta(
 )
 
 PASS = Choice("pass", rule="2.6")
+DRAW = Choice("draw", rule="2.1")
 
 
 def objection(options: Options, seats: int) -> Refused | None:
     """§1.1: the sixth set of figures comes with Inns & Cathedrals."""
-    if seats == 6 and not options.inns_cathedrals:
+    if seats == 6 and not wants(options, inns.BOX):
         return Refused("Six players need Inns & Cathedrals; switch “inns_cathedrals” on.", rule="1.1")
     return None
 
@@ -67,38 +70,50 @@ def setup(options: Options, seats: int, chance: Chance) -> list[Struct]:
     deck = rules.deck()
     first = chance.pick("start player", range(seats))
     track = ((0,) * rules.scoring_figures,) * seats
-    return [Began(options, first, rules.supply, deck.bags, track), TilePlaced(deck.start, "0,0"), TurnBegan(first)]
+    began = Began(options, first, rules.supply, deck.bags, track)
+    return [began, TilePlaced(deck.start, "0,0"), *deck.beside, TurnBegan(first)]
 
 
 def menu(state: State, seat: int) -> Menu:
     """Whoever is owed points chooses first; then the seat on turn goes on with its tile."""
     if state.owed and waits(state):
         return scoring.menu(state, seat)
-    return turn_menu(state) if seat == state.turn and state.phase == "playing" else ()
-
-
-_latest: list[tuple[State, Menu]] = [(State(), ())]
-
-
-def turn_menu(state: State) -> Menu:
-    """What the seat on turn may do; remembered for the latest position, which is asked for again at once."""
-    known, remembered = _latest[0]
-    if known is state:
-        return remembered
-    made = _turn_menu(state)
-    _latest[0] = (state, made)
-    return made
-
-
-def _turn_menu(state: State) -> Menu:
+    if state.phase != "playing":
+        return ()
     work = state.work[-1]
+    if isinstance(work, Part):
+        return part_menu(state, work) if seat == state.turn else ()
+    asked = seat in work.seats if work.seats else seat == state.turn
     rules = rules_of(state.options)
-    if isinstance(work, Errand):
-        return rules.menus[work.step](state, work, rules)
-    if work.step == "place":
-        places = placings(state, rules, work.tile)
-        return (Choice("place", tuple(places), "2.2"),) if places else ()
-    return tuple(_figure_menu(state, rules, work)) if work.step == "figure" else ()
+    return rules.steps[work.step].menu(state, rules, seat, work) if asked else ()
+
+
+def part_menu(state: State, part: Part) -> Menu:
+    """What the seat on turn may do with its tile, worked out once for every table."""
+    remembered: Menu | None = state.__dict__.get("menu")
+    if remembered is None:
+        remembered = state.__dict__["menu"] = _part_menu(state, rules_of(state.options), part)
+    return remembered
+
+
+def _part_menu(state: State, rules: Rules, part: Part) -> Menu:
+    match part.step:
+        case "draw":
+            other = list(_instead(state, rules, part))
+            return (DRAW, *other) if drawable(state) else (*other, PASS)
+        case "place":
+            places = placings(state, rules, part.tile)
+            return (Choice("place", tuple(places), "2.2"),) if places else ()
+        case "figure":
+            return (*_figure_menu(state, rules, part), PASS)
+    return ()
+
+
+def _instead(state: State, rules: Rules, part: Part) -> Iterator[Entry]:
+    for box in rules.hooks["instead"]:
+        entry = box.instead(state, rules, part)
+        if entry is not None:
+            yield entry
 
 
 def placings(state: State, rules: Rules, tile: str) -> Sequence[Args]:
@@ -107,36 +122,42 @@ def placings(state: State, rules: Rules, tile: str) -> Sequence[Args]:
     for cell, code in state.frontier.items():
         if code in fits:
             places += WAYS[cell][fits[code]]
-    for hook in rules.hooks["fitting"]:
-        places = hook(state, tile, places)
+    for box in rules.hooks["fitting"]:
+        places = [*box.fitting(state, rules, tile, places)]
     return places
 
 
-def _figure_menu(state: State, rules: Rules, part: Part) -> Iterator[Choice]:
-    seat = state.turn
-    options = list[Args]()
-    for kind, where in rules.followers.items():
-        if state.supply[seat][kind]:
-            options += _free_spots(state, part, kind, where)
-    for hook in rules.hooks["deploy"]:
-        options += hook(state, seat, part, rules)
+def _figure_menu(state: State, rules: Rules, part: Part) -> Iterator[Entry]:
+    options = _stations(state, rules, part)
     if options:
         yield Choice("figure", tuple(options), "2.4")
-    for hook in rules.hooks["act"]:
-        act = hook(state, seat, rules)
+    for box in rules.hooks["act"]:
+        act = box.act(state, rules, state.turn, part)
         if act is not None:
             yield act
-    yield PASS
 
 
-def _free_spots(state: State, part: Part, kind: str, where: frozenset[str]) -> list[Args]:
-    """§2.4: the segments of the new tile whose feature bears no figure of anybody."""
+def _stations(state: State, rules: Rules, part: Part) -> list[Args]:
+    """§2.4: every figure of the supply with every place where it may stand."""
+    options, seat = list[Args](), state.turn
+    supply = state.supply[seat]
+    for kind, where in rules.followers.items():
+        if supply[kind]:
+            options += _free_spots(state, rules, part, kind, where)
+    for box in rules.hooks["deploy"]:
+        options += box.deploy(state, rules, seat, part)
+    return options
+
+
+def _free_spots(state: State, rules: Rules, part: Part, kind: str, where: frozenset[str]) -> list[Args]:
+    """§2.4: segments of the tile just laid whose whole feature is free."""
     laid, features, parents = state.tiles[part.cell], state.features, state.parents
-    first = laid.first
+    first, passable = laid.first, rules.passable
     return [
         args
         for place, args in spots(laid.tile, laid.turn, kind, where)
-        if not features[find(parents, first + place)].figures
+        if not (figures := features[find(parents, first + place)].figures)
+        or (passable and all(figure.kind in passable for figure in figures))
     ]
 
 
@@ -144,21 +165,30 @@ def decide(state: State, seat: int, move: Move, chance: Chance) -> Sequence[Stru
     match move.verb:
         case "place":
             cell, turn = move.args
-            return _placed(state, TilePlaced(part_of(state).tile, cell, int(turn), seat))
+            return laid(state, rules_of(state.options), TilePlaced(part_of(state).tile, cell, int(turn), seat), chance)
         case "figure":
-            kind, segment = move.args
-            return [FigurePlaced(Figure(seat, kind, part_of(state).cell, segment))]
+            return [FigurePlaced(_figure(state, seat, *move.args))]
         case "pass":
             return [FigureWithheld(seat)]
+        case "draw":
+            return [_drawn(state, chance)]
         case "score":
             return [scoring.advance(state, seat, move.args[0])]
     rules = rules_of(state.options)
-    return rules.decide[move.verb](state, seat, move, rules)
+    return rules.verbs[move.verb].decide(state, rules, seat, move, chance)
 
 
-def _placed(state: State, event: TilePlaced) -> list[Struct]:
-    told = (hook(state, event) for hook in rules_of(state.options).hooks["joining"])
-    return [event, *(more for more in told if more is not None)]
+def _figure(state: State, seat: int, kind: str, token: str) -> Figure:
+    """The figure that a move puts on the table: on the tile just laid, unless another cell is named."""
+    cell, _, segment = token.rpartition("/")
+    cell, way = cell or part_of(state).cell, ""
+    laid = state.tiles[cell]
+    if segment not in PIECES[laid.tile][laid.turn].locals:
+        segment, _, way = segment.rpartition("-")
+    figure = Figure(seat, kind, cell, segment, way)
+    taken = {other.place for other in state.features[root_of(state, figure)].figures}
+    ways = itertools.chain((way,), map(str, itertools.count(2)))
+    return next(one for one in (replace(figure, way=way) for way in ways) if one.place not in taken)
 
 
 def waits(state: State) -> bool:
@@ -170,18 +200,15 @@ def waits(state: State) -> bool:
 
 def upkeep(state: State, chance: Chance) -> Struct | None:
     if state.phase != "playing":
-        return _ending(state)
+        return _ending(state, chance)
     if state.owed and waits(state):
         return None
     work, rules = state.work[-1], rules_of(state.options)
     if isinstance(work, Errand):
-        return _close(state, rules, chance) or _errand(state, work, rules)
+        box = rules.steps[work.step]
+        closed = None if work.step in box.inside else _close(state, rules, chance)
+        return closed or box.errand(state, rules, work, chance)
     return STEPS[work.step](state, work, rules, chance)
-
-
-def _errand(state: State, errand: Errand, rules: Rules) -> Struct | None:
-    hook = rules.errands.get(errand.step)
-    return hook(state, errand) if hook else None
 
 
 def _open(state: State, part: Part, rules: Rules, place: str) -> Struct | None:
@@ -189,7 +216,7 @@ def _open(state: State, part: Part, rules: Rules, place: str) -> Struct | None:
     hooks = rules.rounds[place]
     if not hooks or part.passed >= place:
         return None
-    awards = tuple(award for hook in hooks for award in hook(state, part))
+    awards = tuple(award for hook in hooks for award in hook(state, rules, part))
     return RoundOpened(place, awards) if awards else None
 
 
@@ -197,8 +224,8 @@ def _close(state: State, rules: Rules, chance: Chance) -> Struct | None:
     """§5.4: at the end of a scoring round something may come of the figures that moved in it."""
     if not state.moved:
         return None
-    for hook in rules.hooks["closed"]:
-        event: Struct | None = hook(state, chance)
+    for box in rules.hooks["closed"]:
+        event = box.closed(state, rules, chance)
         if event is not None:
             return event
     return RoundClosed()
@@ -209,61 +236,92 @@ def _draw(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | No
     event = _open(state, part, rules, "1a") or _close(state, rules, chance)
     if event:
         return event
-    if state.bags:
-        return TileDrawn(state.turn, chance.pick("tile", state.bags[0]))
-    return _pack_up(state)
+    if rules.hooks["instead"] and any(_instead(state, rules, part)):
+        return None
+    return _drawn(state, chance) if drawable(state) else _pack_up(state, rules)
 
 
-def _pack_up(state: State) -> Struct:
+def _drawn(state: State, chance: Chance) -> TileDrawn:
+    return TileDrawn(state.turn, chance.pick("tile", state.bags[0]))
+
+
+def _pack_up(state: State, rules: Rules) -> Struct:
     """§4.1: without tiles the game is over, but not before interrupted work is done."""
-    return PartEnded(state.turn) if len(state.work) > 1 else _totals(state)
+    if len(state.work) > 1:
+        return PartEnded(state.turn)
+    for box in rules.hooks["overtime"]:
+        event = box.overtime(state, rules)
+        if event is not None:
+            return event
+    return _totals(state)
 
 
 def _place(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
     event = _open(state, part, rules, "1b") or _close(state, rules, chance)
     if event:
         return event
-    return None if turn_menu(state) else TileSetAside(state.turn, part.tile)  # §2.3
+    return None if part_menu(state, part) else TileSetAside(state.turn, part.tile)  # §2.3
 
 
-def _figure(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
+def _stand(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
     event = _open(state, part, rules, "1c") or _close(state, rules, chance)
     if event:
         return event
-    return None if len(turn_menu(state)) > 1 else FigureWithheld(state.turn)  # §2.6
+    return None if len(part_menu(state, part)) > 1 else FigureWithheld(state.turn)  # §2.6
 
 
 def _between(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
     """Round 2 is over before the features are scored."""
+    for box in rules.hooks["after_figure"]:
+        event = box.after_figure(state, rules, part, chance)
+        if event is not None:
+            return event
     return _close(state, rules, chance) or _score(state, part, rules, chance)
 
 
 def _score(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
-    for root in part.done:
-        for hook in rules.hooks["completed"]:
-            event: Struct | None = hook(state, root)
-            if event is not None:
-                return event
-        if state.features[root].figures:
-            return scoring.settled(state, rules, root)
-    return _close(state, rules, chance) or _open(state, part, rules, "4") or _end(state, part, rules)
-
-
-def _end(state: State, part: Part, rules: Rules) -> Struct:
-    """§2.7: the part of the turn is over, and perhaps the turn, and perhaps the game."""
-    for hook in rules.hooks["after"]:
-        event: Struct | None = hook(state, part)
+    """Round 3: what comes before the features, the features, what comes after them; then the end of the turn."""
+    event = _open(state, part, rules, "3") or (part.done and _features(state, part, rules, chance))
+    if event:
+        return event
+    for box in rules.hooks["joined"]:
+        event = box.joined(state, rules, part)
         if event is not None:
             return event
-    if len(state.work) > 1:
-        return PartEnded(state.turn)
-    return TurnBegan((state.turn + 1) % len(state.track)) if state.bags else _totals(state)
+    for box in rules.hooks["after_features"]:
+        event = box.after_features(state, rules, part, chance)
+        if event is not None:
+            return event
+    return _close(state, rules, chance) or _open(state, part, rules, "4") or _end(state, part, rules, chance)
+
+
+def _features(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
+    for root in part.done:
+        for box in rules.hooks["completed"]:
+            event = box.completed(state, rules, root, chance)
+            if event is not None:
+                return event
+        feature = state.features[root]
+        if feature.figures and scoring.taking_part(state, rules, feature, "scored"):
+            return scoring.settled(state, rules, root, "scored")
+    return None
+
+
+def _end(state: State, part: Part, rules: Rules, chance: Chance) -> Struct:
+    """§2.7: the part of the turn is over, and perhaps the turn, and perhaps the game."""
+    for box in rules.hooks["after"]:
+        event = box.after(state, rules, part, chance)
+        if event is not None:
+            return event
+    if len(state.work) == 1 and drawable(state):
+        return TurnBegan((state.turn + 1) % len(state.track))
+    return _pack_up(state, rules)
 
 
 STEPS: dict[str, Callable[[State, Part, Rules, Chance], Struct | None]] = {
     "draw": _draw,
     "place": _place,
-    "figure": _figure,
+    "figure": _stand,
     "between": _between,
     "score": _score,
 }
@@ -278,17 +336,22 @@ def score(state: State, seat: int) -> int:
     return sum(state.track[seat]) + sum(award.points for award in state.owed if award.seat == seat)
 
 
-def _ending(state: State) -> Struct | None:
+def _ending(state: State, chance: Chance) -> Struct | None:
     """§4: what is left on the table is counted, then what the boxes give, then the places are known."""
     if state.phase == "over":
         return None
     rules = rules_of(state.options)
-    root = scoring.uncounted(state)
+    for box in rules.hooks["ending"]:
+        event = box.ending(state, rules, chance)
+        if event is not None:
+            return event
+    root = scoring.uncounted(state, rules)
     if root is not None:
-        return scoring.settled(state, rules, root)
-    for box in rules.boxes:
-        if box.final is not None and box.option not in state.counted:
-            return BonusCounted(box.option, box.final(state))
+        return scoring.settled(state, rules, root, "final")
+    for box in rules.hooks["final"]:
+        awards = box.final(state, rules) if box.option not in state.counted else None
+        if awards is not None:
+            return BonusCounted(box.option, awards)
     scores = [score(state, seat) for seat in range(len(state.track))]
     return GameEnded(tuple(1 + sum(other > own for other in scores) for own in scores))
 

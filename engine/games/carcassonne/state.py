@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -11,19 +11,9 @@ from msgspec.structs import replace
 About = msgspec.Meta
 
 
-class Options(Struct, frozen=True, cache_hash=True):
-    messages: Annotated[bool, About(description="Two scoring figures each, and messages on the dark spaces (§5)")] = (
-        True
-    )
-    inns_cathedrals: Annotated[
-        bool, About(title="Inns & Cathedrals", description="Inns, cathedrals and the large meeple, 18 tiles (§6)")
-    ] = False
-    traders_builders: Annotated[
-        bool, About(title="Traders & Builders", description="Goods, the builder and the pig, 24 tiles (§7)")
-    ] = False
-    abbot: Annotated[bool, About(description="The abbot, and gardens on some of the tiles (§8)")] = False
-    river: Annotated[bool, About(description="The game begins along a river of 12 tiles (§9)")] = False
-    fairy: Annotated[bool, About(description="The fairy, who rewards the figure she stands with (§10)")] = False
+class Options(Struct, frozen=True):
+    """What can be settled whatever boxes are mixed in; every box adds a switch of its own (boxes.py)."""
+
     figures: Annotated[
         Literal["at_once", "own_turn"],
         About(
@@ -32,17 +22,18 @@ class Options(Struct, frozen=True, cache_hash=True):
     ] = "at_once"
 
 
-class Figure(Struct, frozen=True, gc=False):
-    """A wooden figure on a segment of a tile."""
+class Figure(Struct, frozen=True, omit_defaults=True, gc=False):
+    """A wooden figure on a segment of a tile; `way` says how it stands where there are several ways to."""
 
     seat: int
     kind: str
     cell: str
     segment: str
+    way: str = ""
 
     @property
     def place(self) -> str:
-        return f"{self.cell}/{self.segment}"
+        return f"{self.cell}/{self.segment}-{self.way}" if self.way else f"{self.cell}/{self.segment}"
 
 
 class Feature(Struct, frozen=True, gc=False):
@@ -68,7 +59,10 @@ class Laid(Struct, frozen=True, gc=False):
 
 
 class Award(Struct, frozen=True, gc=False):
-    """Points that one seat gets for one thing; they move one scoring figure. `late`: earned on another's turn."""
+    """Points that one seat gets for one thing, or pays (below 0); they move one scoring figure.
+
+    `late`: earned on another's turn.
+    """
 
     seat: int
     points: int
@@ -76,44 +70,44 @@ class Award(Struct, frozen=True, gc=False):
     late: bool = False
 
 
+Step = Literal["draw", "place", "figure", "between", "score"]
+
+
 class Part(Struct, frozen=True, gc=False, tag=True):
     """The laying of one tile with all that belongs to it.
 
     `passed` is the last place of the turn whose scoring round has been opened, `done` the features this tile completed
-    that wait to be scored, `extra` says that another tile follows this one.
+    that wait to be scored, `extra` says that another tile follows this one, `notes` are what boxes have to remember.
     """
 
-    step: Literal["draw", "place", "figure", "between", "score"] = "draw"
+    step: Step = "draw"
     kind: Literal["turn", "builder", "message"] = "turn"
     tile: str = ""
     cell: str = ""
     done: tuple[int, ...] = ()
     passed: str = ""
     extra: bool = False
+    notes: tuple[str, ...] = ()
 
 
 class Errand(Struct, frozen=True, gc=False, tag=True):
-    """Something an expansion still has to see to before the work below it goes on."""
+    """Something a box still has to see to before the work below it goes on; it asks the seat on turn or these seats."""
 
     step: str
     number: int = 0
+    seats: tuple[int, ...] = ()
+    place: str = ""
 
 
 Work = Part | Errand
 
 
-class Pile(Struct, frozen=True, gc=False):
-    """The message tiles: those nobody has seen, in no order, and those put back under the stack, in theirs."""
-
-    unseen: tuple[int, ...] = ()
-    seen: tuple[int, ...] = ()
-
-
-class State(Struct, frozen=True, gc=False):
-    """The table.
+class State(Struct, frozen=True, dict=True):
+    """The table; every box adds slots of its own (boxes.py).
 
     `work` is what is to be done, the last first; tiles are drawn from the first of the bags, none of which is empty;
-    `enclosed` are the empty cells that cloisters and gardens wait for.
+    `buried` tiles of the last bag are out of the game, and nobody knows which; `enclosed` are the empty cells that
+    cloisters and gardens wait for. A table remembers its menu (rules.py), which is asked for again at once.
     """
 
     options: Options = Options()
@@ -121,6 +115,7 @@ class State(Struct, frozen=True, gc=False):
     phase: Literal["playing", "final", "over"] = "playing"
     work: tuple[Work, ...] = ()
     bags: tuple[tuple[str, ...], ...] = ()
+    buried: int = 0
     aside: tuple[str, ...] = ()
     tiles: dict[str, Laid] = {}
     frontier: dict[str, int] = {}
@@ -133,19 +128,6 @@ class State(Struct, frozen=True, gc=False):
     moved: tuple[int, ...] = ()
     counted: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
-    pile: Pile = Pile()
-    goods: tuple[dict[str, int], ...] = ()
-    fairy: Figure | None = None
-
-
-class Began(Struct, frozen=True, omit_defaults=True, tag=True):
-    """What everybody got from the boxes, the bags of tiles, and who begins."""
-
-    options: Options
-    first: int
-    supply: dict[str, int]
-    bags: tuple[tuple[str, ...], ...]
-    track: tuple[tuple[int, ...], ...]
 
 
 class TileDrawn(Struct, frozen=True, omit_defaults=True, tag=True, gc=False):
@@ -252,8 +234,23 @@ def standing_figures(state: State) -> tuple[Figure, ...]:
     return tuple(figure for feature in state.features.values() for figure in feature.figures)
 
 
+def slot(state: State, name: str) -> Any:
+    """What a box keeps in its own slot of the table."""
+    return getattr(state, name)
+
+
+def left(state: State) -> int:
+    """How many tiles can still be drawn."""
+    return sum(map(len, state.bags)) - state.buried
+
+
+def drawable(state: State) -> bool:
+    """Whether there is a tile to draw."""
+    return bool(state.bags) and (not state.buried or left(state) > 0)
+
+
 def find_figure(state: State, place: str) -> Figure:
-    """The meeple, alone on its segment, that stands at this place."""
+    """The figure that stands at this place."""
     return next(figure for figure in standing_figures(state) if figure.place == place)
 
 

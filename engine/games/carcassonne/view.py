@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct
 
 from engine.chance import Chance
-from engine.games.carcassonne.state import Award, Errand, Figure, Laid, Part, State, standing_figures
+from engine.games.carcassonne.boxes import BOXES
+from engine.games.carcassonne.expansion import apart
+from engine.games.carcassonne.state import Award, Errand, Figure, Laid, Part, State, left, standing_figures
 
 
-class View(Struct, frozen=True):
-    """The table as everybody sees it.
+class Seen(Struct, frozen=True):
+    """The table as everybody sees it; every box shows what is its own.
 
-    `tiles` are in the order in which they were laid; `parts` names the tiles being dealt with, the interrupted first;
-    `stack` are the messages under the stack in their order, after `unseen` that nobody has seen.
+    `tiles` are in the order in which they were laid; `parts` names the tiles being dealt with, the interrupted first.
     """
 
     turn: int | None
@@ -25,16 +28,21 @@ class View(Struct, frozen=True):
     message: int
     tiles: dict[str, Laid]
     figures: tuple[Figure, ...]
-    fairy: str
     supply: tuple[dict[str, int], ...]
-    goods: tuple[dict[str, int], ...]
     track: tuple[tuple[int, ...], ...]
     owed: tuple[Award, ...]
     left: int
     aside: tuple[str, ...]
-    unseen: int
-    stack: tuple[int, ...]
     places: tuple[int, ...]
+
+
+SHOWN: dict[str, tuple[Any, Callable[[State], Any]]] = apart("views", *(box.shows for box in BOXES))
+if TYPE_CHECKING:
+    View = Seen
+else:
+    View = msgspec.defstruct(
+        "View", [(name, kind) for name, (kind, _) in SHOWN.items()], bases=(Seen,), frozen=True, module=__name__
+    )
 
 
 def view(state: State, seat: int | None) -> View:
@@ -48,16 +56,13 @@ def view(state: State, seat: int | None) -> View:
         message=work.number if isinstance(work, Errand) else 0,
         tiles=state.tiles,
         figures=standing_figures(state),
-        fairy=state.fairy.place if state.fairy else "",
         supply=state.supply,
-        goods=state.goods,
         track=state.track,
         owed=state.owed,
-        left=sum(map(len, state.bags)),
+        left=left(state),
         aside=state.aside,
-        unseen=len(state.pile.unseen),
-        stack=state.pile.seen,
         places=state.places,
+        **{name: show(state) for name, (_, show) in SHOWN.items()},
     )
 
 

@@ -14,6 +14,7 @@ ROWS = {name: row for box in DATA["tiles"].values() for name, row in box.items()
 COMPASS = ["nnw", "nne", "ene", "ese", "sse", "ssw", "wsw", "wnw"]
 MIRROR = {0: 5, 1: 4, 2: 7, 3: 6, 4: 1, 5: 0, 6: 3, 7: 2}
 OFFSETS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
+CLOSED = [("cloister", set(), [], [])]
 WEIGHTS = {"large": 2, "builder": 0, "pig": 0}
 
 
@@ -34,22 +35,22 @@ class Land:
             kind, ends = self.cells[x, y][number][:2]
             for end in ends:
                 beyond = self.beyond(x, y, kind, end)
-                if beyond is None:
-                    is_open = True
-                elif beyond not in found:
-                    found.add(beyond)
-                    queue.append(beyond)
+                is_open |= beyond is None
+                queue += [other for other in beyond or () if other not in found]
+                found.update(beyond or ())
         return found, is_open
 
     def beyond(self, x, y, kind, end):
+        """Everything that goes on there, two cities where they share the side; None where no tile lies."""
         side = "NESW"[end // 2] if kind == "field" else "NESW"[end]
         dx, dy = OFFSETS[side]
         there = MIRROR[end] if kind == "field" else (end + 2) % 4
-        for number, other in enumerate(self.cells.get((x + dx, y + dy), ())):
-            if other[0] == kind and there in other[1]:
-                return x + dx, y + dy, number
-        assert (x + dx, y + dy) not in self.cells, "the tiles do not match"
-        return None
+        cell = x + dx, y + dy
+        if cell not in self.cells:
+            return None
+        found = [(*cell, n) for n, other in enumerate(self.cells[cell]) if other[0] == kind and there in other[1]]
+        assert found or self.cells[cell] == CLOSED, "the tiles do not match"
+        return found
 
     def neighbours(self, x, y):
         return sum((x + dx, y + dy) in self.cells for dx in (-1, 0, 1) for dy in (-1, 0, 1)) - 1
@@ -73,6 +74,8 @@ def segments(row, quarter, garden):
         found.append(("cloister", set(), [], []))
     if garden:
         found.append(("garden", set(), [], []))
+    for kind in row.get("places", ()):
+        found.append((kind, set(), [], []))
     return found
 
 

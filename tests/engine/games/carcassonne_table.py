@@ -4,30 +4,30 @@ from engine import chance, menu, options
 from engine import game as games
 from engine.games import carcassonne
 from engine.games.carcassonne import land
-from engine.games.carcassonne.boxes import rules_of
-from engine.games.carcassonne.state import Began, Figure, TileDrawn, TilePlaced, TurnBegan
+from engine.games.carcassonne.boxes import Began, rules_of
+from engine.games.carcassonne.state import Figure, TileDrawn, TilePlaced, TurnBegan
 
 QUIET = {"messages": False}
 
 
-def table(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=None, **boxes):
+def table(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=None, start="D", **boxes):
     """Seat 0 holds the drawn tile; tiles as `U 1,0 90`, figures as `0 meeple 1,0/road`; no messages unless asked."""
     chosen = options.read(carcassonne.META.options, QUIET | boxes)
     rules = rules_of(chosen)
     track = track or ((0,) * rules.scoring_figures,) * seats
-    start = [Began(chosen, 0, rules.supply, ((drawn, *bag),), track), TilePlaced("D", "0,0")]
+    events = [Began(chosen, 0, rules.supply, ((drawn, *bag),), track), TilePlaced(start, "0,0")]
     for text in tiles:
         tile, cell, turn = text.split()
-        start.append(TilePlaced(tile, cell, int(turn)))
-    state = games.fold(carcassonne, start)
+        events.append(TilePlaced(tile, cell, int(turn)))
+    state = games.fold(carcassonne, events)
     for text in meeples:
         state = land.stationed(state, figure(text))
     return games.fold(carcassonne, [TurnBegan(0), TileDrawn(0, drawn)], state)
 
 
 def figure(text):
-    seat, kind, place = text.split()
-    return Figure(int(seat), kind, *place.split("/"))
+    seat, kind, place, *way = text.split()
+    return Figure(int(seat), kind, *place.split("/"), *way)
 
 
 class Game:

@@ -10,30 +10,34 @@ import pytest
 from engine import bots, menu, options
 from engine import game as games
 from engine.games import carcassonne
+from engine.games.carcassonne.board import tiles_of
 from engine.games.carcassonne.boxes import rules_of
 from tests.invariants import carcassonne as invariants
 
 CLOSING = {"E": 6, "H": 3, "I": 3, "A": 4, "U": 5, "V": 5, "W": 3, "X": 2, "L": 3, "J": 3, "B": 2, "F": 2}
 SPECIAL = ("E*", "U*", "T15", "T17", "I15", "I01")
-EVERYTHING = dict.fromkeys(("messages", "inns_cathedrals", "traders_builders", "abbot", "fairy"), True)
+FIRST = ("messages", "inns_cathedrals", "traders_builders", "abbot", "fairy")
+FURTHER = ("wind_roses", "watchtowers", "hills_sheep", "big_top")
+EVERYTHING = dict.fromkeys((*FIRST, *FURTHER), True)
 
 
 def setup(chosen, seats, chance):
     """The usual beginning with another bag."""
     began, *others = carcassonne.setup(chosen, seats, chance)
     bag = [tile for tile, number in CLOSING.items() for _ in range(number)]
-    return [msgspec.structs.replace(began, bags=((*bag, *SPECIAL, *SPECIAL),)), *others]
+    further = [tile for box in FURTHER for tile in tiles_of(box)] if chosen.big_top else []
+    return [msgspec.structs.replace(began, bags=((*bag, *SPECIAL, *SPECIAL, *further),)), *others]
 
 
 BUSY = SimpleNamespace(**{name: getattr(carcassonne, name) for name in carcassonne.__all__} | {"setup": setup})
 
 
 def eager(offered, random):
-    """Any move, but mostly the builder where he can go, then another figure, seldom a farmer, the fairy or none."""
+    """Any move, but mostly the builder or acrobats where they can go, then another figure, seldom a farmer or none."""
     moves = list(menu.moves(offered))
     if random.random() < 0.2:
         return random.choice(moves)
-    building = [move for move in moves if "builder" in str(move)]
+    building = [move for move in moves if any(word in str(move) for word in ("builder", "acrobats", "pyramid"))]
     acting = [move for move in moves if not any(word in str(move) for word in ("field", "fairy", "pass"))]
     return random.choice(building or acting or moves)
 
@@ -73,3 +77,5 @@ def check(state):
     invariants.check_features(state)
     invariants.check_leads(state, rules)
     invariants.check_messages(state)
+    invariants.check_circus(state)
+    invariants.check_flocks(state)

@@ -5,6 +5,7 @@ import pytest
 from engine import bots, options
 from engine.games import carcassonne
 from tests.engine.games.carcassonne_flood import Count
+from tests.engine.games.carcassonne_flood_boxes import BoxCount
 
 BOXES = {
     "base": {},
@@ -15,9 +16,21 @@ BOXES = {
 }
 
 
-def check(chosen, seats, seed):
+FIRST = ("inns_cathedrals", "traders_builders", "abbot", "river")
+MORE = ("wind_roses", "watchtowers", "hills_sheep", "big_top")
+FURTHER = {
+    "wind roses": {"wind_roses": True},
+    "wind roses by the river": {"wind_roses": True, "river": True, "traders_builders": True},
+    "watchtowers": {"watchtowers": True, "inns_cathedrals": True},
+    "big top": {"big_top": True, "abbot": True},
+    "hills": {"hills_sheep": True},
+    "all with the first ones": dict.fromkeys((*FIRST, *MORE), True),
+}
+
+
+def check(chosen, seats, seed, counting=Count):
     chosen = options.read(carcassonne.META.options, {"messages": False, **chosen})
-    count = Count(seats)
+    count = counting(seats)
     state = None
     for _, _, after, events in bots.playout(carcassonne, chosen, seats, seed):
         state = after
@@ -30,6 +43,12 @@ def check(chosen, seats, seed):
 @pytest.mark.parametrize("boxes", BOXES)
 def test_the_score_is_what_flooding_every_feature_gives(boxes, number):
     check(BOXES[boxes], 2 + number % 4, b"flood %d" % number)
+
+
+@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("boxes", FURTHER)
+def test_the_score_of_further_boxes_is_what_counting_by_hand_gives(boxes, number):
+    check(FURTHER[boxes], 2 + number % 4, b"further %d" % number, BoxCount)
 
 
 @pytest.mark.soak
