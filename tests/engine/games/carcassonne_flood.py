@@ -74,9 +74,7 @@ def segments(row, quarter, garden):
         found.append(("cloister", set(), [], []))
     if garden:
         found.append(("garden", set(), [], []))
-    for kind in row.get("places", ()):
-        found.append((kind, set(), [], []))
-    return found
+    return found + [(kind, set(), [], []) for kind in row.get("places", ())]
 
 
 def segment_called(tile, token):
