@@ -1,4 +1,4 @@
-"""Bells: telling a worker to look. The work itself is always a row in the database, so a lost bell loses nothing."""
+"""Bells: RQ jobs that say “look”. The work itself is a row in the database, so a lost bell loses nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ JOBS = {
     "post": "workers.outgoing.post.deliver",
     "bots": "workers.bots.move",
 }
-SHARED = {"inbox": "referee"}  # whoever judges moves reads mails too
+SHARED = {"inbox": "referee"}  # the worker that judges moves also reads mails
 RINGING = 5
 log = structlog.get_logger()
 
@@ -43,7 +43,7 @@ class Bells:
         self._quietly("delete", f"bell:{name}")
 
     def wake(self, submission: int) -> None:
-        """Tell whoever waits that there is a verdict."""
+        """Tell waiting callers that there is a verdict."""
         key = f"verdict:{submission}"
         try:
             with self.redis.pipeline(transaction=False) as pipeline:

@@ -21,7 +21,7 @@ STATUSES = "Every command has its own --help. Exit status: 0 fine, 1 something w
 
 
 class Version(argparse.Action):
-    """Looks the version up only when somebody asks for it."""
+    """Looks the version up only when it is asked for."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str = "") -> None:  # noqa: A002  # argparse's word
         super().__init__(option_strings, dest, nargs=0, help=help)

@@ -1,4 +1,4 @@
-"""Links are capabilities: whoever holds one may act for that seat. They can be made again, and they can be replaced."""
+"""Capability links: who holds one may act for its seat. They are derived from a secret, and can be replaced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Links:
         return self._token(f"seat/{table}/{seat}/{number}")
 
     def watch(self, table: str) -> str:
-        """The token with which anybody may look on."""
+        """The spectators' token."""
         return self._token(f"watch/{table}")
 
     def answer(self, table: str, seat: int, number: int) -> str:
@@ -26,19 +26,19 @@ class Links:
         return f"{table}.{seat}.{self._token(f'answer/{table}/{seat}/{number}')[:26]}"
 
     def offer(self, table: str, seat: int, number: int) -> str:
-        """The token with which somebody else may take a seat that is offered; dead once it is taken."""
+        """The token with which another person may take an offered seat; dead once it is taken."""
         return f"{table}.{seat}.{self._token(f'offer/{table}/{seat}/{number}')}"
 
     def join(self, table: str) -> str:
-        """The token with which anybody may take a free seat of an open table."""
+        """The token with which a guest may take a free seat of an open table."""
         return f"{table}.{self._token(f'join/{table}')}"
 
     def again(self, table: str) -> str:
-        """The wish to play on after this table: one that nobody else can have, or he would be shown its seats."""
+        """The idempotency key of the rematch after this table; secret, because it leads to the new seats."""
         return self._token(f"again/{table}")
 
     def wishes(self, person: int) -> str:
-        """The token that stands in every letter to a person: with it letters can be stopped and wished otherwise."""
+        """The token in the foot of every letter to a person: it opens the page of his letter settings."""
         return f"{person}.{self._token(f'wishes/{person}')}"
 
     def confirm(self, person: int, address: str) -> str:
@@ -46,7 +46,7 @@ class Links:
         return f"{person}.{self._token(f'confirm/{person}/{address}')}"
 
     def enter(self, person: int, sessions: int, at: int) -> str:
-        """The token with which a person signs in; who reads it knows since when it is good, and whose it is."""
+        """The token with which a person signs in; it names the person and when it was made."""
         return f"{person}.{at}.{self._token(f'enter/{person}/{sessions}/{at}')}"
 
     def bounce(self, letter: int) -> str:

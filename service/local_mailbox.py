@@ -1,4 +1,4 @@
-"""The local mailbox: a real SMTP server for a house without a relay, whose letters anybody at the machine can read."""
+"""The local mailbox: a real SMTP server for a house without a relay, whose letters can be read on this machine."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def start(house: House) -> Controller:
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on."""
+    """A free port of this machine."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         return int(free.getsockname()[1])
 

@@ -47,7 +47,7 @@ def _in_letter(letter: EmailMessage, source: str) -> Iterator[Receipt]:
 def _text(part: EmailMessage) -> str:
     try:
         return str(part.get_content())
-    except (LookupError, ValueError):  # a character set nobody knows
+    except (LookupError, ValueError):  # an unknown character set
         return bytes(part.get_payload(decode=True) or b"").decode(errors="replace")
 
 

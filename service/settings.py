@@ -55,7 +55,7 @@ class Settings(Struct, frozen=True):
 
     @property
     def confirms(self) -> bool:
-        """Whether who opens a table has to prove his address before letters go to others; where none leave, nobody."""
+        """Whether an organiser has to prove his address before letters go to others; not where no letters leave."""
         return self.confirm and self.smtp != EMBEDDED
 
     @property

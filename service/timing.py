@@ -46,7 +46,7 @@ class Clock(Struct, frozen=True):
 
     @property
     def courtesy(self) -> int:
-        """What is left at least to a seat whose time begins to run again: a day, unless nobody ever has that long."""
+        """The least time of a seat whose clock runs again: a day, or less where a whole turn is shorter."""
         return min(DAY, self.bank or self.pace)
 
 
@@ -75,7 +75,7 @@ def read(told: Mapping[str, str], pace: int) -> Clock:
 
 
 class Calendar(Struct, frozen=True):
-    """When somebody cannot be expected to move: his days in his zone, his nights, his weekends, his vacations."""
+    """When a player rests: nights, weekends and vacations, in his own time zone."""
 
     zone: str = "UTC"
     quiet: tuple[int, int] | None = None
@@ -153,7 +153,7 @@ def awake(at: int, calendar: Calendar) -> int:
 
 
 def daily(after: int, hour: int, calendar: Calendar) -> int:
-    """When somebody's letter of the day leaves: at that hour of his next day at home, or as soon as he is up."""
+    """When the letter of the day leaves: at that hour of the reader's next day at home, or after his quiet hours."""
     day = today(calendar, after)
     while (at := int(datetime.combine(day, time(hour), calendar.here).timestamp())) <= after or is_away(at, calendar):
         day += timedelta(days=1)
@@ -181,7 +181,7 @@ def _midnight(day: date, calendar: Calendar) -> int:
 
 
 def leads(left: int, calendar: Calendar, share: float) -> tuple[int, ...]:
-    """How long before the deadline somebody is reminded: as he likes it, or once with this share of his time left."""
+    """How long before the deadline reminders are sent: as the player chose, or once with this share of his time left."""
     return tuple(sorted(calendar.remind, reverse=True)) or (round(left * share),)
 
 
@@ -208,7 +208,7 @@ def kept(one: Calendar) -> str:
 
 
 def checked_calendar(one: Calendar) -> Calendar:
-    """The same calendar, refused where nobody could live by it."""
+    """The same calendar; refused where it leaves no time to move."""
     if zone(one.zone) is None:
         raise Refused("There is no time zone “{zone}”; one is called Europe/Amsterdam.", zone=one.zone[:40])
     if one.quiet is not None:

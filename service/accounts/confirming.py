@@ -55,7 +55,7 @@ def by_seat(house: House, place: Place) -> None:
 def correct(house: House, place: Place, text: str) -> None:
     """The organiser mistyped his own address; the question goes to the right one, and the wrong one is forgotten.
 
-    Unless a letter went there already: that is remembered, so that nobody is written to in this way again and again.
+    An address that got a letter already is remembered, so that this form cannot send letters again and again.
     """
     address = register.clean_address(text)
     with house.store.writing() as connection:

@@ -107,7 +107,7 @@ def leave(house: House, person: int, typed: str) -> None:
 
 
 def _forget(house: House, person: int, address: str) -> list[Any]:
-    """Forget whoever has no seat any more; the result is what he has sat down on in the meantime, if anything."""
+    """Delete a person without seats; the result is the seats taken in the meantime, if any."""
     with house.store.writing() as connection:
         connection.execute(select(people_table.c.id).where(people_table.c.id == person).with_for_update())
         if held := _seats(connection, person):
@@ -120,7 +120,7 @@ def _forget(house: House, person: int, address: str) -> list[Any]:
 
 
 def _give_up(house: House, person: int, table: str, seat: int) -> None:
-    """One seat: given up in the log where it is played, and nobody's in the book."""
+    """Give one seat up: resigned in the log where it is played, without a person in the database."""
     with at_table(house, table) as work:
         connection = work.locked.connection
         if work.locked.seats[seat].person != person:

@@ -1,4 +1,4 @@
-"""One person's tables: what is to move, what is waited for, what has ended and how, and against whom."""
+"""One person's tables: running ones by urgency, finished ones with places, and statistics."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class MyTable(Struct, frozen=True):
 
 
 class Opponent(Struct, frozen=True):
-    """Somebody one has played with: how many games, and in how many of them one was ahead or behind."""
+    """Another player: how many games together, and in how many this person was ahead or behind."""
 
     name: str
     games: int

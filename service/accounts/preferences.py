@@ -1,4 +1,4 @@
-"""What somebody wants to be written, and when he rests: kept for whoever holds the link in the foot of his letters."""
+"""Letter settings, quiet hours and vacations of the person behind the link in the foot of a letter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from service.timing import Calendar
 
 
 class Recipient(Struct, frozen=True):
-    """Somebody letters go to: what is wished for everywhere, and how he lives."""
+    """A person who gets letters: his settings for all tables, and his calendar."""
 
     id: int
     language: str
@@ -35,7 +35,7 @@ class Recipient(Struct, frozen=True):
 
 
 class TableOfRecipient(Struct, frozen=True):
-    """A table where this reader sits: its game, who plays, and what is wished for otherwise there."""
+    """A table where this person plays: its game, the other players, and his own settings there."""
 
     table: str
     game: str
@@ -45,7 +45,7 @@ class TableOfRecipient(Struct, frozen=True):
 
 
 def reader(house: House, token: str) -> Recipient:
-    """Whose wishes this token may change: `person.proof`."""
+    """The person whose settings this token opens: `person.proof`."""
     (number,) = links.subject(token, 1)
     with house.store.reading() as connection:
         row = register.find(connection, number)
@@ -57,7 +57,7 @@ def reader(house: House, token: str) -> Recipient:
 
 
 def seated(house: House, one: Recipient, table: str) -> TableOfRecipient | None:
-    """What is wished for at this table, where the reader sits there."""
+    """The settings at this table; None where this person has no seat there."""
     with house.store.reading() as connection:
         row = book.find(connection, table)
         rows = book.seats_of(connection, table) if row is not None else ()
@@ -85,7 +85,7 @@ def keep_at(house: House, one: Recipient, table: str, otherwise: TableLetterSett
 
 
 def stop(house: House, one: Recipient, table: str = "") -> Mode:
-    """Write nothing more from one table, or from anywhere; what was wished for before, so that it can be undone."""
+    """Stop the letters of one table, or all; the result is the mode before, so that it can be undone."""
     before = _letters(house, one, table)
     set_letters(house, one, "none", table)
     return before

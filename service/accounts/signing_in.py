@@ -20,7 +20,7 @@ from service.timing import HOUR
 
 
 class Visit(Struct, frozen=True):
-    """Who has signed in, and under which number of his; a higher one ends it."""
+    """A signed-in session: the person, and the session number that a higher one ends."""
 
     person: int
     sessions: int

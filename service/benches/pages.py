@@ -43,7 +43,7 @@ def pages() -> Iterator[Measure]:
         path = _brought(house, _everything(4))
         yield Measure("finished Carcassonne, first look", visitor.timed(path), "ms", TABLE_MS, at_most=True)
         yield from _spread("finished Carcassonne", [visitor.timed(path) for _ in range(LOOKS)], TABLE_MS)
-        cold = [_unprinted(house, visitor, path) for _ in range(LOOKS)]
+        cold = [_uncached(house, visitor, path) for _ in range(LOOKS)]
         yield from _spread("finished Carcassonne, board drawn anew", cold, TABLE_MS)
 
 
@@ -62,7 +62,7 @@ def replay() -> Iterator[Measure]:
 
 
 class Visitor:
-    """Somebody with a browser that understands compression."""
+    """A client that accepts compressed answers."""
 
     def __init__(self, house: House) -> None:
         self._client = create_app(house).test_client()
@@ -86,7 +86,7 @@ class Visitor:
         return len(answer.data) + sum(len(self.get(one.replace("&amp;", "&")).data) for one in loaded)
 
 
-def _unprinted(house: House, visitor: Visitor, path: str) -> float:
+def _uncached(house: House, visitor: Visitor, path: str) -> float:
     house.caches = Caches()
     return visitor.timed(path)
 

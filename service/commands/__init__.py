@@ -1,1 +1,1 @@
-"""What the command line can do, one file per errand; each offers `add(subparsers)`."""
+"""The command line, one file for each group of commands; each offers `add(subparsers)`."""

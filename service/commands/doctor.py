@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from service.house import House
     from service.settings import Settings
 
-LATE = 15 * 60  # a letter or a submission that waits longer has been forgotten by somebody
+LATE = 15 * 60  # seconds; a letter or submission that waits longer has no worker
 
 
 def add(subparsers: Subparsers[Parser]) -> None:

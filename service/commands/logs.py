@@ -248,7 +248,7 @@ def export(args: Namespace) -> int:
 
 
 def import_(args: Namespace) -> int:
-    """Nothing is added unless every file is a whole log that nobody tampered with."""
+    """Nothing is added unless every file is a whole and sound log."""
     logs = [(file, load(file)) for file in args.files]
     for file, log in logs:
         if log.seed is None or not all(link.whole for link in log.entries):

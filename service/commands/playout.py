@@ -273,7 +273,7 @@ def _by_seat(numbers: Sequence[float]) -> str:
 
 
 def _log(table: PlayoutTable, course: PlayedGame) -> dict[str, Any]:
-    """Everything somebody needs to see a game break its promise again."""
+    """Everything needed to see the game break its promise again."""
     return {
         "game": table.game.META.name,
         "edition": table.game.META.edition,

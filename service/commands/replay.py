@@ -84,7 +84,7 @@ def _all(told: Iterator[ReplayMoment]) -> list[ReplayMoment]:
         return list(told)
     except TemplateNotFound as missing:
         raise Misuse(f"This game cannot be told: there is no template {missing.name}.") from missing
-    except Exception as fault:  # the log is somebody's file: anything may stand in it
+    except Exception as fault:  # the log is a file from outside: it may hold anything
         why = f"{type(fault).__name__}: {fault}"
         raise Misuse(f"This log cannot be told ({why}); `depesche audit` says what is wrong with it.") from fault
 

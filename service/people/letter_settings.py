@@ -29,7 +29,7 @@ class LetterSettings(Struct, frozen=True):
 
 
 class TableLetterSettings(Struct, frozen=True, omit_defaults=True):
-    """What somebody wants otherwise at one table."""
+    """Settings that differ at one table."""
 
     letters: Mode | UnsetType = UNSET
     plain: bool | UnsetType = UNSET
@@ -37,25 +37,25 @@ class TableLetterSettings(Struct, frozen=True, omit_defaults=True):
 
 
 def read(text: str) -> LetterSettings:
-    """A person's wishes as they are kept."""
+    """The settings of a person, from their stored text."""
     found: LetterSettings = reader(LetterSettings).decode(text) if text else LetterSettings()
     return found
 
 
 def read_otherwise(text: str) -> TableLetterSettings:
-    """What is kept of one table's."""
+    """The settings of one table, from their stored text."""
     found: TableLetterSettings = reader(TableLetterSettings).decode(text) if text else TableLetterSettings()
     return found
 
 
 def at_table(person: str, seat: str) -> LetterSettings:
-    """What holds at one table: what was wished for there, and for the rest what is wished for everywhere."""
+    """The settings that hold at one table: its own, and for the rest those of the person."""
     own = msgspec.structs.asdict(read_otherwise(seat))
     return msgspec.structs.replace(read(person), **{name: wish for name, wish in own.items() if wish is not UNSET})
 
 
 def kept(wishes: LetterSettings | TableLetterSettings) -> str:
-    """Wishes as text."""
+    """Settings as stored text."""
     return msgspec.json.encode(wishes).decode()
 
 

@@ -69,7 +69,7 @@ def person(connection: Connection, address: str, name: str, at: int, language: s
     try:
         with connection.begin_nested():
             connection.execute(insert(people), {"address": address, "name": name, "language": language, "since": at})
-    except IntegrityError:  # noted by somebody else in this very moment
+    except IntegrityError:  # another request inserted the person in this moment
         pass
     return int(connection.execute(known).scalar_one())
 
@@ -121,12 +121,12 @@ def held(connection: Connection, person: int) -> list[str]:
 
 
 def forgotten(person: int) -> str:
-    """What stands in place of the address of somebody who is forgotten; no address is like that."""
+    """What replaces the address of a deleted person; no real address looks like it."""
     return f"#{person}"
 
 
 def forget(connection: Connection, person: int) -> None:
-    """Of this person remains a number, so that nobody else ever gets it, and with it what old links lead to."""
+    """Delete a person's data; the number stays, so that old links never lead to another person."""
     nobody = {"address": forgotten(person), "name": "", "calendar": "", "wishes": "", "bounce": "", "since": 0}
     never = {"confirmed_at": None, "bounced_at": None, "signed_at": None, "language": "en"}
     remaining = update(people).where(people.c.id == person)

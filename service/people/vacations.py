@@ -14,7 +14,7 @@ LONGEST_AHEAD = 366
 
 
 def read(words: list[str]) -> Span:
-    """The first and the last day, as somebody wrote them."""
+    """The first and the last day, as they were typed."""
     try:
         first, last = map(date.fromisoformat, words)
     except ValueError:

@@ -181,7 +181,7 @@ def deal(house: House, place: Place, number: int) -> int:
 
 
 def forget(connection: Connection, table: str, seat: int) -> None:
-    """Delete all branches of a seat: they are nobody else's business, whoever sits there next."""
+    """Delete all branches of a seat."""
     connection.execute(delete(branches).where(branches.c.table == table, branches.c.seat == seat))
 
 

@@ -26,7 +26,7 @@ from service.text.languages import Said
 
 Found = Row[Any]
 NOTHING = Said()
-HELD = 253_402_300_799  # when a letter is due that waits for somebody's word: the last second of the year 9999
+HELD = 253_402_300_799  # due date of a letter that waits for a proof of address: the last second of the year 9999
 
 
 class Sealed(Struct, frozen=True):
@@ -65,7 +65,7 @@ class Owed(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """What the referee said to a submission, and why; `said` is the sentence as it stands in the code."""
+    """The referee's verdict on a submission, and why; `said` is the untranslated sentence."""
 
     accepted: bool
     why: Said = NOTHING
@@ -161,7 +161,7 @@ def sit(connection: Connection, table: str, update: SeatUpdate) -> None:
 
 
 def change_seat(connection: Connection, table: str, seat: int, **columns: Any) -> None:
-    """Change columns of a seat that no entry changes, such as who holds it."""
+    """Change columns of a seat that no entry changes, such as its player."""
     own = update(seats).where(seats.c.table == table, seats.c.seat == seat)
     connection.execute(own.values(**columns))
 
@@ -208,7 +208,7 @@ def owe(connection: Connection, table: str, seq: int, letter: Owed, why: Said = 
 
 
 def rank(connection: Connection, table: str, places: Sequence[int]) -> None:
-    """Note how a game has ended, seat by seat, so that nobody has to unfold its log to count it."""
+    """Store the place of every seat, so that statistics need no replay."""
     connection.execute(SIT, [{"wanted": table, "one": seat, "place": place} for seat, place in enumerate(places)])
 
 

@@ -1,7 +1,7 @@
-"""The gallery: finished games that all who played them show to everybody, as long as they like.
+"""The gallery: finished games that all their players show to the public until one of them takes that back.
 
-A name is shown only where its owner agrees. So whoever holds a seat has to release it, even if a bot played it to the
-end; bots agree, and so does a seat that nobody holds any more.
+A name is shown only where its owner agrees: every person with a seat has to release the game, also after a bot played
+on. Bots and deleted players count as agreed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def hung(connection: Connection, page: int) -> tuple[list[str], bool]:
 
 
 def _released() -> ColumnElement[bool]:
-    """That a table is over, that somebody has released it, and that nobody who plays there has not."""
+    """The table is over, and every person who plays there has released it."""
     shown = select(seats.c.table).where(seats.c.released)
     held_back = exists().where(seats.c.table == tables.c.id, seats.c.person.is_not(None), ~seats.c.released)
     return tables.c.id.in_(shown) & (tables.c.phase == "over") & ~held_back

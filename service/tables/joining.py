@@ -55,7 +55,7 @@ def join(house: House, token: str, guest: Invited, language: str = SOURCE) -> st
 
 
 def _write(locked: LockedTable, seat: int, person: int) -> None:
-    """The link by letter too; to an address that nobody has proven, only a question whether it is right."""
+    """Owe a letter with the link; an unproven address gets only a question whether it is right."""
     if locked.settings.confirms and not register.is_confirmed(locked.connection, person):
         book.owe_person(locked.connection, person, f"confirm/{locked.row.id}", locked.now)
     else:

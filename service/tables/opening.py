@@ -1,4 +1,4 @@
-"""Opening a table: who is invited and who sits there already, once however often it is asked, and not too often."""
+"""Opening a table: an idempotent form with its guests, within rate limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STATUS = {"person": "invited", "bot": "bot", "anybody": "open"}
 
 
 class Invited(Struct, frozen=True):
-    """Somebody who is to play: a person, a bot, or anybody who comes with the table's link.
+    """A guest: a person, a bot, or the first who comes with the table's link.
 
     Unless it is said who, an address makes a person and none a bot. With a word for the dice one sits down at once.
     """
@@ -71,7 +71,7 @@ class NewTable(Struct, frozen=True):
 
     @property
     def once(self) -> str | None:
-        """What makes it the same, whoever of them asks first: a key alone could be somebody else's."""
+        """The idempotency key, with the guests and the game: a key alone could be another person's."""
         who = sorted((guest.name, guest.address, guest.status) for guest in self.guests)
         what = [self.key, self.game, dict(self.chosen), who]
         return hashed(msgspec.json.encode(what, order="sorted").decode()) if self.key else None
@@ -102,7 +102,7 @@ def _clock(house: House, asked: Clock | int | None) -> Clock:
 
 
 def open_once(house: House, opening: NewTable) -> Opened:
-    """Open a table unless the same wish with the same key has opened it before."""
+    """Open a table, or return the one that was opened with the same idempotency key."""
     game = catalogue.find(opening.game)
     options = choices.read(game.META.options, opening.chosen)
     why = objection(game, options, len(opening.guests))
@@ -124,7 +124,7 @@ def open_once(house: House, opening: NewTable) -> Opened:
 
 
 def checked(invited: Sequence[Invited]) -> tuple[Invited, ...]:
-    """The guests with clean names and addresses; nobody twice, and at least one who is no bot."""
+    """The guests with clean names and addresses; no name twice, and at least one person."""
     guests = tuple(_clean(one) for one in invited)
     names = [guest.name.casefold() for guest in guests if guest.name]
     if len(set(names)) < len(names):
@@ -149,7 +149,7 @@ def _clean(guest: Invited) -> Invited:
 
 
 def _known(connection: Connection, once: str | None) -> str | None:
-    """The table that was opened by this very wish."""
+    """The table that was opened with this idempotency key."""
     wanted = select(tables.c.id).where(tables.c.opening == once)
     return connection.execute(wanted).scalar_one_or_none() if once else None
 

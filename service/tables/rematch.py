@@ -1,4 +1,4 @@
-"""Playing again: the same people, by the same rules, at a new table that is laid once however many of them ask."""
+"""A rematch: a new table for the same players and rules; all who ask for it get the same table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from service.text.languages import SOURCE
 
 
 def lay(house: House, place: Place, language: str = SOURCE) -> str:
-    """Lay the table and invite everybody; the result is the link of this player's own seat there."""
+    """Open the table and invite all players; the result is the link of this player's own seat there."""
     look = snapshots.look(house, place.table)
     if place.seat is None or look.table.phase != "over":
         raise Refused("Only whoever has played a game to its end can lay its table again; please open a new one.")
@@ -35,7 +35,7 @@ def lay(house: House, place: Place, language: str = SOURCE) -> str:
 
 
 def _guests(house: House, look: Snapshot, own: int) -> list[Invited]:
-    """Everybody in the order of the seats, beginning with who asks; whoever plays against bots sits down at once."""
+    """The players in the order of their seats, beginning with the asking one; alone against bots he sits down at once."""
     addresses = _addresses(house, look.row.id)
     alone = not addresses.keys() - {own}
     order = [*look.seats[own:], *look.seats[:own]]
@@ -44,7 +44,7 @@ def _guests(house: House, look: Snapshot, own: int) -> list[Invited]:
 
 
 def _addresses(house: House, table: str) -> dict[int, str]:
-    """Where letters reach the holders of the seats; bots have no address, nor has whoever has left this house."""
+    """The e-mail addresses by seat; bots and deleted players have none."""
     joined = seats.join(people, people.c.id == seats.c.person)
     wanted = select(seats.c.seat, people.c.address).select_from(joined).where(seats.c.table == table)
     with house.store.reading() as connection:

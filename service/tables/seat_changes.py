@@ -19,7 +19,7 @@ from service.timing import Calendar, Clock
 
 
 class SeatRow(Struct, frozen=True):
-    """A seat as the book has it: who holds it, since when it may act, and how its time runs."""
+    """A seat as it is stored: its player, since when it may act, and how its time runs."""
 
     seat: int
     status: str

@@ -1,4 +1,4 @@
-"""A person in a seat: nobody holds two seats of a table, and no two players have one name."""
+"""A person holds at most one seat of a table, and no two players of it share a name."""
 
 from __future__ import annotations
 

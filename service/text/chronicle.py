@@ -33,7 +33,7 @@ def chapters(game: Game, entries: Iterable[Entry[Any]], voice: Voice, seat: int 
 
 
 def since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
-    """The entries after this seat's last one; the last few from the start on for somebody who has not moved."""
+    """The entries after this seat's last one; for a seat that has not moved, the last few since the start."""
     for place in range(len(entries) - 1, -1, -1):
         if seat is not None and entries[place].seat == seat:
             return entries[place + 1 :]

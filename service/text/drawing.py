@@ -168,7 +168,7 @@ class Voice:
         return _line(self._game.token_label(verb, token))
 
     def alt(self, view: Any) -> str:
-        """The position in a few sentences, for somebody who cannot see the picture."""
+        """The position in a few sentences, for readers who cannot see the picture."""
         return _line(self._game.alt(view))
 
 

@@ -32,7 +32,7 @@ class Spoken(Protocol):
 
 
 class Said(Struct, frozen=True):
-    """A sentence that is said later, to somebody whose language is not known yet."""
+    """A sentence that is translated later, when its reader's language is known."""
 
     sentence: str = ""
     words: dict[str, str | int] = {}

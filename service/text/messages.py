@@ -22,7 +22,7 @@ from service.text.languages import COMMON, LANGUAGES, SOURCE, file_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("engine", "service", "workers")
-FOR_HOSTS = ("service/commands/", "service/settings.py")  # said in a terminal, to whoever runs the house
+FOR_HOSTS = ("service/commands/", "service/settings.py")  # told in a terminal, to the host
 SENTENCES = {"Refused", "Unknown", "Garbled", "Said"}
 JINJA = {"extensions": "jinja2.ext.do,jinja2.ext.loopcontrols", "trim_blocks": "true", "lstrip_blocks": "true"}
 WIDTH = 110
@@ -114,7 +114,7 @@ def key(message: Message) -> str:
 
 
 def update(language: str, domain: str, template: Catalog) -> None:
-    """Write the catalogue anew: what is translated stays, what is new stands empty, what nobody says is gone."""
+    """Write the catalogue anew: translations stay, new messages are empty, unused ones are gone."""
     written, fresh = read(language, domain), Catalog(language)
     for message in template:
         if message.id:

@@ -39,7 +39,7 @@ class Sample:
         return record.fold(self.game, self.entries, seq)
 
     def export(self, name: str = "sample", seat: int | None = None) -> Export:
-        """The log as somebody may keep it: open once the table is over, before that as this seat may know it."""
+        """The log as an export: whole once the table is over, before that as this seat may know it."""
         over = self.table.phase == "over"
         return exported(self.game, self.entries, self.seed, name, reveal=over, seat=None if over else seat)
 

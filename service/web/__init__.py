@@ -1,4 +1,4 @@
-"""Pages and forms: one file for each errand a visitor may have."""
+"""Pages and forms, one blueprint for each kind of page; the web application is put together here."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def wire(house: House) -> Flask:
 
 
 def _limit(app: Flask, house: House) -> None:
-    """Nobody opens more tables in an hour than people would, and no program moves faster than it can think."""
+    """Rate limits: so many new tables an hour for each visitor, so many moves a minute for each link."""
     where = "memory://" if house.settings.redis == EMBEDDED else house.settings.redis
     limiter = Limiter(get_remote_address, app=app, storage_uri=where, swallow_errors=True, headers_enabled=True)
     often = f"{house.settings.opens_per_hour} per hour"
@@ -160,7 +160,7 @@ def _limit(app: Flask, house: House) -> None:
 
 
 def _by_link() -> str:
-    """Whose moves are counted; the link itself is written down nowhere."""
+    """The key of the rate limit: the hash of the link, which itself is stored nowhere."""
     return hashed(str((request.view_args or {}).get("link")))
 
 
@@ -199,7 +199,7 @@ def _said(error: Exception, sentences: Mapping[int, Said]) -> tuple[int, Said]:
 
 
 def _headers(response: Response) -> Response:
-    """Links are keys, so they never leave in a Referer; nothing foreign runs on our pages, and nobody keeps them."""
+    """Links are capabilities, so no Referer carries them; our pages run no foreign code and are not cached."""
     response.headers.setdefault("Content-Security-Policy", POLICY)
     response.headers.setdefault("Cache-Control", "no-store")
     response.headers["Referrer-Policy"] = "no-referrer"

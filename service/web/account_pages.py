@@ -21,7 +21,7 @@ KEPT = "visit"
 
 
 def visitor() -> Any:
-    """Who has signed in on this device, if anybody."""
+    """The person who has signed in on this device; None where there is none."""
     kept = session.get(KEPT)
     return accounts.visitor(house(), Visit(*kept)) if kept else None
 
@@ -44,7 +44,7 @@ def knock() -> Response:
 
 @account.get("/enter/<token>")
 def threshold(token: str) -> Response:
-    """One button; what follows links by itself, as mail scanners do, signs nobody in."""
+    """One button, because mail scanners follow links: a GET signs nobody in."""
     return page("entering.html", person=accounts.invited(house(), token))
 
 
@@ -70,7 +70,7 @@ def sign_out() -> Reply:
 
 @account.get("/my")
 def tables() -> Reply:
-    """All tables of whoever has signed in."""
+    """All tables of the person who has signed in."""
     person = visitor()
     if person is None:
         return redirect(url_for("account.door"), 303)
@@ -91,7 +91,7 @@ def tables() -> Reply:
 
 
 def _grouped(running: list[my_tables.MyTable]) -> dict[str, list[my_tables.MyTable]]:
-    """Mine to move first, then those that wait for others, then those where somebody has to sit down."""
+    """Tables where I am to move first, then those that wait for others, then those with empty seats."""
     return {
         "move": [one for one in running if one.to_move],
         "wait": [one for one in running if not one.to_move and one.phase == "playing"],

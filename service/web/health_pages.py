@@ -1,4 +1,4 @@
-"""For whoever runs the house: is it well?"""
+"""Health checks for the host and his monitoring."""
 
 from __future__ import annotations
 

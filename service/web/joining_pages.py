@@ -1,4 +1,4 @@
-"""An open table: a form for anybody who has its link, and for its organiser the end of waiting."""
+"""An open table: a form for guests with its link, and a button that fills it with bots for its organiser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The choice of a language: kept in a cookie, and for whoever holds a seat also used in the letters to him."""
+"""The choice of a language: kept in a cookie, and for a player also used in his letters."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def open_table(name: str) -> Reply:
 
 
 def _invited(form: Mapping[str, str]) -> list[Invited]:
-    """Everybody named in the form; who plays against bots alone sits down at once."""
+    """The guests of the form; a person alone against bots sits down at once."""
     guests = [guest for guest in _guests(form) if guest.named]
     for guest in guests:
         if guest.who == "person" and not guest.address.strip():
@@ -126,7 +126,7 @@ def _clock(form: Mapping[str, str]) -> Clock:
 
 
 def _watched(form: Mapping[str, str]) -> bool:
-    """Whether others may look on: yes, where nobody was asked."""
+    """Whether spectators are allowed; yes, where the form did not ask."""
     return bool(form.get("watched")) or not form.get("asked.watched")
 
 

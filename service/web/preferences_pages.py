@@ -1,4 +1,4 @@
-"""What somebody wants to be written, and when he rests: behind the link in the foot of every letter, no password."""
+"""Letter settings and quiet hours, behind the capability link in the foot of every letter."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ CONTINENTS = "Africa America Antarctica Arctic Asia Atlantic Australia Europe In
 
 @wishes.get("")
 def show(token: str) -> Response:
-    """Everything that can be wished for; with `?table=` also what is wished for otherwise there."""
+    """All settings; with `?table=` also those of one table."""
     return _page(_reader(token))
 
 
 @wishes.post("")
 def keep(token: str) -> Reply:
-    """Keep what is wished for everywhere."""
+    """Store the settings for all tables."""
     one = _reader(token)
     try:
         preferences.keep(house(), one, _wished(one), _calendar(), request.form.get("language", one.language))
@@ -44,7 +44,7 @@ def keep(token: str) -> Reply:
 
 @wishes.post("/here")
 def keep_here(token: str) -> Reply:
-    """Keep what is wished for otherwise at one table."""
+    """Store the settings of one table."""
     form = request.form
     plain: bool | UnsetType = {"yes": True, "no": False}.get(form.get("plain", ""), UNSET)
     letters = _mode(form["letters"]) if form.get("letters") else UNSET

@@ -1,4 +1,4 @@
-"""At the edge of a table: talk, a note of one's own, and what a player settles for himself."""
+"""Forms beside the board: talk, a private note, and a player's settings at this table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def say(link: str) -> Reply:
 
 @aside.post("/note")
 def note(link: str) -> Reply:
-    """Keep a note that nobody else sees."""
+    """Keep a private note."""
     settled.write(house(), access.find(house(), link), request.form.get("note", ""))
     return _back(link, "note")
 
@@ -39,7 +39,7 @@ def at_once(link: str) -> Reply:
 
 @aside.post("/watched")
 def watched(link: str) -> Reply:
-    """Let others look on by a link, or nobody."""
+    """Allow or forbid spectators."""
     settled.let_look_on(house(), access.find(house(), link), _wanted())
     return _back(link, "own")
 
@@ -52,7 +52,7 @@ def released(link: str) -> Reply:
 
 
 def around(place: Place, look: Snapshot) -> dict[str, Any]:
-    """What stands at the edge of the table for this reader; who only looks on sees nothing of it."""
+    """Talk, note and settings for the page of a player; empty for spectators."""
     if place.seat is None:
         return {"remarks": (), "spoken": 0, "note": "", "at_once": False, "shown": None}
     with house().store.reading() as connection:
@@ -68,7 +68,7 @@ def around(place: Place, look: Snapshot) -> dict[str, Any]:
 
 
 def spoken(place: Place) -> int:
-    """A number that grows when something is said at the table; nothing for who only looks on."""
+    """A number that grows with every remark at the table; 0 for spectators."""
     if place.seat is None:
         return 0
     with house().store.reading() as connection:

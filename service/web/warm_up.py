@@ -1,4 +1,4 @@
-"""Before the first visitor comes: templates are compiled and pictures drawn, so that nobody waits for that."""
+"""Warm-up at start: templates are compiled and pictures drawn before the first request."""
 
 from __future__ import annotations
 

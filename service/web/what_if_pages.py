@@ -168,7 +168,7 @@ def _page(place: Place, number: int, error: Refused | None = None, status: int =
 
 
 def _actor(waiting: list[int], me: int) -> int:
-    """For whom the page plays: as chosen, else oneself, else whoever is to move."""
+    """The seat that the page plays for: as chosen, else one's own, else the one to move."""
     chosen = _whole(request.values.get("as", ""), me)
     return chosen if chosen in waiting else me if me in waiting or not waiting else waiting[0]
 

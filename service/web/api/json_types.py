@@ -88,7 +88,7 @@ class Judged(Struct, frozen=True):
 
 
 class Seen(Struct, frozen=True):
-    """A table as one seat, or somebody who looks on, may see it now."""
+    """A table as one seat, or a spectator, may see it now."""
 
     table: str
     game: str

@@ -1,4 +1,4 @@
-"""The JSON interface, version 1: for bots, and for whoever writes another page."""
+"""The JSON interface, version 1: for bots and for other clients."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def _tag(place: Place, look: Snapshot, besides: tuple[Any, ...]) -> str:
 
 
 def _menu(place: Place, look: Snapshot) -> Menu:
-    """What this seat may do in the game; who has given it up, nothing more."""
+    """What this seat may do in the game; nothing after it was given up."""
     if place.seat is None or look.table.phase != "playing" or look.table.seats[place.seat].status == "resigned":
         return ()
     return tables.menu(look.game, look.table, place.seat)
