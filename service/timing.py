@@ -181,7 +181,7 @@ def _midnight(day: date, calendar: Calendar) -> int:
 
 
 def leads(left: int, calendar: Calendar, share: float) -> tuple[int, ...]:
-    """How long before the deadline reminders are sent: as the player chose, or once with this share of his time left."""
+    """How long before the deadline reminders are sent: as the player chose, or with this share of his time left."""
     return tuple(sorted(calendar.remind, reverse=True)) or (round(left * share),)
 
 

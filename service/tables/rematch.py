@@ -35,7 +35,7 @@ def lay(house: House, place: Place, language: str = SOURCE) -> str:
 
 
 def _guests(house: House, look: Snapshot, own: int) -> list[Invited]:
-    """The players in the order of their seats, beginning with the asking one; alone against bots he sits down at once."""
+    """The players in the order of their seats, beginning with this one; alone against bots he sits down at once."""
     addresses = _addresses(house, look.row.id)
     alone = not addresses.keys() - {own}
     order = [*look.seats[own:], *look.seats[:own]]
