@@ -1,4 +1,4 @@
-"""Foresight: a branch of what if turned into standing orders, and what became of them."""
+"""A what-if branch turned into standing orders, and the state of these orders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from service.tables.order_conditions import Condition
 
 
 class BranchOrder(Struct, frozen=True):
-    """An order of a branch: what the others have to do before it holds, and the move."""
+    """An order made from a branch: the moves of others that it waits for, and its own move."""
 
     id: int
     given: tuple[tuple[int, str | None], ...]
@@ -27,7 +27,7 @@ class BranchOrder(Struct, frozen=True):
 
 
 class OrdersOfBranch(Struct, frozen=True):
-    """What a seat wants done in one branch, if that is still there; `left` where the game has gone another way."""
+    """The orders of one branch, which may be deleted meanwhile; `left`: the game took another course."""
 
     number: int
     branch: Branch | None
@@ -36,7 +36,7 @@ class OrdersOfBranch(Struct, frozen=True):
 
 
 def keep(house: House, place: Place, number: int) -> int:
-    """Make this seat's own moves of a branch its standing orders; the result is how many there are."""
+    """Turn this seat's own moves of a branch into standing orders; the result is their number."""
     look, branch = snapshots.look(house, place.table), branches.find(house, place, number)
     if look.table.phase != "playing":
         raise Refused("The game is over; there is nothing left to order.")
@@ -54,7 +54,7 @@ def keep(house: House, place: Place, number: int) -> int:
 
 
 def drawn(game: Game, then: Table, branch: Branch, line: PlayedBranch) -> Iterator[tuple[str, Condition]]:
-    """The own moves of a branch, each with the plan it belongs to; `then` is the table where the branch begins."""
+    """The own moves of a branch, each with its condition; `then` is the table where the branch begins."""
     me, since, heard = branch.seat, then.last.seq if then.last else -1, list[tuple[int, str | None]]()
     for (seat, text), state, events in zip(branch.moves, line.states, line.events, strict=False):
         if seat == me:
@@ -63,13 +63,13 @@ def drawn(game: Game, then: Table, branch: Branch, line: PlayedBranch) -> Iterat
 
 
 def forget(house: House, place: Place, number: int) -> None:
-    """Drop the orders of a branch, whether or not it is still there."""
+    """Delete the orders of a branch, even if the branch is deleted already."""
     with at_table(house, place.table) as work:
         standing_orders.forget(work.locked, player(place), number)
 
 
 def intentions(house: House, place: Place) -> list[OrdersOfBranch]:
-    """What this seat wants done branch by branch, in the order in which it was wanted."""
+    """The orders of this seat branch by branch, the oldest first."""
     planned = [
         (row, plan) for row in standing_orders.of_seat(house, place) if (plan := order_conditions.read(row.after))
     ]
@@ -83,6 +83,6 @@ def intentions(house: House, place: Place) -> list[OrdersOfBranch]:
 
 
 def _given(plan: Condition, seat: int | None) -> tuple[tuple[int, str | None], ...]:
-    """What the others do between the own move before and this one."""
+    """The moves of others between the previous own move and this one."""
     since = next((place for place in range(len(plan.heard), 0, -1) if plan.heard[place - 1][0] == seat), 0)
     return plan.heard[since:]

@@ -37,7 +37,7 @@ Moves = tuple[tuple[int, str], ...]
 
 
 class Branch(Struct, frozen=True):
-    """A branch as it is kept: it leaves the game after entry `seq`; begun at `at`, it knows what was known then."""
+    """A stored branch: it leaves the game after entry `seq`, with what its player knew at the time `at`."""
 
     id: int
     table: str
@@ -50,7 +50,7 @@ class Branch(Struct, frozen=True):
 
 
 class PlayedBranch(Struct, frozen=True):
-    """A branch played out: the position it begins with and the one after each move, and what the moves brought."""
+    """A branch played out: its first position, the position after each move, and the events of each move."""
 
     states: tuple[Any, ...]
     events: tuple[tuple[Any, ...], ...]
@@ -78,19 +78,19 @@ def line(house: House, look: Snapshot, branch: Branch) -> PlayedBranch:
 
 
 def origin(look: Snapshot, then: Table, branch: Branch) -> Any:
-    """The position a branch begins with: never the real one, unless it was begun when the game lay open to all."""
+    """The first position of a branch, with everything hidden dealt anew unless the game was over when it began."""
     if knows_all(look, branch.at):
         return then.state
     return look.game.redeal(then.state, branch.seat, chances.sealed(branch.seed, 0))
 
 
 def knows_all(look: Snapshot, at: int) -> bool:
-    """Whether at that moment the game was over, so that nothing was hidden any more."""
+    """Whether the game was over at that moment, so that nothing was hidden."""
     return look.row.ended_at is not None and at > look.row.ended_at
 
 
 def played(game: Game, state: Any, branch: Branch) -> PlayedBranch:
-    """The moves of a branch from that position on, until one does not fit; each with luck from the branch's seed."""
+    """The moves of a branch from that position on, up to the first illegal one; chance comes from the branch's seed."""
     states, events = [state], []
     for number, (seat, text) in enumerate(branch.moves, 1):
         try:
@@ -103,7 +103,7 @@ def played(game: Game, state: Any, branch: Branch) -> PlayedBranch:
 
 
 def begin(house: House, place: Place, seq: int) -> int:
-    """A branch that leaves the game after entry `seq`; an empty one that is there already does as well."""
+    """A branch that leaves the game after entry `seq`; an existing empty one is used again."""
     seat, look = player(place), snapshots.look(house, place.table)
     seq, at = min(seq, look.row.length - 1), house.now()
     if snapshots.past(house, look, seq).state is None:
@@ -147,18 +147,18 @@ def _meant(game: Game, state: Any, seat: int, text: str) -> str:
 
 
 def cut(house: House, place: Place, number: int, step: int) -> None:
-    """Take back every move of a branch after the first so many."""
+    """Delete the moves of a branch after the first `step`."""
     _change(house, place, number, moves=_kept(find(house, place, number).moves[:step]))
 
 
 def fork(house: House, place: Place, number: int, step: int) -> int:
-    """Another branch with the same first moves and the same luck."""
+    """A copy of the branch with its first `step` moves and the same chance."""
     branch = find(house, place, number)
     return _added(house, replace(branch, name="", moves=branch.moves[:step]))
 
 
 def rename(house: House, place: Place, number: int, name: str) -> None:
-    """Give a branch a name, or with an empty one none."""
+    """Name a branch; an empty name removes it."""
     name = " ".join(name.split())
     if len(name) > NAME_LENGTH or not name.isprintable():
         raise Refused("A branch has a name of at most {most} plain letters.", most=NAME_LENGTH)
@@ -172,7 +172,7 @@ def remove(house: House, place: Place, number: int) -> None:
 
 
 def deal(house: House, place: Place, number: int) -> int:
-    """Deal what is hidden anew, with other luck; the result is how many moves no longer fit and were cut."""
+    """Deal hidden things and chance anew; the result is the number of moves that became illegal and were cut."""
     look, branch = snapshots.look(house, place.table), find(house, place, number)
     other = replace(branch, seed=secrets.token_bytes(32))
     fitting = len(line(house, look, other))
