@@ -49,6 +49,7 @@ class LockedTable(Struct, frozen=True, eq=False):
     row: Found
     head: str
     seats: tuple[SeatRow, ...]
+    game: Game
     table: Table
 
     @property
@@ -63,10 +64,6 @@ class LockedTable(Struct, frozen=True, eq=False):
     def clock(self) -> Clock:
         return timing.read(self.table.clock, self.row.pace)
 
-    @property
-    def game(self) -> Game:
-        return catalogue.find(self.row.game)
-
     def before(self, seq: int) -> Table:
         """The position before entry `seq`."""
         return positions.before(self.house.caches, self.connection, self.row, seq)
@@ -78,7 +75,8 @@ def lock(house: House, connection: Connection, table: str) -> LockedTable:
     if row is None:
         raise Unknown("There is no such table.")
     position = positions.current(house.caches, connection, row)
-    return LockedTable(house, connection, row, row.head, _seats(connection, table), position)
+    seats = _seats(connection, table)
+    return LockedTable(house, connection, row, row.head, seats, catalogue.find(row.game), position)
 
 
 def _seats(connection: Connection, table: str) -> tuple[SeatRow, ...]:
