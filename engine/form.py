@@ -45,7 +45,7 @@ def _order(export: Export) -> Iterator[Broken]:
             yield Broken(number, f"Entry {number} is missing or out of order.")
         if not HASH.fullmatch(link.digest):
             yield Broken(number, f"Entry {number} has no digest of 64 small hexadecimal digits.")
-        if why := _misshapen(link.entry):
+        if why := _misshapen(link.entry) or ("" if link.entry["events"] or not link.whole else "is whole, yet empty"):
             yield Broken(number, f"Entry {number} {why}.")
 
 

@@ -249,7 +249,7 @@ function readLog(text) {
   found.links = found.entries.map((link, seq) => {
     require(isMap(link) && [...link.keys()].every(name => ["digest", "whole", "entry", "salt"].includes(name))
       && isText(link.get("digest")) && typeof link.get("whole") === "boolean" && isMap(link.get("entry"))
-      && [undefined, null].concat(link.get("salt")).includes(link.get("salt")) && (link.get("salt") == null || isText(link.get("salt"))),
+      && (link.get("salt") == null || isText(link.get("salt"))),
     "read", seq, `Entry ${seq} does not have digest, whole and entry, and nothing else.`)
     return Object.fromEntries(link)
   })
@@ -268,6 +268,7 @@ function checkOrder(log) {
     ok(isCount(entry.get("at")) && isCount(entry.get("edition")), "tells its time or edition otherwise than in whole numbers")
     ok(entry.get("seat") === null || isCount(entry.get("seat")), "is neither a seat's nor the house's")
     ok(Array.isArray(entry.get("draws")) && Array.isArray(entry.get("events")), "has no list of draws or events")
+    ok(entry.get("events").length || !log.links[n].whole, "is whole, yet nothing happened in it")
     ok(entry.get("events").every(event => isMap(event) && isText(event.get("type"))), "has an event without a type")
     ok(entry.get("move") === null || isText(entry.get("move")), "has a move that is no text")
   })
@@ -381,7 +382,6 @@ function checkLaw(log) {
     if (!TOKENS.test(entry.get("move"))) forbid("its words are not parted by single blanks")
     const [verb, ...words] = entry.get("move").split(" "), seat = entry.get("seat"), events = entry.get("events")
     if (table.phase === "over") forbid("the table is over")
-    if (!events.length) forbid("nothing happens")
     const house = seat === null, own = house || OWN.has(verb)
     if (!house && (table.phase !== "playing" || seat >= table.seats.length)) forbid("no seat can act there now")
     if (own && !["start", "expire"].includes(verb) && entry.get("draws").length) forbid("nothing is drawn for it")
@@ -570,7 +570,10 @@ export function held(report, receipt) {
 
 // --- All of it ----------------------------------------------------------------------------------------------------
 
-const CHECKS = { order: checkOrder, opening: checkOpening, seed: checkSeed, cuts: checkCuts, chain: checkChain, digests: checkDigests, draws: checkDraws, table: checkLaw }
+const CHECKS = {
+  order: checkOrder, opening: checkOpening, seed: checkSeed, cuts: checkCuts,
+  digests: checkDigests, chain: checkChain, table: checkLaw, draws: checkDraws,
+}
 
 // Every check in turn, up to the first that fails: { sound, checks, finding, table, game, entries, head, proven, named, finished }.
 export function verify(text) {
