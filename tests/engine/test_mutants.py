@@ -20,7 +20,7 @@ def first_verdict(text: str) -> str:
     """Why our own audit does not take this log; nothing where it does."""
     try:
         export = log.read(text.encode("utf-8", "surrogatepass"))
-        game = catalogue.find(export.game)
+        game = catalogue.find(export.game, log.edition(export))
     except (msgspec.MsgspecError, ValueError, RecursionError, Refused) as refused:
         return str(refused)
     finding = audit.audit(game, export).finding
