@@ -65,7 +65,7 @@ class LockedTable(Struct, frozen=True, eq=False):
 
     @property
     def game(self) -> Game:
-        return catalogue.find(self.row.game)
+        return catalogue.find(self.row.game, self.row.edition)
 
     def before(self, seq: int) -> Table:
         """The position before entry `seq`."""
