@@ -551,7 +551,10 @@ function bodies(raw) {
   if (head === undefined) return [text]
   const unfolded = head.replace(/\n[ \t]+/g, " "), header = name => new RegExp(`^${name}:(.*)$`, "im").exec(unfolded)?.[1].trim() ?? ""
   const boundary = /boundary="?([^";]+)"?/i.exec(header("Content-Type"))?.[1]
-  if (boundary) return body.split(`\n--${boundary}`).flatMap((part, i) => part.startsWith("--") || (!i && !part.startsWith(`--${boundary}`)) ? [] : bodies(part.replace(/^[^\n]*\n/, "")))
+  if (boundary) {
+    const [, ...parts] = `\n${body}`.split(`\n--${boundary}`)
+    return parts.filter(part => !part.startsWith("--")).flatMap(part => bodies(part.replace(/^[^\n]*\n/, "")))
+  }
   if (!/^(text\/|$)/i.test(header("Content-Type"))) return []
   return [decoded(body, header("Content-Transfer-Encoding").toLowerCase())]
 }
