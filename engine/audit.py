@@ -6,7 +6,6 @@ otherwise. Either is reported with the first entry concerned.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -14,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from engine import chance as chances
-from engine import log, record, table
+from engine import form, law, log, record, table
 from engine.chance import Chance
 from engine.game import Game
 from engine.log import Entry, Export, Link
@@ -22,24 +21,29 @@ from engine.menu import Move
 from engine.record import Rewind, Table
 from engine.refusal import Refused
 
-HASH = re.compile("[0-9a-f]{64}")
+Kind = Literal["tampering", "drift"]
 
 
 class Finding(Struct, frozen=True):
     """Something that is not as it should be, and the entry at which it shows first."""
 
     seq: int
-    kind: Literal["tampering", "drift"]
+    kind: Kind
     sentence: str
 
 
 class Report(Struct, frozen=True):
-    """What an audit found: entries seen, how many of them were open to a full check, and what is wrong."""
+    """What an audit found: entries seen, how many of them were open to a full check, and what is wrong.
+
+    `proven` counts the entries that are what was sealed; `named` says that the log seals the name of its table.
+    """
 
     entries: int
     replayed: int
     head: str
     finding: Finding | None = None
+    proven: int = 0
+    named: bool = True
 
 
 class Receipt(Struct, frozen=True):
@@ -59,45 +63,31 @@ class Comparison(Struct, frozen=True):
     sentence: str
 
 
-def audit(game: Game, export: Export) -> Report:
-    """Everything that can be checked about this log with what it discloses."""
-    finding, replayed = _order(export) or _seed(export), 0
+def audit(game: Game, export: Export, *, running: bool = False) -> Report:
+    """Everything that can be checked about this log with what it discloses.
+
+    `running` is for its host, who alone holds the seed of a table that has not ended.
+    """
+    broken = form.broken(export, running=running)
+    finding, replayed = (_tampered(*broken) if broken else None), 0
     if finding is None and export.seed is not None:
         finding, replayed = _replay(game, export, bytes.fromhex(export.seed))
-    return Report(len(export.entries), replayed, export.head, _head(export, finding))
+    proven = replayed if export.seed else sum(link.salt is not None for link in export.entries)
+    finding = _head(export, finding)
+    return Report(
+        len(export.entries), replayed, export.head, finding, 0 if finding else proven, "table" in log.opening(export)
+    )
 
 
 def _tampered(seq: int, sentence: str) -> Finding:
     return Finding(seq, "tampering", sentence)
 
 
-def _order(export: Export) -> Finding | None:
-    for number, link in enumerate(export.entries):
-        if link.entry.get("seq") != number:
-            return _tampered(number, f"Entry {number} is missing or out of order.")
-        if not HASH.fullmatch(link.digest):
-            return _tampered(number, f"Entry {number} has no digest.")
-    return None
-
-
-def _seed(export: Export) -> Finding | None:
-    match export.entries:
-        case (Link(entry={"events": [{"commitment": export.commitment}]}), *_):
-            pass
-        case _:
-            return _tampered(0, "The table was not opened with the commitment that this log names.")
-    if export.seed is None:
-        return None
-    if not HASH.fullmatch(export.seed) or chances.commitment(bytes.fromhex(export.seed)) != export.commitment:
-        return _tampered(0, "The revealed seed is not the one that was committed to when the table opened.")
-    return None
-
-
 def _head(export: Export, finding: Finding | None) -> Finding | None:
     """A log that misses its head hash was tampered with; what else was found tells where."""
     if finding and finding.kind == "tampering":
         return finding
-    if log.chain(link.digest for link in export.entries) == export.head:
+    if not form.misses_head(export):
         return finding
     broken = "The digests do not lead to the head hash of this log."
     if finding:
@@ -127,14 +117,19 @@ def _opened(game: Game, link: Link, seed: bytes) -> Entry[Any] | Finding:
     if log.digest(seed, seq, body) != link.digest:
         return _tampered(seq, f"Entry {seq} is not the one that was sealed: its digest differs.")
     try:
-        return record.decoder(game).decode(body)
+        entry = record.decoder(game).decode(body)
     except msgspec.MsgspecError as error:
         return Finding(seq, "drift", f"Today's rules cannot read entry {seq}: {error}.")
+    if log.canonical(entry) != body:
+        return _tampered(seq, f"Entry {seq} is not in its one written form: a field is unknown, or tells a default.")
+    return entry
 
 
 def _draws(entry: Entry[Any], key: bytes) -> Finding | None:
+    if entry.draws and not key:
+        return _tampered(entry.seq, f"Entry {entry.seq} draws before the table has started.")
     for number, draw in enumerate(entry.draws):
-        result = chances.drawn(key, entry.seq, number, draw.size)
+        result = chances.drawn(key, entry.seq, number, draw.size) if draw.size > 0 else None
         if result != draw.result:
             return _tampered(
                 entry.seq,
@@ -148,14 +143,19 @@ def _decision(game: Game, now: Table, entry: Entry[Any], rewind: Rewind) -> Tabl
     """The same command under today's rules, with the draws as recorded; the table after it where they agree."""
     chance = Chance(_recorded(entry))
     said = f"entry {entry.seq} (“{entry.move}”)"
+    move = Move.read(entry.move or "-")
+    if why := law.objection(now, entry, move):
+        return _tampered(entry.seq, f"The table’s own law forbids {said}: {why}.")
     try:
-        after, events = table.play(game, now, entry.seat, Move.read(entry.move or ""), chance, rewind)
+        after, events = table.play(game, now, entry.seat, move, chance, rewind)
     except (Refused, Drifted) as refused:
-        return Finding(entry.seq, "drift", f"Today's rules would not allow {said}: {refused}")
+        kind: Kind = "drift" if law.hangs_on_rules(entry, move) else "tampering"
+        return Finding(entry.seq, kind, f"Today's rules would not allow {said}: {refused}")
     if events == entry.events and tuple(chance.draws) == entry.draws:
         return after
+    kind = "drift" if law.agree(entry, events) else "tampering"
     difference = _difference(entry.events, events)
-    return Finding(entry.seq, "drift", f"Today's rules decide {said} otherwise: {difference}.")
+    return Finding(entry.seq, kind, f"Today's rules decide {said} otherwise: {difference}.")
 
 
 class Drifted(Exception):
@@ -202,11 +202,24 @@ def _compared(receipt: Receipt, heads: Sequence[str]) -> Comparison:
 
 
 def sentences(report: Report) -> Iterator[str]:
-    """The report as somebody would read it aloud."""
+    """The report as somebody would read it aloud: what is wrong, or what is proven and what is not."""
     yield f"{report.entries} entries, receipt {report.head}"
     if report.finding:
         yield f"{report.finding.kind.upper()} at entry {report.finding.seq}: {report.finding.sentence}"
-    elif report.replayed:
+        return
+    if report.replayed:
         yield "The chain, every digest, every draw, every move and every consequence are as they should be."
     else:
-        yield "The chain is whole; draws and hidden moves can be checked once the table has ended."
+        yield f"The chain of {report.entries} digests is whole, so none was taken out, added or put elsewhere."
+        yield _unproven(report)
+    if not report.named:
+        yield "This log does not seal the name of its table; only a receipt shows which table it is from."
+
+
+def _unproven(report: Report) -> str:
+    later = "draws and hidden moves can be checked once the table has ended"
+    if not report.proven:
+        return f"NOT PROVEN: what the entries say. This copy has no salts that would prove it; {later}."
+    rest = report.entries - report.proven
+    hidden = f" NOT PROVEN: what the other {rest} show, for they hide something" if rest else " None hides anything"
+    return f"{report.proven} entries are proven to be what was sealed.{hidden}; {later}."

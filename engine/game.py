@@ -16,7 +16,7 @@ GUARD = 1_000
 
 
 class Meta(Struct, frozen=True):
-    """What the box says."""
+    """What the box says; `hidden_draws` are the labels of draws out of something that not everybody may see."""
 
     name: str
     title: str
@@ -29,6 +29,7 @@ class Meta(Struct, frozen=True):
     year: int
     minutes: int
     about: str
+    hidden_draws: tuple[str, ...] = ()
 
 
 class Standing(Struct, frozen=True):

@@ -7,6 +7,7 @@ proof of everything before it. The exact bytes are specified in `engine/README.m
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, Literal, TypeVar
 
@@ -18,6 +19,7 @@ from engine.chance import Draw
 Event = TypeVar("Event")
 FORMAT = "depesche-log-1"
 GENESIS = bytes(32).hex()
+LARGEST = 2**53 - 1  # up to here every language counts exactly
 
 
 class Entry(Struct, Generic[Event], frozen=True):
@@ -35,15 +37,19 @@ class Entry(Struct, Generic[Event], frozen=True):
     edition: int
 
 
-class Link(Struct, frozen=True):
-    """An entry of an exported log, whole or as far as its reader may know it, with the digest of the whole one."""
+class Link(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """An entry of an exported log, whole or as far as its reader may know it, with the digest of the whole one.
+
+    Before the end `salt` proves an entry that its reader knows as a whole; afterwards the seed gives all salts.
+    """
 
     digest: str
     whole: bool
     entry: dict[str, Any]
+    salt: str | None = None
 
 
-class Export(Struct, frozen=True):
+class Export(Struct, frozen=True, forbid_unknown_fields=True):
     """A log as somebody may keep it: complete with its seed after the end, redacted for one seat before."""
 
     table: str
@@ -54,6 +60,20 @@ class Export(Struct, frozen=True):
     format: Literal["depesche-log-1"] = "depesche-log-1"
     seed: str | None = None
     seat: int | None = None
+
+
+def opening(export: Export) -> dict[str, Any]:
+    """The event that opened the table, or nothing where the log does not begin with one."""
+    match export.entries:
+        case (Link(entry={"events": [{"type": "table.Opened"} as opened]}), *_):
+            return dict(opened)
+    return {}
+
+
+def edition(export: Export) -> int:
+    """The edition of the game's rules that this table was opened with; 1 where the log does not say."""
+    number = opening(export).get("edition")
+    return number if isinstance(number, int) else 1
 
 
 def canonical(entry: Any) -> bytes:
@@ -67,7 +87,12 @@ def salt(seed: bytes, seq: int) -> bytes:
 
 
 def digest(seed: bytes, seq: int, body: bytes) -> str:
-    return hashlib.sha256(salt(seed, seq) + body).hexdigest()
+    return salted(salt(seed, seq), body)
+
+
+def salted(salt: bytes, body: bytes) -> str:
+    """The digest of an entry whose salt is known."""
+    return hashlib.sha256(salt + body).hexdigest()
 
 
 def link(before: str, digest: str) -> str:
@@ -77,9 +102,10 @@ def link(before: str, digest: str) -> str:
 
 def chain(digests: Iterable[str], head: str = GENESIS) -> str:
     """The head hash that these digests lead to."""
+    found = bytes.fromhex(head)
     for one in digests:
-        head = link(head, one)
-    return head
+        found = hashlib.sha256(found + bytes.fromhex(one)).digest()
+    return found.hex()
 
 
 def heads(digests: Sequence[str]) -> tuple[str, ...]:
@@ -94,3 +120,34 @@ def heads(digests: Sequence[str]) -> tuple[str, ...]:
 def plain(body: str | bytes) -> dict[str, Any]:
     """A stored entry as plain values, whatever events it knows."""
     return msgspec.json.decode(body, type=dict[str, Any])
+
+
+def known(seed: bytes, whole: Entry[Any], told: Entry[Any], digest: str) -> Link:
+    """An entry as its reader may know it before the end, with the proof of it where that is all of it."""
+    proof = salt(seed, whole.seq).hex() if told is whole else None
+    return Link(digest, told is whole, plain(canonical(told)), proof)
+
+
+def read(raw: bytes) -> Export:
+    """An exported log from its file, in which nothing may be told twice or be read in two ways."""
+    found = msgspec.json.decode(raw, type=Export)
+    json.loads(raw, object_pairs_hook=_once, parse_float=_no_fraction, parse_constant=_no_fraction, parse_int=_whole)
+    try:
+        canonical(found)
+    except UnicodeEncodeError as error:
+        raise msgspec.ValidationError("a text holds half of a character") from error
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> None:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise msgspec.ValidationError(f"an object tells something twice: {', '.join(name for name, _ in pairs)[:80]}")
+
+
+def _no_fraction(text: str) -> None:
+    raise msgspec.ValidationError(f"all numbers are whole, not {text[:40]}")
+
+
+def _whole(text: str) -> None:
+    if text == "-0" or len(text) > 17 or abs(int(text)) > LARGEST:
+        raise msgspec.ValidationError(f"numbers lie between -2^53 and 2^53 and have one form each, not {text[:40]}")

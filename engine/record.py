@@ -26,6 +26,7 @@ class Opened(Struct, frozen=True, omit_defaults=True, tag="table.Opened"):
     commitment: str
     options: dict[str, Any] = {}
     clock: dict[str, str] = {}
+    table: str = ""  # what the table is called; logs that were opened before names were sealed have none
 
 
 class Sat(Struct, frozen=True, omit_defaults=True, tag="table.Sat"):

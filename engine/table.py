@@ -63,6 +63,7 @@ RESERVED = frozenset(
 )
 NO_CLOCK: Mapping[str, str] = MappingProxyType({})
 CLOCK_WORD = re.compile("[a-z_]{1,20}=[a-z0-9_]{1,20}")
+NAME = re.compile("[0-9A-Za-z_-]{1,40}")
 
 
 class Played(NamedTuple):
@@ -225,16 +226,32 @@ def _open(game: Game, number: str, commitment: str, chosen: Sequence[str]) -> Op
     if not COMMITMENT.fullmatch(commitment):
         raise Refused("A table is opened with the commitment to its seed, 64 hexadecimal digits.")
     seats = int(number) if re.fullmatch("[0-9]{1,3}", number) else 0
-    ticking = [word.removeprefix("clock.") for word in chosen if word.startswith("clock.")]
+    rest, ticking = _under("clock.", chosen)
+    rest, named = _under("table.", rest)
     if not all(map(CLOCK_WORD.fullmatch, ticking)):
         raise Refused("A table’s clock is told in plain words, such as clock.pace=86400.")
-    options = choices.read(game.META.options, dict(_pair(word) for word in chosen if not word.startswith("clock.")))
+    options = choices.read(game.META.options, dict(map(_pair, rest)))
     why = games.objection(game, options, seats)
     if why:
         raise why
-    return Opened(
-        game.META.name, game.META.edition, seats, commitment, msgspec.to_builtins(options), dict(map(_pair, ticking))
-    )
+    plain = msgspec.to_builtins(options)
+    return Opened(game.META.name, game.META.edition, seats, commitment, plain, dict(map(_pair, ticking)), _name(named))
+
+
+def _under(prefix: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The other words, and those that begin so, without their beginning."""
+    under = [word.removeprefix(prefix) for word in words if word.startswith(prefix)]
+    return [word for word in words if not word.startswith(prefix)], under
+
+
+def _name(words: Sequence[str]) -> str:
+    """What the table is called, if that is said."""
+    match [_pair(word) for word in words]:
+        case []:
+            return ""
+        case [("name", name)] if NAME.fullmatch(name):
+            return name
+    raise Refused("A table’s name is told once and in plain letters and digits, such as table.name=1f3a.")
 
 
 def _pair(word: str) -> tuple[str, str]:
@@ -243,16 +260,23 @@ def _pair(word: str) -> tuple[str, str]:
 
 
 def open_move(
-    game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any], clock: Mapping[str, str] = NO_CLOCK
+    game: Game,
+    seats: int,
+    seed: bytes,
+    chosen: Mapping[str, Any],
+    clock: Mapping[str, str] = NO_CLOCK,
+    name: str = "",
 ) -> Move:
-    """The command that opens a table: the seed's commitment, the options in full, and how time is kept."""
+    """The command that opens a table: the seed's commitment, the options in full, how time is kept, and its name."""
     options = msgspec.to_builtins(choices.read(game.META.options, chosen))
-    words = (f"{name}={_word(value)}" for name, value in options.items())
-    ticking = (f"clock.{name}={value}" for name, value in clock.items())
-    return Move("open", (game.META.name, str(seats), chances.commitment(seed), *words, *ticking))
+    words = [f"{option}={word(value)}" for option, value in options.items()]
+    words += [f"clock.{word}={value}" for word, value in clock.items()]
+    words += [f"table.name={name}"] if name else []
+    return Move("open", (game.META.name, str(seats), chances.commitment(seed), *words))
 
 
-def _word(value: Any) -> str:
+def word(value: Any) -> str:
+    """The value of an option as the opening writes it."""
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
@@ -331,9 +355,13 @@ def hear(game: Game, event: Any, seat: int | None) -> Any:
 
 
 def redact(game: Game, entry: Entry[Any], seat: int | None) -> Entry[Any]:
-    """The entry as that seat may know it: where an event is hidden from it, so are the draws and the move."""
+    """The entry as that seat may know it: where an event is hidden from it, so are the draws and the move.
+
+    Draws out of what is hidden are shown to nobody: the place at which a known card lay tells of the cards around it.
+    """
     heard = tuple(hear(game, event, seat) for event in entry.events)
     if heard == entry.events:
-        return entry
+        hidden = any(draw.label in game.META.hidden_draws for draw in entry.draws)
+        return replace(entry, draws=()) if hidden else entry
     move = entry.move if seat is not None and entry.seat == seat else None
     return replace(entry, move=move, draws=(), events=tuple(event for event in heard if event is not None))

@@ -26,7 +26,7 @@ def running(game: Any, seats: int, most: int, seed: bytes = b"a table", *, seat:
 def lively(game: Any, seats: int, seed: bytes, *, chosen: Any = (), whims: float = 0.1, most: int = 100_000) -> Sample:
     """A random table; before every move something else happens with the probability `whims`."""
     random = Random(seed)
-    sample = samples.started(game, seats, seed, dict(chosen))
+    sample = samples.started(game, seats, seed, dict(chosen), "sample")
     for seat in samples.played(sample, random):
         while sample.table.phase == "playing" and (sample.table.asked or random.random() < whims):
             whim(sample, seat, random)

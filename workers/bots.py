@@ -61,9 +61,9 @@ def _handed_in(here: House, place: Place, key: str) -> bool:
 
 def choose(here: House, game: Game, state: object, seat: int) -> Move:
     """A fair move within the time this house lets its bots think."""
-    return process_pool.do(think, game.META.name, state, seat, here.settings.thinking)
+    return process_pool.do(think, game.META.name, game.META.edition, state, seat, here.settings.thinking)
 
 
-def think(game: str, state: object, seat: int, seconds: float) -> Move:
+def think(game: str, edition: int, state: object, seat: int, seconds: float) -> Move:
     """A move found by trying moves out."""
-    return players.monte_carlo(SystemRandom(), seconds)(catalogue.find(game), state, seat)
+    return players.monte_carlo(SystemRandom(), seconds)(catalogue.find(game, edition), state, seat)

@@ -143,6 +143,6 @@ def _rank(house: House, person: int) -> None:
         rows = connection.execute(wanted.limit(UNRANKED)).all()
     for row in rows:
         with house.store.writing() as connection:
-            (last,) = entries(connection, catalogue.find(row.game), row.id, row.length - 1, row.length)
+            (last,) = entries(connection, catalogue.find(row.game, row.edition), row.id, row.length - 1, row.length)
             places = next(event.places for event in last.events if isinstance(event, Ended))
             book.rank(connection, row.id, places)

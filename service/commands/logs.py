@@ -108,7 +108,8 @@ def _add_audit(subparsers: Subparsers[Parser]) -> None:
 
 def receipt(text: str) -> Receipt:
     """A receipt as it is written on the command line."""
-    from engine.audit import HASH, Receipt
+    from engine.audit import Receipt
+    from engine.form import HASH
 
     found, _, length = text.strip().lower().partition("@")
     number = numbers.read(length)

@@ -42,6 +42,7 @@ tables = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("game", Text, nullable=False),
+    Column("edition", Integer, nullable=False, server_default="1"),  # of the rules it was opened with
     Column("seats", Integer, nullable=False),
     Column("seed", LargeBinary, nullable=False),
     Column("commitment", Text, nullable=False),

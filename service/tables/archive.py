@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 from sqlalchemy import Connection, insert, select
 
-from engine import catalogue, log, record
+from engine import audit, catalogue, log, record
 from engine import table as engine_table
 from engine.game import Game
 from engine.log import Export
@@ -20,10 +20,12 @@ from service.store.book import Found
 from service.store.schema import entries, seats, tables
 from service.tables.access import Place
 
+LATEST = 253_402_300_799  # the last second of the year 9999
+
 
 def export(connection: Connection, row: Found, seat: int | None = None) -> log.Export:
     """The log of a table: whole with its seed after the end, before that as this seat may know it."""
-    game = catalogue.find(row.game)
+    game = catalogue.find(row.game, row.edition)
     over = row.phase == "over"
     rows = book.entries_of(connection, row.id)
     return log.Export(
@@ -31,7 +33,7 @@ def export(connection: Connection, row: Found, seat: int | None = None) -> log.E
         game=row.game,
         commitment=row.commitment,
         head=row.head,
-        entries=tuple(_link(game, stored, seat, over) for stored in rows),
+        entries=tuple(_link(game, row, stored, seat) for stored in rows),
         seed=row.seed.hex() if over else None,
         seat=None if over else seat,
     )
@@ -45,10 +47,24 @@ def export_for(house: House, place: Place) -> Export:
         return export(connection, row, place.seat)
 
 
-def _link(game: Game, stored: Found, seat: int | None, over: bool) -> log.Link:
+def _link(game: Game, row: Found, stored: Found, seat: int | None) -> log.Link:
+    if row.phase == "over":
+        return log.Link(stored.digest, True, log.plain(stored.body))
     entry = record.decoder(game).decode(stored.body)
-    known = entry if over else engine_table.redact(game, entry, seat)
-    return log.Link(stored.digest, known is entry, log.plain(stored.body if known is entry else log.canonical(known)))
+    return log.known(row.seed, entry, engine_table.redact(game, entry, seat), stored.digest)
+
+
+def refuse(brought: Export) -> None:
+    """Raise Refused unless this is the log of a finished table that can be replayed here without a doubt."""
+    if brought.seed is None:
+        raise Refused("Only the log of a finished table can be imported; this one does not disclose its seed yet.")
+    if not engine_table.NAME.fullmatch(brought.table):
+        raise Refused("The name of a table is one word of letters and digits, not “{table}”.", table=brought.table)
+    finding = audit.audit(catalogue.find(brought.game, log.edition(brought)), brought).finding
+    if finding:
+        raise Refused("This log is not taken: {why}", why=finding.sentence)
+    if not all(0 <= link.entry["at"] <= LATEST for link in brought.entries):
+        raise Refused("This log is not taken: it tells of times that no calendar knows.")
 
 
 class Archive:
@@ -78,10 +94,9 @@ class Archive:
             return replace(export(connection, row), entries=links, seed=row.seed.hex())
 
     def import_(self, brought: Export) -> str:
-        """Add the log of a finished table; the result is the table's name here."""
-        game = catalogue.find(brought.game)
-        if brought.seed is None:
-            raise Refused("Only the log of a finished table can be imported; this one does not disclose its seed yet.")
+        """Add the log of a finished table, as it is and proven; the result is the table's name here."""
+        refuse(brought)
+        game = catalogue.find(brought.game, log.edition(brought))
         bodies = [log.canonical(link.entry) for link in brought.entries]
         ended = record.fold(game, map(record.decoder(game).decode, bodies))
         with self._store.writing() as connection:
@@ -104,6 +119,7 @@ class Archive:
         return {
             "id": brought.table,
             "game": brought.game,
+            "edition": log.edition(brought),
             "seats": count,
             "seed": bytes.fromhex(brought.seed or ""),
             "commitment": brought.commitment,

@@ -76,7 +76,7 @@ def lock(house: House, connection: Connection, table: str) -> LockedTable:
         raise Unknown("There is no such table.")
     position = positions.current(house.caches, connection, row)
     seats = _seats(connection, table)
-    return LockedTable(house, connection, row, row.head, seats, catalogue.find(row.game), position)
+    return LockedTable(house, connection, row, row.head, seats, catalogue.find(row.game, row.edition), position)
 
 
 def _seats(connection: Connection, table: str) -> tuple[SeatRow, ...]:

@@ -168,7 +168,7 @@ def _laid(house: House, connection: Connection, opening: NewTable) -> str:
         [_seat_row(house, table, number, guest, owners.get(guest.address)) for number, guest in enumerate(guests)],
     )
     game = catalogue.find(opening.game)
-    move = engine_table.open_move(game, len(guests), seed, opening.chosen, timing.words(opening.clock))
+    move = engine_table.open_move(game, len(guests), seed, opening.chosen, timing.words(opening.clock), table)
     _seat(clerk.enter(clerk.lock(house, connection, table), None, move), guests)
     if held and organiser is not None:
         book.owe_person(connection, organiser, f"confirm/{table}", at)
@@ -195,6 +195,7 @@ def _row(house: House, table: str, seed: bytes, opening: NewTable) -> dict[str, 
     return {
         "id": table,
         "game": opening.game,
+        "edition": catalogue.find(opening.game).META.edition,
         "seats": len(opening.guests),
         "seed": seed,
         "commitment": chance.commitment(seed),

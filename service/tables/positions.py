@@ -22,7 +22,7 @@ APART = 16
 
 def current(caches: Caches, connection: Connection, row: book.Found) -> Table:
     """The position of this table as its row says it is now."""
-    game = catalogue.find(row.game)
+    game = catalogue.find(row.game, row.edition)
     known = caches.newest.get(row.id)
     if known is not None and known.length > row.length:
         known = None
@@ -43,7 +43,7 @@ def _catch_up(caches: Caches, connection: Connection, game: Game, row: book.Foun
 
 def before(caches: Caches, connection: Connection, row: book.Found, seq: int) -> Table:
     """The position of this table before entry `seq`."""
-    game = catalogue.find(row.game)
+    game = catalogue.find(row.game, row.edition)
     head, table = _mark(caches, row.id, seq)
     stored = book.entries_of(connection, row.id, max(table.length - 1, 0), seq)
     if table.length and stored[0].hash != head:  # cached by a transaction that was rolled back

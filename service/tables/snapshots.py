@@ -40,7 +40,7 @@ def look(house: House, table: str) -> Snapshot:
         sitting = tuple(book.seats_of(connection, table))
         names = tuple(seat.name for seat in sitting)
         position = positions.current(house.caches, connection, row)
-        return Snapshot(row, sitting, catalogue.find(row.game), position, names)
+        return Snapshot(row, sitting, catalogue.find(row.game, row.edition), position, names)
 
 
 def past(house: House, look: Snapshot, seq: int) -> Table:

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 from typing import Any
 
-import msgspec
-
 from engine import bots, log, record, table
 from engine.chance import commitment
 from engine.game import Game
@@ -54,15 +52,17 @@ def exported(
 
 
 def _link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> Link:
-    told = entry if reveal else table.redact(game, entry, seat)
-    digest = log.digest(seed, entry.seq, log.canonical(entry))
-    return Link(digest, told == entry, msgspec.json.decode(log.canonical(told)))
+    body = log.canonical(entry)
+    digest = log.digest(seed, entry.seq, body)
+    if reveal:
+        return Link(digest, True, log.plain(body))
+    return log.known(seed, entry, table.redact(game, entry, seat), digest)
 
 
-def started(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {}) -> Sample:
-    """A table where everybody has just sat down."""
+def started(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {}, name: str = "") -> Sample:
+    """A table where everybody has just sat down; without a name its log may be exported under any."""
     sample = Sample(game, seed)
-    sample.do(None, table.open_move(game, seats, sample.seed, chosen))
+    sample.do(None, table.open_move(game, seats, sample.seed, chosen, name=name))
     for seat in range(seats):
         sample.do(None, Move("sit", (str(seat), f"word{seat}")))
     sample.do(None, Move("start"))

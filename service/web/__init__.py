@@ -46,6 +46,7 @@ from service.web.rules_pages import rules
 from service.web.seat_pages import aside
 from service.web.substitute_pages import substitutes
 from service.web.table_pages import table
+from service.web.verify_pages import verify
 from service.web.what_if_pages import whatif
 
 log = structlog.get_logger()
@@ -74,6 +75,7 @@ BLUEPRINTS = (
     api,
     manual,
     ops,
+    verify,
     mailbox,
     choice,
 )

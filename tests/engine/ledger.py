@@ -6,8 +6,6 @@ import types
 from random import Random
 from typing import Any
 
-import msgspec
-
 from engine import bots, chance, log, menu
 from engine import table as tables
 from engine.log import Entry, Export, Link
@@ -15,6 +13,7 @@ from engine.menu import Move
 from engine.record import Table
 
 SEED = bytes(range(32))
+NAME = "t"
 
 
 class Ledger:
@@ -51,11 +50,11 @@ class Ledger:
         digests = [log.digest(self.seed, entry.seq, log.canonical(entry)) for entry in self.entries]
         known = [entry if over else tables.redact(self.game, entry, seat) for entry in self.entries]
         links = tuple(
-            Link(digest, mine is entry, msgspec.json.decode(log.canonical(mine)))
-            for digest, mine, entry in zip(digests, known, self.entries, strict=True)
+            Link(digest, True, log.plain(log.canonical(entry))) if over else log.known(self.seed, entry, told, digest)
+            for digest, told, entry in zip(digests, known, self.entries, strict=True)
         )
         return Export(
-            table="t",
+            table=NAME,
             game=self.game.META.name,
             commitment=chance.commitment(self.seed),
             head=log.chain(digests),
@@ -68,7 +67,7 @@ class Ledger:
 def seated(game: Any, seats: int, chosen: Any = (), seed: bytes = SEED, clock: Any = ()) -> Ledger:
     """A table at which everybody sits and nothing has begun."""
     ledger = Ledger(game, seed)
-    ledger.do(None, tables.open_move(game, seats, seed, dict(chosen), dict(clock)))
+    ledger.do(None, tables.open_move(game, seats, seed, dict(chosen), dict(clock), NAME))
     for seat in range(seats):
         ledger.do(None, f"sit {seat} nonce-{seat}")
     return ledger

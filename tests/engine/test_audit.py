@@ -86,9 +86,8 @@ def test_a_draw_that_the_seed_does_not_give_is_found_though_everything_else_fits
     tampered(DEAL, "from the revealed seed", forged)
 
 
-@pytest.mark.parametrize("field", ["at", "edition"])
-def test_a_change_that_the_rules_do_not_see_misses_the_head(field):
-    forged = with_entry(MOVE, lambda entry: entry.update({field: entry[field] + 1}), sealed=True)
+def test_a_change_that_the_rules_do_not_see_misses_the_head():
+    forged = with_entry(MOVE, lambda entry: entry.update(at=entry["at"] + 1), sealed=True)
     tampered(len(HONEST.entries) - 1, "head hash", forged)
 
 
@@ -102,7 +101,7 @@ def test_a_dropped_doubled_or_moved_entry_is_missed_at_its_place():
 
 
 def test_a_log_cut_short_misses_its_head():
-    tampered(len(HONEST.entries) - 2, "head hash", with_entries(HONEST.entries[:-1]))
+    tampered(len(HONEST.entries) - 2, "cut off", with_entries(HONEST.entries[:-1]))
 
 
 def test_another_seed_commitment_or_head_is_found():
@@ -112,7 +111,7 @@ def test_another_seed_commitment_or_head_is_found():
     tampered(len(HONEST.entries) - 1, "head hash", replace(HONEST, head=log.GENESIS))
     both = replace(HONEST, seed=OTHER_SEED.hex(), commitment=chance.commitment(OTHER_SEED))
     tampered(0, "not opened with the commitment", both)
-    tampered(0, "not opened with the commitment", with_entries([], chained=True))
+    tampered(0, "no entries", with_entries([], chained=True))
 
 
 def test_a_nonce_cannot_be_changed_afterwards():

@@ -54,8 +54,8 @@ def test_the_game_on_the_page_plays(built):
 
 
 def test_the_examples_come_out_as_printed(built):
-    export = msgspec.to_builtins(play_on(started(highcard, 3), Random(1)).export())
-    example = doctest.DocTestParser().get_doctest(PAGE, {"export": export}, "engine/README.md", "engine/README.md", 0)
+    text = msgspec.json.encode(play_on(started(highcard, 3), Random(1)).export()).decode()
+    example = doctest.DocTestParser().get_doctest(PAGE, {"text": text}, "engine/README.md", "engine/README.md", 0)
     assert len(example.examples) > 20
     report = []
     doctest.DocTestRunner(verbose=False).run(example, out=report.append)

@@ -525,7 +525,8 @@ def test_honest_logs_pass_the_audit(depesche, tmp_path, kaiser):
     said = depesche("audit", finished, running)
     assert (said.status, said.err) == (0, "")
     assert f"{finished}: The chain, every digest, every draw" in said.out
-    assert f"{running}: The chain is whole" in said.out
+    assert f"{running}: The chain of 25 digests is whole" in said.out
+    assert "25 entries are proven to be what was sealed" in said.out
     first, second = depesche("audit", finished, running, "--json").json
     assert first["sound"]
     assert first["replayed"] == first["entries"]

@@ -24,6 +24,7 @@ from service.tables.archive import Archive
 from service.text import samples
 from service.text.languages import LANGUAGES
 from tests import houses
+from tests.engine import second
 from workers.outgoing import envelopes, letters, pictures
 
 HASH = "0123456789abcdef" * 4
@@ -69,6 +70,10 @@ def test_a_saved_letter_says_its_receipt_in_every_language(house, played, tmp_pa
     (found,) = receipts.found(file)
     assert (found.hash, found.length, found.table) == (row.head, row.length, played)
     assert str(file) in found.source
+    seen = {"table": played, "length": row.length, "hash": row.head}
+    assert second.ask(letter=file.read_text("utf-8")) == [seen]
+    export = Archive(house.store, house.links).export(played)
+    assert second.ask(held={"log": msgspec.json.encode(export).decode(), "receipt": seen}) == "agrees"
 
 
 def test_a_mailbox_gives_the_receipts_of_all_its_letters(house, played, tmp_path):
@@ -102,12 +107,14 @@ def test_a_mailbox_gives_the_receipts_of_all_its_letters(house, played, tmp_path
 def test_a_receipt_is_read_however_it_was_copied(tmp_path, text):
     (tmp_path / "note").write_text(f"Hello,\n{text}\nBye", "utf-8")
     assert [(one.hash, one.length) for one in receipts.found(tmp_path / "note")] == [(HASH, 12)]
+    assert second.ask(letter=f"Hello,\n{text}\nBye") == [{"table": "", "length": 12, "hash": HASH}]
 
 
 def test_what_is_no_receipt_is_none(tmp_path):
     for text in (f"Receipt after twelve entries: {HASH}", "Receipt after 12 entries: 0123", HASH, ""):
         (tmp_path / "note").write_text(text)
         assert list(receipts.found(tmp_path / "note")) == []
+        assert second.ask(letter=text) == []
 
 
 def rewritten() -> tuple[Export, Export]:

@@ -54,6 +54,7 @@ META = Meta(
     minutes=30,
     about="Bring your dispatch from inn to inn to the palace of the tsar. Two of three guests travel on, whoever they "
     "belong to; the third is left behind, and the guard wants roubles.",
+    hidden_draws=("rouble", "robbed rouble"),
 )
 
 

@@ -1,0 +1,617 @@
+// A verifier for logs of Depesche, written from engine/README.md alone; it shares nothing with engine/.
+//
+//   import { verify, receipts } from "./verify.mjs"          in a page
+//   node verify.mjs game.json [letter.eml ...]               in a terminal: 0 sound, 1 broken, 2 misuse
+//
+// It knows no game. It checks the form, the chain, the seed, every digest, every draw, and all that the table itself does.
+
+// --- Bytes and hashes -------------------------------------------------------------------------------------------
+
+const utf8 = new TextEncoder()
+const ascii = text => utf8.encode(text)
+const hex = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, "0")).join("")
+const unhex = text => Uint8Array.from(text.match(/../g) ?? [], pair => parseInt(pair, 16))
+
+function joined(...parts) {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+function number(value, width) {
+  const bytes = new Uint8Array(width)
+  for (let at = width - 1, rest = value; at >= 0; at--, rest = Math.floor(rest / 256)) bytes[at] = rest % 256
+  return bytes
+}
+
+const primes = []
+for (let n = 2; primes.length < 64; n++) if (primes.every(prime => n % prime)) primes.push(n)
+
+// The first 32 bits of a root's fraction, exactly: doubles hold too few of them.
+function fraction(prime, power) {
+  const wanted = BigInt(prime) << BigInt(32 * power)
+  let low = 0n, high = 1n << 40n
+  while (high - low > 1n) {
+    const middle = (low + high) >> 1n
+    if (middle ** BigInt(power) <= wanted) low = middle
+    else high = middle
+  }
+  return Number(low & 0xffffffffn)
+}
+
+const ROUNDS = Uint32Array.from(primes, prime => fraction(prime, 3))
+const START = Uint32Array.from(primes.slice(0, 8), prime => fraction(prime, 2))
+const turned = (word, by) => (word >>> by) | (word << (32 - by))
+
+export function sha256(...parts) {
+  const message = joined(...parts)
+  const padded = new Uint8Array(Math.ceil((message.length + 9) / 64) * 64)
+  padded.set(message)
+  padded[message.length] = 0x80
+  padded.set(number(message.length * 8, 8), padded.length - 8)
+  const view = new DataView(padded.buffer), state = START.slice(), words = new Uint32Array(64)
+  for (let block = 0; block < padded.length; block += 64) compress(view, block, state, words)
+  return joined(...Array.from(state, word => number(word, 4)))
+}
+
+function compress(view, block, state, words) {
+  for (let t = 0; t < 16; t++) words[t] = view.getUint32(block + 4 * t)
+  for (let t = 16; t < 64; t++) {
+    const a = words[t - 15], b = words[t - 2]
+    const low = turned(a, 7) ^ turned(a, 18) ^ (a >>> 3), high = turned(b, 17) ^ turned(b, 19) ^ (b >>> 10)
+    words[t] = words[t - 16] + low + words[t - 7] + high
+  }
+  let [a, b, c, d, e, f, g, h] = state
+  for (let t = 0; t < 64; t++) {
+    const one = (h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & f) ^ (~e & g)) + ROUNDS[t] + words[t]) | 0
+    const two = ((turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0
+    h = g, g = f, f = e, e = (d + one) | 0, d = c, c = b, b = a, a = (one + two) | 0
+  }
+  ;[a, b, c, d, e, f, g, h].forEach((word, place) => { state[place] += word })
+}
+
+// Keccak on 25 lanes of 64 bits, each kept as a low and a high word.
+const OFFSETS = [0, 1, 62, 28, 27, 36, 44, 6, 55, 20, 3, 10, 43, 25, 39, 41, 45, 15, 21, 8, 18, 2, 61, 56, 14]
+const CONSTANTS = roundConstants()
+
+function roundConstants() {
+  let register = 1
+  return Array.from({ length: 24 }, () => {
+    const constant = [0, 0]
+    for (let power = 0; power < 7; power++) {
+      const bit = 2 ** power - 1
+      if (register & 1) constant[bit >> 5] |= 1 << (bit & 31)
+      register = (register << 1) ^ (register >> 7 ? 0x171 : 0)
+    }
+    return constant
+  })
+}
+
+function permute(lanes) {
+  const moved = new Int32Array(50), sums = new Int32Array(10)
+  for (const [low, high] of CONSTANTS) {
+    for (let i = 0; i < 10; i++) sums[i] = lanes[i] ^ lanes[i + 10] ^ lanes[i + 20] ^ lanes[i + 30] ^ lanes[i + 40]
+    for (let x = 0; x < 5; x++) {
+      const left = 2 * ((x + 4) % 5), right = 2 * ((x + 1) % 5)
+      const one = sums[left] ^ ((sums[right] << 1) | (sums[right + 1] >>> 31))
+      const two = sums[left + 1] ^ ((sums[right + 1] << 1) | (sums[right] >>> 31))
+      for (let y = 0; y < 25; y += 5) {
+        lanes[2 * (x + y)] ^= one
+        lanes[2 * (x + y) + 1] ^= two
+      }
+    }
+    for (let place = 0; place < 25; place++) turnLane(lanes, place, moved)
+    for (let y = 0; y < 50; y += 10) {
+      for (let i = 0; i < 10; i++) lanes[y + i] = moved[y + i] ^ (~moved[y + ((i + 2) % 10)] & moved[y + ((i + 4) % 10)])
+    }
+    lanes[0] ^= low
+    lanes[1] ^= high
+  }
+}
+
+function turnLane(lanes, place, moved) {
+  const x = place % 5, y = (place - x) / 5, end = 2 * (y + 5 * ((2 * x + 3 * y) % 5)), by = OFFSETS[place]
+  let low = lanes[2 * place], high = lanes[2 * place + 1]
+  if (by >= 32) [low, high] = [high, low]
+  const bits = by % 32
+  moved[end] = bits ? (low << bits) | (high >>> (32 - bits)) : low
+  moved[end + 1] = bits ? (high << bits) | (low >>> (32 - bits)) : high
+}
+
+// SHAKE-256 as a stream: the messages here are shorter than one block of 136 bytes.
+function* shake256(message) {
+  const block = new Uint8Array(136), lanes = new Int32Array(50)
+  block.set(message)
+  block[message.length] ^= 0x1f
+  block[135] ^= 0x80
+  const words = new DataView(block.buffer)
+  for (let i = 0; i < 34; i++) lanes[i] = words.getInt32(4 * i, true)
+  for (;;) {
+    permute(lanes)
+    for (let i = 0; i < 34; i++) for (let byte = 0; byte < 4; byte++) yield (lanes[i] >>> (8 * byte)) & 255
+  }
+}
+
+// --- JSON that can be read in one way only ------------------------------------------------------------------------
+
+class Broken extends Error {
+  constructor(check, seq, sentence) {
+    super(sentence)
+    Object.assign(this, { check, seq })
+  }
+}
+
+const require = (holds, check, seq, sentence) => {
+  if (!holds) throw new Broken(check, seq, sentence)
+}
+
+const TOKEN = /[\x20\n\r\t]*(?:([{}[\],:]|true|false|null)|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|("(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"))/y
+const CONSTANTS_OF_JSON = { true: true, false: false, null: null }
+
+export function parse(text) {
+  let at = 0
+  const refuse = why => { throw new Broken("read", 0, `This is no log: ${why} (at character ${at}).`) }
+  const next = () => {
+    TOKEN.lastIndex = at
+    const found = TOKEN.exec(text)
+    if (!found) refuse("it is not JSON")
+    at = TOKEN.lastIndex
+    return found
+  }
+  const value = ([, mark, digits, quoted], depth) => {
+    if (depth > 100) refuse("it is nested too deeply")
+    if (quoted !== undefined) return textOf(quoted)
+    if (digits !== undefined) return whole(digits)
+    if (mark in CONSTANTS_OF_JSON) return CONSTANTS_OF_JSON[mark]
+    if (mark === "[") return list(depth)
+    return mark === "{" ? object(depth) : refuse("it is not JSON")
+  }
+  const whole = digits => {
+    const found = Number(digits)
+    if (!/^(0|-?[1-9]\d*)$/.test(digits) || !Number.isSafeInteger(found)) refuse(`${digits} is not a whole number`)
+    return found
+  }
+  const textOf = quoted => {
+    const found = JSON.parse(quoted)
+    if (/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(found)) refuse("half a character")
+    return found
+  }
+  const list = depth => {
+    const items = []
+    for (let token = next(); token[1] !== "]" || items.length; token = next()) {
+      items.push(value(token, depth + 1))
+      const after = next()[1]
+      if (after === "]") break
+      if (after !== ",") refuse("a list is not told right")
+    }
+    return items
+  }
+  const object = depth => {
+    const fields = new Map()
+    for (let token = next(); token[1] !== "}" || fields.size; token = next()) {
+      if (token[3] === undefined || next()[1] !== ":") refuse("an object is not told right")
+      const name = textOf(token[3])
+      if (fields.has(name)) refuse(`“${name}” is told twice`)
+      fields.set(name, value(next(), depth + 1))
+      const after = next()[1]
+      if (after === "}") break
+      if (after !== ",") refuse("an object is not told right")
+    }
+    return fields
+  }
+  const found = value(next(), 0)
+  if (/[^\x20\n\r\t]/.test(text.slice(at))) refuse("something follows its end")
+  return found
+}
+
+// Ascending code points: JavaScript's own order is that of 16-bit halves.
+function byCodePoints(one, other) {
+  const left = Array.from(one), right = Array.from(other)
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    if (left[i] !== right[i]) return left[i].codePointAt(0) - right[i].codePointAt(0)
+  }
+  return left.length - right.length
+}
+
+export function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
+  if (!(value instanceof Map)) return JSON.stringify(value)
+  const names = [...value.keys()].sort(byCodePoints)
+  return `{${names.map(name => `${JSON.stringify(name)}:${canonical(value.get(name))}`).join(",")}}`
+}
+
+// --- The form of an export ----------------------------------------------------------------------------------------
+
+const HASH = /^[0-9a-f]{64}$/
+const isHash = value => typeof value === "string" && HASH.test(value)
+const isCount = value => Number.isInteger(value) && value >= 0
+const isText = value => typeof value === "string"
+const isMap = value => value instanceof Map
+const has = (map, ...names) => isMap(map) && map.size === names.length && names.every(name => map.has(name))
+const same = (one, other) => canonical(one) === canonical(other)
+
+function readLog(text) {
+  const log = parse(text), ok = (holds, sentence) => require(holds, "read", 0, sentence)
+  ok(isMap(log), "This is no log: it is not one object.")
+  const names = ["format", "table", "game", "commitment", "head", "entries", "seed", "seat"]
+  const unknown = [...log.keys()].find(name => !names.includes(name))
+  ok(unknown === undefined, `A log has no field “${unknown}”.`)
+  const found = { format: "depesche-log-1", seed: null, seat: null, ...Object.fromEntries(log) }
+  ok(found.format === "depesche-log-1", "The format is not depesche-log-1.")
+  for (const name of ["table", "game", "commitment", "head"]) ok(isText(found[name]), `The field “${name}” is no text.`)
+  ok(found.seed === null || isText(found.seed), "The seed is no text.")
+  ok(found.seat === null || Number.isInteger(found.seat), "The field “seat” is no number.")
+  ok(Array.isArray(found.entries), "There is no list of entries.")
+  found.links = found.entries.map((link, seq) => {
+    require(isMap(link) && [...link.keys()].every(name => ["digest", "whole", "entry", "salt"].includes(name))
+      && isText(link.get("digest")) && typeof link.get("whole") === "boolean" && isMap(link.get("entry"))
+      && (link.get("salt") == null || isText(link.get("salt"))),
+    "read", seq, `Entry ${seq} does not have digest, whole and entry, and nothing else.`)
+    return Object.fromEntries(link)
+  })
+  return found
+}
+
+const FIELDS = ["seq", "at", "seat", "move", "draws", "events", "edition"]
+
+function checkOrder(log) {
+  require(log.links.length, "order", 0, "The log has no entries.")
+  log.links.forEach(({ digest, entry }, n) => {
+    const ok = (holds, sentence) => require(holds, "order", n, `Entry ${n} ${sentence}.`)
+    ok(entry.get("seq") === n, "is missing or out of order")
+    ok(isHash(digest), "has no digest of 64 small hexadecimal digits")
+    ok(has(entry, ...FIELDS), "has other fields than an entry has")
+    ok(isCount(entry.get("at")) && isCount(entry.get("edition")), "tells its time or edition otherwise than in whole numbers")
+    ok(entry.get("seat") === null || isCount(entry.get("seat")), "is neither a seat's nor the house's")
+    ok(Array.isArray(entry.get("draws")) && Array.isArray(entry.get("events")), "has no list of draws or events")
+    ok(entry.get("events").length || !log.links[n].whole, "is whole, yet nothing happened in it")
+    ok(entry.get("events").every(event => isMap(event) && isText(event.get("type"))), "has an event without a type")
+    ok(entry.get("move") === null || isText(entry.get("move")), "has a move that is no text")
+  })
+}
+
+function checkOpening(log) {
+  const entry = log.links[0].entry, [opened] = entry.get("events"), seat = entry.get("seat")
+  const ok = (holds, sentence, n = 0) => require(holds, "opening", n, sentence)
+  ok(seat === null && entry.get("events").length === 1 && opened.get("type") === "table.Opened",
+    "The log does not begin with the opening of a table by the house.")
+  ok(isHash(log.commitment) && opened.get("commitment") === log.commitment, "The table was opened with another commitment.")
+  ok(opened.get("game") === log.game, "The table was opened for another game.")
+  ok(!opened.has("table") || opened.get("table") === log.table, "The table was opened under another name.")
+  log.links.forEach((link, n) => ok(link.entry.get("edition") === opened.get("edition"), `Entry ${n} is of another edition.`, n))
+  log.named = opened.has("table")
+}
+
+function checkSeed(log) {
+  if (log.seed === null) return
+  require(isHash(log.seed), "seed", 0, "The seed is not 64 small hexadecimal digits.")
+  const committed = hex(sha256(ascii("depesche commitment 1"), unhex(log.seed)))
+  require(committed === log.commitment, "seed", 0, "The revealed seed is not the one that was committed to.")
+  require(log.seat === null, "seed", 0, "A log with its seed is nobody's own copy, yet this one names a seat.")
+  log.links.forEach((link, n) => {
+    require(link.whole && isText(link.entry.get("move")), "seed", n, `Entry ${n} is not whole, though the seed is revealed.`)
+    require(link.salt == null, "seed", n, `Entry ${n} has a salt of its own, though the seed gives it.`)
+  })
+}
+
+// Without the seed an entry is whole and proven by its salt, or cut. Logs without names may come from before salts.
+function checkCuts(log) {
+  const salted = log.named || log.links.some(link => link.salt != null)
+  log.links.forEach((link, n) => {
+    const ok = (holds, sentence) => require(holds, "cuts", n, `Entry ${n} ${sentence}.`)
+    ok(!link.entry.get("events").some(event => event.get("type") === "table.Ended"), "ends the table, yet the seed is not revealed")
+    if (!link.whole) return ok(!link.entry.get("draws").length && link.salt == null, "is cut, yet shows its draws or its salt")
+    ok(isText(link.entry.get("move")), "is said to be whole, yet its move is missing")
+    ok(!salted || isHash(link.salt), "is said to be whole, yet has no salt to prove it")
+  })
+}
+
+// --- What is sealed -----------------------------------------------------------------------------------------------
+
+export function heads(log) {
+  let head = new Uint8Array(32)
+  return log.links.map(link => hex(head = sha256(head, unhex(link.digest))))
+}
+
+function checkChain(log) {
+  require(heads(log).at(-1) === log.head, "chain", log.links.length - 1, "The digests do not lead to the head of this log.")
+}
+
+function checkDigests(log) {
+  log.links.forEach((link, n) => {
+    const salt = log.seed ? sha256(ascii("depesche salt 1"), unhex(log.seed), number(n, 8)) : link.salt && unhex(link.salt)
+    if (!salt || !link.whole) return
+    const digest = hex(sha256(salt, utf8.encode(canonical(link.entry))))
+    require(digest === link.digest, "digests", n, `Entry ${n} is not the one that was sealed: its digest differs.`)
+    log.proven = (log.proven ?? 0) + 1
+  })
+}
+
+export function draw(key, entry, index, size) {
+  const bits = size > 1 ? BigInt(size - 1).toString(2).length : 0, width = Math.ceil(bits / 8)
+  if (!bits) return 0
+  const stream = shake256(joined(key, number(entry, 8), number(index, 4))), mask = (1n << BigInt(bits)) - 1n
+  for (;;) {
+    let piece = 0n
+    for (let i = 0; i < width; i++) piece = (piece << 8n) | BigInt(stream.next().value)
+    if ((piece & mask) < BigInt(size)) return Number(piece & mask)
+  }
+}
+
+function checkDraws(log) {
+  const nonces = []
+  let key = null
+  log.links.forEach(({ entry }, n) => {
+    for (const event of entry.get("events")) {
+      if (!key && event.get("type") === "table.Sat") nonces[event.get("seat")] = utf8.encode(event.get("nonce"))
+      if (!key && event.get("type") === "table.Started") {
+        const words = nonces.flatMap(word => [number(word.length, 2), word])
+        key = sha256(ascii("depesche key 1"), unhex(log.seed), ...words)
+      }
+    }
+    entry.get("draws").forEach((drawn, i) => {
+      const ok = (holds, sentence) => require(holds, "draws", n, `Draw ${i} of entry ${n} ${sentence}.`)
+      ok(key, "was made before the table had started")
+      ok(Array.isArray(drawn) && drawn.length === 3 && isText(drawn[0]) && isCount(drawn[1]) && drawn[1] > 0, "has no label and size")
+      const found = draw(key, n, i, drawn[1])
+      ok(found === drawn[2], `(“${drawn[0]}”) gives ${found} of ${drawn[1]} from the seed, not ${drawn[2]}`)
+    })
+  })
+}
+
+// --- The table's own law ------------------------------------------------------------------------------------------
+
+const OWN = new Set(["open", "sit", "start", "resign", "undo", "agree", "refuse", "expire", "miss", "substitute", "offer", "back",
+  "status", "help", "pause", "resume", "vacation", "home", "order", "cancel", "letters", "unsubscribe"])
+const DAY = /^\d{4}-\d\d-\d\d$/
+const isDay = text => DAY.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text
+const told = (type, fields = {}) => new Map(Object.entries({ type: `table.${type}`, ...fields }).filter(([, value]) => value !== undefined))
+const isOwn = event => event.get("type").startsWith("table.")
+const TOKENS = /^[^\s\x00-\x1f\x7f]+( [^\s\x00-\x1f\x7f]+)*$/u
+
+// Every entry in turn: the table's own events have to be those that its command brings about.
+function checkLaw(log) {
+  const table = { phase: "new", seats: [], asked: null, pausing: null, paused: false, steps: [], before: [] }
+  log.links.forEach(({ entry }, n) => {
+    const forbid = why => { throw new Broken("table", n, `The table's own law forbids entry ${n} (“${entry.get("move")}”): ${why}.`) }
+    table.before[n] = table.steps
+    if (!TOKENS.test(entry.get("move"))) forbid("its words are not parted by single blanks")
+    const [verb, ...words] = entry.get("move").split(" "), seat = entry.get("seat"), events = entry.get("events")
+    if (table.phase === "over") forbid("the table is over")
+    const house = seat === null, own = house || OWN.has(verb)
+    if (!house && (table.phase !== "playing" || seat >= table.seats.length)) forbid("no seat can act there now")
+    if (own && !["start", "expire"].includes(verb) && entry.get("draws").length) forbid("nothing is drawn for it")
+    const wanted = house ? houseEvents(table, verb, words, events, forbid) : own ? seatEvents(table, seat, verb, words, entry, forbid) : []
+    checkEvents(table, wanted, events, verb, own, forbid)
+    for (const event of events) apply(table, event, n)
+    if (events.some(event => !isOwn(event))) table.asked = null
+    const mover = events[0].get("type") === "table.TimedOut" ? events[0].get("seat") : isOwn(events[0]) ? null : seat
+    if (mover !== null) table.steps = [...table.steps, { seq: n, seat: mover, drew: entry.get("draws").length > 0 }]
+    checkEnding(table, events, n, log.links.length - 1, forbid)
+  })
+}
+
+function checkEvents(table, wanted, events, verb, own, forbid) {
+  const ending = events.findIndex(event => event.get("type") === "table.Ended")
+  if (ending >= 0 && ending < events.length - 1) forbid("something happens after the end")
+  if (ending >= 0 && !["playing", "gathering"].includes(table.phase)) forbid("it ends before it began")
+  const rest = ending < 0 ? events : events.slice(0, -1)
+  if (rest.length < wanted.length || !wanted.every((event, i) => same(event, rest[i]))) forbid("it does not bring about what it has to")
+  const game = rest.slice(wanted.length), moves = !own || ["start", "expire"].includes(verb)
+  if (game.some(isOwn) || (!moves && game.length)) forbid("more happens at the table than it brings about")
+  if (moves && !game.length) forbid("nothing happens in the game")
+}
+
+function checkEnding(table, events, n, last, forbid) {
+  const left = table.seats.filter(chair => chair.status !== "resigned").length
+  const ends = table.phase === "over"
+  if (!ends && ["playing"].includes(table.phase) && left < 2) forbid("fewer than two chairs are held, yet the table goes on")
+  if (!ends && n === last && !table.open) throw new Broken("end", n, "The seed is revealed, yet the end of the table is missing: the log was cut off.")
+  if (!ends) return
+  const places = events.at(-1).get("places")
+  if (!has(events.at(-1), "type", "places") || !Array.isArray(places) || places.length !== table.seats.length) forbid("the places are not told")
+  places.forEach((place, seat) => {
+    const chair = table.seats[seat]
+    const resigned = 1 + left + table.seats.filter(other => other.status === "resigned" && other.left > chair.left).length
+    const ranked = 1 + places.filter(other => other < place).length
+    if (place !== ranked || (chair.status === "resigned" && place !== resigned)) forbid("the places are not right")
+  })
+}
+
+function houseEvents(table, verb, words, events, forbid) {
+  const chair = () => {
+    const seat = Number(words[0])
+    if (!/^(0|[1-9]\d*)$/.test(words[0] ?? "") || seat >= table.seats.length) forbid("there is no such seat")
+    return [seat, table.seats[seat]]
+  }
+  if (table.phase === "new" && verb === "open") return opening(words, events[0], forbid)
+  if (table.phase === "gathering") return gathering(table, verb, words, chair, forbid)
+  const [seat, { status, held, offered, away }] = table.phase === "playing" ? chair() : forbid("the table is not opened")
+  const [, second, third] = words, bare = words.length === 1, days = words.length === 3 && isDay(third)
+  if (verb === "expire" && words.length > 1) return [told("TimedOut", { seat })]
+  if (verb === "miss" && words.length === 2 && status === "taken" && ["relieve", "resign"].includes(second)) {
+    return [told("Missed", { seat }), second === "resign" ? told("Resigned", { seat }) : told("Substituted", { seat, bot: true })]
+  }
+  if (verb === "substitute" && bare) return [told("Substituted", { seat })]
+  if (verb === "relieve" && bare) return [told("Substituted", { seat, bot: true })]
+  if (verb === "offer" && bare && held && !offered) return [told("Offered", { seat })]
+  if (verb === "vacation" && days && held && isDay(second) && second <= third) return [told("VacationTaken", { seat, first: second, last: third })]
+  if (verb === "home" && days && third < (away.get(second) ?? "")) return [told("VacationEnded", { seat, first: second, last: third })]
+  return forbid("the house cannot do that now")
+}
+
+function gathering(table, verb, words, chair, forbid) {
+  if (verb === "start" && !words.length) {
+    if (table.seats.some(one => one.status === "empty")) forbid("somebody still has to sit down")
+    return [told("Started")]
+  }
+  if (!["sit", "bot"].includes(verb) || words.length !== 2) forbid("the house cannot do that now")
+  const [seat, { status, nonce }] = chair(), bot = verb === "bot" || undefined
+  if (status !== "empty" && !(bot && status === "taken" && nonce === words[1])) forbid("the chair is taken")
+  if (Array.from(words[1]).length > 40) forbid("the nonce is too long")
+  return [told("Sat", { seat, nonce: words[1], bot })]
+}
+
+// What the opening tells is what was ordered, word for word and each thing once.
+function opening(words, event, forbid) {
+  const known = ["type", "game", "edition", "seats", "commitment", "options", "clock", "table"]
+  const plain = value => value === true ? "on" : value === false ? "off" : String(value)
+  const pairs = (name, prefix = "") => {
+    const map = event.get(name)
+    if (map !== undefined && (!isMap(map) || !map.size)) forbid(`the field “${name}” is not told right`)
+    return [...(map ?? [])].map(([key, value]) => `${prefix}${key}=${plain(value)}`)
+  }
+  if ([...event.keys()].some(name => !known.includes(name)) || !isCount(event.get("seats")) || !event.get("seats")) forbid("the opening has unknown fields")
+  if (event.has("table") && !/^[0-9A-Za-z_-]{1,40}$/.test(event.get("table"))) forbid("the name is not one word of letters and digits")
+  const ordered = [event.get("game"), String(event.get("seats")), event.get("commitment"), ...pairs("options"), ...pairs("clock", "clock."),
+    ...(event.has("table") ? [`table.name=${event.get("table")}`] : [])]
+  if (!same(ordered.sort(byCodePoints), [...words].sort(byCodePoints))) forbid("it says something else than the command")
+  return [event]
+}
+
+function seatEvents(table, seat, verb, words, entry, forbid) {
+  const { status, held, offered } = table.seats[seat], { asked, pausing, paused, steps } = table
+  const wish = asked ?? pausing, asks = wish?.waiting.includes(seat), others = toAsk(table, seat)
+  if (words.length) forbid("the command has no words of its own")
+  if (verb === "back" && ((status === "bot" && held) || (status === "taken" && offered))) return [told("Returned", { seat })]
+  if (status !== "taken") forbid("nobody sits there")
+  if (verb === "resign") return [told("Resigned", { seat })]
+  if (verb === "resume" && paused) return [told("Resumed", { seat })]
+  if (verb === "pause" && !paused && !asked && !pausing) return [told("PauseAsked", { seat }), ...(others.length ? [] : [told("Paused")])]
+  if (verb === "agree" && asks) {
+    const done = wish.waiting.length === 1
+    if (asked) return [told("UndoAgreed", { seat }), ...(done ? [told("Undone", { seat: asked.seat, to: asked.to })] : [])]
+    return [told("PauseAgreed", { seat }), ...(done ? [told("Paused")] : [])]
+  }
+  if (verb === "refuse" && (asks || (pausing && !asked))) return [told(asked ? "UndoRefused" : "PauseRefused", { seat })]
+  const step = steps.findLast(one => one.seat === seat)
+  if (verb !== "undo" || asked || !step) forbid("that is not possible now")
+  const undone = told("Undone", { seat, to: step.seq })
+  if (same(entry.get("events")[0], undone) && step === steps.at(-1) && !step.drew) return [undone]
+  return [told("UndoAsked", { seat, to: step.seq }), ...(others.length ? [] : [undone])]
+}
+
+const toAsk = (table, seat) => table.seats.flatMap((chair, other) => chair.status === "taken" && other !== seat ? [other] : [])
+
+function apply(table, event, n) {
+  const field = name => event.get(name), seat = field("seat"), chair = table.seats[seat]
+  const seated = change => {
+    table.seats[seat] = { ...chair, ...change }
+    table.asked = table.pausing = null
+  }
+  switch (event.get("type")) {
+    case "table.Opened":
+      table.phase = "gathering"
+      table.seats = Array.from({ length: field("seats") }, () => ({ status: "empty", nonce: "", held: false, offered: false, left: 0, away: new Map() }))
+      break
+    case "table.Sat": seated({ status: field("bot") ? "bot" : "taken", nonce: field("nonce"), held: !field("bot"), offered: false, left: 0, away: new Map() }); break
+    case "table.Started": table.phase = "playing"; break
+    case "table.Resigned": seated({ status: "resigned", left: n }); break
+    case "table.Substituted": seated(field("bot") ? { status: "bot" } : { status: "taken", held: true, offered: false, away: new Map() }); break
+    case "table.Returned": seated({ status: "taken", offered: false }); break
+    case "table.Offered": chair.offered = true; break
+    case "table.VacationTaken": case "table.VacationEnded":
+      if (field("first") <= field("last")) chair.away.set(field("first"), field("last"))
+      else chair.away.delete(field("first"))
+      break
+    case "table.UndoAsked": table.asked = { seat, to: field("to"), waiting: toAsk(table, seat) }; break
+    case "table.UndoAgreed": table.asked.waiting = table.asked.waiting.filter(other => other !== seat); break
+    case "table.UndoRefused": table.asked = null; break
+    case "table.Undone": table.steps = table.before[field("to")]; table.asked = null; break
+    case "table.PauseAsked": table.pausing = { seat, waiting: toAsk(table, seat) }; break
+    case "table.PauseAgreed": table.pausing.waiting = table.pausing.waiting.filter(other => other !== seat); break
+    case "table.PauseRefused": table.pausing = null; break
+    case "table.Paused": table.pausing = null; table.paused = true; break
+    case "table.Resumed": table.paused = false; break
+    case "table.Ended": table.phase = "over"; table.asked = table.pausing = null; break
+  }
+}
+
+// --- Receipts in letters ------------------------------------------------------------------------------------------
+
+const SAID = /(\d{1,9})(?:(?![0-9a-fA-F]{64})[^\d]){0,80}?([0-9a-fA-F]{64})(?![0-9a-fA-F])/g
+
+// All receipts of a letter as mail programs save it, or of a pasted text: table, length and hash.
+export function receipts(raw) {
+  const [, , table] = /^(?:[\s\S]*?\n)?(X-Depesche):[ \t]*(\S+)/i.exec(raw) ?? []
+  const found = bodies(raw).flatMap(text => {
+    const plain = text.replace(/<[^<>]{1,2000}>/g, " ").replace(/&nbsp;/g, " ").replace(/\n[>|\s]*/g, " ")
+    return Array.from(plain.matchAll(SAID), ([, length, hash]) => ({ table: table ?? "", length: Number(length), hash: hash.toLowerCase() }))
+  })
+  return [...new Map(found.map(one => [`${one.length}@${one.hash}`, one])).values()]
+}
+
+// The texts of a letter, decoded: of each part of several parts, or of the one there is.
+function bodies(raw) {
+  const text = raw.replace(/\r\n/g, "\n"), [, head, body] = /^((?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+)\n([\s\S]*)$/.exec(text) ?? []
+  if (head === undefined) return [text]
+  const unfolded = head.replace(/\n[ \t]+/g, " "), header = name => new RegExp(`^${name}:(.*)$`, "im").exec(unfolded)?.[1].trim() ?? ""
+  const boundary = /boundary="?([^";]+)"?/i.exec(header("Content-Type"))?.[1]
+  if (boundary) {
+    const [, ...parts] = `\n${body}`.split(`\n--${boundary}`)
+    return parts.filter(part => !part.startsWith("--")).flatMap(part => bodies(part.replace(/^[^\n]*\n/, "")))
+  }
+  if (!/^(text\/|$)/i.test(header("Content-Type"))) return []
+  return [decoded(body, header("Content-Transfer-Encoding").toLowerCase())]
+}
+
+function decoded(body, encoding) {
+  if (encoding === "base64") return new TextDecoder().decode(Uint8Array.from(atob(body.replace(/[^A-Za-z0-9+/=]/g, "")), one => one.charCodeAt(0)))
+  if (encoding !== "quoted-printable") return body
+  return body.replace(/=\n/g, "").replace(/=([0-9A-F]{2})/gi, (_, pair) => String.fromCharCode(parseInt(pair, 16)))
+}
+
+// What a receipt says of this log: “agrees”, “contradicts”, or nothing where it is another table's.
+export function held(report, receipt) {
+  if (receipt.table && receipt.table !== report.table) return "another table"
+  return report.heads?.[receipt.length - 1] === receipt.hash ? "agrees" : "contradicts"
+}
+
+// --- All of it ----------------------------------------------------------------------------------------------------
+
+const CHECKS = {
+  order: checkOrder, opening: checkOpening, seed: checkSeed, cuts: checkCuts,
+  digests: checkDigests, chain: checkChain, table: checkLaw, draws: checkDraws,
+}
+
+// Every check in turn, up to the first that fails: { sound, checks, finding, table, game, entries, head, proven, named, finished }.
+export function verify(text) {
+  const report = { sound: true, finding: null, checks: [], table: "", game: "", entries: 0, head: "", proven: 0, named: true, finished: false, heads: [] }
+  const passed = name => report.checks.push({ name, ok: true })
+  try {
+    const log = readLog(text)
+    passed("read")
+    Object.assign(report, { table: log.table, game: log.game, entries: log.links.length, head: log.head, finished: log.seed !== null })
+    for (const [name, check] of Object.entries(CHECKS)) {
+      if (log.seed === null ? ["draws", "table"].includes(name) : name === "cuts") continue
+      check(log)
+      passed(name)
+      if (name === "opening") report.named = log.named
+      if (name === "chain") report.heads = heads(log)
+    }
+    report.proven = log.proven ?? 0
+  } catch (error) {
+    const { check, seq, message } = error instanceof Broken ? error : { check: "read", seq: 0, message: `This log cannot be followed: ${error.message}.` }
+    Object.assign(report, { sound: false, finding: { check, seq, sentence: message } })
+    report.checks.push({ name: check, ok: false })
+  }
+  return report
+}
+
+async function main(file, ...letters) {
+  const { readFileSync } = await import("node:fs")
+  const report = verify(readFileSync(file, "utf8"))
+  for (const { name, ok } of report.checks) console.log(`${ok ? "ok    " : "BROKEN"} ${name}`)
+  console.log(report.finding ? `Entry ${report.finding.seq}: ${report.finding.sentence}` : `${report.entries} entries, ${report.proven} of them proven, receipt ${report.head}`)
+  const said = letters.flatMap(letter => receipts(readFileSync(letter, "utf8"))).map(receipt => [receipt, held(report, receipt)])
+  for (const [receipt, verdict] of said) console.log(`The receipt after ${receipt.length} entries: ${verdict}`)
+  return report.sound && said.every(([, verdict]) => verdict !== "contradicts") ? 0 : 1
+}
+
+if (typeof process !== "undefined" && process.argv?.[1]?.endsWith("verify.mjs")) {
+  process.exitCode = process.argv[2] ? await main(...process.argv.slice(2)) : 2
+}

@@ -1,0 +1,16 @@
+// Answers a question a line, for tests: see second.py.
+import { createInterface } from "node:readline"
+import { canonical, held, parse, receipts, sha256, verify } from "../../templates/static/verify.mjs"
+
+const answers = {
+  log: text => verify(text),
+  letter: text => receipts(text),
+  json: text => canonical(parse(text)),
+  sha256: text => Buffer.from(sha256(Buffer.from(text))).toString("hex"),
+  held: ({ log, receipt }) => held(verify(log), receipt),
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [[kind, question]] = Object.entries(JSON.parse(line))
+  console.log(JSON.stringify(answers[kind](question)))
+}

@@ -1,0 +1,43 @@
+"""The second verifier, plain JavaScript, driven from tests: one Node process that reads a log a line."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from playwright._impl._driver import compute_driver_executable
+
+FOLDER = Path(__file__).parent
+SCRIPT = Path(__file__).parents[2] / "templates/static/verify.mjs"
+
+
+def node() -> str:
+    """A Node for every machine that runs the tests: the one inside Playwright's wheel."""
+    return str(compute_driver_executable()[0])
+
+
+@functools.cache
+def _process() -> subprocess.Popen[str]:
+    words = [node(), str(FOLDER / "lines.mjs")]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    atexit.register(process.kill)
+    return process
+
+
+def ask(**question: Any) -> Any:
+    """What the verifier answers: `log=` verifies a text, `letter=` finds its receipts."""
+    process = _process()
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(json.dumps(question) + "\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+def verify(text: str | bytes) -> Any:
+    """The second verifier's report on a log."""
+    return ask(log=text.decode("utf-8", "replace") if isinstance(text, bytes) else text)

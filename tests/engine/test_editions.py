@@ -1,0 +1,67 @@
+"""A table keeps the edition it was opened with, whatever the newest one says."""
+
+from __future__ import annotations
+
+import sys
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from engine import audit, bots, catalogue, game, log
+from engine.refusal import Refused
+from tests.engine import highcard
+from tests.engine.ledger import live_on, started, variant
+
+LOWEST = variant(
+    highcard,
+    META=replace(highcard.META, edition=2, about="Everybody plays a card; the lowest one scores a point."),
+    upkeep=lambda state, chance: _lowest(state, highcard.upkeep(state, chance)),
+)
+
+
+def _lowest(state, event):
+    if isinstance(event, highcard.TrickWon):
+        return highcard.TrickWon((state.leader + state.trick.index(min(state.trick))) % len(state.hands))
+    return event
+
+
+@pytest.fixture
+def two_editions(monkeypatch):
+    """High Card in the catalogue, whose second edition has turned its one rule round."""
+    monkeypatch.setattr(catalogue, "games", lambda: {"highcard": LOWEST})
+    monkeypatch.setitem(sys.modules, "engine.games.highcard.edition_1", highcard)
+    monkeypatch.setitem(sys.modules, "engine.games.highcard", highcard)
+    catalogue._older.cache_clear()
+    yield
+    catalogue._older.cache_clear()
+
+
+@pytest.mark.usefixtures("two_editions")
+def test_each_table_is_audited_by_the_edition_it_was_opened_with():
+    for edition in (1, 2):
+        rules = catalogue.find("highcard", edition)
+        assert rules.META.edition == edition
+        export = live_on(started(rules, 3), Random(4)).export()
+        assert log.edition(export) == edition
+        assert audit.audit(catalogue.find(export.game, log.edition(export)), export).finding is None
+        assert audit.audit(catalogue.find(export.game, 3 - edition), export).finding
+
+
+@pytest.mark.usefixtures("two_editions")
+def test_new_tables_begin_with_the_newest_edition():
+    assert catalogue.find("highcard") is LOWEST
+    assert catalogue.editions("highcard") == (highcard, LOWEST)
+    with pytest.raises(Refused, match="no edition 3"):
+        catalogue.find("highcard", 3)
+    with pytest.raises(Refused, match="no edition 0"):
+        catalogue.find("highcard", 0)
+
+
+@pytest.mark.parametrize("name", catalogue.games())
+def test_every_edition_is_a_whole_game_of_the_same_events(name):
+    newest = catalogue.find(name)
+    for number, older in enumerate(catalogue.editions(name), 1):
+        assert older.META.edition == number
+        assert (older.META.name, older.State, older.Event) == (name, newest.State, newest.Event)
+        assert game.begin(older, older.META.options(), older.META.seats[0], bots.loose(Random(1))).events

@@ -1,0 +1,91 @@
+"""The test vectors are as their script writes them, and both verifiers say of each what its index says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import msgspec
+import pytest
+
+from engine import audit, log
+from engine.refusal import Refused
+from tests.engine import highcard, second
+from tests.vectors import make
+
+INDEX = json.loads((make.FOLDER / "vectors.json").read_text("utf-8"))
+every_vector = pytest.mark.parametrize("vector", INDEX, ids=lambda vector: vector["file"])
+
+
+def test_the_files_are_as_their_script_writes_them():
+    written = {str(path.relative_to(make.FOLDER)): path.read_text("utf-8") for path in make.FOLDER.rglob("*.json")}
+    assert written == make.files()
+
+
+@every_vector
+def test_the_audit_says_what_the_index_says(vector):
+    raw = (make.FOLDER / vector["file"]).read_bytes()
+    try:
+        finding = audit.audit(highcard, log.read(raw)).finding
+    except (msgspec.MsgspecError, UnicodeError, ValueError, Refused):
+        assert not vector["sound"]
+        return
+    assert (finding is None) == vector["sound"], finding
+    if finding:
+        assert (finding.kind, finding.seq) == ("tampering", vector["entry"]), finding
+
+
+@every_vector
+def test_the_second_verifier_says_what_the_index_says(vector):
+    report = second.verify((make.FOLDER / vector["file"]).read_text("utf-8"))
+    assert report["sound"] == vector["sound"], report["finding"]
+    if not vector["sound"] and report["finding"]["check"] != "read":
+        assert report["finding"]["seq"] == vector["entry"], report["finding"]
+
+
+def test_what_is_written_out_is_plain_sha_256():
+    """Worked out a second time, without our code."""
+    told = json.loads((make.FOLDER / "finished_worked_out.json").read_text("utf-8"))
+    finished = json.loads((make.FOLDER / "sound/finished.json").read_text("utf-8"))
+    seed, head = bytes.fromhex(told["seed"]), bytes(32)
+    words = [len(word.encode()).to_bytes(2, "big") + word.encode() for word in told["nonces"]]
+    assert told["key"] == hashlib.sha256(b"depesche key 1" + seed + b"".join(words)).hexdigest()
+    for number, (entry, link) in enumerate(zip(told["entries"], finished["entries"], strict=True)):
+        salt = hashlib.sha256(b"depesche salt 1" + seed + number.to_bytes(8, "big"))
+        assert entry["salt"] == salt.hexdigest()
+        body = json.dumps(link["entry"], ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        assert entry["canonical"] == body
+        digest = hashlib.sha256(salt.digest() + body.encode())
+        assert entry["digest"] == link["digest"] == digest.hexdigest()
+        head = hashlib.sha256(head + digest.digest()).digest()
+        assert entry["hash"] == head.hex()
+    assert told["receipt"].endswith(finished["head"])
+
+
+def test_the_second_verifier_hashes_and_writes_as_everybody_does():
+    for text in ("", "abc", "é" * 100, "x" * 1000, "ab" * 32):
+        assert second.ask(sha256=text) == hashlib.sha256(text.encode()).hexdigest()
+    value = {"\U0001d11e": 1, "\uff5e": 2, "é": [True, None, -5, '\u2028\x7f\x01\n"\\/'], "": {}}
+    text = json.dumps(value)
+    assert second.ask(json=text) == json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def test_a_copy_before_the_end_says_what_is_proven_and_what_is_not():
+    told = {}
+    for name in ("seat_0", "spectator", "unsalted"):
+        raw = (make.FOLDER / f"sound/running_{name}.json").read_bytes()
+        report = audit.audit(highcard, log.read(raw))
+        assert second.verify(raw)["proven"] == report.proven
+        told[name] = " ".join(audit.sentences(report))
+    assert "5 entries are proven to be what was sealed. NOT PROVEN: what the other 1 show" in told["seat_0"]
+    assert "NOT PROVEN: what the entries say" in told["unsalted"]
+    assert "does not seal the name of its table" in told["unsalted"]
+
+
+def test_with_salts_no_entry_that_its_reader_knows_can_be_altered():
+    raw = json.loads((make.FOLDER / "sound/running_seat_0.json").read_text("utf-8"))
+    for link in raw["entries"]:
+        link["entry"]["at"] += 1
+    text = json.dumps(raw)
+    assert audit.audit(highcard, log.read(text.encode())).finding
+    assert not second.verify(text)["sound"]

@@ -1,0 +1,76 @@
+"""The page /verify: a log and old letters are checked in the browser, and nothing is sent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from playwright.sync_api import Page, expect
+
+from engine import log as logs
+from service.tables.archive import Archive
+from service.text.languages import LANGUAGES, translations
+from tests.axe import faults
+from tests.engine import second
+from tests.running import Running, Visit
+
+SENTENCE = ("Receipt after %(length)s entry:", "Receipt after %(length)s entries:")
+
+
+def finished(service: Running, folder: Path) -> tuple[Path, logs.Export]:
+    """A table that was given up, as a player keeps its log."""
+    opened = service.begin()
+    service.do(opened.links[0], "resign")
+    export = Archive(service.house.store, service.house.links).export(opened.table)
+    path = folder / "game.json"
+    path.write_bytes(msgspec.json.encode(export))
+    return path, export
+
+
+def checked(visit: Visit, path: Path) -> Page:
+    page = visit("/verify")
+    page.set_input_files("#log", path)
+    return page
+
+
+def test_a_sound_log_and_its_letters(service: Running, visit: Visit, tmp_path: Path) -> None:
+    path, export = finished(service, tmp_path)
+    page = checked(visit, path)
+    expect(page.get_by_role("status")).to_contain_text("This log is sound.")
+    expect(page.locator(".checks li")).to_have_count(8)
+    page.fill("#pasted", f"> Receipt after 4 entries:\n> {logs.heads([link.digest for link in export.entries])[3]}")
+    expect(page.locator(".receipts")).to_contain_text("after 4 entries agrees with this log")
+    page.fill("#pasted", f"Quittung nach 4 Einträgen: {'ab' * 32}")
+    expect(page.locator(".receipts")).to_contain_text("after 4 entries contradicts this log")
+    expect(page.get_by_role("status")).to_have_class("note bad")
+    assert faults(page) == []
+
+
+def test_the_first_entry_that_fails_is_named(service: Running, visit: Visit, tmp_path: Path) -> None:
+    path, _ = finished(service, tmp_path)
+    plain = json.loads(path.read_text("utf-8"))
+    plain["entries"][3]["entry"]["at"] += 1
+    path.write_text(json.dumps(plain), "utf-8")
+    page = checked(visit, path)
+    expect(page.get_by_role("status")).to_contain_text("The first fault is in entry 3.")
+    expect(page.locator(".checks li.bad")).to_have_count(1)
+
+
+def test_nothing_is_sent(service: Running, visit: Visit, tmp_path: Path) -> None:
+    path, _ = finished(service, tmp_path)
+    page = visit("/verify")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.set_input_files("#log", path)
+    expect(page.get_by_role("status")).to_contain_text("This log is sound.")
+    assert asked == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("length", [1, 17, 250])
+def test_receipts_are_found_in_every_language(language: str, length: int) -> None:
+    said = translations(language).ngettext(*SENTENCE, length) % {"length": length}
+    found = second.ask(letter=f"7 letters, 2027-01-31.\n> {said}\n> {'0a' * 32}\n")
+    assert found == [{"table": "", "length": length, "hash": "0a" * 32}]
