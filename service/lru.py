@@ -42,3 +42,4 @@ class Caches:
         self.marks = LRU[tuple[str, Table]](1_000)
         self.turns = LRU[Any](2_000)
         self.boards = LRU[Any](200)
+        self.stages = LRU[Any](200)

@@ -21,15 +21,18 @@ SHORT = {
     1: "B11-B6 A10-A3 B10-B8 A3-A10 B8-B10 A11-A5 B6-A7 A5-A11 A7-B6",
 }
 
-# What can be touched now: ringed places, the buttons of the bar, and a whole move to confirm.
+# What can be touched now: glowing things, the buttons of the bar, and a whole move to confirm.
 SEE = """() => {
   const shown = (one) => Boolean(one) && one.offsetParent !== null;
-  const bar = document.querySelector("form.bar");
+  const all = (what) => [...document.querySelectorAll(what)];
+  const form = document.querySelector("form.deed");
   return {
-    lit: [...document.querySelectorAll("figure .spot.lit")].map((spot) => spot.id),
-    buttons: [...document.querySelectorAll("form.bar .next button")].filter(shown).map((button) => button.textContent),
-    whole: shown(bar?.querySelector(".confirm")),
-    said: bar?.querySelector("output").textContent ?? "",
+    lit: all(".stage .lit, .tray .lit").map((spot) => spot.dataset.token),
+    buttons: all(".bar .next [data-say]").filter(shown).map((button) => button.dataset.say),
+    wholes: all(".bar .next [data-whole]").filter(shown).map((button) => button.dataset.whole),
+    whole: shown(document.querySelector(".bar .confirm")) ? form.elements.move.value : "",
+    begun: form?.dataset.said?.split(" ").slice(1) ?? [],
+    said: document.querySelector(".bar .made")?.textContent ?? "",
   };
 }"""
 
@@ -39,22 +42,22 @@ MENU = "() => JSON.parse(document.getElementById('menu').textContent)"
 # What the links of the list say of a move.
 SAY = "(links) => links.map((link) => new URL(link.href).searchParams.get('say'))"
 
-# Where to touch a place so that one touches it and nothing that lies upon it.
+# Where to touch a thing so that one touches it and nothing that lies upon it.
 POINT = """(token) => {
-  const spot = document.querySelector(`figure [id="${CSS.escape(token)}"]`) ?? document.getElementById(token);
-  spot.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  const spot = document.querySelector(`:is(.stage, .tray) [data-token="${CSS.escape(token)}"]`);
+  if (!spot.ownerSVGElement) spot.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
   const { x, y, width, height } = spot.getBoundingClientRect();
   const parts = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9];
   for (const down of parts) {
     for (const right of parts) {
       const [left, top] = [x + right * width, y + down * height];
-      if (document.elementFromPoint(left, top)?.closest(".spot[id]") === spot) return [left, top];
+      if (document.elementFromPoint(left, top)?.closest("[data-token]") === spot) return [left, top];
     }
   }
   return null;
 }"""
 
-FOCUSED = "() => document.activeElement?.id ?? ''"
+FOCUSED = "() => document.activeElement?.dataset.token ?? ''"
 
 
 class Seen(Struct, frozen=True):
@@ -62,7 +65,9 @@ class Seen(Struct, frozen=True):
 
     lit: list[str]
     buttons: list[str]
-    whole: bool
+    wholes: list[str]
+    whole: str
+    begun: list[str]
     said: str
 
 
@@ -89,7 +94,7 @@ def keys(page: Page, token: str) -> None:
 
 def point(page: Page, token: str) -> tuple[float, float]:
     found = page.evaluate(POINT, token)
-    assert found, f"{token} is ringed, but something lies upon it everywhere"
+    assert found, f"{token} glows, but something lies upon it everywhere"
     return found[0], found[1]
 
 
@@ -125,51 +130,70 @@ class Player:
 
     def press(self, button: str | Locator) -> None:
         """Press a button that leads on to another page."""
-        button = self.page.locator(button) if isinstance(button, str) else button
         with self.page.expect_navigation(wait_until="domcontentloaded"):
-            if self._hand is keys:
-                button.focus()
-                self.page.keyboard.press("Enter")
-            elif self._hand is finger:
-                button.tap()
-            else:
-                button.click()
+            self._push(button)
+
+    def send(self, button: str | Locator) -> None:
+        """Press a button whose form is sent, and its answer laid into the page, without leaving it."""
+        with self.page.expect_response(lambda answer: answer.request.method == "POST"):
+            self._push(button)
+
+    def _push(self, button: str | Locator) -> None:
+        button = self.page.locator(button) if isinstance(button, str) else button
+        if self._hand is keys:
+            button.focus()
+            self.page.keyboard.press("Enter")
+        elif self._hand is finger:
+            button.tap()
+        else:
+            button.click()
 
     def any_move(self) -> str:
         """One of all that the page offers."""
         return whole_move(self._random.choice(self.page.evaluate(MENU)["menu"]), self._random)
 
     def move(self, wanted: str = "") -> str:
-        """Make this move, or any, on the board if it begins there; what it was called before it was sent."""
+        """Make this move, or any, on the board and in the tray; what it was called before it was sent."""
         wanted = wanted or self.any_move()
-        self.page.locator("figure.live").wait_for(state="attached")
-        if any(token in self.look().lit for token in wanted.split()[1:2]):
-            said = self.begin(wanted)
-            self.press(self._sending(wanted))
-        else:
-            said = from_list(self, wanted)
+        said = self.begin(wanted)
+        self.send(self.sending(wanted))
         verdict(self.page)
         return said
 
     def begin(self, wanted: str) -> str:
         """Put this move together until it can be sent. What can only follow the page has added by itself."""
+        self.page.locator("form.deed[data-said]").wait_for(state="attached")
         verb, *tokens = wanted.split()
-        words = self.page.evaluate(MENU)["labels"][verb]["tokens"]
-        for token in tokens:
+        for _ in range(LONGEST_MOVE):
             seen = self.look()
-            if token in seen.lit:
-                self.touch(token)
-            elif words[token] in seen.buttons:
-                self.page.locator(".bar .next button").nth(seen.buttons.index(words[token])).click()
-        return self.look().said
+            if seen.whole == wanted or (verb in seen.wholes and seen.begun == tokens):
+                return seen.said
+            self._go_on(seen, verb, tokens)
+        raise AssertionError(f"the page never comes to “{wanted}”: {self.look()}")
 
-    def _sending(self, wanted: str) -> Locator:
+    def _go_on(self, seen: Seen, verb: str, tokens: list[str]) -> None:
+        """Touch the next thing of the move; or once more what is to be turned."""
+        begun = len(seen.begun)
+        if begun == len(tokens) and seen.begun != tokens:
+            return self.touch(tokens[0])
+        rest = tokens[begun:] or [verb]
+        fitting = [spot for spot in seen.lit if follows(spot.split(), tokens[:begun], rest)]
+        if fitting:
+            return self.touch(max(fitting, key=len))
+        assert rest[0] in seen.buttons, f"nothing to touch for “{rest[0]}”: {seen}"
+        return self._push(f'.bar .next [data-say="{rest[0]}"]')
+
+    def sending(self, wanted: str) -> Locator:
         """The button that sends it: there are several where what was said can mean several things."""
-        seen, verb = self.look(), self.page.evaluate(MENU)["labels"][wanted.split()[0]]["verb"]
-        if seen.whole:
+        if self.look().whole == wanted:
             return self.page.locator(".bar .confirm")
-        (number,) = (number for number, text in enumerate(seen.buttons) if text.split(":")[0].strip() == verb)
-        return self.page.locator(".bar .next button").nth(number)
+        return self.page.locator(f'.bar .next [data-whole="{wanted.split()[0]}"]')
+
+
+def follows(spot: list[str], said: list[str], rest: list[str]) -> bool:
+    """Whether touching this says the next of the rest, and perhaps more, after what has been said."""
+    cuts = range(len(spot))
+    return any(spot[cut:] == rest[: len(spot) - cut] and (not cut or said[-cut:] == spot[:cut]) for cut in cuts)
 
 
 class Reader(Player):

@@ -55,6 +55,16 @@ class Scene(Struct, frozen=True):
     language: str = "en"
 
 
+class Stage(Struct, frozen=True):
+    """A board taken apart for the page: the world, small facts, the tray, a mat for each seat, and the rest."""
+
+    world: str
+    facts: str
+    tray: str
+    mats: tuple[str, ...]
+    more: str
+
+
 def players(names: Sequence[str]) -> tuple[Player, ...]:
     """The seats of a table with their colours and shapes, in order."""
     return tuple(Player(name, *PALETTE[seat % len(PALETTE)]) for seat, name in enumerate(names))
@@ -131,17 +141,37 @@ def board_text(scene: Scene) -> str:
     return "\n".join(lines) + "\n"
 
 
+def stage(scene: Scene) -> Stage:
+    """The same board for a page that zooms the world and lays the mats beside it."""
+    game = environment(scene.language, scene.game.META.name)
+    words = _words(scene)
+    mats: Any = game.get_template("games/mats.html").make_module(words)
+    return Stage(
+        world=game.get_template("games/stage.svg").render(words),
+        facts=_line(mats.part("facts")),
+        tray=mats.part("tray").strip(),
+        mats=tuple(mats.part(seat).strip() for seat in range(len(scene.players))),
+        more=mats.part("more").strip(),
+    )
+
+
 def _draw(scene: Scene, name: str) -> str:
     game = scene.game.META.name
-    template = environment(scene.language, game).get_template(f"games/{game}/{name}")
-    return template.render(
-        view=scene.view,
-        board=sys.modules[f"{scene.game.__name__}.board"],
-        players=scene.players,
-        me=scene.me,
-        menu=scene.menu,
-        names=[player.name for player in scene.players],
-    )
+    return environment(scene.language, game).get_template(f"games/{game}/{name}").render(_words(scene))
+
+
+def _words(scene: Scene) -> dict[str, Any]:
+    names = [player.name for player in scene.players]
+    return {
+        "game": scene.game.META.name,
+        "view": scene.view,
+        "board": sys.modules[f"{scene.game.__name__}.board"],
+        "players": scene.players,
+        "me": scene.me,
+        "menu": scene.menu,
+        "names": names,
+        "name": names.__getitem__,
+    }
 
 
 class Voice:

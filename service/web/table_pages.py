@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, request, url_for
-from markupsafe import Markup
 from werkzeug.wrappers import Response as Reply
 
 from engine import table as tables
@@ -19,11 +18,12 @@ from service.accounts import bounces, confirming
 from service.people import register
 from service.plans import branch_orders
 from service.settings import EMBEDDED
-from service.tables import access, snapshots, standing_orders, submitting, substitutes
+from service.store.book import Verdict
+from service.tables import access, foresight, snapshots, standing_orders, submitting, substitutes
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
 from service.text import board_cache, chronicle
-from service.text.drawing import Scene, Voice, players
+from service.text.drawing import Scene, Voice, players, stage
 from service.text.languages import in_game
 from service.timing import Calendar
 from service.web import menu_forms
@@ -42,24 +42,24 @@ def show(link: str) -> Response:
     """The page of a seat, or of somebody who looks on."""
     place = access.find(house(), link)
     look = snapshots.look(house(), place.table)
-    common = {**_common(place, look), **around(place, look), "said": _said(place)}
+    common = {**_common(place, look), **around(place, look), "said": _said(place, look)}
     if look.table.phase != "playing" and look.table.phase != "over":
         return page("gathering.html", **common, nonce=secrets.token_hex(4))
     menu = _menu(place, look)
     scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
-    board = board_cache.drawn(house().caches.boards, (place.table, look.row.length), scene, voice)
+    board = board_cache.staged(house().caches.stages, (place.table, look.row.length), scene, voice)
     entries, since = _latest(place, look)
     commands = tables.commands(look.table, place.seat) if place.seat is not None else ()
     return page(
         "table.html",
         **common,
-        svg=Markup(board.svg),  # noqa: S704 - our own template, which escapes what goes in
+        stage=board.stage,
         text=board.text,
         alt=board.alt,
         standing=look.game.standing(look.table.state),
         offers=menu_forms.offers(scene.menu, voice, request.args.get("say", "").split()),
-        menu=menu_forms.as_data(scene.menu),
-        labels=menu_forms.labels(scene.menu, voice),
+        **_choices(scene.menu, voice),
+        others=(),
         saying=request.args.get("say", "").split(),
         commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
         asked=look.table.asked,
@@ -74,6 +74,20 @@ def show(link: str) -> Response:
         seen=look.row.length - 1,
         key=secrets.token_hex(8),
     )
+
+
+@table.get("/foresee")
+def foresee(link: str) -> Response:
+    """What this seat could do after a move, imagined: nothing where its turn would end or something is drawn."""
+    place = access.find(house(), link)
+    look = snapshots.look(house(), place.table)
+    after = None if place.seat is None else foresight.foreseen(look, place.seat, request.args.get("move", ""))
+    if after is None:
+        return make_response("", 204)
+    menu = look.game.menu(after, place.seat)
+    scene = Scene(look.game, look.game.view(after, place.seat), players(look.names), place.seat, menu, language())
+    voice = _voice(place, look)
+    return page("foreseen.html", stage=stage(scene), **_choices(menu, voice))
 
 
 @table.post("")
@@ -186,6 +200,12 @@ def _scene(place: Place, look: Snapshot, table: Table, menu: Menu = ()) -> Scene
     return Scene(look.game, view, players(look.names), place.seat, menu, language())
 
 
+def _choices(menu: Menu, voice: Voice) -> dict[str, Any]:
+    """A menu for the script of the page: the moves, their words, and the paragraphs they come from."""
+    rules = {entry.verb: entry.rule for entry in menu if entry.rule}
+    return {"menu": menu_forms.as_data(menu), "labels": menu_forms.labels(menu, voice), "rules_of": rules}
+
+
 def _voice(place: Place, look: Snapshot) -> Voice:
     return Voice(look.game, look.names, language(), place.seat)
 
@@ -206,7 +226,16 @@ def _places(look: Snapshot) -> list[tuple[int, int]]:
     return sorted((place, seat) for seat, place in enumerate(look.table.places))
 
 
-def _said(place: Place) -> Any:
-    """The verdict this page was sent back with: None where there is none, "waiting" where it is still to come."""
+def _said(place: Place, look: Snapshot) -> Any:
+    """The verdict this page was sent back with: "waiting" where it is still to come, None once the game went on."""
     number = numbers.read(request.args.get("said", ""))
-    return None if number is None else submitting.verdict_of(house(), place, number)
+    said = None if number is None else submitting.verdict_of(house(), place, number)
+    return None if isinstance(said, Verdict) and _outdated(said, place, look) else said
+
+
+def _outdated(said: Verdict, place: Place, look: Snapshot) -> bool:
+    """Whether it is this seat's turn again since, because another one has moved."""
+    if said.seq is None or place.seat is None or not look.seats[place.seat].open_since:
+        return False
+    later = snapshots.entries(house(), look, said.seq + 1)
+    return any(entry.seat not in (None, place.seat) for entry in later)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from flask import Blueprint, Response, redirect, request, url_for
-from markupsafe import Markup
 from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
@@ -18,7 +17,7 @@ from service.plans.branches import Branch, PlayedBranch
 from service.tables import access, snapshots
 from service.tables.access import Place, Unknown
 from service.tables.snapshots import Snapshot
-from service.text.drawing import Scene, Voice, board_svg, board_text, players
+from service.text.drawing import Scene, Voice, board_text, players, stage
 from service.text.languages import in_game
 from service.web import menu_forms
 from service.web.rendering import house, language, page
@@ -187,7 +186,7 @@ def _common(place: Place, look: Snapshot) -> dict[str, Any]:
 def _drawn(scene: Scene, voice: Voice, say: list[str]) -> dict[str, Any]:
     """The board, and the moves in every form in which they can be chosen."""
     return {
-        "svg": Markup(board_svg(scene)),  # noqa: S704 - our own template, which escapes what goes in
+        "stage": stage(scene),
         "text": board_text(scene),
         "alt": voice.alt(scene.view),
         "offers": menu_forms.offers(scene.menu, voice, say),

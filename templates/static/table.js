@@ -1,82 +1,208 @@
-// The page of a table: a move is put together on the board, and what others do is noticed.
+// The page of a table: a frame with a stage, a bar and a rail. What is sent is fetched, what comes back is laid into
+// the page, and what others do is noticed; a move or a message in the making survives all of it.
 
-import { lay } from "./board.js";
+import { glide, snapshot } from "./glide.js";
+import Idiomorph from "./idiomorph.min.js";
 import { localise } from "./moments.js";
+import { lay } from "./play.js";
 
 const QUICK = 4000;
 const SLOW = 20000;
 const PATIENCE = 30; // looks without news, after which it looks less often
+const TABS = ["now", "log", "talk", "more"];
 
-let board = lay();
+const table = () => document.querySelector(".table");
+const words = () => JSON.parse(document.getElementById("words").textContent);
+
+let board = lay(table(), tell);
 let looks = 0;
 let tag = "";
+let tab = "now";
+let sent = 0; // so many forms; a look that began before the last one is too old
+let said = ""; // the query of the last verdict, for the page that is fetched next
+let sheet = false; // whether the rail is drawn up, where it is a sheet
 
-const table = () => document.querySelector("[data-pulse]");
-
-function busy() {
-  const fields = "main input:not([type=hidden], [data-here]), main textarea, main select";
-  const begun = [...document.querySelectorAll(fields)].some(touched) || document.querySelector("details.resign[open]");
-  return Boolean(board?.begun() || begun);
+// One line in the one place for them.
+function tell(text, rule = "", kind = "wait") {
+  const prompt = document.querySelector(".bar .prompt");
+  for (const old of prompt.querySelectorAll(".note")) old.remove();
+  if (!text) return;
+  const note = document.createElement("div");
+  note.className = `note ${kind}`;
+  note.setAttribute("role", kind === "bad" ? "alert" : "status");
+  note.textContent = text;
+  if (rule) {
+    const link = document.createElement("a");
+    link.className = "rule";
+    link.href = `${table().dataset.rules}#${rule}`;
+    link.textContent = ` § ${rule}`;
+    note.append(link);
+  }
+  prompt.append(note);
 }
 
-// A field that somebody is in, or has changed.
-function touched(field) {
-  if (field === document.activeElement || field.checked !== field.defaultChecked) return true;
-  return field.matches("textarea, [type=text], [type=number], [type=date]") && field.value !== field.defaultValue;
-}
+// Something in a field that is being written, or was changed and not sent.
+const unsent = (field) => field.matches("textarea, [type=text], [type=number], [type=date], [type=email]") && field.value !== field.defaultValue;
 
-async function look() {
-  if (document.hidden) return;
-  looks += 1;
-  const answer = await fetch(table().dataset.pulse, { headers: tag ? { "If-None-Match": tag } : {}, cache: "no-store" });
-  if (answer.status !== 200) return;
-  tag = answer.headers.get("ETag") ?? "";
-  const { length, talk } = await answer.json();
-  const moved = length > Number(table().dataset.length);
-  if (!moved && talk <= Number(table().dataset.talk)) return;
-  looks = 0;
-  if (moved && !busy()) await renew();
-  else await hear(talk);
-  if (moved && busy()) document.querySelector(".news").hidden = false;
-}
-
-// The page as it is now, if it can be had.
-async function drawn() {
-  const answer = await fetch(location.pathname, { cache: "no-store" });
-  const page = answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
-  const fresh = page?.querySelector("main");
-  if (fresh) localise(fresh);
-  return fresh ? page : null;
-}
-
-// What was said, while everything else stays as it is.
-async function hear(talk) {
-  const said = document.querySelector(".talk .words");
-  if (!said || talk <= Number(table().dataset.talk)) return;
-  const fresh = (await drawn())?.querySelector(".talk .words");
-  if (!fresh) return;
-  said.replaceChildren(...document.adoptNode(fresh).childNodes);
-  toNewest();
-  table().dataset.talk = talk;
-}
-
-// The new page in place of the old one, without losing where one was reading.
-async function renew() {
-  const page = await drawn();
-  if (!page) return;
+// A page of this table laid into the one that is open.
+function renew(page, sent = null) {
   const fresh = page.querySelector("main");
-  document.querySelector("main").replaceWith(document.adoptNode(fresh));
+  if (!fresh?.querySelector(".table")) return false;
+  localise(fresh);
+  const [before, choice, view] = [snapshot(document), board.state(), board.scene?.kept()];
+  const moved = fresh.querySelector(".table").dataset.length !== table().dataset.length;
+  board.leave();
+  Idiomorph.morph(document.querySelector("main"), fresh, {
+    ignoreActiveValue: !sent,
+    callbacks: {
+      beforeNodeMorphed: (old, now) => keep(old, now, sent),
+      beforeAttributeUpdated: (name, node) => !(name === "open" && node.matches("details")),
+    },
+  });
   document.title = page.title;
-  history.replaceState(null, "", location.pathname);
-  board?.leave();
-  board = lay();
+  dress();
+  board = lay(table(), tell);
+  if (choice && !sent?.matches(".deed")) board.resume(choice);
+  if (view && board.scene) board.scene.restore(view);
+  glide(before, document);
+  if (moved) hear();
+  return true;
+}
+
+// What the fresh page does not touch: the stage, which is exchanged as a whole, and what somebody is writing.
+function keep(old, now, sent) {
+  if (old.nodeType !== Node.ELEMENT_NODE) return true;
+  if (old.matches("figure.stage .frame")) {
+    old.replaceChildren(...now.childNodes);
+    return false;
+  }
+  return !(old.matches("input, textarea") && unsent(old) && old.form !== sent);
+}
+
+async function page(answer) {
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
+// A form of this table is sent without leaving the page; what leads elsewhere leads there.
+async function send(form, button) {
+  sent += 1;
+  const body = new FormData(form, button);
+  form.inert = true;
+  tell(words().sending);
+  try {
+    const then = button?.form === form && form.dataset.then;
+    let answer = await fetch(form.action, { method: "POST", body });
+    if (then && answer.ok) answer = await second(answer, then);
+    const here = new URL(answer.url);
+    if (answer.ok && here.pathname === location.pathname && renew(await page(answer), form)) return follow(here);
+    if (answer.ok) return location.assign(answer.url);
+    const problem = (await page(answer)).querySelector("main p, main h1");
+    tell(problem?.textContent ?? words().lost, "", "bad");
+  } catch {
+    tell(words().lost, "", "bad");
+  } finally {
+    form.inert = false;
+  }
+  return null;
+}
+
+// The other of two moves that were put together; where the first was refused, it stays unsent.
+async function second(answer, move) {
+  const text = await answer.text();
+  const fresh = new DOMParser().parseFromString(text, "text/html");
+  const form = fresh.querySelector("form.deed");
+  if (!fresh.querySelector(".bar .note.good") || !form) return { ok: true, url: answer.url, text: async () => text };
+  const body = new FormData(form);
+  body.set("move", move);
+  return fetch(answer.url.split("?")[0], { method: "POST", body });
+}
+
+// After a form of the edge one stays where it was; while the referee looks, the page looks again.
+function follow(here) {
+  said = document.querySelector(".bar .note.good") ? here.search : "";
+  if (here.hash) open(here.hash.slice(1));
+  if (document.querySelector(".bar .note.wait[data-pending]")) setTimeout(() => again(here).catch(() => {}), 700);
+}
+
+async function again(here) {
+  const answer = await fetch(here, { cache: "no-store" });
+  if (answer.ok && renew(await page(answer))) follow(here);
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post" || !form.closest(".table") || !new URL(form.action).pathname.startsWith(location.pathname) || "away" in form.dataset) return;
+  event.preventDefault();
+  send(form, event.submitter);
+});
+
+// The rail: one of its panels is open; where it is a sheet, the same tab again puts it away.
+
+function dress() {
+  const root = table();
+  const there = TABS.filter((name) => document.getElementById(name));
+  if (!there.includes(tab)) tab = "now";
+  root.dataset.tab = tab;
+  root.classList.toggle("drawn", sheet);
+  for (const button of root.querySelectorAll("[role=tab]")) {
+    button.setAttribute("aria-selected", String(button.dataset.tab === tab));
+    button.tabIndex = button.dataset.tab === tab ? 0 : -1;
+  }
   toNewest();
 }
+
+function open(part) {
+  const panel = document.getElementById(part)?.closest(".panel");
+  if (!panel) return;
+  tab = panel.id;
+  sheet = true;
+  dress();
+  document.getElementById(part).closest("details")?.setAttribute("open", "");
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[role=tab]");
+  if (button) {
+    sheet = !(sheet && tab === button.dataset.tab);
+    tab = button.dataset.tab;
+    dress();
+  } else if (sheet && event.target.closest(".stage")) {
+    sheet = false;
+    dress();
+  }
+});
 
 // What was said last is read first.
 function toNewest() {
   const said = document.querySelector(".talk .words");
   if (said) said.scrollTop = said.scrollHeight;
+}
+
+// What the others did is told to whoever does not see it glide.
+function hear() {
+  const told = [...document.querySelectorAll("#now .told li")].at(-1);
+  document.getElementById("heard").textContent = told?.textContent ?? "";
+}
+
+async function look() {
+  if (document.hidden || document.querySelector(".table form[inert]")) return;
+  looks += 1;
+  const before = sent;
+  const answer = await fetch(table().dataset.pulse, { headers: tag ? { "If-None-Match": tag } : {}, cache: "no-store" });
+  if (answer.status !== 200) return;
+  const { length, talk } = await answer.json();
+  if (sent !== before) return;
+  if (length <= Number(table().dataset.length) && talk <= Number(table().dataset.talk)) {
+    tag = answer.headers.get("ETag") ?? "";
+    return;
+  }
+  looks = 0;
+  const fresh = await fetch(location.pathname + said, { cache: "no-store" });
+  const drawn = fresh.ok ? await page(fresh) : null;
+  if (sent !== before || !drawn) return;
+  tag = answer.headers.get("ETag") ?? "";
+  renew(drawn);
+  history.replaceState(null, "", location.pathname);
 }
 
 async function watch() {
@@ -88,6 +214,30 @@ async function watch() {
   setTimeout(watch, looks > PATIENCE ? SLOW : QUICK);
 }
 
-toNewest();
+// Keys that work everywhere on the page.
+document.addEventListener("keydown", (event) => {
+  if (event.target.matches("input, select, textarea, pre") || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (event.target.matches("[role=tab]") && event.key.startsWith("Arrow")) return turn(event);
+  const deeds = {
+    n: () => document.querySelector("a[data-next]")?.click(),
+    "+": () => board.scene?.zoom(1.4, undefined, undefined, true),
+    "-": () => board.scene?.zoom(1 / 1.4, undefined, undefined, true),
+    0: () => board.scene?.whole(),
+  };
+  const ways = { ArrowLeft: [90, 0], ArrowRight: [-90, 0], ArrowUp: [0, 90], ArrowDown: [0, -90] };
+  if (event.shiftKey && ways[event.key]) board.scene?.move(...ways[event.key], true);
+  else deeds[event.key]?.();
+});
+
+function turn(event) {
+  const tabs = [...table().querySelectorAll("[role=tab]")];
+  const next = tabs.at((tabs.indexOf(event.target) + (event.key === "ArrowRight" ? 1 : -1)) % tabs.length);
+  next?.focus();
+  next?.click();
+}
+
+dress();
+if (location.hash) open(location.hash.slice(1));
 document.addEventListener("visibilitychange", () => look().catch(() => {}));
-if (!document.querySelector("meta[http-equiv=refresh]")) setTimeout(watch, QUICK);
+if (new URL(location).searchParams.has("said")) follow(new URL(location));
+setTimeout(watch, QUICK);

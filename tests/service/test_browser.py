@@ -8,13 +8,13 @@ from playwright.sync_api import Page, Route, expect
 
 from service.tables import access, snapshots, submitting
 from service.tables.opening import Invited
-from tests.browsing import SHORT, SOON
+from tests.browsing import SHORT, SOON, mouse
 from tests.running import Running, Visit
 
 
 def spot(page: Page, token: str) -> Any:
     """A place on the board, once the script that makes it one to be touched is there."""
-    return page.locator(f'figure.live [id="{token}"]')
+    return page.locator(f'.stage [data-token="{token}"][aria-disabled]')
 
 
 def test_another_stone_may_be_taken_up_and_put_down(service: Running, visit: Visit) -> None:
@@ -23,12 +23,12 @@ def test_another_stone_may_be_taken_up_and_put_down(service: Running, visit: Vis
     page = visit(f"/t/{opened.links[seat]}")
     one, other = [move.split("-")[0] for move in SHORT[seat].split()[:3:2]]
     spot(page, one).click()
-    spot(page, other).click()
-    expect(page.locator(".bar output")).to_have_text(f"Move a stone: {other}")
-    expect(page.locator(".bar").get_by_text("Touch a ringed place")).to_be_visible()
+    mouse(page, other)
+    expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {other}")
+    expect(page.get_by_role("button", name="Confirm")).to_be_hidden()
     expect(spot(page, other)).to_have_class(re.compile("chosen"))
     spot(page, other).click()
-    expect(page.locator(".bar")).to_be_hidden()
+    expect(page.locator(".bar .made")).to_be_hidden()
 
 
 def test_a_half_made_choice_is_not_lost_when_something_happens(service: Running, visit: Visit) -> None:
@@ -40,10 +40,9 @@ def test_a_half_made_choice_is_not_lost_when_something_happens(service: Running,
     start = SHORT[first].split()[1].split("-")[0]
     spot(page, start).click()
     submitting.verdict(house, submitting.submit(house, mover, "undo"), 10)
-    expect(page.get_by_text("Something happened at the table.")).to_be_visible(timeout=SOON)
-    expect(page.locator(".bar output")).to_have_text(f"Move a stone: {start}")
-    page.get_by_role("link", name="Show").click()
-    expect(page.get_by_text("would like to take the last move back")).to_be_visible()
+    asked = page.locator(".notices").get_by_text("would like to take the last move back")
+    expect(asked).to_be_visible(timeout=SOON)
+    expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
 
 
 def test_a_refused_move_says_why(service: Running, visit: Visit) -> None:
@@ -53,7 +52,6 @@ def test_a_refused_move_says_why(service: Running, visit: Visit) -> None:
     start, end = SHORT[seat].split()[0].split("-")
     spot(page, start).click()
     spot(page, end).click()
-    expect(page.locator(".bar").get_by_text("Touch a ringed place")).to_be_hidden()
     page.evaluate("document.querySelector('.bar [name=move]').value = 'move A1 A2'")
     page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_role("alert")).to_contain_text("Not possible.")
@@ -110,6 +108,7 @@ def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: 
     opened = service.begin()
     first, length = service.first(opened.table), snapshots.look(service.house, opened.table).row.length
     page = visit(f"/t/{opened.links[first]}")
+    page.get_by_role("tab", name="More").click()
     page.get_by_role("link", name="What if …").click()
     page.get_by_role("button", name="Begin a new branch").click()
     expect(page.get_by_text("nothing here is real")).to_be_visible()

@@ -22,7 +22,7 @@ def ended(*pages: Page) -> None:
         page.goto(page.url.split("?")[0])
         expect(page.get_by_role("heading", name="The game is over")).to_be_visible()
         expect(page.locator("ol.players li")).to_have_count(2)
-        expect(page.locator("#menu, form.bar")).to_have_count(0)
+        expect(page.locator("#menu, form.deed")).to_have_count(0)
 
 
 def moves_of(known: Export) -> list[tuple[int, str]]:
@@ -86,11 +86,11 @@ def test_kaiser_by_keyboard_alone_against_a_mouse_with_a_move_taken_back(service
 
 def take_back(mover: Player, other: Player) -> None:
     """The other one is to move already, so he has to agree."""
-    mover.press('button[value="undo"]')
+    mover.send('button[value="undo"]')
     expect(mover.page.get_by_text("You would like to take your move back")).to_be_visible()
     other.notice()
     other.page.locator('button[value="agree"]').wait_for()
-    other.press('button[value="agree"]')
+    other.send('button[value="agree"]')
     mover.wait_for_turn()
 
 
@@ -104,14 +104,21 @@ def test_kurier_on_a_phone_against_forms_without_a_script_in_two_languages(servi
     players = (Player(anna, finger), Reader(bert))
     play_again(players, moves[:20])
     for page in (anna, bert):
-        page.locator('footer button[value="nl"]').click()
-        expect(page.locator("html")).to_have_attribute("lang", "nl")
+        speak(page, "nl")
     expect(anna.get_by_role("heading", level=1)).to_have_text(re.compile("Je bent aan de beurt|We wachten op"))
     play_again(players, moves[20:])
     for page in (anna, bert):
-        page.locator('footer button[value="en"]').click()
+        speak(page, "en")
     ended(anna, bert)
     assert same_game(service, table, known)
+
+
+def speak(page: Page, language: str) -> None:
+    """Choose a language at the foot of the page, which with a script is under “More”."""
+    if page.locator("#tab-more").is_visible():
+        page.locator("#tab-more").click()
+    page.locator(f'.tongues button[value="{language}"]:visible').click()
+    expect(page.locator("html")).to_have_attribute("lang", language)
 
 
 def test_turfmaster_with_two_mice_one_of_them_asking_what_if(service: Running, visit: Visit) -> None:
@@ -129,12 +136,12 @@ def test_turfmaster_with_two_mice_one_of_them_asking_what_if(service: Running, v
 
 def what_if(player: Player, move: str) -> None:
     """Try a move out where it does not count, and come back."""
+    player.page.get_by_role("tab", name="More").click()
     player.page.get_by_role("link", name="What if …").click()
     player.press(player.page.get_by_role("button", name="Begin a new branch"))
     expect(player.page.get_by_text("nothing here is real")).to_be_visible()
-    player.page.locator("figure.live").wait_for(state="attached")
     player.begin(move)
-    player.press(".bar .confirm")
+    player.press(player.sending(move))
     expect(player.page.locator(".line .mine")).to_have_count(1)
     player.page.goto(player.seat)
 
@@ -156,12 +163,12 @@ def test_carcassonne_with_a_tile_taken_up_again_unasked(service: Running, visit:
     """Who lays a tile and still has to think about a figure may take it up again, and nobody is asked."""
     opened = service.begin(game="carcassonne")
     mover = Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
-    tiles = mover.page.locator("figure .spot.lit")
+    tiles = mover.page.locator(".stage .lit")
     expect(tiles.first).to_be_visible()
     before = tiles.count()
     mover.move()
     expect(mover.page.get_by_text("Accepted.")).to_be_visible()
-    mover.press('button[value="undo"]')
+    mover.send('button[value="undo"]')
     expect(tiles).to_have_count(before)
 
 
@@ -180,10 +187,9 @@ def test_a_whole_game_at_random_is_clicked_move_by_move(service: Running, visit:
 def a_page_that_has_grown_old(mover: Player, move: str) -> None:
     """The same seat in two windows: what was begun in one is no longer possible when the other has moved."""
     old = another_window(mover)
-    old.page.locator("figure.live").wait_for(state="attached")
     old.begin(move)
     mover.move(move)
-    old.press(".bar .confirm")
+    old.send(".bar .confirm")
     expect(old.page.get_by_role("alert")).to_contain_text("The table has changed")
     old.page.close()
 

@@ -24,29 +24,32 @@ def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(se
     opened, seat, page = begun(service, visit)
     start = SHORT[seat].split()[0].split("-")[0]
     spot(page, start).click()
+    page.get_by_role("tab", name="Talk").click()
     page.get_by_label("Say something").fill("I was about to")
     house = service.house
     talk.say(house, access.find(house, opened.links[1 - seat]), "Take your time")
     expect(page.get_by_text("Take your time")).to_be_visible(timeout=SOON)
-    expect(page.locator(".bar output")).to_have_text(f"Move a stone: {start}")
+    expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
     expect(page.get_by_label("Say something")).to_have_value("I was about to")
-    expect(page.get_by_text("Something happened at the table.")).to_be_hidden()
     page.get_by_role("button", name="Say it").click()
     expect(page.locator(".remark").last).to_contain_text("I was about to")
+    expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
 
 
 def test_a_click_that_completes_a_move_makes_it_for_who_wants_that(service: Running, visit: Visit) -> None:
     _, seat, page = begun(service, visit, at_once=True)
     start, end = SHORT[seat].split()[0].split("-")
     spot(page, start).click()
-    expect(page.locator(".bar output")).to_have_text(f"Move a stone: {start}")
+    expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
     spot(page, end).click()
     expect(page.get_by_text("Accepted.")).to_be_visible()
 
 
 def test_who_changes_his_mind_is_asked_again(service: Running, visit: Visit) -> None:
     _, seat, page = begun(service, visit, at_once=True)
+    page.get_by_role("tab", name="More").click()
     page.get_by_role("button", name="Ask me again before I move").click()
+    expect(page.get_by_role("button", name="Move without asking again")).to_be_attached()
     start, end = SHORT[seat].split()[0].split("-")
     spot(page, start).click()
     spot(page, end).click()

@@ -11,6 +11,7 @@ from engine.games.carcassonne.board import PIECES
 from service.text import drawing
 from tests.engine.games.carcassonne_table import at
 from tests.engine.games.test_carcassonne_busy import EVERYTHING, crowded
+from tests.touching import touchable
 
 NAMES = ["Anna", "Bartholomäus", "Chiara <&>"]
 SILENT = {"BuilderRoused", "FigureWithheld", "MessageReturned", "PartEnded", "RoundClosed"}
@@ -48,14 +49,14 @@ def drawn(state, seat):
     return ElementTree.fromstring(drawing.board_svg(scene(state, seat)))
 
 
-def test_every_token_of_the_menu_can_be_clicked(moments):
+def test_every_token_of_the_menu_can_be_touched_and_a_tile_is_turned_where_it_lies(moments):
     for state, seat in by_verb(moments, 3):
-        root = drawn(state, seat)
-        ids = [element.get("id") for element in root.iter() if element.get("id")]
-        assert len(set(ids)) == len(ids)
-        spots = {element.get("id") for element in root.iter() if element.get("class") == "spot"}
-        assert {token for move in menu.moves(carcassonne.menu(state, seat)) for token in move.args} <= spots
-        assert not [element for element in drawn(state, None).iter() if element.get("class") == "spot"]
+        ElementTree.fromstring(drawing.stage(scene(state, seat)).world)
+        can_be_touched, lies = touchable(scene(state, seat)), "data-ghost" in drawing.stage(scene(state, seat)).world
+        assert len(set(can_be_touched)) == len(can_be_touched)
+        for move in menu.moves(carcassonne.menu(state, seat)):
+            assert set(move.args[:1] if move.verb == "place" and lies else move.args) <= set(can_be_touched)
+        assert touchable(scene(state, None)) == []
 
 
 def test_every_tile_on_the_table_is_drawn(moments):

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from random import Random
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from msgspec.structs import replace
@@ -13,6 +12,7 @@ from engine import bots, menu
 from engine.games import kurier
 from engine.games.kurier.events import Delivered, Event, Options, Passed, SetAside, Won
 from service.text import drawing
+from tests.touching import touchable
 
 NAMES = ["Anna", "Bartholomäus", "Chiara", "Dmitri", "Eve <&>"]
 TABLES = [(2, {}), (3, {"rules": "basic"}), (5, {"at_the_guard": "roubles"})]
@@ -35,13 +35,19 @@ def scene(state: Any, seat: int | None) -> drawing.Scene:
 
 
 @every_table
-def test_every_token_of_the_menu_can_be_clicked(seats, chosen):
+def test_every_token_of_the_menu_can_be_touched(seats, chosen):
     for state, seat, _ in list(moments(seats, chosen))[::9]:
-        root = ElementTree.fromstring(drawing.board_svg(scene(state, seat)))
-        ids = [element.get("id") for element in root.iter() if element.get("id")]
-        assert len(set(ids)) == len(ids)
-        spots = {element.get("id") for element in root.iter() if element.get("class") == "spot"}
-        assert {token for move in menu.moves(kurier.menu(state, seat)) for token in move.args} <= spots
+        can_be_touched = touchable(scene(state, seat))
+        assert len(set(can_be_touched)) == len(can_be_touched)
+        words = {word for token in can_be_touched for word in token.split()}
+        assert {token for move in menu.moves(kurier.menu(state, seat)) for token in move.args} <= words
+
+
+@every_table
+def test_every_courier_in_an_inn_can_be_touched_where_he_is(seats, chosen):
+    for state, seat, _ in list(moments(seats, chosen))[::9]:
+        guests = {f"{inn} {kind}" for inn, inside in state.inns.items() for kind in inside}
+        assert {token for token in touchable(scene(state, seat)) if " " in token} == guests
 
 
 @every_table

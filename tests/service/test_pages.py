@@ -208,7 +208,7 @@ def test_a_spectator_sees_the_table_and_no_form(hall: Hall, visitor: Visitor) ->
     opened = hall.begin()
     page = visitor.get(f"/t/{opened.watch}")
     assert "<svg" in page
-    assert re.findall(r'<form[^>]+action="([^"]+)"', page) == ["/language"]
+    assert set(re.findall(r'<form[^>]+action="([^"]+)"', page)) == {"/language"}
 
 
 def test_links_lead_token_by_token_to_a_move_without_a_script(hall: Hall, visitor: Visitor) -> None:
@@ -231,17 +231,17 @@ def test_a_move_is_accepted_and_told(hall: Hall, visitor: Visitor) -> None:
     assert "moves a" in page
 
 
-def test_what_happened_since_my_last_move_comes_first(hall: Hall, visitor: Visitor) -> None:
+def test_what_happened_since_my_last_move_comes_before_what_can_be_done(hall: Hall, visitor: Visitor) -> None:
     opened = hall.begin()
     for _ in range(2):
         hall.do(opened, hall.moves(opened)[0])
     page = visitor.get(f"/t/{opened.links[hall.turn(opened)]}")
-    assert page.index("Since your last move") < page.index("<figure")
+    assert page.index("Since your last move") < page.index("What you can do")
 
 
 def test_whoever_moves_for_the_first_time_reads_what_the_game_is_about(hall: Hall, visitor: Visitor) -> None:
     opened = hall.begin()
-    above = visitor.get(f"/t/{opened.links[hall.turn(opened)]}").partition("<figure")[0]
+    above = visitor.get(f"/t/{opened.links[hall.turn(opened)]}").partition("What you can do")[0]
     assert "Lead your emperor to the centre" in above
     assert 'href="/rules/kaiser"' in above
     assert "has the first move" in above

@@ -16,7 +16,7 @@ from tests.service.test_branches import every_game, newest, states, table_of, wa
 from tests.service.test_languages import assert_not_english
 from tests.service.test_pages import Hall, Strict, Visitor
 
-DRAWING = re.compile(r"<figure.*?</figure>", re.DOTALL)
+DRAWING = re.compile(r'<figure.*?<div class="tray".*?</div>', re.DOTALL)
 CHANGING = re.compile(r'name="csrf_token" value="[^"]+"')
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import deque
+from collections.abc import Set
 from pathlib import Path
 from typing import Literal
 
@@ -64,6 +65,12 @@ def _ways(start: str, steps: int) -> tuple[Way, ...]:
         walks = [(*walk, near) for walk in walks for near in NEIGHBOURS[walk[-1]] if near not in walk]
         walks = [walk for walk in walks if steps == 1 or walk[-1] != CENTRE]
     return tuple(((start, walk[-1]), walk[1:-1]) for walk in walks)
+
+
+def way(start: str, end: str, rank: Rank, taken: Set[str]) -> tuple[str, ...]:
+    """A way that a stone of this rank may have gone from one place to another, with both its ends."""
+    free = (between for ends, between in WAYS[rank][start] if ends[1] == end and not taken & set(between))
+    return (start, *next(free, ()), end)
 
 
 PLACES = _places()

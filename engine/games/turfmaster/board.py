@@ -144,6 +144,16 @@ def middle(field: Field) -> tuple[float, float]:
     return (rear + FRONTS[lane][index]) / 2 / UNIT, (lane + 0.5) * WIDTH
 
 
+def outline(field: Field, inset: float = 1.5) -> list[tuple[float, float]]:
+    """The edge of a field on the drawing, as a polygon; in the bends its long sides are curved."""
+    lane, index = field
+    rear, ahead = (FRONTS[lane][index - 1] if index else 0) / UNIT, FRONTS[lane][index] / UNIT
+    trim = inset / LENGTH
+    steps = [rear + trim + (ahead - rear - 2 * trim) * step / 3 for step in range(4)]
+    inside, outside = lane * WIDTH + inset, (lane + 1) * WIDTH - inset
+    return [*(point(along, inside) for along in steps), *(point(along, outside) for along in reversed(steps))]
+
+
 def heading(along: float) -> float:
     """Which way one looks there, in degrees from looking to the right."""
     along %= 80

@@ -1,0 +1,91 @@
+"""The page of a table as an app: what can be chosen is seen and uncovered at first sight, in every window."""
+
+import statistics
+from itertools import count
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from engine import catalogue
+from tests.running import Running, Visit
+
+WINDOWS = {
+    "laptop": (1366, 650),
+    "desktop": (1920, 1000),
+    "tablet": (768, 1024),
+    "phone": (390, 844),
+    "small phone": (360, 640),
+    "phone on its side": (844, 390),
+}
+PHONES = {"phone", "small phone", "phone on its side"}
+POSITIONS = (0, 6, 15, 28, 45)  # after so many moves
+SEEN, BOARD, SHIFT = 0.95, 0.5, 0.02
+
+# Every choice with its size, and whether it lies in the window with nothing else upon its middle.
+CHOICES = """() => [...document.querySelectorAll('[data-token]:not([aria-disabled="true"])')].map((one) => {
+  const { left, right, top, bottom, width, height } = one.getBoundingClientRect();
+  const inside = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+  const upon = document.elementFromPoint(left + width / 2, top + height / 2)?.closest("[data-token]");
+  return { token: one.dataset.token, seen: inside && upon === one, size: Math.min(width, height) };
+})"""
+
+SHARE = """() => {
+  const { width, height } = document.querySelector("[data-stage]").getBoundingClientRect();
+  return (width * height) / (innerWidth * innerHeight);
+}"""
+
+SCROLLS = """() => {
+  const { scrollHeight, scrollWidth } = document.documentElement;
+  return Math.max(scrollHeight - innerHeight, scrollWidth - innerWidth);
+}"""
+
+# All that has moved since the page was opened, though nobody touched it.
+SHIFTS = """() => new Promise((done) => {
+  let sum = 0;
+  new PerformanceObserver((list) => { for (const one of list.getEntries()) sum += one.value; })
+    .observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(sum), 150);
+})"""
+
+
+def positions(service: Running, game: str) -> list[str]:
+    """Pages of who is to move, at tables that have come so far."""
+    paths = []
+    for whim, moves in enumerate(POSITIONS):
+        opened, steps = service.begin(game=game), count()
+        service.play_on(opened.table, lambda _, steps=steps, moves=moves: next(steps) >= moves, whim)
+        paths.append(f"/t/{opened.links[service.first(opened.table)]}")
+    return paths
+
+
+def shown(page: Page, path: str) -> dict[str, Any]:
+    page.goto(path)
+    page.locator("form.deed[data-said]").wait_for(state="attached")
+    return {
+        "choices": page.evaluate(CHOICES),
+        "share": page.evaluate(SHARE),
+        "scrolls": page.evaluate(SCROLLS),
+        "shift": page.evaluate(SHIFTS),
+    }
+
+
+@pytest.mark.parametrize("game", catalogue.games())
+def test_what_can_be_chosen_is_seen_at_first_sight_in_every_window(service: Running, visit: Visit, game: str) -> None:
+    paths, choices, shares = positions(service, game), [], []
+    for name, (width, height) in WINDOWS.items():
+        page = visit(paths[0], viewport={"width": width, "height": height}, has_touch=name in PHONES)
+        for path in paths:
+            found = shown(page, path)
+            least = 44 if name in PHONES else 24
+            small = [one for one in found["choices"] if one["size"] < least - 0.5]
+            assert not small, (name, path, small)
+            assert found["scrolls"] <= 0, (name, path)
+            assert found["shift"] < SHIFT, (name, path)
+            choices += [{**one, "at": (name, path[-4:])} for one in found["choices"]]
+            shares.append(found["share"])
+        page.context.close()
+    unseen = [one for one in choices if not one["seen"]]
+    assert len(choices) > len(WINDOWS) * len(POSITIONS)
+    assert len(unseen) <= (1 - SEEN) * len(choices), (len(unseen), len(choices), unseen[:20])
+    assert statistics.mean(shares) >= BOARD, shares

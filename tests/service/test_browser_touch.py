@@ -1,0 +1,118 @@
+"""Direct manipulation in a real browser: what is touched is the thing itself, and a touch that cannot be says why."""
+
+import re
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from engine.games import kurier
+from service.tables import snapshots
+from tests.browsing import SHORT, Player, mouse
+from tests.running import Running, Visit
+
+TURNED = "() => document.querySelector('[data-ghost]').getAttribute('transform')"
+
+
+def tile_in_hand(service: Running, visit: Visit) -> tuple[str, Player]:
+    """A game of Carcassonne where several moves are made, and who is to lay a tile now."""
+    opened = service.begin(game="carcassonne")
+    service.play_on(opened.table, lambda state: len(state.tiles) > 8 and state.work[-1].step == "place")
+    return opened.table, Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
+
+
+def entries(service: Running, table: str, count: int) -> list[Any]:
+    look = snapshots.look(service.house, table)
+    return snapshots.entries(service.house, look, look.row.length - count)
+
+
+def places(player: Player) -> dict[str, list[str]]:
+    """The cells where the tile may lie, each with the ways it may be turned there."""
+    found: dict[str, list[str]] = {}
+    menu = player.page.evaluate("() => JSON.parse(document.getElementById('menu').textContent)")["menu"]
+    for cell, turn in next(entry for entry in menu if entry["verb"] == "place")["options"]:
+        found.setdefault(cell, []).append(turn)
+    return found
+
+
+def test_a_tile_lies_where_it_was_put_and_a_touch_turns_it(service: Running, visit: Visit) -> None:
+    _, player = tile_in_hand(service, visit)
+    ways = places(player)
+    cell = max(ways, key=lambda one: len(ways[one]))
+    shown = set()
+    for _ in ways[cell]:
+        player.touch(cell)
+        shown.add(player.page.evaluate(TURNED).split("rotate(")[1])
+    assert shown == {f"{turn})" for turn in ways[cell]}
+
+
+def test_a_tile_and_a_figure_are_confirmed_together_and_become_two_entries(service: Running, visit: Visit) -> None:
+    table, player = tile_in_hand(service, visit)
+    player.touch(next(iter(places(player))))
+    page = player.page
+    page.locator(".stage g > [data-early].lit").first.wait_for()
+    player.touch(page.locator("[data-early].lit").first.get_attribute("data-token") or "")
+    expect(page.locator(".bar .made")).to_have_text(re.compile("Lay the tile; Place a figure: "))
+    page.get_by_role("button", name="Confirm").click()
+    expect(page.locator(".note.good")).to_be_visible()
+    assert [entry.move.split()[0] for entry in entries(service, table, 2)] == ["place", "figure"]
+
+
+def test_what_was_put_together_can_be_put_down_again(service: Running, visit: Visit) -> None:
+    table, player = tile_in_hand(service, visit)
+    length = snapshots.look(service.house, table).row.length
+    player.touch(next(iter(places(player))))
+    player.page.locator("[data-early].lit").first.wait_for()
+    player.page.keyboard.press("Escape")
+    expect(player.page.locator("[data-early]")).to_have_count(0)
+    expect(player.page.locator(".bar .made")).to_be_hidden()
+    assert snapshots.look(service.house, table).row.length == length
+
+
+def two_readings(state: Any) -> list[tuple[str, ...]]:
+    """Couriers who may be handed the dispatch and may as well be the first to travel."""
+    menu = {entry.verb: entry for entry in kurier.menu(state, state.turn)}
+    if state.places or not {"hand", "travel"} <= menu.keys():
+        return []
+    return [args for args in menu["hand"].options if args in {way[:2] for way in menu["travel"].options}]
+
+
+def test_what_would_hand_over_and_may_begin_to_travel_says_what_it_does(service: Running, visit: Visit) -> None:
+    opened = service.begin(game="kurier")
+    service.play_on(opened.table, lambda state: bool(two_readings(state)))
+    player = Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
+    player.touch(" ".join(two_readings(snapshots.look(service.house, opened.table).table.state)[0]))
+    expect(player.page.locator(".bar .confirm")).to_have_text("Hand the dispatch over")
+    expect(player.page.locator(".bar .made")).to_have_text(re.compile("Hand the dispatch over.* / Travel"))
+
+
+def test_a_touch_on_what_cannot_be_chosen_says_so_with_the_paragraph(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    seat = service.first(opened.table)
+    page = visit(f"/t/{opened.links[seat]}")
+    other = SHORT[1 - seat].split()[0].split("-")[0]
+    mouse(page, other)
+    note = page.locator(".bar .note")
+    expect(note).to_contain_text("cannot be chosen now")
+    expect(note.locator("a.rule")).to_have_attribute("href", re.compile(r"/rules/kaiser#2\.1$"))
+
+
+def test_arrow_keys_go_from_thing_to_thing_as_one_sees_them(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    page = visit(f"/t/{opened.links[service.first(opened.table)]}")
+    page.locator(".stage .lit").first.focus()
+    before = middle(page)
+    for key in ("ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"):
+        page.keyboard.press(key)
+        after = middle(page)
+        along = {"ArrowUp": before[1] - after[1], "ArrowDown": after[1] - before[1]}
+        along |= {"ArrowLeft": before[0] - after[0], "ArrowRight": after[0] - before[0]}
+        assert after == before or along[key] > 0, key
+        before = after
+
+
+def middle(page: Page) -> tuple[float, float]:
+    box = page.evaluate(
+        "() => { const { x, y, width, height } = document.activeElement.getBoundingClientRect();"
+        " return [Math.round(x + width / 2), Math.round(y + height / 2)]; }"
+    )
+    return box[0], box[1]
