@@ -74,7 +74,7 @@ def reply(house: House, letter: StoredLetter, text: str) -> None:
         message["In-Reply-To"] = message["References"] = letter.message_id
     quoted = "".join(f"> {line}\n" for line in letter.text.splitlines())
     written = format_datetime(datetime.fromtimestamp(letter.at, UTC))
-    message.set_content(f"{text}\n\nOn {written}, Depesche <{house.settings.sender}> wrote:\n{quoted}")
+    message.set_content(f"{text}\n\nOn {written}, Depesche <{house.settings.sender_address}> wrote:\n{quoted}")
     inbound = urlsplit(house.inbound)
     with smtplib.SMTP(inbound.hostname or "", inbound.port or 25, timeout=10) as server:
         server.send_message(message, letter.recipient, [letter.reply_to])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
+from email.utils import parseaddr
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -17,6 +19,7 @@ from engine.refusal import Refused
 
 DAY = 86_400
 EMBEDDED = "embedded"
+SENDER = re.compile(r"[!-;=?A-~]{1,64}@[A-Za-z0-9.-]{1,200}")
 SWITCH = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
 
 
@@ -66,7 +69,17 @@ class Settings(Struct, frozen=True):
     @property
     def mail_host(self) -> str:
         """The right-hand side of the addresses and message ids of this house."""
-        return self.sender.rpartition("@")[2].rstrip(">")
+        return self.sender_address.rpartition("@")[2]
+
+    @property
+    def sender_address(self) -> str:
+        """The address that letters come from, without the name before it."""
+        return parseaddr(self.sender)[1]
+
+    @property
+    def sender_name(self) -> str:
+        """The name that letters come from: Depesche, unless the host chose another."""
+        return parseaddr(self.sender)[0] or "Depesche"
 
 
 def read(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -77,6 +90,10 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         if text is not None:
             chosen[name] = _value(name, text, default)
     found = Settings(**chosen)
+    if not SENDER.fullmatch(found.sender_address):
+        raise Refused(
+            "DEPESCHE_SENDER has to be an address such as depesche@example.org, not “{text}”.", text=found.sender
+        )
     return found if "address" in chosen else replace(found, address=_visited_at(found))
 
 

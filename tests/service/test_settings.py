@@ -40,3 +40,19 @@ def test_the_secret_is_made_once(tmp_path):
     assert len(secret) == 64
     assert settings.keep_secret(chosen) == secret
     assert settings.keep_secret(settings.Settings(secret="said")) == "said"
+
+
+def test_the_sender_may_have_a_name():
+    named = settings.read({"DEPESCHE_SENDER": "The Club <table@example.org>"})
+    assert (named.sender_name, named.sender_address, named.mail_host) == (
+        "The Club",
+        "table@example.org",
+        "example.org",
+    )
+    assert settings.read({"DEPESCHE_SENDER": "table@example.org"}).sender_name == "Depesche"
+
+
+@pytest.mark.parametrize("sender", ["Depesche", "", "a@b@c <x>", "two words@example.org"])
+def test_a_sender_that_is_no_address_is_refused(sender):
+    with pytest.raises(Refused, match="DEPESCHE_SENDER has to be an address such as"):
+        settings.read({"DEPESCHE_SENDER": sender})

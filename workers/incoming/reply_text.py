@@ -1,7 +1,6 @@
-"""Reading a mail: the lines that somebody wrote himself, without what he quoted, signed or was made to append.
+"""Reads a mail: the lines that its sender typed, without quotations, signatures and footers.
 
-Nothing here knows a game. What is cut away too much is asked for again; what is left too much is talk, and talk is
-passed over, so in doubt a line is cut.
+Nothing here knows a game. In doubt a line is cut: the sender is asked again, but no move is played that nobody typed.
 """
 
 from __future__ import annotations
@@ -12,16 +11,20 @@ from collections.abc import Iterator
 from email.message import Message
 from typing import Any
 
-from workers.incoming import html_text
+from workers.incoming import html_text, our_letters
 
-LONGEST = 100_000  # letters of one part; an answer stands above what it quotes, or it quotes little
-MOST = 60
-WIDEST = 500
-DEEPEST = 12
+LONGEST = 100_000  # characters of one part; an answer stands above what it quotes, or it quotes little
+MOST = 60  # lines that are kept; an answer of several moves and some talk has fewer than twenty
+WIDEST = 500  # characters of a line that are kept; the longest move of any game has fewer than a hundred
+DEEPEST = 12  # parts inside parts; mail programs nest at most five deep, forwarded lists a few more
+# Charsets of one byte a character: their senders are often wrong about them, so UTF-8 is tried before.
 OF_ONE_BYTE = re.compile(r"(us-?ascii|ascii|latin-?1|iso-?8859-?\d+|windows-?\d+|cp-?\d+|unknown.*|)$", re.IGNORECASE)
 
+# A link to a table or a receipt: only our letters have them, in any language.
 OUR_LETTER = re.compile(r"://\S+/t/[a-z2-7]{20}|\b[0-9a-f]{64}\b")
 QUOTED = re.compile(r"\s*[>|]")
+# The line above a quotation: it has a date or an address in it, begins with `LED` where it may be wrapped into three
+# lines, and ends with a colon. 6 to 400 characters hold the longest date, name and address seen.
 DATED = re.compile(r"[\d@]")
 LED = re.compile(r"(On|Op|Le|Am)\b", re.IGNORECASE)
 ATTRIBUTION = re.compile(
@@ -35,13 +38,18 @@ ATTRIBUTION = re.compile(
     r"|.{0,200}<\S+@\S+>( (wrote|schreef|a écrit|schrieb))?\s?):$",
     re.IGNORECASE,
 )
+# A header of the quoted mail, as programs in our four languages write them; three of them make a header block.
 HEADER = re.compile(
     r"[*_]{0,2}(From|Sent|Date|To|Subject|Cc|Reply-To|Van|Verzonden|Datum|Aan|Onderwerp|Antwoord aan|De|Envoyé(?: le)?|"
     r"À|A|Objet|Répondre à|Von|Gesendet|An|Betreff|Antwort an)\s?:[*_]{0,2}(\s|$)",
     re.IGNORECASE,
 )
+# Any label and a colon, in a language that is not ours; they count only directly above our letter.
+LABEL = re.compile(r"[*_]{0,2}[^\W\d][^:]{0,30}:")
 RULE = re.compile(r"[-_=*]{5,}|-{2,} .* -{2,}$|Begin forwarded message:|Anfang der weitergeleiteten", re.IGNORECASE)
+HEADERS = 3  # labels in a row are the headers of a quoted mail; one or two may be "My move: flip"
 SIGNATURE = re.compile(r"(--|—|––)$")
+# Lines that phones and virus scanners add below a text.
 DEVICE = re.compile(
     r"(Sent (from|via|with|using)\b|Get Outlook for|Verstuurd (vanaf|met|via|vanuit)|Verzonden (vanaf|via|met|vanuit)|"
     r"Outlook voor .* downloaden|Download Outlook|Envoyé (de|depuis|à partir|avec|via)\b|Télécharg\w+ Outlook|"
@@ -49,6 +57,7 @@ DEVICE = re.compile(
     r"Diese Nachricht wurde von .* gesendet|Obtenez Outlook|Virus-?free|Virenfrei|Virusvrij|Sans virus)",
     re.IGNORECASE,
 )
+# Footers of companies; the first kind is a long line, for a short one may be talk about a confidential matter.
 FOOTER = re.compile(
     r"(?=.{60}).*\b(confidential|vertrouwelijk|confidentiel|vertraulich|intended recipient|geadresseerde|destinataire)"
     r"|disclaimer\b|.*gescannt? .*viren|.*checked for viruses",
@@ -57,14 +66,20 @@ FOOTER = re.compile(
 
 
 def own_lines(message: Message) -> tuple[str, ...]:
-    """What the sender wrote himself, line by line, without empty ones."""
-    lines: list[str] = []
-    for line in _of(message, 0):
-        if line and len(lines) < MOST:
-            lines.append(line[:WIDEST])
-    if any(OUR_LETTER.search(line) for line in lines):  # quoted, and nothing says so: only the top is surely his own
-        return tuple(lines[:1])
-    return tuple(lines)
+    """What the sender typed, line by line, without empty lines."""
+    lines = _above_our_letter([line for line in _of(message, 0) if line])
+    return tuple(line[:WIDEST] for line in lines[:MOST])
+
+
+def _above_our_letter(lines: list[str]) -> list[str]:
+    """The lines before a letter of ours that is quoted without any mark; in a language unknown to us, the first."""
+    place = our_letters.begins_at(lines)
+    if place is None:
+        return lines[:1] if any(OUR_LETTER.search(line) for line in lines) else lines
+    labels = place
+    while labels and LABEL.match(lines[labels - 1]):
+        labels -= 1
+    return lines[: labels if place - labels >= HEADERS else place]
 
 
 def _of(part: Message, depth: int) -> Iterator[str]:
@@ -153,7 +168,7 @@ def _said_about_the_quoted(lines: list[str], place: int) -> int:
     """Where the words that introduce a quotation end, if they begin here; 0 where they do not."""
     if RULE.match(lines[place]):
         return place + 1
-    if sum(bool(HEADER.match(line)) for line in lines[place : place + 6]) >= 3 and HEADER.match(lines[place]):
+    if sum(bool(HEADER.match(line)) for line in lines[place : place + 6]) >= HEADERS and HEADER.match(lines[place]):
         return next((at for at in range(place, len(lines)) if not lines[at]), len(lines))
     if not DATED.search(lines[place]):
         return 0

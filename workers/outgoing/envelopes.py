@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from datetime import UTC, datetime
+from email.header import Header
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import EmailPolicy
@@ -18,13 +19,34 @@ from workers.incoming import sender_checks
 from workers.outgoing import letter_kinds
 
 FEEDBACK = "depesche"
+LIST_ID = "List-Id"
+# Headers that programs read, in which RFC 2047 allows no encoded word: ids, links and addresses of ours.
+FOR_PROGRAMS = frozenset(
+    "message-id in-reply-to references list-unsubscribe list-unsubscribe-post reply-to feedback-id content-id".split()
+)
 
 
-class Plainly(EmailPolicy):
-    """Headers say what they are given: nothing in a name is decoded, so no name brings a line of its own with it."""
+class WirePolicy(EmailPolicy):
+    """Letters as relays and mail programs need them: seven bits, and headers for programs never encoded.
+
+    Encoded words in a given text are not decoded, so that no name brings a header of its own with it.
+    """
 
     def header_store_parse(self, name: str, value: Any) -> tuple[str, Any]:
         return super().header_store_parse(name, str(value).replace("=?", "= ?"))
+
+    def fold(self, name: str, value: Any) -> str:
+        """Headers for programs break only between their words: Python encodes a word that is longer than a line."""
+        words = str(value).split()
+        if name == LIST_ID and len(words) > 1:
+            words = [Header(" ".join(words[:-1]), header_name=name).encode(linesep=self.linesep), words[-1]]
+        elif name.casefold() not in FOR_PROGRAMS:
+            return str(super().fold(name, value))
+        return f"{name}: {f'{self.linesep} '.join(words)}{self.linesep}"
+
+    def fold_binary(self, name: str, value: Any) -> bytes:
+        """The same as bytes."""
+        return self.fold(name, value).encode("ascii", "surrogateescape")
 
 
 class LetterOrder(Struct, frozen=True):
@@ -69,8 +91,8 @@ class LetterContent(Struct, frozen=True):
 
 def message(here: House, order: LetterOrder, paper: LetterContent) -> EmailMessage:
     """The letter, ready to be sent; a plain one has neither HTML nor picture."""
-    made = EmailMessage(Plainly())
-    made["From"] = Address("Depesche", addr_spec=here.settings.sender)
+    made = EmailMessage(WirePolicy(cte_type="7bit"))
+    made["From"] = Address(here.settings.sender_name, addr_spec=here.settings.sender_address)
     made["To"] = Address(order.name, addr_spec=order.address)
     if paper.reply_to:
         made["Reply-To"] = paper.reply_to
@@ -95,12 +117,17 @@ def _stoppable(here: House, order: LetterOrder, paper: LetterContent, made: Emai
     if not letter_kinds.of(order.kind).stops:
         return
     host = here.settings.mail_host
-    made["List-Id"] = f"{paper.title or 'Depesche'} <{order.table or 'person'}.{host}>"
+    made[LIST_ID] = f"{_phrase(paper.title or 'Depesche')} <{order.table or 'person'}.{host}>"
     made["Feedback-ID"] = f"{order.kind.partition('/')[0]}:{paper.game or 'all'}:{host}:{FEEDBACK}"
     if order.person:
         at = f"?table={order.table}" if order.table else ""
         made["List-Unsubscribe"] = f"<{wishes(here, order.person)}/stop{at}>"
         made["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+
+
+def _phrase(title: str) -> str:
+    """A title as RFC 2919 wants it before a list's id: without the signs that would end a phrase."""
+    return " ".join("".join(letter if letter.isalnum() else " " for letter in title).split())
 
 
 def wishes(here: House, person: int) -> str:
@@ -113,7 +140,7 @@ def _dress(made: EmailMessage, paper: LetterContent) -> None:
     if paper.picture:
         part: Any = made.get_payload()[1]  # type: ignore[index]  # the HTML, just added
         cid = f"<{paper.picture.cid}>"
-        part.add_related(paper.picture.png, "image", "png", cid=cid, filename="board.png")
+        part.add_related(paper.picture.png, "image", "png", cid=cid, filename="board.png", disposition="inline")
 
 
 @functools.cache

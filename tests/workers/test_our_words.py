@@ -1,0 +1,116 @@
+"""Our own words never play: letters that come back inside a mail, quoted in whatever way, make no move."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from email.message import EmailMessage
+
+import pytest
+from sqlalchemy import select
+
+from service.house import House
+from service.store.schema import mails, submissions
+from service.tables import access, opening, snapshots
+from service.tables.access import Place
+from service.tables.opening import Invited
+from tests import houses
+from workers.incoming import inbox, mail_moves, our_letters
+from workers.outgoing import letter_kinds, pictures
+from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letters import write
+
+GAMES = ("carcassonne", "kaiser", "kurier", "turfmaster")
+LANGUAGES = ("en", "nl", "fr", "de")
+ITALIAN = "Da: Depesche <table@games.example>\nInviato: mercoledì 3 febbraio 2027 10:00\nA: Anna\nOggetto: R: Zug\n\n"
+FINNISH = "Depesche kirjoitti 3.2.2027 klo 10.00:\n\n"
+WAYS = {
+    "bare": lambda letter: letter,
+    "below a greeting": lambda letter: f"Buongiorno!\n\n{letter}",
+    "Italian headers": lambda letter: f"{ITALIAN}{letter}",
+    "Finnish attribution": lambda letter: f"{FINNISH}{letter}",
+    "wrapped anew": lambda letter: "\n".join(textwrap.fill(line, 50) for line in letter.splitlines()),
+    "indented": lambda letter: textwrap.indent(letter, "    "),
+    "after seventy lines": lambda letter: "Blah blah!\n" * 70 + letter,
+}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    with houses.standing(
+        houses.settings(tmp_path, sender="table@games.example", answers_per_hour=1_000), houses.Clock()
+    ) as here:
+        yield here
+
+
+def at(here: House, game: str) -> Place:
+    """The place on turn at a new table of this game."""
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES[:2]]
+    places = [access.find(here, link) for link in opening.open_table(here, game, {}, guests).links]
+    for place in places:
+        assert houses.judged(here, place, "sit word").accepted
+    return houses.on_turn(here, places)[0]
+
+
+def letter(here: House, place: Place, language: str, kind: str = "turn") -> EmailMessage:
+    seat = snapshots.look(here, place.table).seats[place.seat or 0]
+    order = LetterOrder(
+        place.table, seat.open_since or 0, seat.seat, kind, access.owner(here, place), seat.name, language
+    )
+    message = write(here, order)
+    assert message is not None
+    return message
+
+
+def mailed(here: House, place: Place, body: str, subtype: str = "plain") -> None:
+    message = EmailMessage()
+    message["From"] = access.owner(here, place)
+    message["To"] = access.address_of(here, snapshots.look(here, place.table).seats[place.seat or 0])
+    message["Subject"] = "R: Zug"
+    message.set_content(body, subtype=subtype)
+    assert inbox.take(here, message.as_bytes(), str(message["To"]), "anna@example.org")
+    mail_moves.hear()
+
+
+def played(here: House) -> list[str]:
+    with here.store.reading() as connection:
+        return list(connection.execute(select(submissions.c.move).where(submissions.c.by_mail)).scalars())
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_no_line_of_our_letter_plays_however_it_is_quoted(here: House, game: str) -> None:
+    place = at(here, game)
+    for language in LANGUAGES:
+        whole = letter(here, place, language)
+        text, html = (whole.get_body((form,)).get_content() for form in ("plain", "html"))
+        for name, way in WAYS.items():
+            mailed(here, place, way(text))
+            assert played(here) == [], (language, name)
+        mailed(here, place, html.replace("depesche-letter", "x"), "html")
+        assert played(here) == [], (language, "html")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_move_above_a_letter_that_nothing_marks_is_played(here: House, way: str) -> None:
+    place = at(here, "kaiser")
+    move = houses.moves(here, place)[1]
+    body = f"{move}\n\n{WAYS[way](letter(here, place, 'de').get_body(('plain',)).get_content())}"
+    mailed(here, place, body)
+    assert played(here) == [move]
+
+
+def test_every_letter_of_a_table_is_recognised_by_its_first_lines(here: House) -> None:
+    place = at(here, "kaiser")
+    before = {"asked", "pausing", "paused", "offer", "offered", "relieved", "unreachable"}
+    kinds = letter_kinds.SORTS.keys() - before - {"enter", "confirm", "digest", "replaced"}  # these need a story
+    for language in LANGUAGES:
+        for kind in sorted(kinds):
+            lines = letter(here, place, language, kind).get_body(("plain",)).get_content().splitlines()
+            assert (our_letters.begins_at(lines) or 0) <= 3, (language, kind)
+
+
+def test_lines_that_somebody_typed_are_not_ours(here: House) -> None:
+    assert our_letters.begins_at(["abandonner oui", "resign yes", "ja, klar", "Viel Glück, Anna!"]) is None
+    with here.store.reading() as connection:
+        assert connection.execute(select(mails)).all() == []

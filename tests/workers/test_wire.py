@@ -1,0 +1,108 @@
+"""Letters as the relay gets them: the bytes on the wire say what the letter says, to several independent parsers."""
+
+from __future__ import annotations
+
+import re
+from email import message_from_bytes, policy
+
+import fast_mail_parser
+import pytest
+
+from service.house import House
+from service.tables import access, opening, snapshots
+from service.tables.opening import Invited
+from tests import houses
+from tests.servers import Sink
+from workers.incoming import mail_reports
+from workers.incoming.mail_reports import MailReport
+from workers.outgoing import envelopes, letter_kinds, letters, pictures, post
+from workers.outgoing.envelopes import LetterOrder
+
+LONG = f"<{'A1b2C3=' * 28}@mail.of.a.very.long.name.example.org>"
+PERSONAL = {"enter", "confirm", "digest", "replaced"}
+KINDS = sorted((letter_kinds.SORTS.keys() - PERSONAL - {"accepted", "refused", "unreachable"}) | {"accepted/1"})
+EXACT = ("List-Unsubscribe", "List-Unsubscribe-Post", "In-Reply-To", "References", "Message-ID", "Reply-To")
+
+
+@pytest.fixture
+def posted(tmp_path, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch):
+    """A house whose address, secret and host are long, and whose letters are never too late."""
+    monkeypatch.setattr(pictures, "png", lambda svg: b"\x89PNG a picture")
+    monkeypatch.setattr(letters, "overtaken", lambda look, order: False)
+    sender = "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
+    chosen = houses.settings(
+        tmp_path, sender=sender, address="https://games.a-long-name-of-a-club.example.org/board/games"
+    )
+    with houses.standing(chosen, houses.Clock()) as here:
+        here.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+        yield here
+
+
+def on_the_wire(here: House, sink: Sink, order: LetterOrder) -> bytes:
+    """The letter as the relay got it."""
+    message = letters.write(here, order)
+    assert message is not None
+    with post.connect(here.relay) as server:
+        server.send_message(message, "bounce@example.org", [order.address])
+    return bytes(sink.envelopes[-1].content)
+
+
+def seen_by(parsed: dict[str, list[str]], name: str) -> str:
+    return " ".join(" ".join(parsed.get(name, [""])).split())
+
+
+@pytest.mark.parametrize("language", ["de", "fr"])
+def test_headers_for_programs_are_the_same_to_every_parser(posted, smtp_sink, monkeypatch, language) -> None:
+    monkeypatch.setattr(
+        letters, "_answered", lambda here, order: (LONG, MailReport((mail_reports.ReportLine("x", "help"),)))
+    )
+    guests = [Invited("Zoë Ångström, „die Böse“", "anna@example.org"), Invited("Berta", "berta@example.org")]
+    places = [access.find(posted, link) for link in opening.open_table(posted, "kaiser", {}, guests).links]
+    for place in places:
+        assert houses.judged(posted, place, "sit word").accepted
+    place, _ = houses.on_turn(posted, places)
+    seat = snapshots.look(posted, place.table).seats[place.seat]
+    for kind in KINDS:
+        order = LetterOrder(
+            place.table, 7, seat.seat, kind, "anna@example.org", seat.name, language, person=seat.person
+        )
+        raw = on_the_wire(posted, smtp_sink, order)
+        written = letters.write(posted, order)
+        rust = fast_mail_parser.parse_email(raw)
+        modern, old = message_from_bytes(raw, policy=policy.default), message_from_bytes(raw)
+        assert written is not None
+        assert raw.isascii()
+        assert max(map(len, raw.split(b"\r\n"))) <= 998
+        for name in EXACT:
+            if name in written:
+                said = " ".join(str(written[name]).split())
+                assert f"{name}: =?".encode() not in raw
+                assert {seen_by(rust.headers, name), " ".join(str(old[name]).split()), str(modern[name])} == {said}, (
+                    name
+                )
+        for name in ("Subject", "From", "To", "List-Id"):
+            if name in written:
+                assert seen_by(rust.headers, name) == " ".join(str(modern[name]).split()) == str(written[name]), name
+        assert (
+            re.search(rb"\r\nContent-Disposition: inline;[^\r]*(\r\n [^\r]*)?filename=\"board.png\"", raw)
+            or not written.is_multipart()
+        )
+        assert rust.text_plain[0].replace("\r\n", "\n").strip() == written.get_body(("plain",)).get_content().strip()
+
+
+def test_a_list_has_a_name_without_a_bare_comma(posted, smtp_sink) -> None:
+    place = houses.opened(posted)[0]
+    raw = on_the_wire(
+        posted, smtp_sink, LetterOrder(place.table, 0, 0, "invitation", "anna@example.org", "Anna", person=1)
+    )
+    found = message_from_bytes(raw, policy=policy.default)
+    assert found["List-Id"] == f"Kaiser König Edelmann <{place.table}.letters.a-long-name-of-a-club.example.org>"
+    assert found["From"] == "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
+    assert found["Reply-To"].startswith(f"play+{place.table}.0.")
+
+
+def test_no_word_of_a_name_becomes_a_header() -> None:
+    made = envelopes.EmailMessage(envelopes.WirePolicy())
+    made["To"] = envelopes.Address("=?utf-8?q?x=0D=0ABcc:_all?=", addr_spec="anna@example.org")
+    made["References"] = "<a@b>\t<c@d>"
+    assert message_from_bytes(made.as_bytes()).keys() == ["To", "References"]
