@@ -13,11 +13,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.options import SWITCH
 from engine.refusal import Refused
 
 DAY = 86_400
 EMBEDDED = "embedded"
-SWITCH = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
 
 
 class Settings(Struct, frozen=True):
@@ -48,6 +48,11 @@ class Settings(Struct, frozen=True):
     answers_per_hour: int = 30
     require_authentication: bool = False
     trusted_authserv: str = ""
+    games: str = ""  # installed packages whose games may be played here; their code runs with our rights
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        return package_names(self.games)
 
     @property
     def database_url(self) -> str:
@@ -103,6 +108,11 @@ def _value(name: str, text: str, default: object) -> object:
             default=default,
             text=text,
         ) from None
+
+
+def package_names(text: str) -> tuple[str, ...]:
+    """The names of games as the host lists them, with commas or blanks between."""
+    return tuple(text.replace(",", " ").split())
 
 
 def _switch(name: str, text: str) -> bool:
