@@ -43,6 +43,8 @@ class Standing(Struct, frozen=True):
 class Game(Protocol):
     """A module that offers these names is a game."""
 
+    __name__: str
+    __file__: str
     META: Meta
     State: Any
     Event: Any

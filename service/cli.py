@@ -64,6 +64,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         args = root.parse_args(argv)
         if "run" in args:
+            _allow_packages(os.environ.get("DEPESCHE_GAMES", ""))
             return int(args.run(args))
     except SystemExit as left:  # argparse has printed help
         return int(left.code or FINE)
@@ -72,6 +73,15 @@ def _run(argv: Sequence[str] | None) -> int:
         return MISUSED
     root.print_help(sys.stderr)
     return MISUSED
+
+
+def _allow_packages(names: str) -> None:
+    """Games that are packages are known to every command; without any, a command starts sooner."""
+    if names:
+        from engine import catalogue
+        from service import settings
+
+        catalogue.allow(settings.package_names(names))
 
 
 if __name__ == "__main__":

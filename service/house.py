@@ -8,6 +8,7 @@ from typing import Any
 
 from redis import Redis
 
+from engine import catalogue
 from service.bells import Bells
 from service.links import Links
 from service.lru import Caches
@@ -27,6 +28,7 @@ class House:
     def __init__(self, settings: Settings, now: Now = wall_clock, redis: Redis | None = None) -> None:
         if settings.database_url.startswith("sqlite:///"):
             settings.folder.mkdir(parents=True, exist_ok=True)
+        catalogue.allow(settings.packages)
         self.settings = settings
         self.now = now
         self.store = Store(settings.database_url)

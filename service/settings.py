@@ -15,12 +15,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.options import SWITCH
 from engine.refusal import Refused
 
 DAY = 86_400
 EMBEDDED = "embedded"
 SENDER = re.compile(r"[!-;=?A-~]{1,64}@[A-Za-z0-9.-]{1,200}")
-SWITCH = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
 
 
 class Settings(Struct, frozen=True):
@@ -51,6 +51,11 @@ class Settings(Struct, frozen=True):
     answers_per_hour: int = 30
     require_authentication: bool = False
     trusted_authserv: str = ""
+    games: str = ""  # installed packages whose games may be played here; their code runs with our rights
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        return package_names(self.games)
 
     @property
     def database_url(self) -> str:
@@ -120,6 +125,11 @@ def _value(name: str, text: str, default: object) -> object:
             default=default,
             text=text,
         ) from None
+
+
+def package_names(text: str) -> tuple[str, ...]:
+    """The names of games as the host lists them, with commas or blanks between."""
+    return tuple(text.replace(",", " ").split())
 
 
 def _switch(name: str, text: str) -> bool:

@@ -14,6 +14,8 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import ParamSpec, TypeVar
 
+from engine import catalogue
+
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
@@ -54,11 +56,13 @@ def _replace(broken: ProcessPoolExecutor) -> None:
 
 
 def _pool() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=_begin)
+    spawn, packages = multiprocessing.get_context("spawn"), tuple(catalogue.packages())
+    return ProcessPoolExecutor(1, spawn, initializer=_begin, initargs=(packages,))
 
 
-def _begin() -> None:
-    """The process aside leaves signals to its parent, steps back when there is much to do, and goes when it goes."""
+def _begin(packages: tuple[str, ...]) -> None:
+    """The process aside knows the same games, leaves signals to its parent, steps back, and ends with it."""
+    catalogue.allow(packages)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(5)
     go_with_parent()

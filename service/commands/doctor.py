@@ -61,6 +61,10 @@ def _checks(house: House) -> dict[str, Callable[[], object]]:
 
 def oddities(settings: Settings) -> Iterator[str]:
     """Settings that are allowed, and are hardly meant."""
+    from engine import catalogue
+
+    for name in catalogue.absent(settings.packages):
+        yield f"DEPESCHE_GAMES names {name}, but no installed package brings it: its tables cannot be played on"
     if settings.require_authentication and not settings.trusted_authserv:
         yield (
             "DEPESCHE_REQUIRE_AUTHENTICATION is on, but DEPESCHE_TRUSTED_AUTHSERV names nobody: every answer is refused"

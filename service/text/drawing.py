@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -18,9 +17,9 @@ from engine.game import Game
 from engine.menu import Menu
 from engine.record import TABLE_EVENTS
 from service.text import elision, languages
+from service.text.template_files import Templates
 
 SPACE = re.compile(r"[ \n]+")  # but not the one that French keeps before a colon
-TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 
 # Okabe and Ito's colours, which stay apart for the colour-blind, each with the ink that is readable on it.
 PALETTE = (
@@ -70,16 +69,6 @@ def players(names: Sequence[str]) -> tuple[Player, ...]:
     return tuple(Player(name, *PALETTE[seat % len(PALETTE)]) for seat, name in enumerate(names))
 
 
-class Templates(jinja2.FileSystemLoader):
-    """The templates; a text is also found with `.html` after its name, where all that people wrote is escaped.
-
-    A macro is compiled with the file it stands in, so what a page or picture takes from a plain text would not be.
-    """
-
-    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Any]:
-        return super().get_source(environment, template.removesuffix(".html") if ".txt." in template else template)
-
-
 class Compiled(jinja2.BytecodeCache):
     """Templates are compiled once for all languages; only the words they find differ."""
 
@@ -101,7 +90,7 @@ COMPILED = Compiled()
 def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.Environment:
     """The templates in one language; those of a game find its own words in the domain of its name."""
     found = jinja2.Environment(
-        loader=Templates(TEMPLATES),
+        loader=Templates(),
         bytecode_cache=COMPILED,
         autoescape=jinja2.select_autoescape(("html", "svg")),
         extensions=["jinja2.ext.i18n", "jinja2.ext.do", "jinja2.ext.loopcontrols"],
@@ -165,7 +154,7 @@ def _words(scene: Scene) -> dict[str, Any]:
     return {
         "game": scene.game.META.name,
         "view": scene.view,
-        "board": sys.modules[f"{scene.game.__name__}.board"],
+        "board": sys.modules.get(f"{scene.game.__name__}.board"),
         "players": scene.players,
         "me": scene.me,
         "menu": scene.menu,

@@ -61,8 +61,9 @@ class Said(Struct, frozen=True):
 
 
 def file_of(language: str, domain: str) -> Path:
-    """Where the translations of one domain into one language are written."""
-    return CATALOGUES / language / "LC_MESSAGES" / f"{domain}.po"
+    """Where the translations of one domain into one language are written; the package of a game has its own."""
+    package = catalogue.packages().get(domain)
+    return (package / "locale" if package else CATALOGUES) / language / "LC_MESSAGES" / f"{domain}.po"
 
 
 @functools.cache

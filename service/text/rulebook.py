@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 from msgspec import Struct
+
+from engine import catalogue
 
 NUMBERED = re.compile(r"(\d+(?:\.\d+)?)\s+(.+)")
 SIGN = re.compile(r"§\s?(\d+(?:\.\d+)?)")
@@ -42,7 +43,7 @@ class Rulebook(Struct, frozen=True):
 @functools.cache
 def read(name: str) -> Rulebook:
     """The rulebook of a game, written beside its code."""
-    return parsed((files(f"engine.games.{name}") / "README.md").read_text("utf-8"))
+    return parsed((catalogue.folder(name) / "README.md").read_text("utf-8"))
 
 
 def parsed(text: str) -> Rulebook:

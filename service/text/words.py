@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from engine.game import Game
 from service import numbers
-from service.text.drawing import TEMPLATES
+from service.text.languages import LANGUAGES
+from service.text.template_files import template_file
 
-LANGUAGES = ("en", "nl", "fr", "de")
 PARTS = re.compile(r"([A-Za-z]+)")
 Forms = Mapping[str, tuple[str, ...]]
 
@@ -77,7 +77,7 @@ def spoken(game: Game, names: Sequence[str], language: str) -> Vocabulary:
 @functools.cache
 def dictionary(folder: str, *languages: str) -> Dictionary:
     """The file `words.toml` in a folder of the templates, in these languages or in all; without one, no words."""
-    path = TEMPLATES / folder / "words.toml"
+    path = template_file(f"{folder}/words.toml")
     found: dict[str, Any] = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
     spoken = [found[language] for language in languages or LANGUAGES if language in found]
     return Dictionary(

@@ -22,8 +22,8 @@ from service.house import House
 from service.links import hashed
 from service.settings import EMBEDDED
 from service.tables.access import Unknown
-from service.text.drawing import TEMPLATES
 from service.text.languages import Said, say
+from service.text.template_files import TEMPLATES
 from service.web.account_pages import account
 from service.web.api.json_types import Refusal
 from service.web.api.operations import JSON, Garbled

@@ -27,7 +27,7 @@ from service.lru import LRU
 from service.store.schema import mailbox
 from service.tables import access, opening, seat_commands, seat_settings, submitting, talk
 from service.tables.opening import Invited
-from service.text.drawing import TEMPLATES
+from service.text.template_files import TEMPLATES
 from tests import houses
 from tests.estate import Estate
 from tests.service.test_pages import Hall

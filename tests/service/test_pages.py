@@ -23,7 +23,7 @@ from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited, Opened
 from service.tables.snapshots import Snapshot
-from service.text.drawing import TEMPLATES
+from service.text.template_files import TEMPLATES
 from service.timing import Clock
 from tests import houses
 from workers import referee

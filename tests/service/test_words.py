@@ -16,7 +16,7 @@ from engine.chance import sealed
 from engine.game import Game, begin
 from engine.menu import Choice
 from service.text import words
-from service.text.drawing import TEMPLATES
+from service.text.template_files import TEMPLATES
 
 GAMES = sorted(catalogue.games())
 BEFORE_THE_GAME = {"sit"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from service.text.drawing import TEMPLATES
+from service.text.template_files import TEMPLATES
 from workers import process_pool
 
 FONTS = TEMPLATES / "static" / "fonts"
