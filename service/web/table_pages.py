@@ -81,7 +81,9 @@ def foresee(link: str) -> Response:
     """What this seat could do after a move, imagined: nothing where its turn would end or something is drawn."""
     place = access.find(house(), link)
     look = snapshots.look(house(), place.table)
-    after = None if place.seat is None else foresight.foreseen(look, place.seat, request.args.get("move", ""))
+    if place.seat is None:
+        return make_response("", 204)
+    after = foresight.foreseen(look, place.seat, request.args.get("move", ""))
     if after is None:
         return make_response("", 204)
     menu = look.game.menu(after, place.seat)

@@ -10,8 +10,8 @@ from itertools import accumulate
 
 from babel.messages.extract import extract_from_file
 
-from service.text.drawing import TEMPLATES
 from service.text.languages import LANGUAGES, translations
+from service.text.template_files import TEMPLATES
 
 PLACEHOLDER = re.compile(r"%\(\w+\)s")
 # Characters of a sentence, and of one with a stop; what is shorter may be an answer: "resign yes", "abandonner oui".
