@@ -1,0 +1,86 @@
+"""Copies of a log before the end tell nothing that their reader may not know: tables as they are lived."""
+
+from __future__ import annotations
+
+from random import Random
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from engine import bots, chance, log
+from engine import table as tables
+from engine.chance import Chance, Unforced
+from engine.log import Entry
+from engine.menu import Move
+from engine.refusal import Refused
+from tests.engine.cases import cases
+from tests.engine.ledger import Ledger, live_on, started
+from tests.engine.test_twins import Noted, again
+
+MOVES = 60
+LIVELY = 0.05  # of all commands: somebody is late, away, leaves or comes back
+
+
+class Sealed(Noted):
+    """The draws of an entry as they were, and what was seen."""
+
+    def __init__(self, ledger: Ledger, seq: int) -> None:
+        super().__init__(Random(0))
+        self.luck = tables.draws(ledger.tables[seq], ledger.seed)
+
+    def __call__(self, label, faces, index):
+        result = self.luck.source(label, faces, index)
+        self.faces.append((label, faces[result], result))
+        return result
+
+
+def lived(case) -> Ledger:
+    ledger = started(case.game, case.seats, case.chosen)
+    return live_on(ledger, Random(str(case)), MOVES, LIVELY)
+
+
+def twin(case, ledger, seq, reader):
+    """The same command at a table that looks the same to this reader; None where it would be another there."""
+    entry, before, noted = ledger.entries[seq], ledger.tables[seq], Sealed(ledger, seq)
+    tables.play(case.game, before, entry.seat, Move.read(entry.move), Chance(noted), ledger.tables.__getitem__)
+    imagined = case.game.redeal(before.state, reader, bots.loose(Random(seq)))
+    luck = Chance(again(noted.faces))
+    try:
+        there = replace(before, state=imagined)
+        _, events = tables.play(case.game, there, entry.seat, Move.read(entry.move), luck, ledger.tables.__getitem__)
+    except (Refused, Unforced):
+        return None
+    return Entry(seq, entry.at, entry.seat, entry.move, tuple(luck.draws), events, entry.edition)
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_every_entry_is_the_same_in_every_world_its_reader_can_imagine(case):
+    ledger, looked = lived(case), 0
+    for seq in range(case.seats + 2, len(ledger.entries)):
+        for reader in (*range(case.seats), None):
+            other = twin(case, ledger, seq, reader)
+            if other is None:
+                continue
+            told, imagined = (tables.redact(case.game, one, reader) for one in (ledger.entries[seq], other))
+            if told.events == imagined.events:
+                looked += 1
+                assert told == imagined, (reader, ledger.entries[seq])
+    assert looked > (len(ledger.entries) - case.seats - 2) / 2
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_a_copy_holds_no_key_to_what_it_hides(case):
+    ledger = lived(case)
+    if ledger.table.phase == "over":
+        return
+    key = chance.key(ledger.seed, [seat.nonce for seat in ledger.table.seats])
+    for reader in (*range(case.seats), None):
+        export = ledger.export(reader)
+        written = msgspec.json.encode(export).decode()
+        assert ledger.seed.hex() not in written
+        assert key.hex() not in written
+        for link, entry in zip(export.entries, ledger.entries, strict=True):
+            assert (link.salt is None) == (not link.whole)
+            assert (log.salt(ledger.seed, entry.seq).hex() in written) == link.whole
+            assert link.whole or not link.entry["draws"]
