@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from engine import table as tables
+from engine.game import Game
 from engine.log import Entry
 from engine.menu import Move
 from engine.record import TABLE_EVENTS, Ended, Opened, Table, UndoAsked, Undone
@@ -53,6 +57,18 @@ def agree(entry: Entry[Any], events: tuple[Any, ...]) -> bool:
     if then and now and {type(then[0]), type(now[0])} == {UndoAsked, Undone}:  # whether it is free, menus decide
         return (then[0].seat, then[0].to) == (now[0].seat, now[0].to)
     return then == now and _leading(entry.events) == _leading(events)
+
+
+def without_later_options(game: Game, entry: Entry[Any], events: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What an opening does today, but for options that came later and are as they would have been then."""
+    match entry.events, events:
+        case (Opened() as then,), (Opened() as now,):
+            default = msgspec.to_builtins(game.META.options())
+            kept = {
+                name: value for name, value in now.options.items() if name in then.options or value != default.get(name)
+            }
+            return (replace(now, options=kept),)
+    return events
 
 
 def _own(events: tuple[Any, ...]) -> list[Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from random import Random
+from typing import Annotated
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -56,6 +58,22 @@ def test_new_tables_begin_with_the_newest_edition():
         catalogue.find("highcard", 3)
     with pytest.raises(Refused, match="no edition 0"):
         catalogue.find("highcard", 0)
+
+
+class More(msgspec.Struct, frozen=True):
+    """High Card with an option that came later."""
+
+    cards: Annotated[int, msgspec.Meta(ge=1, le=5, description="Cards on each hand")] = 3
+    jokers: Annotated[bool, msgspec.Meta(description="Jokers take part")] = False
+
+
+def test_an_option_that_came_later_leaves_older_logs_sound():
+    later = variant(highcard, Options=More, META=replace(highcard.META, options=More))
+    export = live_on(started(highcard, 3, {"cards": "2"}.items()), Random(4)).export()
+    assert audit.audit(later, export).finding is None
+    with_jokers = live_on(started(later, 3, {"jokers": "on"}.items()), Random(4)).export()
+    assert audit.audit(later, with_jokers).finding is None
+    assert audit.audit(highcard, with_jokers).finding
 
 
 @pytest.mark.parametrize("name", catalogue.games())
