@@ -47,7 +47,10 @@ class Report(Struct, frozen=True):
 
 
 class Receipt(Struct, frozen=True):
-    """What a letter said on its day: the head hash after so many entries, of which table, and where it was found."""
+    """What a letter said on its day: the head hash after so many entries, of which table, and where it was found.
+
+    Who types it may give only the beginning of the hash.
+    """
 
     hash: str
     length: int
@@ -205,7 +208,7 @@ def _compared(receipt: Receipt, heads: Sequence[str]) -> Comparison:
     if not 0 < receipt.length <= len(heads):
         return Comparison(receipt, False, f"{named} contradicts the log, which has {len(heads)} entries.")
     head = heads[receipt.length - 1]
-    if head != receipt.hash:
+    if not head.startswith(receipt.hash):
         said = f"it says {receipt.hash}, the log {head}. Something up to entry {receipt.length - 1} is not as it was"
         return Comparison(receipt, False, f"{named} contradicts the log: {said}.")
     return Comparison(receipt, True, f"{named} agrees with the log.")

@@ -70,9 +70,9 @@ def replay(args: Namespace) -> int:
     if args.json:
         terminal.print_json(_described(log, told))
         return FINE
-    print("\n".join(_heading(log)))
+    terminal.tell("\n".join(_heading(log)))
     for moment in told:
-        print("\n".join(("", *_lines(moment))))
+        terminal.tell("\n".join(("", *_lines(moment))))
     return FINE
 
 
@@ -93,20 +93,21 @@ def load(file: str) -> Export:
     """An exported log from a file."""
     import msgspec
 
-    from engine.log import Export
+    from engine import log
 
     try:
-        return msgspec.json.decode(terminal.read(file), type=Export)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return log.read(terminal.read(file))
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise Misuse(f"{file} is not a log of Depesche: {error}.") from error
 
 
 def _opened(file: str, export: Export, seat: int | None) -> Log:
     """The log for this reader; refuses where it does not hold what that seat knew."""
     from engine import catalogue
+    from engine.log import edition
     from engine.record import Opened
 
-    game = catalogue.find(export.game)
+    game = catalogue.find(export.game, edition(export))
     entries = tuple(_entries(file, game, export))
     opening = entries[0].events[0] if entries and entries[0].events else None
     if not isinstance(opening, Opened):

@@ -70,7 +70,9 @@ def counted(text: str) -> int:
 
 
 def read(path: str) -> bytes:
-    """The content of a file."""
+    """The content of a file, or of what is piped in where it is called `-`."""
+    if path == "-":
+        return sys.stdin.buffer.read()
     try:
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:
@@ -100,6 +102,22 @@ def print_json(value: Any) -> None:
     print(json_bytes(value).decode(), end="")
 
 
+def tell(text: str) -> None:
+    """Print what may hold somebody else's words: none of them steers the terminal."""
+    print(harmless(text), flush=True)
+
+
+def harmless(text: str) -> str:
+    """The same text, line by line, with a mark for every character that cannot be seen."""
+    return "\n".join("".join(one if one.isprintable() else "\ufffd" for one in line) for line in text.split("\n"))
+
+
 def complain(sentence: str) -> None:
     """A sentence for the person at the terminal, apart from what is printed for the next program."""
-    print(f"depesche: {sentence}", file=sys.stderr)
+    print(f"depesche: {harmless(sentence)}", file=sys.stderr)
+
+
+def progress(done: int, total: int, what: str) -> None:
+    """How far a long command is, for who watches; programs and files get none of it."""
+    if total > 1 and sys.stderr.isatty():
+        print(f"\r{done} of {total} {what}", end="" if done < total else "\n", file=sys.stderr, flush=True)

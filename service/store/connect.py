@@ -11,6 +11,8 @@ from typing import Any
 
 import alembic.command
 import alembic.config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, event
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -54,6 +56,12 @@ class Store:
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7236127)")
             config.attributes["connection"] = connection
             alembic.command.upgrade(config, "head")
+
+    def is_current(self) -> bool:
+        """Whether the database has today's shape; only looks."""
+        wanted = ScriptDirectory(str(MIGRATIONS)).get_heads()
+        with self.reading() as connection:
+            return set(MigrationContext.configure(connection).get_current_heads()) == set(wanted)
 
     def close(self) -> None:
         self.engine.dispose()

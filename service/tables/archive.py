@@ -82,7 +82,17 @@ class Archive:
     def export(self, table: str, seat: int | None = None) -> Export:
         """The log of a table: whole once it has ended, before that as the seat or a spectator may know it."""
         with self._store.reading() as connection:
-            return export(connection, self._row(connection, table), seat)
+            row = self._row(connection, table)
+            if seat is not None and seat >= row.seats:
+                raise Refused(
+                    "This table has no seat {seat}; its seats are 0 to {last}.", seat=seat, last=row.seats - 1
+                )
+            return export(connection, row, seat)
+
+    def is_over(self, table: str) -> bool:
+        """Whether this table has ended, as the book says."""
+        with self._store.reading() as connection:
+            return bool(self._row(connection, table).phase == "over")
 
     def whole(self, table: str) -> Export:
         """The log with everything, seed included, even while it is played: for the host's own audit only."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 from argparse import ArgumentTypeError
@@ -23,6 +24,7 @@ from service.commands import playout, terminal
 from service.text import drawing
 from tests import play
 from tests.engine import highcard
+from tests.engine.ledger import variant
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = "serve web worker clock inbound doctor games playout scenario replay audit export import bench".split()
@@ -115,6 +117,9 @@ class Shelf:
     def import_(self, export: logs.Export) -> str:
         self.kept[f"new{len(self.kept)}"] = export
         return list(self.kept)[-1]
+
+    def is_over(self, table: str) -> bool:
+        return self.export(table).seed is not None
 
     def tables(self) -> list[str]:
         return list(self.kept)
@@ -551,11 +556,102 @@ def test_audit_needs_something_to_audit(refused):
 
 
 def test_the_tables_of_the_service_are_audited(depesche, refused, shelf):
-    assert depesche("audit", "--all").out.count("receipt") == 2
+    said = depesche("audit", "--all")
+    assert said.out.count(", receipt ") == 2
+    assert said.out.endswith("2 logs: 2 sound\n")
     assert [found["log"] for found in depesche("audit", "--table", "two", "--json").json] == ["two"]
     assert "There is no table three" in refused("audit", "--table", "three")
     shelf.kept["one"] = changed(shelf.kept["one"], 3, at=0)
     assert depesche("audit", "--all").status == 1
+
+
+def test_every_file_is_audited_and_the_gravest_verdict_counts(depesche, tmp_path, kaiser):
+    export = play.finished(kaiser, 2)
+    good, forged = save(tmp_path / "good", export), save(tmp_path / "forged", changed(export, 12, at=5))
+    (tmp_path / "junk").write_text("a log, surely")
+    said = depesche("audit", forged, tmp_path / "junk", good)
+    assert (said.status, "is not a log" in said.err) == (1, True)
+    assert said.out.endswith("3 logs: 1 tampering, 1 unusable, 1 sound\n")
+    assert depesche("audit", tmp_path / "junk", good).status == 2
+    found = depesche("audit", forged, tmp_path / "junk", good, "--json").json
+    assert [one["verdict"] for one in found] == ["tampering", "unusable", "sound"]
+
+
+def test_drift_and_damage_have_statuses_of_their_own(depesche, tmp_path, kaiser, monkeypatch):
+    file = save(tmp_path / "log", play.finished(kaiser, 2))
+    monkeypatch.setattr(catalogue, "games", lambda: {"kaiser": variant(kaiser, menu=lambda state, seat: ())})
+    assert depesche("audit", file).status == 3
+    monkeypatch.setattr(catalogue, "games", lambda: {"kaiser": variant(kaiser, menu=lambda state, seat: 1 // 0)})
+    said = depesche("audit", file)
+    assert (said.status, "cannot be followed" in said.out) == (4, True)
+
+
+def test_an_audit_that_was_broken_off_goes_on_where_it_was(depesche, shelf, tmp_path):
+    notes = tmp_path / "audited"
+    assert depesche("audit", "--table", "one", "--resume", notes).out.count(", receipt ") == 1
+    assert "one: " not in depesche("audit", "--all", "--resume", notes).out
+    assert depesche("audit", "--all", "--resume", notes).out == ""
+    shelf.kept["one"] = msgspec.structs.replace(shelf.kept["one"], head=logs.GENESIS)
+    assert depesche("audit", "--all", "--resume", notes).status == 1
+
+
+def test_several_processes_audit_a_book(depesche, tmp_path, kaiser):
+    database = f"sqlite:///{tmp_path}/book.sqlite"
+    file = save(tmp_path / "log", play.finished(kaiser, 2))
+    assert depesche("import", file, "--database", database).status == 0
+    said = depesche("audit", "--all", "--jobs", 2, "--database", database)
+    assert (said.status, said.out.count("as they should be")) == (0, 1)
+
+
+def test_who_only_reads_changes_no_database(depesche, refused, tmp_path, kaiser):
+    book = tmp_path / "book.sqlite"
+    database = f"sqlite:///{book}"
+    assert "There is no book of record" in refused("audit", "--all", "--database", database)
+    assert not book.exists()
+    file = save(tmp_path / "log", play.finished(kaiser, 2))
+    assert depesche("import", file, "--database", database).status == 0
+    with sqlite3.connect(book) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0001_first'")
+    connection.close()
+    for words in (("audit", "--all"), ("export", "sample")):
+        assert "is of another version" in refused(*words, "--database", database)
+    with sqlite3.connect(book) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001_first",)]
+    connection.close()
+
+
+def test_a_seat_that_is_not_there_has_no_log(refused, depesche, tmp_path, kaiser):
+    database = f"sqlite:///{tmp_path}/book.sqlite"
+    assert depesche("import", save(tmp_path / "log", play.finished(kaiser, 2)), "--database", database).status == 0
+    assert "its seats are 0 to 1" in refused("export", "sample", "--seat", 5, "--database", database)
+
+
+def test_a_log_is_piped_from_one_command_into_the_next(tmp_path, kaiser):
+    file = save(tmp_path / "log", play.finished(kaiser, 2))
+    command = [sys.executable, "-m", "service.cli", "audit", "-"]
+    said = subprocess.run(command, input=file.read_bytes(), capture_output=True, check=False)
+    assert (said.returncode, b"as they should be" in said.stdout) == (0, True)
+
+
+def test_the_beginning_of_a_receipt_will_do(depesche, tmp_path, kaiser):
+    export = play.finished(kaiser, 2)
+    file = save(tmp_path / "log", export)
+    head = logs.heads([link.digest for link in export.entries])[16]
+    for text in (f"{head[:8]}...@17", f"{head[:12]}@17", f"{head[:20]}…@17", f"{head}@17"):
+        assert depesche("audit", file, "--receipt", text).status == 0
+    assert depesche("audit", file, "--receipt", f"{'0' * 8}...@17").status == 1
+
+
+def test_no_word_of_a_log_steers_the_terminal(depesche, tmp_path, kaiser):
+    export = play.finished(kaiser, 2)
+    evil = "\x1b]0;owned\x07\x1b[2J"
+    renamed = save(tmp_path / "renamed", msgspec.structs.replace(export, game=evil))
+    moved = save(tmp_path / "moved", changed(export, 9, move=evil))
+    drawn = save(tmp_path / "drawn", changed(export, 3, draws=[[evil, 6, 9]]))
+    for file in (renamed, moved, drawn):
+        for command in ("audit", "replay", "import"):
+            said = depesche(command, file)
+            assert "\x1b" not in said.out + said.err
 
 
 def test_a_table_is_exported_to_the_screen_or_a_file(depesche, refused, shelf, tmp_path):
@@ -567,19 +663,19 @@ def test_a_table_is_exported_to_the_screen_or_a_file(depesche, refused, shelf, t
     assert "cannot be written" in refused("export", "one", "--output", tmp_path / "no" / "log")
 
 
-def test_a_finished_log_is_imported_once_it_is_found_sound(depesche, refused, shelf, tmp_path):
+def test_finished_logs_that_replay_cleanly_are_imported_and_of_the_others_it_is_said_why(depesche, shelf, tmp_path):
     good = save(tmp_path / "good", shelf.kept["one"])
     said = depesche("import", good, "--json")
     assert said.json == [{"file": str(good), "table": "new2"}]
     assert "table new3" in depesche("import", good).out
-    kept = dict(shelf.kept)
     bad = save(tmp_path / "bad", changed(shelf.kept["one"], 4, at=0))
-    said = depesche("import", good, bad)
-    assert said.status == 1
-    assert "TAMPERING at entry 4" in said.out
     half = save(tmp_path / "half", shelf.kept["two"])
-    assert "not the log of a finished table" in refused("import", half)
-    assert shelf.kept == kept
+    said = depesche("import", bad, half, good, "--json")
+    assert said.status == 1
+    assert [one.get("verdict", "taken") for one in said.json] == ["refused", "refused", "taken"]
+    assert "digest differs" in said.json[0]["why"]
+    assert "does not disclose its seed" in said.json[1]["why"]
+    assert len(shelf.kept) == 5
 
 
 # bench
