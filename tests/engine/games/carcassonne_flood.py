@@ -36,7 +36,7 @@ class Land:
             for end in ends:
                 beyond = self.beyond(x, y, kind, end)
                 is_open |= beyond is None
-                queue += [other for other in beyond or () if other not in found]
+                queue.extend(other for other in beyond or () if other not in found)
                 found.update(beyond or ())
         return found, is_open
 
