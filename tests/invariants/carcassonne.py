@@ -6,6 +6,7 @@ from engine.games.carcassonne.board import MESSAGES
 from engine.games.carcassonne.boxes import rules_of
 from engine.games.carcassonne.land import root_of, signs_at
 from engine.games.carcassonne.scoring import leaders
+from engine.games.carcassonne.shrines import is_holy, is_shrine, rivals
 from engine.games.carcassonne.state import Errand, Part, standing_figures
 
 
@@ -18,6 +19,8 @@ def check(state):
     check_messages(state)
     check_circus(state)
     check_flocks(state)
+    check_abbeys(state)
+    check_shrines(state)
     assert 0 <= state.buried <= sum(map(len, state.bags))
     assert all(award.points > 0 for award in state.owed)
     assert all(step >= 0 for steps in state.track for step in steps)
@@ -26,7 +29,7 @@ def check(state):
 def check_tiles(state, deck):
     """Every tile is in a bag, in a hand, on the table or out of the game."""
     held = [part.tile for part in state.work if isinstance(part, Part) and part.step == "place"]
-    known = [laid.tile for laid in state.tiles.values()] + list(state.aside) + held
+    known = [laid.tile for laid in state.tiles.values() if laid.tile != "AB"] + list(state.aside) + held
     box = Counter([deck.start, *(tile for bag in deck.bags for tile in bag)])
     assert Counter(known) + Counter(tile for bag in state.bags for tile in bag) == box
 
@@ -54,7 +57,8 @@ def check_leads(state, rules):
         strengths = dict.fromkeys(leaders(state, rules, feature), 0)
         for figure in feature.figures:
             if figure.seat in strengths:
-                strengths[figure.seat] += rules.strength[figure.kind]
+                shields = feature.marks.count("shield")
+                strengths[figure.seat] += shields if figure.kind == "mayor" else rules.strength[figure.kind]
         assert len(set(strengths.values())) <= 1
 
 
@@ -73,6 +77,23 @@ def check_circus(state):
         assert not state.tent or "circus" in signs_at(state, state.tent)
         for feature in state.features.values():
             assert feature.kind != "acrobats" or len(feature.figures) <= 3
+
+
+def check_abbeys(state):
+    """Every abbey is with its owner or on the table, and no wagon waits unless its round goes on."""
+    laid = sum(tile.tile == "AB" for tile in state.tiles.values())
+    assert laid + sum(state.abbeys) == (len(state.track) if state.options.abbey_mayor else 0)
+    assert not state.wagons or state.phase == "playing"
+    for feature in state.features.values():
+        barn = any(figure.kind == "barn" for figure in feature.figures)
+        assert not barn or feature.kind == "field"
+
+
+def check_shrines(state):
+    """No shrine lies beside two cloisters, and no cloister beside two shrines."""
+    for cell, laid in state.tiles.items() if state.options.shrines else ():
+        if is_holy(laid.tile):
+            assert len(rivals(state, cell, is_shrine(laid.tile))) <= 1
 
 
 def check_flocks(state):

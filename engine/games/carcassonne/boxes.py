@@ -10,13 +10,17 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from engine.games.carcassonne import (
+    abbey_mayor,
     abbot,
     big_top,
     fairy,
     hills_sheep,
     inns,
     messages,
+    monasteries,
     river,
+    shrines,
+    siege,
     state,
     traders,
     watchtowers,
@@ -33,10 +37,17 @@ BOXES: tuple[Box, ...] = (
     wind_roses.BOX,
     watchtowers.BOX,
     hills_sheep.BOX,
+    *siege.BOXES,
+    shrines.BOX,
+    monasteries.BOX,
+    abbey_mayor.BOX,
     big_top.BOX,
     abbot.BOX,
 )
 """In the order in which pages list them and in which they are asked; the abbot plants gardens on everybody's tiles."""
+
+
+SWITCHES = tuple(box for box in BOXES if not box.switches)
 
 
 def _switch(box: Box) -> tuple[str, Any, Any]:
@@ -55,7 +66,11 @@ else:
     _settings = apart("settings", *(box.settings for box in BOXES))
     Options = msgspec.defstruct(
         "Options",
-        [*map(_switch, BOXES), *((name, *kept) for name, kept in _settings.items()), *_own(state.Options)],
+        [
+            *(_switch(box) for box in BOXES if not box.switches),
+            *((name, *kept) for name, kept in _settings.items()),
+            *_own(state.Options),
+        ],
         frozen=True,
         cache_hash=True,
         module=__name__,
@@ -85,7 +100,7 @@ class Began(Struct, frozen=True, omit_defaults=True, tag=True):
 
 def wants(options: Options, box: Box) -> bool:
     """Whether a table plays with this box."""
-    return bool(getattr(options, box.option))
+    return any(getattr(options, switch) for switch in box.switches or (box.option,))
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from engine.chance import Chance
 from engine.games.carcassonne.board import START, SUPPLY, Args, tiles_of
-from engine.games.carcassonne.state import Award, Errand, Feature, Figure, Part, State, TilePlaced
+from engine.games.carcassonne.state import Award, Errand, Feature, Figure, Part, State, TilePlaced, drawable
 from engine.menu import Entry, Menu, Move
 
 MEEPLE_PLACES = frozenset({"road", "city", "cloister", "field"})
@@ -36,7 +36,8 @@ class Deck(Struct, frozen=True):
 class Box(Protocol):
     """The hooks of one box; what it does not change keeps the default given here.
 
-    A box has an option, a switch that says `about` itself under the name `title`. `slots` are its own fields of the
+    A box has an option, a switch that says `about` itself under the name `title`, or is in play with the `switches` of
+    other boxes. `slots` are its own fields of the
     table (type and default), `shows` its own fields of the view (type and where it comes from).
 
     `supply` adds figures to everybody's; `strength` says what a figure counts for the lead; `followers` where it may be
@@ -49,6 +50,7 @@ class Box(Protocol):
 
     option: str
     about: str
+    switches: tuple[str, ...] = ()
     title: str | None = None
     default: bool = False
     settings: Mapping[str, tuple[Any, Any]] = {}
@@ -264,6 +266,11 @@ def laid(state: State, rules: Rules, event: TilePlaced, chance: Chance) -> list[
     """A tile is laid, and the boxes speak up."""
     told = (box.joining(state, rules, event, chance) for box in rules.hooks["joining"])
     return [event, *(more for more in told if more is not None)]
+
+
+def can_lay(state: State, rules: Rules) -> bool:
+    """Whether the seat on turn has a tile to lay, from the bag or of its own."""
+    return drawable(state) or any(box.instead(state, rules, Part()) for box in rules.hooks["instead"])
 
 
 def _changes(box: Box, name: str) -> bool:

@@ -50,6 +50,8 @@ def placed(state: State, event: TilePlaced) -> State:
 
 def met(state: State, piece: Piece, cell: str) -> set[int]:
     """The features that a tile would go on with here."""
+    if piece.closes:
+        return set()
     neighbours = [state.tiles.get(beyond) for beyond in near(cell)]
     return {root for roots in _joined(piece, neighbours, state.parents.copy())[0] for root in roots}
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.board import MESSAGES, Args
-from engine.games.carcassonne.expansion import Box, Rules
+from engine.games.carcassonne.expansion import Box, Rules, can_lay
 from engine.games.carcassonne.land import root_of, taken_back
 from engine.games.carcassonne.state import (
     Award,
@@ -20,7 +20,6 @@ from engine.games.carcassonne.state import (
     Part,
     State,
     awarded,
-    drawable,
     find_figure,
     on_top,
     slot,
@@ -89,7 +88,7 @@ def _without(numbers: tuple[int, ...], gone: int) -> tuple[int, ...]:
 
 def _performances(state: State, number: int, rules: Rules) -> Sequence[Args]:
     if number == ONE_MORE:
-        possible = drawable(state)
+        possible = can_lay(state, rules)
     elif number == TAKE_BACK:
         return [("perform", figure.place) for figure in rules.meeples(standing_figures(state), state.turn)]
     else:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.board import PIECES, Args, spots
-from engine.games.carcassonne.expansion import Box, Deck, Moment, Rules, mixed_in
+from engine.games.carcassonne.expansion import Box, Deck, Moment, Rules, can_lay, mixed_in
 from engine.games.carcassonne.land import met
 from engine.games.carcassonne.scoring import servings
 from engine.games.carcassonne.state import (
@@ -20,7 +20,6 @@ from engine.games.carcassonne.state import (
     Part,
     State,
     TilePlaced,
-    drawable,
     feature_at,
     on_top,
     part_of,
@@ -144,7 +143,7 @@ class Traders(Box):
         return None
 
     def after(self, state: State, rules: Rules, part: Part, chance: Chance) -> SecondTileOffered | None:
-        return SecondTileOffered(state.turn) if part.extra and drawable(state) else None
+        return SecondTileOffered(state.turn) if part.extra and can_lay(state, rules) else None
 
     def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
         return (Choice("builder", (("build",), ("rest",)), "7.5"),)

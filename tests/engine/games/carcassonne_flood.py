@@ -14,7 +14,6 @@ ROWS = {name: row for box in DATA["tiles"].values() for name, row in box.items()
 COMPASS = ["nnw", "nne", "ene", "ese", "sse", "ssw", "wsw", "wnw"]
 MIRROR = {0: 5, 1: 4, 2: 7, 3: 6, 4: 1, 5: 0, 6: 3, 7: 2}
 OFFSETS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
-CLOSED = [("cloister", set(), [], [])]
 WEIGHTS = {"large": 2, "builder": 0, "pig": 0}
 
 
@@ -23,9 +22,12 @@ class Land:
 
     def __init__(self):
         self.cells = {}
+        self.closed = set()
 
     def lay(self, tile, x, y, turn):
-        self.cells[x, y] = segments(ROWS[tile.rstrip("*")], turn // 90, tile.endswith("*"))
+        row = ROWS[tile.rstrip("*")]
+        self.cells[x, y] = segments(row, turn // 90, tile.endswith("*"))
+        self.closed |= {(x, y)} if row.get("closes") else set()
 
     def flood(self, start):
         """Every (x, y, number of a segment) that hangs together with this one, and whether any end is open."""
@@ -36,7 +38,7 @@ class Land:
             for end in ends:
                 beyond = self.beyond(x, y, kind, end)
                 is_open |= beyond is None
-                queue += [other for other in beyond or () if other not in found]
+                queue.extend(other for other in beyond or () if other not in found)
                 found.update(beyond or ())
         return found, is_open
 
@@ -49,8 +51,19 @@ class Land:
         if cell not in self.cells:
             return None
         found = [(*cell, n) for n, other in enumerate(self.cells[cell]) if other[0] == kind and there in other[1]]
-        assert found or self.cells[cell] == CLOSED, "the tiles do not match"
+        assert found or cell in self.closed, "the tiles do not match"
         return found
+
+    def touched(self, x, y):
+        """The segments of a tile; where it closes everything, those that reach it."""
+        if (x, y) not in self.closed:
+            return [(x, y, number) for number in range(len(self.cells[x, y]))]
+        return [
+            (x + dx, y + dy, number)
+            for side, (dx, dy) in enumerate(OFFSETS.values())
+            for number, segment in enumerate(self.cells[x + dx, y + dy])
+            if segment[0] in ("road", "city") and (side + 2) % 4 in segment[1]
+        ]
 
     def neighbours(self, x, y):
         return sum((x + dx, y + dy) in self.cells for dx in (-1, 0, 1) for dy in (-1, 0, 1)) - 1
@@ -71,7 +84,7 @@ def segments(row, quarter, garden):
         halves, _, touched = text.partition(">")
         found.append(("field", {(int(half) + 2 * quarter) % 8 for half in halves.strip()}, [], touched.split()))
     if row.get("cloister"):
-        found.append(("cloister", set(), [], []))
+        found.append(("cloister", set(), [row["cloister"]] if row["cloister"] is not True else [], []))
     if garden:
         found.append(("garden", set(), [], []))
     return found + [(kind, set(), [], []) for kind in row.get("places", ())]
@@ -127,13 +140,14 @@ class Count:
             return
         seat, x, y = self.latest
         seen = set()
-        for number, segment in enumerate(self.land.cells[x, y]):
-            if segment[0] in ("road", "city") and (x, y, number) not in seen:
-                area, is_open = self.land.flood((x, y, number))
+        for spot in self.land.touched(x, y):
+            kind = self.land.cells[spot[:2]][spot[2]][0]
+            if kind in ("road", "city") and spot not in seen:
+                area, is_open = self.land.flood(spot)
                 seen |= area
                 if not is_open:
                     self.score(area)
-                    if segment[0] == "city" and seat is not None:
+                    if kind == "city" and seat is not None:
                         goods = [symbol for spot in area for symbol in self.symbols(spot)]
                         self.goods[seat].update(good for good in goods if good in ("wine", "grain", "cloth"))
         for _, _, fx, fy, number in list(self.figures):

@@ -18,11 +18,31 @@ class BoxCount(Count):
         self.turns = {}
         self.tent = None
         self.flocks = {}
+        self.lying = set()
+        self.barn = None
+        self.ended = False
 
     def hear(self, event):
         match type(event).__name__:
             case "FinalScoringBegan":
                 self.settle()
+                self.ended = True
+            case "FigurePlaced" if event.figure.way == "lying":
+                self.figures.append(self.spot(event.figure))
+                self.lying.add(self.figures[-1])
+            case "AbbotRecalled" if event.figure.way == "lying":
+                self.scores[event.figure.seat] += self.cross(*self.spot(event.figure)[2:4])
+                self.figures.remove(self.spot(event.figure))
+            case "BarnBuilt":
+                self.barn = self.spot(event.figure)
+                self.figures.append(self.barn)
+            case "WagonDriven":
+                self.settle()
+                self.figures.append(self.spot(event.figure))
+            case "Escaped":
+                self.settle()
+                for figure in event.figures:
+                    self.figures.remove(self.spot(figure))
             case "GameEnded":
                 self.finish()
             case "TilePlaced":
@@ -93,17 +113,42 @@ class BoxCount(Count):
     def settle(self):
         if self.latest is not None:
             self.towers(self.completed())
+            self.challenges(*self.latest[1:])
         super().settle()
+        for barn in [figure for figure in self.figures if figure[1] == "barn"]:
+            self.joined(self.land.flood(barn[2:])[0])
+        self.barn = None
 
     def completed(self):
         """The roads and cities that the latest tile completed."""
-        _, x, y = self.latest
         areas = []
-        for number, segment in enumerate(self.land.cells[x, y]):
-            if segment[0] in ("road", "city") and not any((x, y, number) in area for area in areas):
-                area, is_open = self.land.flood((x, y, number))
+        for spot in self.land.touched(*self.latest[1:]):
+            if self.land.cells[spot[:2]][spot[2]][0] in ("road", "city") and not any(spot in area for area in areas):
+                area, is_open = self.land.flood(spot)
                 areas += [] if is_open else [area]
         return areas
+
+    def challenges(self, x, y):
+        """Monks beside a shrine or cloister that is finished first go home."""
+        monks = {f[2:4]: f for f in self.figures if self.kind(f) == "cloister" and f not in self.lying}
+        done = [cell for cell in monks if self.land.neighbours(*cell) == 8]
+        for cell, monk in monks.items():
+            for cx, cy in done if cell not in done else ():
+                apart = self.symbols((cx, cy, monks[cx, cy][4])) != self.symbols(monk[2:])
+                shrines = "shrine" in self.symbols((cx, cy, monks[cx, cy][4])) + self.symbols(monk[2:])
+                if (cell[0] - cx, cell[1] - cy) in NEAR and apart and shrines and monk in self.figures:
+                    self.figures.remove(monk)
+
+    def joined(self, area):
+        """Farmers on a farm with a barn: three for a city if it was built just now, otherwise one."""
+        there = [f for f in self.figures if f[2:] in area and f[1] not in ("barn", "shepherd")]
+        if all(f[1] == "pig" for f in there):
+            return
+        for seat in self.leaders(there, area):
+            rate = 3 if self.barn and self.barn[2:] in area else 1
+            self.scores[seat] += self.servings(area) * (rate + ((seat, "pig") in [f[:2] for f in there]))
+        self.applause(there)
+        self.figures = [figure for figure in self.figures if figure not in there]
 
     def towers(self, areas):
         for area in areas:
@@ -122,30 +167,67 @@ class BoxCount(Count):
 
     def score(self, area):
         there = [figure for figure in self.figures if figure[2:] in area]
+        barns = [figure for figure in there if figure[1] == "barn"]
         if there and self.kind(there[0]) == "acrobats":
-            return self.pyramid(there[0][2:4])
+            self.pyramid(there[0][2:4])
+        elif barns:
+            for seat, *_ in barns:
+                self.scores[seat] += 4 * self.servings(area)
+        elif any(figure in self.lying for figure in there):
+            if not self.ended:
+                return
+            self.scores[there[0][0]] += self.cross(*there[0][2:4])
+            self.applause(there)
+        else:
+            for seat in self.leaders(there, area):
+                self.scores[seat] += self.worth(area, any(figure[:2] == (seat, "pig") for figure in there))
+            self.applause(there)
+        self.figures = [figure for figure in self.figures if figure not in there]
+
+    def leaders(self, there, area):
         might = Counter()
         for figure in there:
-            might[figure[0]] += self.weight(figure, area)
+            shields = sum(self.symbols(spot).count("shield") for spot in area)
+            might[figure[0]] += shields if figure[1] == "mayor" else WEIGHTS.get(figure[1], 1)
         best = [seat for seat, strength in might.items() if strength and strength == max(might.values())]
         high = {f[0] for f in there if f[1] not in NO_MEEPLES and "hill" in self.signs(f[2], f[3])}
-        for seat in [seat for seat in best if seat in high] or best:
-            self.scores[seat] += self.worth(area, any(figure[:2] == (seat, "pig") for figure in there))
+        return [seat for seat in best if seat in high] or best
+
+    def applause(self, there):
         for seat, kind, x, y, _ in there:
             if kind == "ringmaster":
                 self.scores[seat] += 2 * sum(self.stage(x + dx, y + dy) for dx, dy in NEAR)
-        self.figures = [figure for figure in self.figures if figure not in there]
-        return None
-
-    def weight(self, figure, area):
-        return WEIGHTS.get(figure[1], 1)
 
     def stage(self, x, y):
         return "circus" in self.signs(x, y) or any(s[0] == "acrobats" for s in self.land.cells.get((x, y), ()))
 
+    def cross(self, x, y):
+        """The tile itself and the unbroken row and column through it."""
+        count = 1
+        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            steps = 1
+            while (x + steps * dx, y + steps * dy) in self.land.cells:
+                steps += 1
+            count += steps - 1
+        return count
+
+    def besieged(self, area):
+        return any("besieged" in self.symbols(spot) for spot in area)
+
+    def servings(self, area):
+        """The completed cities along a farm, besieged ones twice."""
+        return sum(1 + self.besieged(self.land.flood(city)[0]) for city in self.cities_fed(area))
+
     def worth(self, area, pig):
-        points = super().worth(area, pig)
         x, y, number = next(iter(area))
-        if self.land.cells[x, y][number][0] == "cloister" and points == 9:
+        kind = self.land.cells[x, y][number][0]
+        if kind == "field":
+            return self.servings(area) * (4 if pig else 3)
+        if kind == "city" and self.besieged(area):
+            symbols = [symbol for spot in area for symbol in self.symbols(spot)]
+            size = len({spot[:2] for spot in area}) + symbols.count("shield")
+            return 0 if self.land.flood((x, y, number))[1] else size * (2 if "cathedral" in symbols else 1)
+        points = super().worth(area, pig)
+        if kind == "cloister" and points == 9:
             points += 3 * sum("vineyard" in self.signs(x + dx, y + dy) for dx, dy in NEAR)
         return points

@@ -16,8 +16,9 @@ from tests.invariants import carcassonne as invariants
 
 CLOSING = {"E": 6, "H": 3, "I": 3, "A": 4, "U": 5, "V": 5, "W": 3, "X": 2, "L": 3, "J": 3, "B": 2, "F": 2}
 SPECIAL = ("E*", "U*", "T15", "T17", "I15", "I01")
+RARE = {"TileSetAside", "OvertimeBegan", "ChallengeLost"}
 FIRST = ("messages", "inns_cathedrals", "traders_builders", "abbot", "fairy")
-FURTHER = ("wind_roses", "watchtowers", "hills_sheep", "big_top")
+FURTHER = ("wind_roses", "watchtowers", "hills_sheep", "big_top", "besiegers", "shrines", "monasteries", "abbey_mayor")
 EVERYTHING = dict.fromkeys((*FIRST, *FURTHER), True)
 
 
@@ -68,7 +69,7 @@ def test_busy_games_keep_every_promise_and_everything_happens_in_them(figures):
         assert games.is_over(carcassonne, folded)
         assert msgspec.json.decode(msgspec.json.encode(folded), type=carcassonne.State) == folded
     assert set(performed) == set(range(1, 9))
-    assert {kind.__name__ for kind in carcassonne.Event.__args__} - set(happened) <= {"TileSetAside"}
+    assert {kind.__name__ for kind in carcassonne.Event.__args__} - set(happened) <= RARE
 
 
 def check(state):
@@ -79,3 +80,5 @@ def check(state):
     invariants.check_messages(state)
     invariants.check_circus(state)
     invariants.check_flocks(state)
+    invariants.check_abbeys(state)
+    invariants.check_shrines(state)

@@ -17,13 +17,18 @@ BOXES = {
 
 
 FIRST = ("inns_cathedrals", "traders_builders", "abbot", "river")
-MORE = ("wind_roses", "watchtowers", "hills_sheep", "big_top")
+MORE = ("wind_roses", "watchtowers", "hills_sheep", "big_top", "besiegers", "cathars", "shrines", "monasteries")
+MORE = (*MORE, "abbey_mayor")
 FURTHER = {
     "wind roses": {"wind_roses": True},
     "wind roses by the river": {"wind_roses": True, "river": True, "traders_builders": True},
     "watchtowers": {"watchtowers": True, "inns_cathedrals": True},
     "big top": {"big_top": True, "abbot": True},
     "hills": {"hills_sheep": True},
+    "siege": {"besiegers": True, "cathars": True, "traders_builders": True, "inns_cathedrals": True},
+    "shrines": {"shrines": True, "monasteries": True, "abbot": True},
+    "abbey and mayor": {"abbey_mayor": True, "traders_builders": True},
+    "abbeys among shrines and sheep": {"abbey_mayor": True, "shrines": True, "hills_sheep": True, "besiegers": True},
     "all with the first ones": dict.fromkeys((*FIRST, *MORE), True),
 }
 
