@@ -152,7 +152,7 @@ def audit(args: Namespace) -> int:
     receipts = _receipts(args)
     status, found, held = FINE, list[dict[str, Any]](), 0
     for name, log in _logs(args):
-        report, comparisons = audited(name, log), _compared(log, receipts)
+        report, comparisons = audited(log), _compared(log, receipts)
         held += len(comparisons)
         status = WRONG if report.finding or not all(one.agrees for one in comparisons) else status
         if args.json:
@@ -202,18 +202,13 @@ def _logs(args: Namespace) -> Iterator[tuple[str, Export]]:
             yield table, book.whole(table)
 
 
-def audited(name: str, log: Export) -> Report:
+def audited(log: Export) -> Report:
     """The report on a log; one that cannot even be followed is as bad as one that was tampered with."""
     from engine import audit as audits
     from engine import catalogue
-    from engine.refusal import Refused
 
     try:
-        game = catalogue.find(log.game)
-    except Refused as refused:
-        raise Misuse(f"{name}: {refused}") from refused
-    try:
-        return audits.audit(game, log)
+        return audits.audit(catalogue.games().get(log.game), log)
     except Exception as fault:
         sentence = f"The log cannot be followed ({type(fault).__name__}: {fault})."
         return audits.Report(len(log.entries), 0, log.head, audits.Finding(0, "tampering", sentence))
@@ -226,6 +221,7 @@ def _described(log: Export, report: Report, comparisons: tuple[Comparison, ...])
         "sound": report.finding is None and all(one.agrees for one in comparisons),
         "entries": report.entries,
         "replayed": report.replayed,
+        "ruled": report.ruled,
         "head": report.head,
         "finding": report.finding,
         "receipts": comparisons,
@@ -254,7 +250,7 @@ def import_(args: Namespace) -> int:
     for file, log in logs:
         if log.seed is None or not all(link.whole for link in log.entries):
             raise Misuse(f"{file} is not the log of a finished table, so it cannot be checked as a whole.")
-    reports = [(file, audited(file, log)) for file, log in logs]
+    reports = [(file, audited(log)) for file, log in logs]
     tampered = [(file, report) for file, report in reports if report.finding and report.finding.kind == "tampering"]
     for file, report in tampered:
         _say(file, report)
