@@ -36,6 +36,7 @@ class Report(Struct, frozen=True):
     """What an audit found: entries seen, how many of them were open to a full check, and what is wrong.
 
     `proven` counts the entries that are what was sealed; `named` says that the log seals the name of its table.
+    `ruled` says that the rules were there; without them no move can be judged.
     """
 
     entries: int
@@ -44,6 +45,7 @@ class Report(Struct, frozen=True):
     finding: Finding | None = None
     proven: int = 0
     named: bool = True
+    ruled: bool = True
 
 
 class Receipt(Struct, frozen=True):
@@ -66,19 +68,23 @@ class Comparison(Struct, frozen=True):
     sentence: str
 
 
-def audit(game: Game, export: Export, *, running: bool = False) -> Report:
-    """Everything that can be checked about this log with what it discloses.
+def audit(game: Game | None, export: Export, *, running: bool = False) -> Report:
+    """Everything that can be checked about this log with what it discloses; without its game all but the moves.
 
     `running` is for its host, who alone holds the seed of a table that has not ended.
     """
     broken = form.broken(export, running=running)
     finding, replayed = (_tampered(*broken) if broken else None), 0
+    checked = 0
     if finding is None and export.seed is not None:
-        finding, replayed = _replay(game, export, bytes.fromhex(export.seed))
-    proven = replayed if export.seed else sum(link.salt is not None for link in export.entries)
+        seed = bytes.fromhex(export.seed)
+        finding, checked = _replay(game, export, seed) if game else _unsealed(export, seed)
+        replayed = checked if game else 0
+    proven = checked if export.seed else sum(link.salt is not None for link in export.entries)
     finding = _head(export, finding)
+    named = "table" in log.opening(export)
     return Report(
-        len(export.entries), replayed, export.head, finding, 0 if finding else proven, "table" in log.opening(export)
+        len(export.entries), replayed, export.head, finding, 0 if finding else proven, named, game is not None
     )
 
 
@@ -112,6 +118,21 @@ def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, in
         if isinstance(after, Finding):
             return after, number
         tables.append(after)
+    return None, len(export.entries)
+
+
+def _unsealed(export: Export, seed: bytes) -> tuple[Finding | None, int]:
+    """Every entry in turn without the rules: sealed as it stands, and honestly drawn."""
+    nonces, key = dict[int, str](), b""
+    for number, link in enumerate(export.entries):
+        entry = msgspec.convert(link.entry, Entry[dict[str, Any]])
+        if log.digest(seed, number, log.canonical(entry)) != link.digest:
+            return _tampered(number, f"Entry {number} is not the one that was sealed: its digest differs."), number
+        nonces |= {event["seat"]: event["nonce"] for event in entry.events if event["type"] == "table.Sat"}
+        if entry.move == "start" and not key:
+            key = chances.key(seed, (nonces[seat] for seat in sorted(nonces)))
+        if broken := _draws(entry, key):
+            return broken, number
     return None, len(export.entries)
 
 
@@ -224,9 +245,14 @@ def sentences(report: Report) -> Iterator[str]:
         yield "The chain, every digest, every draw, every move and every consequence are as they should be."
     else:
         yield f"The chain of {report.entries} digests is whole, so none was taken out, added or put elsewhere."
-        yield _unproven(report)
+        yield _unproven(report) if report.ruled else _unruled(report)
     if not report.named:
         yield "This log does not seal the name of its table; only a receipt shows which table it is from."
+
+
+def _unruled(report: Report) -> str:
+    checked = f"{report.proven} of {report.entries} entries are what was sealed, with all draws they show."
+    return f"{checked} NOT CHECKED: the moves. The game is not installed here, and only its rules can judge them."
 
 
 def _unproven(report: Report) -> str:

@@ -25,6 +25,10 @@ class NotInstalled(Refused):
     """The game of a table in the book is not here, or not in that edition; its log can still be read."""
 
 
+class BrokenPackage(Refused):
+    """A package that the host allows and that brings no game; said in the terminal, to the host."""
+
+
 @functools.cache
 def games() -> dict[str, Game]:
     """All games by name, in alphabetical order."""
@@ -60,13 +64,13 @@ def _loaded(entry: metadata.EntryPoint) -> Game:
         found = entry.load()
         fits = NAME.fullmatch(entry.name) and found.META.name == entry.name and entry.name not in _own()
     except Exception as error:
-        raise Refused(
+        raise BrokenPackage(
             "The package of the game “{name}” cannot be loaded ({why}); mend it, or take its name out of the settings.",
             name=entry.name,
             why=f"{type(error).__name__}: {error}",
         ) from error
     if not fits:
-        raise Refused(
+        raise BrokenPackage(
             "The package of the game “{name}” has to bring a game of that very name, and one that no other game has.",
             name=entry.name,
         )
@@ -93,6 +97,11 @@ def _not_installed(name: str) -> NotInstalled:
     )
 
 
+def title(name: str) -> str:
+    """What the box says; of a game that is not installed, its name."""
+    return games()[name].META.title if name in games() else name
+
+
 def editions(name: str) -> tuple[Game, ...]:
     """All editions of a game, the first one first."""
     return tuple(find(name, number) for number in range(1, find(name).META.edition + 1))
@@ -103,7 +112,9 @@ def _older(newest: Game, edition: int) -> Game:
     """An edition that new tables no longer begin with: the module `edition_1` in the game's folder, and so on."""
     if not 0 < edition < newest.META.edition:
         raise NotInstalled("There is no edition {edition} of {game} here.", edition=edition, game=newest.META.title)
-    return cast(Game, importlib.import_module(f"{newest.__name__}.edition_{edition}"))
+    name = newest.META.name
+    home = newest.__name__ if name in _packages else f"{own.__name__}.{name}"
+    return cast(Game, importlib.import_module(f"{home}.edition_{edition}"))
 
 
 def folder(name: str) -> Path:

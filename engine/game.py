@@ -16,7 +16,10 @@ GUARD = 1_000
 
 
 class Meta(Struct, frozen=True):
-    """What the box says; `hidden_draws` are the labels of draws out of something that not everybody may see."""
+    """What the box says; `hidden_draws` are the labels of draws out of something that not everybody may see.
+
+    `skips` are verbs that need no words and leave things as they are: a table may make them for a player who is late.
+    """
 
     name: str
     title: str
@@ -30,6 +33,7 @@ class Meta(Struct, frozen=True):
     minutes: int
     about: str
     hidden_draws: tuple[str, ...] = ()
+    skips: tuple[str, ...] = ()
 
 
 class Standing(Struct, frozen=True):
@@ -100,7 +104,7 @@ def begin(game: Game, options: Any, seats: int, chance: Chance) -> Played:
     why = objection(game, options, seats)
     if why:
         raise why
-    return _settle(game, game.State(), game.setup(options, seats, chance), chance)
+    return settle(game, game.State(), game.setup(options, seats, chance), chance)
 
 
 def objection(game: Game, options: Any, seats: int) -> Refused | None:
@@ -118,7 +122,7 @@ def play(game: Game, state: Any, seat: int, move: Move, chance: Chance) -> Playe
     menu = game.menu(state, seat)
     if not menus.allows(menu, move):
         raise _off(menu, move)
-    return _settle(game, state, game.decide(state, seat, move, chance), chance)
+    return settle(game, state, game.decide(state, seat, move, chance), chance)
 
 
 def fold(game: Game, events: Iterable[Any], state: Any = None) -> Any:
@@ -134,7 +138,8 @@ def is_over(game: Game, state: Any) -> bool:
     return all(standing.place is not None for standing in game.standing(state))
 
 
-def _settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Played:
+def settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Played:
+    """These events, and then all that the rules force; with no events a position made by hand comes to rest."""
     events = list(first)
     state = fold(game, events, state)
     for _ in range(GUARD):

@@ -17,7 +17,6 @@ from msgspec import Struct
 from engine.chance import Draw
 
 Event = TypeVar("Event")
-FORMAT = "depesche-log-1"
 GENESIS = bytes(32).hex()
 LARGEST = 2**53 - 1  # up to here every language counts exactly
 

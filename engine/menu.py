@@ -11,7 +11,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -82,8 +82,7 @@ class Subset(Struct, frozen=True, tag="subset"):
 
     def moves(self) -> Iterator[Move]:
         sizes = range(self.least, self.most + 1)
-        chosen = itertools.chain.from_iterable(itertools.combinations(self.items, size) for size in sizes)
-        return (Move(self.verb, args) for args in dict.fromkeys(chosen))
+        return (Move(self.verb, args) for size in sizes for args in _combinations(self.items, size))
 
     def pick(self, below: Callable[[int], int]) -> Move:
         left, taken = list(range(len(self.items))), set[int]()
@@ -118,6 +117,18 @@ class Number(Struct, frozen=True, tag="number"):
 
     def hint(self) -> str:
         return f"{self.verb} {self.least}-{self.most}"
+
+
+def _combinations(items: tuple[str, ...], size: int) -> Iterator[tuple[str, ...]]:
+    """What can be chosen of these, one choice at a time; equal items are told apart by nobody, so each choice once."""
+    if size == 0:
+        yield ()
+        return
+    tried = set[str]()
+    for place, item in enumerate(items[: len(items) - size + 1]):
+        if item not in tried:
+            tried.add(item)
+            yield from ((item, *rest) for rest in _combinations(items[place + 1 :], size - 1))
 
 
 Entry = Choice | Subset | Number
@@ -194,13 +205,6 @@ def from_text(menu: Menu, text: str, word: Word = lambda token: (token,)) -> Mov
             following=_listed(narrowed.following),
         )
     return narrowed.move
-
-
-def from_form(menu: Menu, form: Mapping[str, Sequence[str]]) -> Move:
-    """The move a page's form means: `move` as text, or a `verb` with its `arg`s."""
-    for text in form.get("move", ()):
-        return from_text(menu, text)
-    return from_text(menu, " ".join((*form.get("verb", ()), *form.get("arg", ()))))
 
 
 def narrow(menu: Menu, said: Sequence[str], word: Word = lambda token: (token,)) -> Narrowed:

@@ -22,7 +22,6 @@ from workers import bots
 
 KEPT = 60 * DAY  # so long the words of a mail
 SWEPT = 100
-SKIPS = ("pass", "skip", "stop", "decline")
 log = structlog.get_logger()
 
 
@@ -115,7 +114,8 @@ def consequence(here: House, look: Snapshot, seat: int) -> Move:
         case "resign":
             return Move("miss", (str(seat), "resign"))
     menu = tables.menu(look.game, look.table, seat)
-    harmless = [Move(verb) for verb in SKIPS if menus.allows(menu, Move(verb))] if look.clock.late == "skip" else []
+    skips = map(Move, look.game.META.skips if look.clock.late == "skip" else ())
+    harmless = [move for move in skips if menus.allows(menu, move)]
     move = harmless[0] if harmless else bots.choose(here, look.game, look.table.state, seat)
     return Move("expire", (str(seat), move.verb, *move.args))
 

@@ -9,13 +9,11 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import Connection, Select, case, func, select
 
-from engine import catalogue
-from engine.record import Ended
+from engine import log
 from service.house import House
 from service.store import book
 from service.store.schema import seats, tables
 from service.tables import access
-from service.tables.positions import entries
 
 PAGE = 20
 UNRANKED = 100  # so many games from before places were noted are looked through at a time
@@ -143,6 +141,6 @@ def _rank(house: House, person: int) -> None:
         rows = connection.execute(wanted.limit(UNRANKED)).all()
     for row in rows:
         with house.store.writing() as connection:
-            (last,) = entries(connection, catalogue.find(row.game, row.edition), row.id, row.length - 1, row.length)
-            places = next(event.places for event in last.events if isinstance(event, Ended))
-            book.rank(connection, row.id, places)
+            (last,) = book.entries_of(connection, row.id, row.length - 1, row.length)
+            ended = next(event for event in log.plain(last.body)["events"] if event["type"] == "table.Ended")
+            book.rank(connection, row.id, tuple(ended["places"]))

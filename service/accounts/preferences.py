@@ -64,9 +64,10 @@ def seated(house: House, one: Recipient, table: str) -> TableOfRecipient | None:
     own = [seat for seat in rows if seat.person == one.id]
     if row is None or not own:
         return None
-    game = catalogue.find(row.game).META
     names = tuple(seat.name for seat in rows if seat.name and seat.person != one.id)
-    return TableOfRecipient(table, game.name, game.title, names, letter_settings.read_otherwise(own[0].wishes))
+    return TableOfRecipient(
+        table, row.game, catalogue.title(row.game), names, letter_settings.read_otherwise(own[0].wishes)
+    )
 
 
 def keep(house: House, one: Recipient, wished: LetterSettings, calendar: Calendar, language: str) -> None:

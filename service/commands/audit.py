@@ -61,6 +61,7 @@ class Outcome(Struct, frozen=True):
     head: str = ""
     finding: Any = None
     receipts: tuple[Any, ...] = ()
+    ruled: bool = True
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
@@ -230,7 +231,8 @@ def judged(name: str, read: Callable[[], Export], receipts: tuple[Receipt, ...],
 
     try:
         log = read()
-        game = catalogue.find(log.game, engine_log.edition(log))
+        known = log.game in catalogue.games()  # without its rules all but the moves is audited
+        game = catalogue.find(log.game, engine_log.edition(log)) if known else None
     except (Misuse, Refused) as refused:
         return Outcome(name, "unusable", (str(refused),))
     except Exception as fault:
@@ -250,4 +252,6 @@ def _outcome(name: str, log: Export, report: Report, compared: tuple[Comparison,
     verdict = report.finding.kind if report.finding else "sound" if agreed else "contradicted"
     lines = (*audits.sentences(report), *(one.sentence for one in compared))
     sealed = (report.entries, report.replayed, report.proven, report.head)
-    return Outcome(name, verdict, lines, log.table, log.game, verdict == "sound", *sealed, report.finding, compared)
+    return Outcome(
+        name, verdict, lines, log.table, log.game, verdict == "sound", *sealed, report.finding, compared, report.ruled
+    )

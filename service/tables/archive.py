@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 from sqlalchemy import Connection, insert, select
 
@@ -25,7 +26,7 @@ LATEST = 253_402_300_799  # the last second of the year 9999
 
 def export(connection: Connection, row: Found, seat: int | None = None) -> log.Export:
     """The log of a table: whole with its seed after the end, before that as this seat may know it."""
-    game = catalogue.find(row.game, row.edition)
+    game = catalogue.games().get(row.game) and catalogue.find(row.game, row.edition)
     over = row.phase == "over"
     rows = book.entries_of(connection, row.id)
     return log.Export(
@@ -47,11 +48,21 @@ def export_for(house: House, place: Place) -> Export:
         return export(connection, row, place.seat)
 
 
-def _link(game: Game, row: Found, stored: Found, seat: int | None) -> log.Link:
+def _link(game: Game | None, row: Found, stored: Found, seat: int | None) -> log.Link:
     if row.phase == "over":
         return log.Link(stored.digest, True, log.plain(stored.body))
+    if game is None:
+        return _without_rules(row, stored)
     entry = record.decoder(game).decode(stored.body)
     return log.known(row.seed, entry, engine_table.redact(game, entry, seat), stored.digest)
+
+
+def _without_rules(row: Found, stored: Found) -> log.Link:
+    """An entry of a game that is not installed: nobody here knows what it hides, so only the table's part is told."""
+    entry = msgspec.json.decode(stored.body, type=log.Entry[dict[str, Any]])
+    events = tuple(event for event in entry.events if event["type"].startswith("table."))
+    told = entry if events == entry.events else replace(entry, move=None, draws=(), events=events)
+    return log.known(row.seed, entry, told, stored.digest)
 
 
 def refuse(brought: Export) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, exists, select, update
 
+from engine import catalogue
 from engine.refusal import Refused
 from service.store.schema import seats, tables
 
@@ -32,7 +33,8 @@ def table_of(connection: Connection, token: str) -> str | None:
 
 def hung(connection: Connection, page: int) -> tuple[list[str], bool]:
     """The tables on one page of the gallery, those that ended last first, and whether there are more."""
-    newest = select(tables.c.id).where(_released()).order_by(tables.c.ended_at.desc(), tables.c.id)
+    drawable = tables.c.game.in_(catalogue.games())
+    newest = select(tables.c.id).where(_released() & drawable).order_by(tables.c.ended_at.desc(), tables.c.id)
     found = connection.execute(newest.offset(page * PAGE).limit(PAGE + 1)).scalars().all()
     return list(found[:PAGE]), len(found) > PAGE
 

@@ -7,7 +7,9 @@ from typing import Any
 from msgspec import Struct
 
 from engine import catalogue, log
+from engine import table as engine_table
 from engine.game import Game
+from engine.menu import Menu
 from engine.record import Table
 from service import timing
 from service.house import House
@@ -41,6 +43,13 @@ def look(house: House, table: str) -> Snapshot:
         names = tuple(seat.name for seat in sitting)
         position = positions.current(house.caches, connection, row)
         return Snapshot(row, sitting, catalogue.find(row.game, row.edition), position, names)
+
+
+def menu(look: Snapshot, seat: int | None) -> Menu:
+    """What this seat may do in the game: nothing for a spectator, or for a player who has left."""
+    if seat is None or look.table.phase != "playing" or look.table.seats[seat].status == "resigned":
+        return ()
+    return engine_table.menu(look.game, look.table, seat)
 
 
 def past(house: House, look: Snapshot, seq: int) -> Table:

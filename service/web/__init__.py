@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import structlog
-from flask import Flask, Response, request
+from flask import Flask, Response, request, url_for
 from flask_limiter import Limiter
 from flask_limiter.util import get_remote_address
 from flask_wtf.csrf import CSRFError, CSRFProtect
@@ -17,6 +17,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, ValidationError
 
+from engine.catalogue import NotInstalled
 from engine.refusal import Refused
 from service.house import House
 from service.links import hashed
@@ -173,7 +174,13 @@ def _failed(error: Exception) -> Any:
     if for_program:
         refusal = Refusal(say(language(), said), error.rule if isinstance(error, Refused) else "")
         return msgspec.json.encode(refusal), status, _told(error)
-    return problem(said, status)
+    return problem(said, status, _log(error))
+
+
+def _log(error: Exception) -> str:
+    """Where the log of this table can be had although its game is not here; else nowhere."""
+    link = (request.view_args or {}).get("link")
+    return url_for("replay.log", link=link) if link and isinstance(error, NotInstalled) else ""
 
 
 def _told(error: Exception) -> dict[str, str]:

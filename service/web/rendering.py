@@ -44,9 +44,9 @@ def page(template: str, status: int = 200, **words: Any) -> Response:
     return response
 
 
-def problem(spoken: Spoken, status: int) -> Response:
-    """A page that says in one sentence what is wrong and what to do."""
-    return page("problem.html", status, spoken=spoken, code=status)
+def problem(spoken: Spoken, status: int, log: str = "") -> Response:
+    """A page that says in one sentence what is wrong and what to do, with the way to a log that can still be had."""
+    return page("problem.html", status, spoken=spoken, code=status, log=log)
 
 
 def whole(text: str) -> int:

@@ -11,7 +11,9 @@ from service.tables import access, gallery, talk
 from service.tables import seat_settings as settled
 from service.tables.access import Place
 from service.tables.snapshots import Snapshot
-from service.web.rendering import house
+from service.text.drawing import players
+from service.text.languages import in_game
+from service.web.rendering import house, language
 
 aside = Blueprint("aside", __name__, url_prefix="/t/<link>")
 
@@ -49,6 +51,18 @@ def released(link: str) -> Reply:
     """Show the finished game in the gallery, or not any more."""
     settled.release(house(), access.find(house(), link), _wanted())
     return _back(link, "released")
+
+
+def heading(place: Place, look: Snapshot) -> dict[str, Any]:
+    """What every page of a table begins with: the game, the players, and which seat is looking."""
+    return {
+        "link": place.link,
+        "me": place.seat,
+        "meta": look.game.META,
+        "title": in_game(language(), look.game.META.name, look.game.META.title),
+        "players": players(look.names),
+        "phase": look.table.phase,
+    }
 
 
 def around(place: Place, look: Snapshot) -> dict[str, Any]:

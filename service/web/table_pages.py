@@ -24,13 +24,12 @@ from service.tables.access import Place
 from service.tables.snapshots import Snapshot
 from service.text import board_cache, chronicle
 from service.text.drawing import Scene, Voice, players, stage
-from service.text.languages import in_game
 from service.timing import Calendar
 from service.web import menu_forms
 from service.web.account_pages import visitor
 from service.web.joining_pages import waiting
 from service.web.rendering import house, language, page
-from service.web.seat_pages import around, spoken
+from service.web.seat_pages import around, heading, spoken
 
 table = Blueprint("table", __name__, url_prefix="/t/<link>")
 LATEST = 40
@@ -45,7 +44,7 @@ def show(link: str) -> Response:
     common = {**_common(place, look), **around(place, look), "said": _said(place, look)}
     if look.table.phase != "playing" and look.table.phase != "over":
         return page("gathering.html", **common, nonce=secrets.token_hex(4))
-    menu = _menu(place, look)
+    menu = snapshots.menu(look, place.seat)
     scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
     board = board_cache.staged(house().caches.stages, (place.table, look.row.length), scene, voice)
     entries, since = _latest(place, look)
@@ -132,14 +131,9 @@ def sit(link: str) -> Reply:
 
 def _common(place: Place, look: Snapshot) -> dict[str, Any]:
     return {
-        "link": place.link,
-        "me": place.seat,
-        "meta": look.game.META,
-        "title": in_game(language(), look.game.META.name, look.game.META.title),
+        **heading(place, look),
         "row": look.row,
-        "phase": look.table.phase,
         "seats": look.seats,
-        "players": players(look.names),
         "options": look.table.options,
         "clock": look.clock,
         "now": house().now(),
@@ -147,13 +141,6 @@ def _common(place: Place, look: Snapshot) -> dict[str, Any]:
         "watch": url_for("table.show", link=house().links.watch(look.row.id)) if look.row.watched else "",
         **waiting(place, look),
     }
-
-
-def _menu(place: Place, look: Snapshot) -> Menu:
-    """What this reader may do in the game; who has given the seat up, nothing more."""
-    if place.seat is None or look.table.seats[place.seat].status == "resigned":
-        return ()
-    return tables.menu(look.game, look.table, place.seat)
 
 
 def _own_time(place: Place, look: Snapshot) -> dict[str, Any]:

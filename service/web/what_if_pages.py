@@ -18,9 +18,9 @@ from service.tables import access, snapshots
 from service.tables.access import Place, Unknown
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Scene, Voice, board_text, players, stage
-from service.text.languages import in_game
 from service.web import menu_forms
 from service.web.rendering import house, language, page
+from service.web.seat_pages import heading
 
 whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
 
@@ -42,7 +42,7 @@ def every(link: str) -> Response:
     look = snapshots.look(house(), place.table)
     own, last = branches.of(house(), place), look.row.length - 1
     at = min(_whole(request.args.get("at", ""), last), last)
-    return page("branches.html", **_common(place, look), branches=own, at=at, last=last)
+    return page("branches.html", **heading(place, look), branches=own, at=at, last=last)
 
 
 @whatif.post("")
@@ -148,7 +148,7 @@ def _page(place: Place, number: int, error: Refused | None = None, status: int =
     return page(
         "whatif.html",
         status,
-        **_common(place, look),
+        **heading(place, look),
         **_drawn(scene, voice, say),
         error=error,
         branch=branch,
@@ -170,17 +170,6 @@ def _actor(waiting: list[int], me: int) -> int:
     """The seat that the page plays for: as chosen, else one's own, else the one to move."""
     chosen = _whole(request.values.get("as", ""), me)
     return chosen if chosen in waiting else me if me in waiting or not waiting else waiting[0]
-
-
-def _common(place: Place, look: Snapshot) -> dict[str, Any]:
-    return {
-        "link": place.link,
-        "me": place.seat,
-        "meta": look.game.META,
-        "title": in_game(language(), look.game.META.name, look.game.META.title),
-        "players": players(look.names),
-        "phase": look.table.phase,
-    }
 
 
 def _drawn(scene: Scene, voice: Voice, say: list[str]) -> dict[str, Any]:

@@ -211,12 +211,17 @@ def test_narrowing_says_how_far_it_came():
         menu.narrow((), ("move",))
 
 
-def test_a_form_is_read_as_text_or_as_verb_and_arguments():
-    assert menu.from_form(MENU, {"move": ["travel Omsk"]}) == Move("travel", ("Omsk",))
-    assert menu.from_form(MENU, {"verb": ["keep"], "arg": ["9", "3"]}) == Move("keep", ("3", "9"))
-    for form in ({}, {"verb": ["fly"]}, {"verb": [], "arg": ["9"]}, {"move": [""]}):
-        with pytest.raises(Refused):
-            menu.from_form(MENU, form)
+def test_a_large_subset_gives_its_first_moves_at_once():
+    half = Subset("keep", tuple(map(str, range(40))), least=20, most=20)
+    first = list(itertools.islice(half.moves(), 3))
+    assert [move.args[-1] for move in first] == ["19", "20", "21"]
+
+
+@pytest.mark.parametrize("items", ["aab", "aba", "abcb", "aaaa", ""])
+def test_a_subset_gives_each_choice_once_in_the_order_of_its_items(items):
+    few = Subset("keep", tuple(items), least=0, most=3)
+    expected = dict.fromkeys(args for size in range(4) for args in itertools.combinations(items, size))
+    assert [move.args for move in few.moves()] == list(expected)
 
 
 @pytest.mark.parametrize(

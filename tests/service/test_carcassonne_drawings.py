@@ -105,7 +105,11 @@ def test_everything_that_happens_is_told_in_one_sentence(moments):
     assert {name for name, sentences in told.items() if sentences == {""}} == SILENT
     for name in told.keys() - SILENT:
         assert all(sentence(text) for text in told[name] - {""}), name
-    assert {kind.__name__ for kind in carcassonne.Event.__args__} - set(told) <= RARE | {"SecondTileDeclined", "Stayed", "Escaped"}
+    assert {kind.__name__ for kind in carcassonne.Event.__args__} - set(told) <= RARE | {
+        "SecondTileDeclined",
+        "Stayed",
+        "Escaped",
+    }
 
 
 def test_every_token_and_verb_has_words_and_every_position_a_description(moments):

@@ -13,12 +13,11 @@ from service.store.schema import talk as talk_table
 from service.tables import snapshots, talk
 from service.tables.access import Place
 from service.tables.opening import Opened
+from service.timing import HOUR
 from tests import houses
 from tests.service.test_pages import Hall, Visitor
 from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
-
-HOUR = 3_600
 
 
 def say(visitor: Visitor, link: str, text: str) -> str:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import Row, select, update
 
 from engine import menu as menus
@@ -106,6 +107,7 @@ def test_where_passing_is_possible_the_move_is_skipped(any_house: House, monkeyp
     mover, _ = houses.on_turn(any_house, places)
     menu = kaiser.menu
     monkeypatch.setattr(kaiser, "menu", lambda *position: menu(*position) + menus.bare("pass"))
+    monkeypatch.setattr(kaiser, "META", replace(kaiser.META, skips=("pass",)))
     assert mover.seat is not None
     move = ticking.consequence(any_house, snapshots.look(any_house, mover.table), mover.seat)
     assert str(move) == f"expire {mover.seat} pass"

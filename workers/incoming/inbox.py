@@ -24,6 +24,7 @@ from service.people import register
 from service.store.schema import mails, seats
 from service.tables import access
 from service.tables.access import Place
+from service.timing import HOUR
 from workers.incoming import bounce_reports, reply_text, sender_checks
 from workers.incoming.sender_checks import Ignored
 
@@ -33,7 +34,6 @@ LARGEST = 4 * 1024 * 1024
 LARGEST_HEARD = 32 * 1024 * 1024  # more than that the mail server is not even let say
 READ = 512 * 1024  # pictures come after the text
 LONGEST_HEADER = 4_000
-HOUR = 3_600
 TO = re.compile(r"play\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9a-z]{1,60})@", re.IGNORECASE)
 MESSAGE_ID = re.compile(r"<[!-;=?-~]{1,240}>")
 ANSWERED = re.compile(r"<([0-9a-z]+)\.([0-9]{1,9})\.([0-9]{1,3})\.(?:turn|reminder|accepted\.\d+|refused\.\d+)@")

@@ -99,7 +99,6 @@ def told(move: Move, number: int | None) -> Said:
     return Said()
 
 
-NOTED = Said("Noted as number {number}. As soon as it is possible in your turn, this is done: {move}")
 LETTERS: dict[Mode, Said] = {
     "turn": Said("From now on you get a letter from this table for every turn of yours."),
     "digest": Said("From now on the turns of this table come in the one letter of your day."),

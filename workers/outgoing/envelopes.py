@@ -14,8 +14,8 @@ from typing import Any
 import css_inline
 from msgspec import Struct
 
+from service import receipts
 from service.house import House
-from workers.incoming import sender_checks
 from workers.outgoing import letter_kinds
 
 FEEDBACK = "depesche"
@@ -102,7 +102,7 @@ def message(here: House, order: LetterOrder, paper: LetterContent) -> EmailMessa
     if paper.follows:
         made["In-Reply-To"] = paper.follows[-1]
         made["References"] = " ".join(paper.follows)
-    made[sender_checks.MARK] = order.table or "person"
+    made[receipts.MARK] = order.table or "person"
     made["Auto-Submitted"] = "auto-generated"
     _stoppable(here, order, paper, made)
     made.set_content(paper.text)

@@ -31,7 +31,7 @@ INSTEAD = 2
 EACH = 2
 DARK = 5
 SMALLEST = {1: "road", 2: "city", 3: "cloister"}
-ONE_MORE, SHIELDS, KNIGHTS, FARMERS, TAKE_BACK = 4, 5, 6, 7, 8
+ONE_MORE, SHIELDS, FARMERS, TAKE_BACK = 4, 5, 7, 8
 
 
 class Pile(Struct, frozen=True, gc=False):

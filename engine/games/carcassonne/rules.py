@@ -52,6 +52,7 @@ META = Meta(
     minutes=60,
     about="Lay the land tile by tile, and send your meeples out as robbers, knights, monks and farmers. With two "
     "scoring figures each, and messages for whoever stops on a dark space.",
+    skips=("pass",),
 )
 
 PASS = Choice("pass", rule="2.6")

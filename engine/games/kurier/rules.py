@@ -55,6 +55,7 @@ META = Meta(
     about="Bring your dispatch from inn to inn to the palace of the tsar. Two of three guests travel on, whoever they "
     "belong to; the third is left behind, and the guard wants roubles.",
     hidden_draws=("rouble", "robbed rouble"),
+    skips=("stop", "decline"),
 )
 
 

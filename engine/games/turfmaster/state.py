@@ -43,6 +43,7 @@ META = Meta(
     minutes=120,
     about="Three horse races on cards and dice. Whoever leads is handicapped, so keep your best cards, and your place "
     "by the rails, for the finish; in the Grand National there are hedges to jump as well.",
+    skips=("pass",),
 )
 
 

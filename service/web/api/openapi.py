@@ -21,7 +21,6 @@ from service.web.api.operations import JSON, Operation
 
 PLACEHOLDER = re.compile(r"<(?:(\w+)(?:\(max=(\d+)\))?:)?(\w+)>")
 PLAINER = (
-    (re.compile(r"engine\.games\.(\w+)\.\w+\.(\w+)"), r"\1.\2"),
     (re.compile(r"engine\.record\.(\w+)"), r"table.\1"),
     (re.compile(r"service(?:\.\w+)*\.(\w+)"), r"\1"),
 )
@@ -119,8 +118,12 @@ def _kinds(operation: Operation) -> Iterator[Any]:
 def _renamed(found: Any) -> Any:
     """Types of one name are told apart by the game or the table they belong to, not by where they stand in the code."""
     text = msgspec.json.encode(found).decode()
-    for name, plainer in PLAINER:
-        text = name.sub(plainer, text)
+    games = {
+        re.compile(rf"\b{re.escape(game.__name__)}(?:\.\w+)*\.(\w+)"): rf"{name}.\1"
+        for name, game in catalogue.games().items()
+    }
+    for pattern, plainer in (*games.items(), *PLAINER):
+        text = pattern.sub(plainer, text)
     return msgspec.json.decode(text)
 
 
@@ -204,7 +207,7 @@ def _refusals(operation: Operation) -> Iterator[tuple[int, Any]]:
 @functools.cache
 def _example(kind: str) -> dict[str, Any]:
     """What a program might send: a real opening, and a move that some table really had on its menu."""
-    game = next(iter(catalogue.games().values()))
+    game = next(game for game in catalogue.games().values() if 2 in game.META.seats)
     sample = samples.started(game, 2, b"an example")
     seat = next(samples.played(sample, Random(1)))  # noqa: S311 - an example, not dice
     move = next(move for one in (seat, 0, 1) for move in menus.moves(tables.menu(game, sample.table, one)))

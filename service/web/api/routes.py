@@ -159,7 +159,7 @@ def menu(link: str, asked: Words) -> Choices:
     """What this seat may do now, and with `said` how the words of a move go on."""
     place = access.find(house(), link)
     look = snapshots.look(house(), place.table)
-    found = _menu(place, look)
+    found = snapshots.menu(look, place.seat)
     return Choices(
         length=look.row.length,
         count=menus.count(found),
@@ -267,13 +267,6 @@ def _tag(place: Place, look: Snapshot, besides: tuple[Any, ...]) -> str:
     return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:32]
 
 
-def _menu(place: Place, look: Snapshot) -> Menu:
-    """What this seat may do in the game; nothing after it was given up."""
-    if place.seat is None or look.table.phase != "playing" or look.table.seats[place.seat].status == "resigned":
-        return ()
-    return tables.menu(look.game, look.table, place.seat)
-
-
 def _listed(menu: Menu) -> tuple[str, ...]:
     return tuple(map(str, menus.moves(menu))) if menus.count(menu) <= LISTED else ()
 
@@ -300,7 +293,7 @@ def _verdict(link: str, submission: int) -> Answer:
 
 def _seen(place: Place, look: Snapshot) -> Seen:
     begun = look.table.phase in ("playing", "over")
-    menu = _menu(place, look)
+    menu = snapshots.menu(look, place.seat)
     return Seen(
         table=place.table,
         game=look.row.game,
