@@ -201,12 +201,11 @@ def judge(connection: Connection, submission: int, verdict: Verdict) -> None:
     connection.execute(JUDGE, {"one": submission, **said})
 
 
-def insert_new(connection: Connection, into: Table, row: Mapping[str, Any]) -> int | None:
-    """The number of a new row; None where there is one like it, which no database's log then tells in its words."""
+def insert_new(connection: Connection, into: Table, row: Mapping[str, Any]) -> Any:
+    """The key of a new row; None where there is one like it, which no database's log then tells in its words."""
     insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[connection.dialect.name]
-    made = insert_into(into).on_conflict_do_nothing().returning(into.c.id)
-    number = connection.execute(made, row).scalar_one_or_none()
-    return None if number is None else int(number)
+    made = insert_into(into).on_conflict_do_nothing().returning(*into.primary_key)
+    return connection.execute(made, row).scalar_one_or_none()
 
 
 def owe(connection: Connection, table: str, seq: int, letter: Owed, why: Said = NOTHING) -> None:

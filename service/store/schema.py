@@ -20,6 +20,8 @@ from sqlalchemy import (
 metadata = MetaData()
 row_number = BigInteger().with_variant(Integer, "sqlite")
 
+house = Table("house", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
+
 people = Table(
     "people",
     metadata,

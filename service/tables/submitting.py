@@ -58,7 +58,7 @@ def _insert(house: House, row: dict[str, Any]) -> int:
             row["key"] += f"/{_refused(connection, row)}"
         made = book.insert_new(connection, submissions, row)
         if made is not None:
-            return made
+            return int(made)
         same = select(submissions.c.id).where(_own(row), submissions.c.key == row["key"])
         return int(connection.execute(same).scalar_one())
 
