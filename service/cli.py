@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.refusal import Refused
-from service.commands import audit, bench, doctor, games, logs, playout, replay, run, scenario
+from service.commands import audit, bench, doctor, games, logs, playout, replay, run, scenario, troubles
 from service.commands.terminal import FINE, MISUSED, Misuse, Parser, complain
 
 # In the order of the help page; a further module with `add(subparsers)` is plugged in here.
@@ -70,6 +70,14 @@ def _run(argv: Sequence[str] | None) -> int:
         return int(left.code or FINE)
     except (Misuse, Refused) as refused:
         complain(str(refused))
+        return MISUSED
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        sentence = troubles.sentence(error)
+        if sentence is None:
+            raise
+        complain(sentence)
         return MISUSED
     root.print_help(sys.stderr)
     return MISUSED

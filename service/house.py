@@ -13,7 +13,7 @@ from service.bells import Bells
 from service.links import Links
 from service.lru import Caches
 from service.settings import EMBEDDED, Settings, keep_secret
-from service.store import Store
+from service.store import Store, identity
 
 Now = Callable[[], int]
 
@@ -39,6 +39,11 @@ class House:
         self.secret = keep_secret(settings)
         self.links = Links(self.secret)
         self.caches = Caches()
+
+    def open(self) -> None:
+        """Bring the database to today's shape; one whose links another secret made is refused."""
+        self.store.migrate()
+        identity.recognise(self.store, self.links)
 
     def close(self) -> None:
         self.store.close()

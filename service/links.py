@@ -53,6 +53,11 @@ class Links:
         """The local part that a mail server sends a letter back to when it cannot deliver it."""
         return f"bounce+{letter}.{self._token(f'bounce/{letter}')[:16]}"
 
+    @property
+    def fingerprint(self) -> str:
+        """What tells this house's secret from another, and nothing of it."""
+        return self._token("fingerprint")
+
     def _token(self, purpose: str) -> str:
         made = hmac.digest(self._secret, purpose.encode(), "sha256")[:20]
         return base64.b32encode(made).decode().lower()

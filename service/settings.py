@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from email.utils import parseaddr
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +23,15 @@ from engine.refusal import Refused
 DAY = 86_400
 EMBEDDED = "embedded"
 SENDER = re.compile(r"[!-;=?A-~]{1,64}@[A-Za-z0-9.-]{1,200}")
+SHORTEST_SECRET = 16
+PREFIX = "DEPESCHE_"
+OTHERS = ("DEPESCHE_NO_SKIPS",)  # not ours, but that of our tests
+SCHEMES = (
+    ("smtp", ("smtp", "smtps", "smtp+tls"), "smtp+tls://user:password@mail.example.org:587"),
+    ("redis", ("redis", "rediss", "unix"), "redis://cache/0"),
+    ("address", ("http", "https"), "https://games.example.org"),
+    ("database", ("sqlite", "postgresql", "postgresql+psycopg"), "postgresql+psycopg://depesche@db/depesche"),
+)
 
 
 class Settings(Struct, frozen=True):
@@ -89,17 +100,69 @@ class Settings(Struct, frozen=True):
 
 def read(environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings this environment asks for."""
+    _refuse_unknown(environment)
     chosen: dict[str, Any] = {}
     for name, default in _defaults().items():
-        text = environment.get(f"DEPESCHE_{name.upper()}")
-        if text is not None:
+        text = environment.get(f"{PREFIX}{name.upper()}")
+        if text and text.strip():
             chosen[name] = _value(name, text, default)
     found = Settings(**chosen)
-    if not SENDER.fullmatch(found.sender_address):
+    return checked(found if "address" in chosen else replace(found, address=_visited_at(found)))
+
+
+def _refuse_unknown(names: Iterable[str]) -> None:
+    """A mistyped name would be no setting at all, and the house another than its host meant."""
+    known = [f"{PREFIX}{name.upper()}" for name in Settings.__struct_fields__]
+    for name in sorted(names):
+        if name.startswith(PREFIX) and name not in (*known, *OTHERS):
+            meant = difflib.get_close_matches(name, known, 1, 0.6)
+            raise Refused(
+                "There is no setting {name}. {hint}",
+                name=name,
+                hint=f"Did you mean {meant[0]}?" if meant else "README.md says which there are.",
+            )
+
+
+def checked(settings: Settings) -> Settings:
+    """The same settings, refused in a sentence where no house could be run with them."""
+    _refuse_beyond("port", settings.port, 1, 65_535)
+    for name, schemes, example in SCHEMES:
+        _refuse_scheme(name, getattr(settings, name), schemes, example)
+    for name in ("pace", "vacation", "lease", "gather", "thinking", "patience", "proxies"):
+        _refuse_beyond(name, getattr(settings, name), 0)
+    for name in ("moves_per_minute", "opens_per_hour", "invitations_per_day", "answers_per_hour", "lease"):
+        _refuse_beyond(name, getattr(settings, name), 1)
+    _refuse_beyond("reminder", settings.reminder, 0, 1)
+    if not SENDER.fullmatch(settings.sender_address):
         raise Refused(
-            "DEPESCHE_SENDER has to be an address such as depesche@example.org, not “{text}”.", text=found.sender
+            "DEPESCHE_SENDER has to be an address such as depesche@example.org, not “{text}”.", text=settings.sender
         )
-    return found if "address" in chosen else replace(found, address=_visited_at(found))
+    return settings
+
+
+def _refuse_scheme(name: str, text: str, schemes: tuple[str, ...], example: str) -> None:
+    """An address that begins otherwise would be read as something it does not say, in the worst case unencrypted."""
+    if text in ("", EMBEDDED):
+        return
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # a port that is no number raises here
+        good = parts.scheme in schemes and bool(parts.hostname or parts.path)
+    except ValueError:
+        good = False
+    if not good:
+        raise Refused("DEPESCHE_{name} has to be an address like {example}.", name=name.upper(), example=example)
+
+
+def _refuse_beyond(name: str, number: float, least: int, most: int = 10**9) -> None:
+    if not least <= number <= most:  # not a number is no number either
+        raise Refused(
+            "DEPESCHE_{name} has to be a number from {least} to {most}, not {number}.",
+            name=name.upper(),
+            least=least,
+            most=most,
+            number=number,
+        )
 
 
 def _visited_at(settings: Settings) -> str:
@@ -142,12 +205,24 @@ def _switch(name: str, text: str) -> bool:
 def keep_secret(settings: Settings) -> str:
     """The key that links are made with: as set, or made once and kept in the house's folder."""
     if settings.secret:
-        return settings.secret
+        return _long_enough(settings.secret, "DEPESCHE_SECRET")
     path = settings.folder / "secret"
     if not path.exists():
         settings.folder.mkdir(parents=True, exist_ok=True)
         _put(path, secrets.token_hex(32))
-    return path.read_text("ascii").strip()
+    return _long_enough(path.read_bytes().decode("ascii", "ignore").strip(), str(path))
+
+
+def _long_enough(secret: str, where: str) -> str:
+    """A secret that nobody guesses: with an empty one, anybody could work out the link of every seat."""
+    if len(secret) < SHORTEST_SECRET:
+        raise Refused(
+            "The secret in {where} has to have at least {least} characters, for every link is made with it; "
+            "put the one back that the house had, or, in a new house, remove it and start again.",
+            where=where,
+            least=SHORTEST_SECRET,
+        )
+    return secret
 
 
 def _put(path: Path, secret: str) -> None:

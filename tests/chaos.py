@@ -21,6 +21,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from redis import Redis
 
+from service.links import hashed
+
 ROOT = Path(__file__).parents[1]
 PATIENCE = 60.0  # seconds in which a service that nobody disturbs any more has to be well again
 NAMES = ("Anna", "Berta", "Clara", "Dora")
@@ -237,7 +239,7 @@ class Crowd:
 
     def _sit_and_play(self, table: str, link: str, seat: int) -> None:
         try:
-            self._submit(table, link, seat, "sit", {"nonce": f"word{seat}"}, f"sit/{link}")
+            self._submit(table, link, seat, "sit", {"nonce": f"word{seat}"}, f"{hashed(link)}/0")
             while not self._over.is_set():
                 seen = self.ask("GET", f"/t/{link}").body
                 if seen["phase"] == "over":

@@ -77,7 +77,7 @@ def founded(chosen: Settings, now: Callable[[], int], redis: Any = None) -> Hous
     made = copied(chosen.database_url)
     here = House(chosen, now, redis or fakeredis.FakeRedis(server=fakeredis.FakeServer()))
     if not made:
-        here.store.migrate()
+        here.open()
     return here
 
 

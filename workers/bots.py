@@ -44,19 +44,22 @@ def waiting(here: House) -> list[tuple[str, int]]:
 
 
 def _move(here: House, place: Place) -> None:
-    """Hand in a move for this seat, once for each position."""
+    """Hand in a move for this seat, once for each position, and again where it was refused."""
     look = snapshots.look(here, place.table)
     assert place.seat is not None
-    key = f"bot/{look.table.length}"
-    if tables.menu(look.game, look.table, place.seat) and not _handed_in(here, place, key):
+    if tables.menu(look.game, look.table, place.seat) and _may_try(here, place, look.table.length):
         chosen = choose(here, look.game, look.table.state, place.seat)
-        submitting.submit(here, place, str(chosen), key)
+        submitting.submit(here, place, str(chosen), str(look.table.length), source="bot")
 
 
-def _handed_in(here: House, place: Place, key: str) -> bool:
-    wanted = select(submissions.c.id).where(submissions.c.key == f"{place.table}/{place.seat}/{key}")
+def _may_try(here: House, place: Place, length: int) -> bool:
+    """Whether no move of the bot waits here; after a refusal it rests twice as long each time, up to an hour."""
+    own = (submissions.c.table == place.table, submissions.c.seat == place.seat, submissions.c.source == "bot")
+    tried = select(submissions.c.accepted, submissions.c.at).where(*own, submissions.c.key.startswith(f"{length}/"))
     with here.store.reading() as connection:
-        return connection.execute(wanted).one_or_none() is not None
+        found = connection.execute(tried).all()
+    rest = min(2 ** min(len(found), 12), 3_600)
+    return all(one.accepted is False and one.at + rest <= here.now() for one in found)
 
 
 def choose(here: House, game: Game, state: object, seat: int) -> Move:

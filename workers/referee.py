@@ -79,8 +79,7 @@ def _judged(here: House, connection: Connection, submission: Submission) -> tupl
         log.error("submission given up", submission=submission.id, table=submission.table)
         return Verdict(False, DEADLY), None
     locked = judging.lock(here, connection, submission.table)
-    by_bot = submission.key.startswith(f"{submission.table}/{submission.seat}/bot/")
-    command = SeatCommand(submission.seat, submission.move, seen=submission.seen, by_bot=by_bot)
+    command = SeatCommand(submission.seat, submission.move, seen=submission.seen, by_bot=submission.source == "bot")
     try:
         return judging.judge(locked, command)
     except OperationalError:

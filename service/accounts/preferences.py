@@ -155,8 +155,8 @@ def come_home(house: House, one: Recipient) -> None:
 def _tell(house: House, connection: Connection, one: Recipient, text: str) -> None:
     """Hand this in for every seat where the reader plays, to be judged in line like everything else."""
     for table, seat in vacations.elsewhere(connection, one.id, ""):
-        key = f"{table}/{seat}/wishes/{secrets.token_hex(8)}"
-        row = {"key": key, "table": table, "seat": seat, "move": text, "at": house.now()}
+        key = f"wishes/{secrets.token_hex(8)}"
+        row = {"source": "house", "key": key, "table": table, "seat": seat, "move": text, "at": house.now()}
         connection.execute(insert(submissions), row)
 
 

@@ -104,7 +104,7 @@ def _spread(what: str, took: Sequence[float], budget: float) -> Iterator[Measure
 def _house() -> Iterator[House]:
     with tempfile.TemporaryDirectory() as folder:
         house = House(Settings(folder=Path(folder)))
-        house.store.migrate()
+        house.open()
         yield house
         house.close()
 

@@ -29,7 +29,7 @@ def verdict_embedded() -> Iterator[Measure]:
 
     with tempfile.TemporaryDirectory() as folder:
         house = House(Settings(folder=Path(folder)))
-        house.store.migrate()
+        house.open()
         with embedded(house):
             yield from verdicts(house, "embedded")
         house.close()

@@ -51,7 +51,7 @@ def _checks(house: House) -> dict[str, Callable[[], object]]:
 
     settings = house.settings
     checks: dict[str, Callable[[], object]] = {
-        f"database {settings.database_url.rpartition('@')[2]}": house.store.migrate,
+        f"database {settings.database_url.rpartition('@')[2]}": house.open,
         f"Redis {settings.redis.rpartition('@')[2]}": house.redis.ping,
     }
     if settings.smtp != "embedded":

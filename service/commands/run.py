@@ -102,6 +102,19 @@ def _settings(options: argparse.Namespace) -> Settings:
     return settings.read({**os.environ, **above})
 
 
+def _shared(options: argparse.Namespace) -> Settings:
+    """The settings of one process of several: without one Redis for all of them no bell would ever be heard."""
+    from service.settings import EMBEDDED
+
+    found = _settings(options)
+    if found.redis == EMBEDDED:
+        raise Refused(
+            "This is one process of several, which need one Redis between them: name it with DEPESCHE_REDIS, "
+            "such as redis://127.0.0.1/0; or run everything in one process with: depesche serve"
+        )
+    return found
+
+
 def run_serve(options: argparse.Namespace) -> int:
     """The embedded service: everything in this process."""
     from service.house import House
@@ -111,7 +124,7 @@ def run_serve(options: argparse.Namespace) -> int:
     settings.folder.mkdir(parents=True, exist_ok=True)
     with only_one(settings):
         house = House(settings)
-        house.store.migrate()
+        house.open()
         server = _server(house)
         with embedded(house):
             if options.demo:
@@ -138,12 +151,12 @@ def _server(house: House) -> Any:
         chosen: dict[str, Any] = {"host": host, "port": port, "threads": 8, "ident": None}
         chosen["clear_untrusted_proxy_headers"] = not house.settings.proxies
         return waitress.server.create_server(create_app(house), **chosen)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise Refused(
             "{host}:{port} cannot be listened on ({why}); choose another port with --port.",
             host=host,
             port=port,
-            why=error.strerror,
+            why=getattr(error, "strerror", None) or error,
         ) from error
 
 
@@ -231,9 +244,9 @@ def run_web(options: argparse.Namespace) -> int:
     from service.house import House
     from service.web import warm_up
 
-    settings = _settings(options)
+    settings = _shared(options)
     house = House(settings)
-    house.store.migrate()
+    house.open()
     house.close()  # every process opens its own
     chosen = {
         "bind": options.bind or f"{settings.host}:{settings.port}",
@@ -270,9 +283,9 @@ def run_worker(options: argparse.Namespace) -> int:
             name=", ".join(sorted(unknown)),
             known=", ".join(processes.QUEUES),
         )
-    settings = _settings(options)
+    settings = _shared(options)
     house = House(settings)
-    house.store.migrate()
+    house.open()
     if len(queues) == 1:
         processes.run_worker(house, queues)
         return 0
@@ -287,8 +300,8 @@ def run_clock(options: argparse.Namespace) -> int:
     from workers import processes
     from workers.jobs import work_for
 
-    house, stop = House(_settings(options)), threading.Event()
-    house.store.migrate()
+    house, stop = House(_shared(options)), threading.Event()
+    house.open()
     work_for(house)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -303,8 +316,8 @@ def run_inbound(options: argparse.Namespace) -> int:
     host, port = _address("--bind", options.bind)
     from workers.incoming import inbox
 
-    house, stop = House(_settings(options)), threading.Event()
-    house.store.migrate()
+    house, stop = House(_shared(options)), threading.Event()
+    house.open()
     receiver = (inbox.smtp if options.smtp else inbox.lmtp)(house, host, port)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -12,6 +12,7 @@ from sqlalchemy import (
     Connection,
     Row,
     ScalarSelect,
+    Table,
     bindparam,
     delete,
     func,
@@ -19,6 +20,7 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from service.store.schema import branches, entries, letters, orders, people, seats, submissions, tables
@@ -197,6 +199,13 @@ def judge(connection: Connection, submission: int, verdict: Verdict) -> None:
     """Note the verdict on a submission."""
     said = {"accepted": verdict.accepted, "said": verdict.why.kept(), "rule": verdict.rule, "seq": verdict.seq}
     connection.execute(JUDGE, {"one": submission, **said})
+
+
+def insert_new(connection: Connection, into: Table, row: Mapping[str, Any]) -> Any:
+    """The key of a new row; None where there is one like it, which no database's log then tells in its words."""
+    insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[connection.dialect.name]
+    made = insert_into(into).on_conflict_do_nothing().returning(*into.primary_key)
+    return connection.execute(made, row).scalar_one_or_none()
 
 
 def owe(connection: Connection, table: str, seq: int, letter: Owed, why: Said = NOTHING) -> None:

@@ -20,6 +20,8 @@ from sqlalchemy import (
 metadata = MetaData()
 row_number = BigInteger().with_variant(Integer, "sqlite")
 
+house = Table("house", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
+
 people = Table(
     "people",
     metadata,
@@ -136,7 +138,8 @@ submissions = Table(
     "submissions",
     metadata,
     Column("id", row_number, primary_key=True),
-    Column("key", Text, nullable=False, unique=True),
+    Column("source", Text, nullable=False, server_default="player"),  # who chose the key
+    Column("key", Text, nullable=False),
     Column("table", Text, ForeignKey("tables.id"), nullable=False),
     Column("seat", Integer, nullable=False),
     Column("move", Text, nullable=False),
@@ -148,6 +151,7 @@ submissions = Table(
     Column("rule", Text, nullable=False, server_default=""),
     Column("seq", Integer),
     Column("tries", Integer, nullable=False, server_default="0"),
+    UniqueConstraint("table", "seat", "source", "key", name="submissions_once"),
     Index("submissions_open", "id", sqlite_where=text("accepted IS NULL"), postgresql_where=text("accepted IS NULL")),
     Index("submissions_table", "table"),
 )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 
-from sqlalchemy import insert, select
-
 from engine.menu import Move
 from engine.refusal import Refused
 from service import timing
 from service.people import vacations
 from service.people.vacations import Span
+from service.store import book
 from service.store.schema import submissions
 from service.tables import clerk
 from service.tables.clerk import LockedTable
@@ -73,7 +72,6 @@ def _today(locked: LockedTable, row: SeatRow) -> date:
 def _tell_elsewhere(locked: LockedTable, person: int, text: str) -> None:
     """Submit the same for this person's other seats, to be judged in line like everything else."""
     for table, seat in vacations.elsewhere(locked.connection, person, locked.row.id):
-        key = f"{table}/{seat}/{locked.row.id}/{locked.table.length}/{text}"
-        if locked.connection.execute(select(submissions.c.id).where(submissions.c.key == key)).first() is None:
-            row = {"key": key, "table": table, "seat": seat, "move": text, "at": locked.now}
-            locked.connection.execute(insert(submissions), row)
+        key = f"{locked.row.id}/{locked.table.length}/{text}"
+        row = {"source": "house", "key": key, "table": table, "seat": seat, "move": text, "at": locked.now}
+        book.insert_new(locked.connection, submissions, row)

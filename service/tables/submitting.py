@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
 from typing import Any, Literal
 
-from sqlalchemy import insert, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from engine.refusal import Refused
 from service.house import House
+from service.links import hashed
+from service.store import book
 from service.store.book import Found, Verdict
 from service.store.schema import submissions
 from service.tables.access import Place, player
 from service.text.languages import Said
 
+Source = Literal["player", "sit", "bot", "mail", "house"]
 MOVE_LENGTH = 2_000
 
 
-def submit(house: House, place: Place, text: str, key: str = "", seen: int | None = None) -> int:
-    """Hand a command in for the referee; the key makes it idempotent: the same key again is the same submission."""
+def submit(
+    house: House, place: Place, text: str, key: str = "", seen: int | None = None, source: Source = "player"
+) -> int:
+    """Hand a command in for the referee; the key makes it idempotent: the same key again is the same submission.
+
+    Every source has keys of its own. What the house hands in itself is new again once it was refused.
+    """
     seat = player(place)
     if len(text) > MOVE_LENGTH:
         raise Refused("A move is a few words; this is {length} characters long.", length=len(text))
     if not text.strip() or not text.replace("\n", " ").isprintable():
         raise Refused("Please write a move in plain words.")
     row = {
-        "key": f"{place.table}/{seat}/{key[:80] or secrets.token_hex(16)}",
+        "source": source,
+        "key": key[:80] or secrets.token_hex(16),
         "table": place.table,
         "seat": seat,
         "move": " ".join(text.split()),
@@ -39,16 +46,31 @@ def submit(house: House, place: Place, text: str, key: str = "", seen: int | Non
     return number
 
 
-def _insert(house: House, row: Mapping[str, Any]) -> int:
+def sit(house: House, place: Place, nonce: str) -> int:
+    """Hand in that a player sits down with this word for the dice; with one link that is one submission."""
+    return submit(house, place, f"sit {nonce}", hashed(place.link), source="sit")
+
+
+def _insert(house: House, row: dict[str, Any]) -> int:
     """The number of the new submission, or of the one that has this key already."""
-    try:
-        with house.store.writing() as connection:
-            made = connection.execute(insert(submissions).returning(submissions.c.id), row)
-            return int(made.scalar_one())
-    except IntegrityError:
-        with house.store.reading() as connection:
-            same = select(submissions.c.id).where(submissions.c.key == row["key"])
-            return int(connection.execute(same).scalar_one())
+    with house.store.writing() as connection:
+        if row["source"] != "player":
+            row["key"] += f"/{_refused(connection, row)}"
+        made = book.insert_new(connection, submissions, row)
+        if made is not None:
+            return int(made)
+        same = select(submissions.c.id).where(_own(row), submissions.c.key == row["key"])
+        return int(connection.execute(same).scalar_one())
+
+
+def _refused(connection: Connection, row: dict[str, Any]) -> int:
+    """How often this was refused so far."""
+    again = (_own(row), submissions.c.key.startswith(f"{row['key']}/"), submissions.c.accepted.is_(False))
+    return int(connection.execute(select(func.count()).where(*again)).scalar_one())
+
+
+def _own(row: dict[str, Any]) -> ColumnElement[bool]:
+    return and_(*(submissions.c[name] == row[name] for name in ("table", "seat", "source")))
 
 
 def verdict(house: House, submission: int, patience: float | None = None) -> Verdict | None:

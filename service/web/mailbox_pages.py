@@ -10,16 +10,19 @@ from werkzeug.wrappers import Response as Reply
 from engine.refusal import Refused
 from service import local_mailbox
 from service.settings import EMBEDDED
-from service.web.rendering import house, page
+from service.tables.access import Unknown
+from service.web.rendering import house, page, visited_from_here
 
 mailbox = Blueprint("mailbox", __name__, url_prefix="/mailbox")
 
 
 @mailbox.before_request
 def only_when_local() -> None:
-    """A house with a relay keeps no mailbox."""
+    """A house with a relay keeps no mailbox, and every link in it is a key: only this machine may read it."""
     if house().settings.smtp != EMBEDDED:
         abort(404)
+    if not visited_from_here():
+        raise Unknown("The mailbox can be read on the machine that Depesche runs on only; open it there.")
 
 
 @mailbox.get("")

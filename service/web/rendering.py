@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Response, current_app, make_response, request, url_for
 from flask_wtf.csrf import generate_csrf
@@ -11,6 +13,7 @@ from engine.options import describe
 from engine.refusal import Refused
 from service import numbers
 from service.house import House
+from service.settings import EMBEDDED
 from service.text import rulebook
 from service.text.drawing import environment
 from service.text.languages import LANGUAGES, SOURCE, Spoken
@@ -36,12 +39,35 @@ def page(template: str, status: int = 200, **words: Any) -> Response:
     drawn = environment(spoken).get_template(f"pages/{template}")
     here = request.full_path.rstrip("?")
     shared = {"url_for": url_for, "csrf_token": generate_csrf, "settings": house().settings, "here": here}
+    shared["mailbox"] = house().settings.smtp == EMBEDDED and visited_from_here()
     shared |= {"cited": rulebook.cited, "describe": describe}
     response = make_response(drawn.render(**shared, **words), status)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Content-Language"] = spoken
     response.vary.update(("Accept-Language", "Cookie"))
     return response
+
+
+def visited_from_here() -> bool:
+    """Whether a visitor sits at this machine: by who connects, by who is said to, and by the name he asked for.
+
+    Where the house has an address with TLS, a web server stands in front, and behind it everybody seems to be here.
+    """
+    direct = request.environ.get("werkzeug.proxy_fix.orig", {}).get("REMOTE_ADDR", request.remote_addr)
+    asked = urlsplit(f"//{request.host}").hostname or ""
+    public = house().settings.address.startswith("https:") or "Forwarded" in request.headers
+    return (
+        not public and _is_here(direct) and _is_here(request.remote_addr) and (asked == "localhost" or _is_here(asked))
+    )
+
+
+def _is_here(address: str | None) -> bool:
+    try:
+        found = ipaddress.ip_address(address or "")
+    except ValueError:
+        return False
+    mapped = getattr(found, "ipv4_mapped", None)
+    return bool((mapped or found).is_loopback)
 
 
 def problem(spoken: Spoken, status: int, log: str = "") -> Response:

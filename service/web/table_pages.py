@@ -124,7 +124,7 @@ def sit(link: str) -> Reply:
     nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
     access.speak(house(), place, language())
     confirming.by_seat(house(), place)
-    submission = submitting.submit(house(), place, f"sit {nonce}", f"sit/{link}")
+    submission = submitting.sit(house(), place, nonce)
     submitting.verdict(house(), submission)
     return redirect(url_for("table.show", link=link, said=submission), 303)
 

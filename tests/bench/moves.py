@@ -66,9 +66,11 @@ def moves_production() -> Iterator[Measure]:
         tempfile.TemporaryDirectory() as folder,
     ):
         unlimited = {"confirm": False, "opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000}
-        settings = Settings(Path(folder), database, redis, secret="a bench", smtp="smtp://127.0.0.1:1", **unlimited)
+        settings = Settings(
+            Path(folder), database, redis, secret="a bench for moves", smtp="smtp://127.0.0.1:1", **unlimited
+        )
         house = House(settings)
-        house.store.migrate()
+        house.open()
         with ExitStack() as stack:
             for _ in range(REFEREES):
                 stack.enter_context(worker(settings, "referee"))

@@ -28,9 +28,9 @@ def verdict_production() -> Iterator[Measure]:
     ):
         relay = f"smtp://{sink.hostname}:{sink.port}"
         unlimited = {"confirm": False, "opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000}
-        settings = Settings(Path(folder), database, redis, secret="a bench", smtp=relay, **unlimited)
+        settings = Settings(Path(folder), database, redis, secret="a bench for moves", smtp=relay, **unlimited)
         house = House(settings)
-        house.store.migrate()
+        house.open()
         with worker(settings):
             yield from verdicts(house, "PostgreSQL")
         house.close()

@@ -56,7 +56,7 @@ def test_letters_that_nobody_sends_are_noticed(folder: Path, capsys: pytest.Capt
     from service.tables.opening import Invited
 
     house = House(Settings(folder=folder, smtp="smtp://127.0.0.1:1", confirm=False))
-    house.store.migrate()
+    house.open()
     opening.open_table(house, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("Bot 1")])
     with house.store.writing() as connection:
         connection.execute(update(letters).values(due_at=house.now() - LATE - 1))

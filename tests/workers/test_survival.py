@@ -137,9 +137,9 @@ def settled(store: Store, crowd: Crowd, vandal: Vandal, received: Sequence[str])
 def check_submissions(store: Store, crowd: Crowd) -> None:
     """What people were told is what is written, and each accepted submission is one entry of its table's log."""
     with store.reading() as connection:
-        rows = {row.key: row for row in connection.execute(select(submissions)).all()}
+        rows = {(row.table, row.seat, row.key): row for row in connection.execute(select(submissions)).all()}
         for heard in crowd.heard:
-            row = rows[f"{heard.table}/{heard.seat}/{heard.key}"]
+            row = rows[heard.table, heard.seat, heard.key]
             assert (row.accepted, row.seq) == (heard.accepted, heard.seq)
             assert heard.accepted or "changed" in heard.said, heard.said
         places = Counter((row.table, row.seq) for row in rows.values() if row.accepted)

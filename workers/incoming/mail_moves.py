@@ -218,6 +218,7 @@ def _last_order(locked: LockedTable, mail: Mail) -> int | None:
 
 
 def _note(reading: Reading, mail: Mail, move: Move, verdict: Verdict) -> None:
-    row = {"key": f"{mail.key}/{len(reading.lines)}", "table": mail.table, "seat": mail.seat, "move": str(move)}
+    key = f"{mail.key}/{len(reading.lines)}"
+    row = {"source": "mail", "key": key, "table": mail.table, "seat": mail.seat, "move": str(move)}
     said = {"accepted": verdict.accepted, "said": verdict.why.kept(), "rule": verdict.rule, "seq": verdict.seq}
     reading.locked.connection.execute(insert(submissions), {**row, **said, "by_mail": True, "at": reading.locked.now})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import smtplib
+import ssl
 from collections.abc import Sequence
 from contextlib import suppress
 from email.message import EmailMessage
@@ -32,6 +33,7 @@ log = structlog.get_logger()
 Due = Row[Any]
 BATCH = 25
 UNPROVEN = ("invitation",)
+WAIT = 30.0  # seconds for each word of the mail server
 TRIES = 24  # three to four days
 OWED = (
     select(letters.c.id)
@@ -265,15 +267,22 @@ def _back_in_line(here: House, rows: Sequence[Due]) -> None:
 
 
 def connect(url: str) -> smtplib.SMTP:
-    """The mail server at `smtp://`, `smtps://` or `smtp+tls://` [user:password@]host[:port]."""
-    parts = urlsplit(url)
-    host = parts.hostname or "127.0.0.1"
-    if parts.scheme == "smtps":
-        server: smtplib.SMTP = smtplib.SMTP_SSL(host, parts.port or 465, timeout=30)
-    else:
-        server = smtplib.SMTP(host, parts.port or 25, timeout=30)
+    """The mail server at `smtp://`, `smtps://` or `smtp+tls://` [user:password@]host[:port], with TLS verified."""
+    parts, verified = urlsplit(url), ssl.create_default_context()
+    host, port = parts.hostname or "127.0.0.1", parts.port
+    match parts.scheme:
+        case "smtps":
+            server: smtplib.SMTP = smtplib.SMTP_SSL(host, port or 465, timeout=WAIT, context=verified)
+        case "smtp" | "smtp+tls":
+            server = smtplib.SMTP(host, port or 25, timeout=WAIT)
+        case unknown:
+            raise smtplib.SMTPNotSupportedError(f"DEPESCHE_SMTP begins with smtp, smtps or smtp+tls, not {unknown}")
+    try:
         if parts.scheme == "smtp+tls":
-            server.starttls()
-    if parts.username:
-        server.login(unquote(parts.username), unquote(parts.password or ""))
+            server.starttls(context=verified)
+        if parts.username:
+            server.login(unquote(parts.username), unquote(parts.password or ""))
+    except BaseException:
+        server.close()
+        raise
     return server

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import secrets
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -178,9 +179,9 @@ OFTEN = "as many moves a minute for each link as its host allows"
 def sit(link: str, body: Sitting) -> Answer:
     """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
     place = access.find(house(), link)
-    word = register.clean_nonce(body.nonce, place.link[:16])
+    word = register.clean_nonce(body.nonce, secrets.token_hex(8))
     confirming.by_seat(house(), place)
-    return _verdict(link, submitting.submit(house(), place, f"sit {word}", f"sit/{link}"))
+    return _verdict(link, submitting.sit(house(), place, word))
 
 
 @interface.offers("POST", "/t/<link>/moves", JUDGED, takes=Command, limited=OFTEN)

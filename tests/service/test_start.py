@@ -1,0 +1,157 @@
+"""A house starts as its host meant it, or not at all, and then one sentence says what to do instead."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete
+
+from engine.refusal import Refused
+from service import cli, create_app, settings
+from service.house import House
+from service.settings import Settings
+from service.store.schema import house as facts
+from tests import houses
+from tests.servers import free_port
+
+LONG, OTHER = "a house for tests", "another house for tests"
+
+
+def house(folder: Path, secret: str, database: str) -> House:
+    return House(Settings(folder=folder, secret=secret, database=database))
+
+
+def test_a_process_with_another_secret_does_not_start(tmp_path: Path, laid_url: str) -> None:
+    houses.copied(laid_url)
+    for _ in range(2):
+        with closing(house(tmp_path, LONG, laid_url)) as first:
+            first.open()
+    with closing(house(tmp_path, OTHER, laid_url)) as second, pytest.raises(Refused, match="made with another secret"):
+        second.open()
+
+
+def test_two_folders_without_a_common_secret_do_not_write_dead_links(tmp_path: Path, laid_url: str) -> None:
+    houses.copied(laid_url)
+    one, two = (House(Settings(folder=tmp_path / name, database=laid_url)) for name in "ab")
+    with closing(one), closing(two):
+        one.open()
+        with pytest.raises(Refused, match="DEPESCHE_SECRET"):
+            two.open()
+
+
+@pytest.mark.parametrize("secret", [LONG, OTHER])
+def test_a_database_older_than_fingerprints_knows_its_secret_by_its_links(any_house: House, secret: str) -> None:
+    houses.opened(any_house)
+    with any_house.store.writing() as connection:
+        connection.execute(delete(facts))
+    with closing(house(any_house.settings.folder, secret, any_house.settings.database_url)) as again:
+        if secret == LONG:
+            again.open()
+            again.open()
+        else:
+            with pytest.raises(Refused, match="another secret"):
+                again.open()
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"short", b"\xff" * 64])
+def test_a_secret_that_could_be_guessed_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "secret").write_bytes(content)
+    with pytest.raises(Refused, match="at least 16 characters"):
+        settings.keep_secret(Settings(folder=tmp_path))
+
+
+def test_a_short_secret_in_the_settings_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="DEPESCHE_SECRET"):
+        settings.keep_secret(Settings(folder=tmp_path, secret="geheim"))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({"DEPESCHE_SMPT": "smtp://mail"}, "Did you mean DEPESCHE_SMTP?"),
+        ({"DEPESCHE_XYLOPHONE": "1"}, "There is no setting DEPESCHE_XYLOPHONE"),
+        ({"DEPESCHE_SMTP": "smtp+starttls://me:word@mail"}, "smtp+tls://"),
+        ({"DEPESCHE_SMTP": "smtp://mail:99999"}, "DEPESCHE_SMTP"),
+        ({"DEPESCHE_REDIS": "localhost:6379"}, "redis://"),
+        ({"DEPESCHE_DATABASE": "mysql://db/x"}, "postgresql+psycopg://"),
+        ({"DEPESCHE_ADDRESS": "games.example.org"}, "https://"),
+        ({"DEPESCHE_SENDER": "depesche"}, "DEPESCHE_SENDER"),
+        ({"DEPESCHE_PORT": "99999"}, "from 1 to 65535"),
+        ({"DEPESCHE_THINKING": "nan"}, "DEPESCHE_THINKING"),
+        ({"DEPESCHE_PACE": "-1"}, "DEPESCHE_PACE"),
+        ({"DEPESCHE_LEASE": "0"}, "DEPESCHE_LEASE"),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_stops_the_start(chosen: dict[str, str], said: str) -> None:
+    with pytest.raises(Refused) as refused:
+        settings.read(chosen)
+    assert said in str(refused.value)
+    assert "word" not in str(refused.value).replace("password", "")
+
+
+def test_a_setting_without_a_value_is_none() -> None:
+    assert settings.read({"DEPESCHE_SMTP": "", "DEPESCHE_PORT": " "}) == Settings()
+
+
+@pytest.mark.parametrize("command", ["web", "worker", "clock", "inbound"])
+def test_one_process_of_several_needs_a_redis_for_all(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path))
+    assert cli.main([command]) == 2
+    assert "name it with DEPESCHE_REDIS" in capsys.readouterr().err
+
+
+DOWN = [
+    ("worker", {"DEPESCHE_DATABASE": "postgresql+psycopg://me:hidden-word@127.0.0.1:1/x"}, "Connection refused"),
+    ("clock", {"DEPESCHE_DATABASE": "sqlite:////proc/none/x.sqlite"}, "unable to open database file"),
+    ("serve", {"DEPESCHE_FOLDER": "/proc/none"}, "/proc/none: "),
+]
+
+
+@pytest.mark.parametrize(("command", "chosen", "said"), DOWN)
+def test_what_the_host_can_mend_is_one_sentence_and_no_traceback(
+    command: str,
+    chosen: dict[str, str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    beside = {"DEPESCHE_FOLDER": str(tmp_path), "DEPESCHE_REDIS": f"redis://127.0.0.1:{free_port()}"}
+    for name, text in {**beside, **chosen}.items():
+        monkeypatch.setenv(name, text)
+    assert cli.main([command]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert len(told.splitlines()) == 1
+    assert "hidden-word" not in told
+
+
+HERE, THERE = {"REMOTE_ADDR": "127.0.0.1"}, {"REMOTE_ADDR": "192.0.2.7"}
+FORGED = {"X-Forwarded-For": "127.0.0.1", "Host": "localhost"}
+
+
+@pytest.mark.parametrize(
+    ("others", "visitor", "headers", "status"),
+    [
+        ({}, HERE, {}, 200),
+        ({}, {"REMOTE_ADDR": "::1"}, {"Host": "[::1]:8765"}, 200),
+        ({}, HERE, {"Host": "127.0.0.1:8765"}, 200),
+        ({}, THERE, {}, 404),
+        ({}, THERE, FORGED, 404),
+        ({"proxies": 1}, THERE, FORGED, 404),
+        ({"proxies": 1}, HERE, {"X-Forwarded-For": "192.0.2.7"}, 404),
+        ({}, HERE, {"Host": "evil.example"}, 404),
+        ({"address": "https://games.example.org"}, HERE, {}, 404),
+    ],
+)
+def test_the_mailbox_answers_to_this_machine_only(
+    others: dict[str, object], visitor: dict[str, str], headers: dict[str, str], status: int, tmp_path: Path
+) -> None:
+    with closing(houses.founded(houses.settings(tmp_path, **others), houses.Clock())) as here:
+        client = create_app(here).test_client()
+        found = client.get("/mailbox", headers=headers, environ_overrides=visitor)
+        assert found.status_code == status
+        lobby = client.get("/", headers=headers, environ_overrides=visitor)
+        assert (b'href="/mailbox"' in lobby.data) == (status == 200)
