@@ -116,7 +116,7 @@ def consequence(here: House, look: Snapshot, seat: int) -> Move:
             return Move("miss", (str(seat), "resign"))
     menu = tables.menu(look.game, look.table, seat)
     harmless = [Move(verb) for verb in SKIPS if menus.allows(menu, Move(verb))] if look.clock.late == "skip" else []
-    move = harmless[0] if harmless else bots.choose(here, look.game, look.table.state, seat)
+    move = harmless[0] if harmless else bots.choose(here, look, seat)
     return Move("expire", (str(seat), move.verb, *move.args))
 
 
