@@ -86,7 +86,7 @@ def foresee(link: str) -> Response:
     after = foresight.foreseen(look, place.seat, request.args.get("move", ""))
     if after is None:
         return make_response("", 204)
-    menu = look.game.menu(after, place.seat)
+    menu = look.game.menu(after, place.seat or 0)
     scene = Scene(look.game, look.game.view(after, place.seat), players(look.names), place.seat, menu, language())
     voice = _voice(place, look)
     return page("foreseen.html", stage=stage(scene), **_choices(menu, voice))

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from engine.games import kurier
 from service.tables import snapshots
-from tests.browsing import SHORT, Player, mouse
+from tests.browsing import SHORT, Player, mouse, point
 from tests.running import Running, Visit
 
 TURNED = "() => document.querySelector('[data-ghost]').getAttribute('transform')"
@@ -38,9 +38,12 @@ def test_a_tile_lies_where_it_was_put_and_a_touch_turns_it(service: Running, vis
     _, player = tile_in_hand(service, visit)
     ways = places(player)
     cell = max(ways, key=lambda one: len(ways[one]))
-    shown = set()
-    for _ in ways[cell]:
-        player.touch(cell)
+    player.page.locator("form.deed[data-said]").wait_for(state="attached")
+    player.page.mouse.dblclick(*point(player.page, cell))
+    shown = {player.page.evaluate(TURNED).split("rotate(")[1]}
+    assert shown == {f"{ways[cell][1]})"}
+    for _ in ways[cell][1:]:
+        player.page.get_by_role("button", name="Turn the tile").click()
         shown.add(player.page.evaluate(TURNED).split("rotate(")[1])
     assert shown == {f"{turn})" for turn in ways[cell]}
 
