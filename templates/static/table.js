@@ -148,6 +148,7 @@ function dress() {
     button.setAttribute("aria-selected", String(button.dataset.tab === tab));
     button.tabIndex = button.dataset.tab === tab ? 0 : -1;
   }
+  navigator.setAppBadge?.(Number(root.dataset.waiting)).catch(() => {});
   toNewest();
 }
 

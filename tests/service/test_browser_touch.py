@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from engine.games import kurier
+from engine.games import carcassonne, kurier
 from service.tables import snapshots
 from tests.browsing import SHORT, Player, mouse, point
 from tests.running import Running, Visit
@@ -16,8 +16,15 @@ TURNED = "() => document.querySelector('[data-ghost]').getAttribute('transform')
 def tile_in_hand(service: Running, visit: Visit) -> tuple[str, Player]:
     """A game of Carcassonne where several moves are made, and who is to lay a tile now."""
     opened = service.begin(game="carcassonne")
-    service.play_on(opened.table, lambda state: len(state.tiles) > 8 and state.work[-1].step == "place")
+    service.play_on(opened.table, lambda state: len(state.tiles) > 8 and can_be_turned(state))
     return opened.table, Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
+
+
+def can_be_turned(state: Any) -> bool:
+    """Whether a tile is to be laid that fits somewhere in more than one way."""
+    menu = {entry.verb: entry for entry in carcassonne.menu(state, state.turn)}
+    cells = [cell for cell, _ in menu["place"].options] if "place" in menu else []
+    return len(set(cells)) < len(cells)
 
 
 def entries(service: Running, table: str, count: int) -> list[Any]:
