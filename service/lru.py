@@ -43,3 +43,4 @@ class Caches:
         self.turns = LRU[Any](2_000)
         self.boards = LRU[Any](200)
         self.stages = LRU[Any](200)
+        self.courses = LRU[Any](200)

@@ -19,7 +19,7 @@ from service.people import register
 from service.plans import branch_orders
 from service.settings import EMBEDDED
 from service.store.book import Verdict
-from service.tables import access, foresight, snapshots, standing_orders, submitting, substitutes
+from service.tables import access, foresight, score_course, snapshots, standing_orders, submitting, substitutes
 from service.tables.access import Place, Unknown
 from service.tables.snapshots import Snapshot
 from service.text import board_cache, chronicle
@@ -71,6 +71,7 @@ def show(link: str) -> Response:
         since=_told(look, voice, since, place.seat),
         chapters=_told(look, voice, reversed(entries), place.seat, LATEST),
         places=_places(look),
+        course=score_course.of(house(), look) if look.table.phase == "over" else (),
         seen=look.row.length - 1,
         key=secrets.token_hex(8),
     )
