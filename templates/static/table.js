@@ -5,6 +5,7 @@ import { glide, snapshot } from "./glide.js";
 import Idiomorph from "./idiomorph.min.js";
 import { localise } from "./moments.js";
 import { lay } from "./play.js";
+import "./places.js";
 
 const QUICK = 4000;
 const SLOW = 20000;

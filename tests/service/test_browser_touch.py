@@ -126,3 +126,16 @@ def middle(page: Page) -> tuple[float, float]:
         " return [Math.round(x + width / 2), Math.round(y + height / 2)]; }"
     )
     return box[0], box[1]
+
+
+def test_a_sentence_lights_up_its_place_and_a_place_its_sentence(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    seat = service.first(opened.table)
+    start, end = SHORT[seat].split()[0].split("-")
+    service.do(opened.links[seat], f"move {start} {end}")
+    page = visit(f"/t/{opened.links[1 - seat]}")
+    told = page.locator("#now .told li", has_text=f"from {start} to {end}")
+    told.hover()
+    expect(page.locator(".told-of")).to_have_count(2)
+    page.mouse.move(*point(page, end))
+    expect(told).to_have_class("tells")
