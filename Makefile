@@ -25,8 +25,8 @@ endef
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-play: $(VENV)/run.stamp ## install and start a service with demo tables on this machine
-	$(VENV)/bin/depesche serve --demo
+play: $(VENV)/run.stamp ## install and start a service with a demo table on this machine (PORT=9000 chooses the port)
+	$(VENV)/bin/depesche serve --demo $(if $(PORT),--port $(PORT))
 
 test: lint types pytest ## everything a change must pass: style; types; tests in parallel
 

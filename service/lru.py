@@ -44,3 +44,4 @@ class Caches:
         self.stories = LRU[Any](200)
         self.boards = LRU[Any](200)
         self.stages = LRU[Any](200)
+        self.courses = LRU[Any](200)

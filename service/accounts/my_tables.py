@@ -32,6 +32,7 @@ class MyTable(Struct, frozen=True):
     due_at: int | None
     at: int
     place: int | None = None
+    awaited: tuple[str, ...] = ()
 
 
 class Opponent(Struct, frozen=True):
@@ -58,6 +59,14 @@ def running(house: House, person: int) -> list[MyTable]:
     return sorted(found, key=lambda mine: (not mine.to_move, mine.due_at is None, mine.due_at or 0))
 
 
+def waiting(house: House, person: int) -> list[MyTable]:
+    """Tables where this person is to move; the most urgent first."""
+    open_now = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
+    with house.store.reading() as connection:
+        found = _told(house, connection, connection.execute(_own(person).where(*open_now)).all())
+    return sorted(found, key=lambda mine: (mine.due_at is None, mine.due_at or 0, mine.at))
+
+
 def finished(house: House, person: int, page: int = 0) -> list[MyTable]:
     """Tables that have ended, the latest first, a page at a time and one more where there is a next page."""
     with house.store.reading() as connection:
@@ -79,10 +88,13 @@ def _own(person: int) -> Select[Any]:
 
 
 def _told(house: House, connection: Connection, rows: Sequence[Any]) -> list[MyTable]:
-    names = defaultdict[str, dict[int, str]](dict)
-    sitting = select(seats.c.table, seats.c.seat, seats.c.name).where(seats.c.table.in_([row.table for row in rows]))
+    names, awaited = defaultdict[str, dict[int, str]](dict), defaultdict[str, list[str]](list)
+    columns = (seats.c.table, seats.c.seat, seats.c.name, seats.c.open_since)
+    sitting = select(*columns).where(seats.c.table.in_([row.table for row in rows]))
     for seat in connection.execute(sitting.order_by(seats.c.table, seats.c.seat)):
         names[seat.table][seat.seat] = seat.name
+        if seat.open_since is not None:
+            awaited[seat.table].append(seat.name)
     return [
         MyTable(
             row.table,
@@ -95,6 +107,7 @@ def _told(house: House, connection: Connection, rows: Sequence[Any]) -> list[MyT
             row.due_at,
             row.ended_at or row.opened_at,
             row.place,
+            tuple(awaited[row.table]),
         )
         for row in rows
     ]

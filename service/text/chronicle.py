@@ -13,6 +13,8 @@ from engine.log import Entry
 from engine.record import Started
 from service.text.drawing import Voice
 
+WHERE = ("cell", "start", "end", "inn")  # what games call the places of their events
+
 
 class Chapter(Struct, frozen=True):
     """One entry in prose; the game begins with the one that is the `start`."""
@@ -21,15 +23,17 @@ class Chapter(Struct, frozen=True):
     at: int
     sentences: tuple[str, ...]
     start: bool = False
+    places: tuple[str, ...] = ()
 
 
 def chapters(game: Game, entries: Iterable[Entry[Any]], voice: Voice, seat: int | None) -> Iterator[Chapter]:
     """The entries in prose, leaving out those that tell this reader nothing."""
     for entry in entries:
-        heard = (tables.hear(game, event, seat) for event in entry.events)
-        told = tuple(sentence for event in heard if event is not None and (sentence := voice.tell(event)))
+        heard = [event for event in (tables.hear(game, one, seat) for one in entry.events) if event is not None]
+        told = tuple(sentence for event in heard if (sentence := voice.tell(event)))
         if told:
-            yield Chapter(entry.seq, entry.at, told, _is_start(entry))
+            places = tuple(dict.fromkeys(place for event in heard for place in _places(event)))
+            yield Chapter(entry.seq, entry.at, told, _is_start(entry), places)
 
 
 def since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
@@ -39,6 +43,16 @@ def since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[An
             return entries[place + 1 :]
     first = next((place for place, entry in enumerate(entries) if _is_start(entry)), 0)
     return entries[first:][-20:]
+
+
+def _places(event: Any) -> Iterator[str]:
+    """The places of the board that an event names, so that a page can show where it happened."""
+    for name in WHERE:
+        place = getattr(event, name, None)
+        if isinstance(place, str) and place:
+            yield place.partition("/")[0]
+    if hasattr(event, "figure"):
+        yield from _places(event.figure)
 
 
 def _is_start(entry: Entry[Any]) -> bool:

@@ -19,6 +19,8 @@ from engine.record import TABLE_EVENTS
 from service.text import elision, languages
 from service.text.template_files import Templates
 
+SPOT = re.compile(r'id="([^"]+)" class="spot"')
+VIEW_BOX = re.compile(r'viewBox="([^"]+)"')
 SPACE = re.compile(r"[ \n]+")  # but not the one that French keeps before a colon
 
 # Okabe and Ito's colours, which stay apart for the colour-blind, each with the ink that is readable on it.
@@ -120,7 +122,7 @@ def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.
 
 
 def board_svg(scene: Scene) -> str:
-    """The board as vector art, with the menu's tokens as ids."""
+    """The board as one picture, for letters."""
     return _draw(scene, "board.svg")
 
 
@@ -131,9 +133,11 @@ def board_text(scene: Scene) -> str:
 
 
 def stage(scene: Scene) -> Stage:
-    """The same board for a page that zooms the world and lays the mats beside it."""
+    """The same board for a page that zooms the world and lays the mats beside it; without mats it is all world."""
     game = environment(scene.language, scene.game.META.name)
     words = _words(scene)
+    if not _has_world(game, scene.game.META.name):
+        return Stage(_as_world(board_svg(scene)), "", "", ("",) * len(scene.players), "")
     mats: Any = game.get_template("games/mats.html").make_module(words)
     return Stage(
         world=game.get_template("games/stage.svg").render(words),
@@ -142,6 +146,20 @@ def stage(scene: Scene) -> Stage:
         mats=tuple(mats.part(seat).strip() for seat in range(len(scene.players))),
         more=mats.part("more").strip(),
     )
+
+
+def _has_world(templates: jinja2.Environment, game: str) -> bool:
+    try:
+        templates.get_template(f"games/{game}/world.svg")
+    except jinja2.TemplateNotFound:
+        return False
+    return True
+
+
+def _as_world(picture: str) -> str:
+    """A whole picture as a world that can be zoomed; what it names by its id can be touched."""
+    touched = SPOT.sub(r'data-token="\1" class="spot"', picture)
+    return VIEW_BOX.sub(r'\g<0> data-box="\1" data-stage=""', touched, count=1)
 
 
 def _draw(scene: Scene, name: str) -> str:
@@ -167,7 +185,8 @@ class Voice:
     """Tells what happened at one table, in prose, to one reader."""
 
     def __init__(self, game: Game, names: Sequence[str], language: str = "en", me: int | None = None) -> None:
-        context = {"name": lambda seat: names[seat], "names": names, "me": me}
+        board = sys.modules.get(f"{game.__name__}.board")
+        context = {"name": lambda seat: names[seat], "names": names, "me": me, "board": board}
         own = environment(language, game.META.name)
         self._table: Any = environment(language).get_template("table/told.txt").make_module(context)
         self._game: Any = own.get_template(f"games/{game.META.name}/told.txt").make_module(context)

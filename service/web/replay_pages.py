@@ -50,13 +50,13 @@ def protocol(link: str) -> Response:
     place = access.find(house(), link)
     look = snapshots.look(house(), place.table)
     told = replays.protocol(house(), look, Viewpoint(place.seat, language()))
-    return _file(told.encode(), "text/plain; charset=utf-8", f"{look.row.game}-{look.row.id}.txt")
+    return _file(told.encode(), "text/plain; charset=utf-8", f"{look.row.game}-{look.row.id}.txt", "inline")
 
 
-def _file(content: bytes, kind: str, name: str) -> Response:
+def _file(content: bytes, kind: str, name: str, how: str = "attachment") -> Response:
     response = make_response(content)
     response.headers["Content-Type"] = kind
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    response.headers["Content-Disposition"] = f'{how}; filename="{name}"'
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -14,13 +14,13 @@ from engine import table as tables
 from engine.menu import Menu
 from engine.record import Table
 from service import numbers, timing
-from service.accounts import bounces, confirming
+from service.accounts import bounces, confirming, my_tables
 from service.people import register
 from service.plans import branch_orders
 from service.settings import EMBEDDED
 from service.store.book import Verdict
-from service.tables import access, foresight, snapshots, standing_orders, submitting, substitutes
-from service.tables.access import Place
+from service.tables import access, foresight, score_course, snapshots, standing_orders, submitting, substitutes
+from service.tables.access import Place, Unknown
 from service.tables.snapshots import Snapshot
 from service.text import board_cache, chronicle
 from service.text.drawing import Scene, Voice, players, stage
@@ -58,7 +58,7 @@ def show(link: str) -> Response:
         standing=look.game.standing(look.table.state),
         offers=menu_forms.offers(scene.menu, voice, request.args.get("say", "").split()),
         **_choices(scene.menu, voice),
-        others=(),
+        others=_others(place, look),
         saying=request.args.get("say", "").split(),
         commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
         asked=look.table.asked,
@@ -70,9 +70,26 @@ def show(link: str) -> Response:
         since=_told(look, voice, since, place.seat),
         chapters=_told(look, voice, reversed(entries), place.seat, LATEST),
         places=_places(look),
+        course=score_course.of(house(), look) if look.table.phase == "over" else (),
         seen=look.row.length - 1,
         key=secrets.token_hex(8),
     )
+
+
+@table.get("/board.svg")
+def picture(link: str) -> Response:
+    """The board as this seat sees it, as a picture for lists of tables."""
+    place = access.find(house(), link)
+    look = snapshots.look(house(), place.table)
+    if look.table.phase not in ("playing", "over"):
+        raise Unknown("The game has not begun yet.")
+    board = board_cache.staged(
+        house().caches.stages, (place.table, look.row.length), _scene(place, look, look.table), _voice(place, look)
+    )
+    response = make_response(board.stage.world.partition("</svg>")[0] + "</svg>")
+    response.headers["Content-Type"] = "image/svg+xml"
+    response.headers["Cache-Control"] = "private, max-age=60"
+    return response
 
 
 @table.get("/foresee")
@@ -85,7 +102,7 @@ def foresee(link: str) -> Response:
     after = foresight.foreseen(look, place.seat, request.args.get("move", ""))
     if after is None:
         return make_response("", 204)
-    menu = look.game.menu(after, place.seat)
+    menu = look.game.menu(after, place.seat or 0)
     scene = Scene(look.game, look.game.view(after, place.seat), players(look.names), place.seat, menu, language())
     voice = _voice(place, look)
     return page("foreseen.html", stage=stage(scene), **_choices(menu, voice))
@@ -158,11 +175,24 @@ def _wishes(person: int, table: str) -> str | None:
 
     Who has the seat may have come there with another's address, and must not stop all of that other's letters.
     """
-    if house().settings.smtp != EMBEDDED:
-        known = visitor()
-        if known is None or known.id != person:
-            return None
+    if not _is_here(person):
+        return None
     return url_for("wishes.show", token=house().links.wishes(person), table=table)
+
+
+def _is_here(person: int) -> bool:
+    """Whether this person has signed in on this device; in a house without letters there is nothing to prove."""
+    known = visitor()
+    return house().settings.smtp == EMBEDDED or (known is not None and known.id == person)
+
+
+def _others(place: Place, look: Snapshot) -> list[str]:
+    """The other tables that wait for whoever holds this seat, the most urgent first; told to nobody else."""
+    person = None if place.seat is None else look.seats[place.seat].person
+    if person is None or not _is_here(person):
+        return []
+    waiting = my_tables.waiting(house(), person)
+    return [url_for("table.show", link=one.link) for one in waiting if one.table != place.table]
 
 
 def _offered(place: Place, look: Snapshot) -> list[tuple[int, str]]:

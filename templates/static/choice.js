@@ -9,6 +9,7 @@ import { foresight } from "./ahead.js";
 import { fits, following, rows, unique, whole } from "./menu.js";
 import { reach } from "./stage.js";
 
+const PAUSE = 450; // ms after which whoever turns a tile has turned it
 const NEAR = 8; // px: two things about as near as that are not told apart
 
 // The tokens that are drawn, and among them those that say several at once.
@@ -111,7 +112,7 @@ export function choices(root, scene, tell) {
   // are sent in order. Whoever touches something of the first move again is back at that.
   async function look(move) {
     if (first || !move || "atOnce" in form.dataset) return;
-    const next = await ahead.after(move);
+    const [next] = await Promise.all([ahead.after(move), new Promise((done) => setTimeout(done, shadow() ? PAUSE : 0))]);
     if (!next || first || form.elements.move.value !== move || !root.isConnected) return;
     first = { menu, labels, rules, spots, verb, said, move, made: made.textContent, lit: spots.filter((spot) => spot.classList.contains("lit")) };
     ({ menu, labels, rules } = next);
@@ -311,7 +312,7 @@ export function choices(root, scene, tell) {
   function touched(event) {
     if (!event.target.closest("[data-stage]")) return event.target.closest("[data-token]");
     const near = spots.filter((spot) => spot.ownerSVGElement && spot.matches(".lit, .chosen")).flatMap((spot) => {
-      const { left, right, top, bottom } = spot.getBoundingClientRect();
+      const { left, right, top, bottom } = spot.querySelector(":scope > .hit").getBoundingClientRect();
       const hit = left <= event.clientX && event.clientX <= right && top <= event.clientY && event.clientY <= bottom;
       return hit ? [{ spot, far: Math.hypot(event.clientX - (left + right) / 2, event.clientY - (top + bottom) / 2) }] : [];
     });

@@ -5,6 +5,7 @@ import { glide, snapshot } from "./glide.js";
 import Idiomorph from "./idiomorph.min.js";
 import { localise } from "./moments.js";
 import { lay } from "./play.js";
+import "./places.js";
 
 const QUICK = 4000;
 const SLOW = 20000;
@@ -148,6 +149,7 @@ function dress() {
     button.setAttribute("aria-selected", String(button.dataset.tab === tab));
     button.tabIndex = button.dataset.tab === tab ? 0 : -1;
   }
+  navigator.setAppBadge?.(Number(root.dataset.waiting)).catch(() => {});
   toNewest();
 }
 

@@ -13,6 +13,8 @@ from tests.browsing import SHORT, Player, Reader, finger, keys, mouse, play, pla
 from tests.golden.make import kept
 from tests.running import STARTED, Running, Visit, foretold
 
+pytestmark = pytest.mark.timeout(300)  # whole games, move by move
+
 PHONE = {"viewport": {"width": 360, "height": 720}, "has_touch": True}
 
 
@@ -64,6 +66,7 @@ def opened_by_form(visit: Visit, known: Export) -> tuple[Page, Page]:
 
 
 def sit_down(page: Page, word: str) -> None:
+    page.get_by_text("Dice nobody can choose").click()
     page.get_by_label("A word of your own").fill(word)
     page.get_by_role("button", name="Sit down").click()
 

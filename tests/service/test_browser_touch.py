@@ -5,9 +5,9 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from engine.games import kurier
+from engine.games import carcassonne, kurier
 from service.tables import snapshots
-from tests.browsing import SHORT, Player, mouse
+from tests.browsing import SHORT, Player, mouse, point
 from tests.running import Running, Visit
 
 TURNED = "() => document.querySelector('[data-ghost]').getAttribute('transform')"
@@ -16,8 +16,15 @@ TURNED = "() => document.querySelector('[data-ghost]').getAttribute('transform')
 def tile_in_hand(service: Running, visit: Visit) -> tuple[str, Player]:
     """A game of Carcassonne where several moves are made, and who is to lay a tile now."""
     opened = service.begin(game="carcassonne")
-    service.play_on(opened.table, lambda state: len(state.tiles) > 8 and state.work[-1].step == "place")
+    service.play_on(opened.table, lambda state: len(state.tiles) > 8 and can_be_turned(state))
     return opened.table, Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
+
+
+def can_be_turned(state: Any) -> bool:
+    """Whether a tile is to be laid that fits somewhere in more than one way."""
+    menu = {entry.verb: entry for entry in carcassonne.menu(state, state.turn)}
+    cells = [cell for cell, _ in menu["place"].options] if "place" in menu else []
+    return len(set(cells)) < len(cells)
 
 
 def entries(service: Running, table: str, count: int) -> list[Any]:
@@ -38,9 +45,12 @@ def test_a_tile_lies_where_it_was_put_and_a_touch_turns_it(service: Running, vis
     _, player = tile_in_hand(service, visit)
     ways = places(player)
     cell = max(ways, key=lambda one: len(ways[one]))
-    shown = set()
-    for _ in ways[cell]:
-        player.touch(cell)
+    player.page.locator("form.deed[data-said]").wait_for(state="attached")
+    player.page.mouse.dblclick(*point(player.page, cell))
+    shown = {player.page.evaluate(TURNED).split("rotate(")[1]}
+    assert shown == {f"{ways[cell][1]})"}
+    for _ in ways[cell][1:]:
+        player.page.get_by_role("button", name="Turn the tile").click()
         shown.add(player.page.evaluate(TURNED).split("rotate(")[1])
     assert shown == {f"{turn})" for turn in ways[cell]}
 
@@ -116,3 +126,16 @@ def middle(page: Page) -> tuple[float, float]:
         " return [Math.round(x + width / 2), Math.round(y + height / 2)]; }"
     )
     return box[0], box[1]
+
+
+def test_a_sentence_lights_up_its_place_and_a_place_its_sentence(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    seat = service.first(opened.table)
+    start, end = SHORT[seat].split()[0].split("-")
+    service.do(opened.links[seat], f"move {start} {end}")
+    page = visit(f"/t/{opened.links[1 - seat]}")
+    told = page.locator("#now .told li", has_text=f"from {start} to {end}")
+    told.hover()
+    expect(page.locator(".told-of")).to_have_count(2)
+    page.mouse.move(*point(page, end))
+    expect(told).to_have_class("tells")

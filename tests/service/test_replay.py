@@ -202,7 +202,7 @@ def test_the_whole_game_in_words(visitor, over):
     path, sample = over
     answer = visitor.get(f"{path}/log.txt")
     assert answer.mimetype == "text/plain"
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="turfmaster-turfmaster.txt"'
+    assert answer.headers["Content-Disposition"] == 'inline; filename="turfmaster-turfmaster.txt"'
     text = answer.text
     assert text.startswith("TurfMaster\n==========\n")
     for entry in sample.entries:

@@ -1,0 +1,42 @@
+"""Boards taken apart for the page: a game without mats of its own is all world."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from engine.games import carcassonne, kaiser
+from engine.games.carcassonne.board import PIECES
+from engine.games.carcassonne.state import TilePlaced
+from service.text import drawing
+from tests.engine.cases import cases, game_of
+from tests.touching import touchable
+
+
+def scene() -> drawing.Scene:
+    case = next(case for case in cases() if case.game is kaiser)
+    state = next(iter(game_of(case, b"a lantern"))).state
+    players = drawing.players(["Anna", "Bert", "Clara", "Dora"][: case.seats])
+    return drawing.Scene(kaiser, kaiser.view(state, 0), players, 0, kaiser.menu(state, 0))
+
+
+def test_a_game_that_draws_one_picture_only_is_shown_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "_has_world", lambda *_: False)
+    shown = drawing.stage(scene())
+    drawn = ElementTree.fromstring(shown.world)
+    assert drawn.get("data-stage") == ""
+    assert drawn.get("data-box") == drawn.get("viewBox")
+    assert (shown.tray, shown.facts, shown.more) == ("", "", "")
+    assert touchable(scene())
+
+
+def test_old_pictures_name_what_can_be_touched_by_its_id() -> None:
+    picture = '<svg viewBox="0 0 9 9"><g id="A1" class="spot"/></svg>'
+    assert 'data-token="A1" class="spot"' in drawing._as_world(picture)
+
+
+@pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
+def test_a_tile_is_told_without_its_number_and_place(language: str) -> None:
+    voice = drawing.Voice(carcassonne, ["Anna", "Bert"], language)
+    told = {tile: voice.tell(TilePlaced(tile, "-3,-2", 0, 0)) for tile in PIECES}
+    assert all("-3,-2" not in sentence and sentence.endswith(".") for sentence in told.values())
+    assert len(set(told.values())) > 15
