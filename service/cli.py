@@ -10,11 +10,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.refusal import Refused
-from service.commands import audit, bench, doctor, games, logs, playout, replay, run, scenario, troubles
+from service.commands import (
+    audit,
+    bench,
+    doctor,
+    games,
+    logs,
+    new_game,
+    playout,
+    replay,
+    run,
+    scenario,
+    troubles,
+)
 from service.commands.terminal import FINE, MISUSED, Misuse, Parser, complain
 
 # In the order of the help page; a further module with `add(subparsers)` is plugged in here.
-COMMANDS = (run, doctor, games, playout, scenario, replay, audit, logs, bench)
+COMMANDS = (run, doctor, games, playout, scenario, replay, audit, logs, new_game, bench)
 
 ABOUT = "Depesche, a play-by-email service for board games."
 STATUSES = "Every command has its own --help. Exit status: 0 fine, 1 something was found wrong, 2 misuse."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
@@ -46,14 +46,31 @@ def wanted() -> dict[str, Catalog]:
         if not _name(path).startswith(FOR_HOSTS):
             for sentence in _sentences(path):
                 found[_domain(path)].add(sentence, locations=[(_name(path), 0)])
+    for name, home in catalogue.packages().items():
+        _of_package(found[name], home)
     for name, game in catalogue.games().items():
+        place = _name(catalogue.folder(name))
         for text in dict.fromkeys(_box(game)):
-            found[name].add(text, locations=[(f"engine/games/{name}", 0)])
+            found[name].add(text, locations=[(place, 0)])
     return found
 
 
+def _of_package(found: Catalog, home: Path) -> None:
+    """What the package of a game says, in its templates and in its rules."""
+    for path in sorted((home / "templates").rglob("*")):
+        if path.suffix in (".html", ".txt", ".svg"):
+            _from_template(found, path)
+    for path in sorted(home.rglob("*.py")):
+        for sentence in _sentences(path):
+            found.add(sentence, locations=[(_name(path), 0)])
+
+
 def _name(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
+    """Where a message stands: in a package of its own, by the path that begins with the package."""
+    if path.is_relative_to(ROOT):
+        return path.relative_to(ROOT).as_posix()
+    home = next(home for home in catalogue.packages().values() if path.is_relative_to(home))
+    return path.relative_to(home.parent).as_posix()
 
 
 def _domain(path: Path) -> str:
@@ -130,19 +147,21 @@ def update(language: str, domain: str, template: Catalog) -> None:
         write_po(file, fresh, width=WIDTH, include_lineno=False, omit_header=True)
 
 
-def main() -> int:
-    """Bring every catalogue up to date, and say what is missing."""
+def gather(domains: Sequence[str] = ()) -> int:
+    """Bring these catalogues up to date, or all; say what is missing, and how many messages that is."""
     template, left = wanted(), 0
     for language in LANGUAGES:
         if language == SOURCE:
             continue
         for domain, found in template.items():
+            if domains and domain not in domains:
+                continue
             update(language, domain, found)
             for text in missing(language, domain, found):
                 left += 1
                 print(f"{language}/{domain}: {text}")
-    return 1 if left else 0
+    return left
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(1 if gather() else 0)

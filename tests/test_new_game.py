@@ -1,0 +1,128 @@
+"""A fifth game, made outside the tree by `depesche new-game`: tested, played by page and mail, and then taken away."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from engine import audit, catalogue
+from engine.log import Export
+from service import create_app
+from service.accounts import my_tables
+from service.house import House
+from service.people import register
+from service.tables import access, archive
+from tests import houses
+
+ROOT = Path(__file__).parents[1]
+NAME = "fifth_game"
+
+pytestmark = pytest.mark.xdist_group("new-game")  # on one worker, which makes and installs the package once
+
+
+def run(*command: object, at: Path, site: Path | None = None) -> str:
+    """A command that has to succeed; what it prints."""
+    paths = [str(path) for path in (site, ROOT) if path]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    done = subprocess.run(
+        [sys.executable, *map(str, command)], cwd=at, env=environment, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package, and with `site`, where it is installed."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    run("-m", "service.cli", "new-game", NAME, "--title", "The Fifth Game", at=folder)
+    pip = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-index", "--no-deps")
+    run(*pip, "--no-build-isolation", "--target", folder / "site", folder / NAME, at=folder)
+    return folder
+
+
+def test_it_keeps_the_contract_and_its_own_rules(made: Path) -> None:
+    told = run("-m", "pytest", "-q", "-p", "no:cacheprovider", at=made / NAME, site=made / "site")
+    assert " passed" in told
+    assert "skipped" not in told
+
+
+def test_its_words_are_translated(made: Path) -> None:
+    assert run("-m", "service.cli", "catalogues", NAME, at=made, site=made / "site") == ""
+
+
+@pytest.fixture(scope="module")
+def played(made: Path) -> dict[str, list[str]]:
+    """The links of a finished and of a running table, in the house `made / "house"`."""
+    found: dict[str, list[str]] = json.loads(
+        run("-m", "tests.fifth", NAME, made / "house", at=made, site=made / "site")
+    )
+    return found
+
+
+@pytest.fixture(scope="module")
+def without(made: Path, played: dict[str, list[str]]) -> Iterator[House]:
+    """The same house in this process, where nobody installed the game."""
+    assert NAME not in catalogue.games()
+    with houses.standing(houses.settings(made / "house", games=NAME), houses.Clock()) as here:
+        yield here
+
+
+def log_of(here: House, link: str) -> Export:
+    return archive.export_for(here, access.find(here, link))
+
+
+def test_without_its_package_a_table_is_listed(without: House) -> None:
+    with without.store.writing() as connection:
+        anna = register.person(connection, "anna@example.org", "Anna", 0)
+    assert [one.game for one in my_tables.running(without, anna)] == [NAME]
+    assert [one.game for one in my_tables.finished(without, anna)] == [NAME]
+
+
+def test_without_its_package_a_page_says_what_is_missing_and_gives_the_log(
+    without: House, played: dict[str, list[str]]
+) -> None:
+    client = create_app(without).test_client()
+    answered = client.get(f"/t/{played['over'][0]}")
+    assert answered.status_code == 422
+    assert f"“{NAME}”, which is not installed here" in answered.text
+    assert f"/t/{played['over'][0]}/log" in answered.text
+
+
+def test_without_its_package_a_finished_log_is_checked_all_but_its_moves(
+    without: House, played: dict[str, list[str]]
+) -> None:
+    log = log_of(without, played["over"][0])
+    report = audit.audit(None, log)
+    assert report.finding is None
+    assert report.proven == report.entries > 8
+    assert any("NOT CHECKED: the moves" in sentence for sentence in audit.sentences(report))
+
+
+def test_without_its_package_a_running_log_hides_what_only_the_rules_can_tell(
+    without: House, played: dict[str, list[str]]
+) -> None:
+    log = log_of(without, played["running"][0])
+    assert audit.audit(None, log).finding is None
+    told = [event["type"] for link in log.entries for event in link.entry["events"]]
+    assert told
+    assert all(kind.startswith("table.") for kind in told)
+    assert not log.entries[-1].whole
+    assert log.entries[-1].entry["draws"] == []
+
+
+def test_a_draw_that_was_changed_is_found_without_the_rules(without: House, played: dict[str, list[str]]) -> None:
+    log = log_of(without, played["over"][0])
+    number = next(number for number, link in enumerate(log.entries) if link.entry["draws"])
+    entry = {**log.entries[number].entry, "draws": [["deck", 20, 0], *log.entries[number].entry["draws"][1:]]}
+    changed = replace(log.entries[number], entry=entry)
+    report = audit.audit(None, replace(log, entries=(*log.entries[:number], changed, *log.entries[number + 1 :])))
+    assert report.finding
+    assert report.finding.seq == number
