@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from engine import chance as chances
 from engine import form, law, log, record, table
@@ -19,7 +18,7 @@ from engine.chance import Chance
 from engine.game import Game
 from engine.log import Entry, Export, Link
 from engine.menu import Move
-from engine.record import Opened, Rewind, Table
+from engine.record import Rewind, Table
 from engine.refusal import Refused
 
 Kind = Literal["tampering", "drift"]
@@ -152,19 +151,11 @@ def _decision(game: Game, now: Table, entry: Entry[Any], rewind: Rewind) -> Tabl
     except (Refused, Drifted) as refused:
         kind: Kind = "drift" if law.hangs_on_rules(entry, move) else "tampering"
         return Finding(entry.seq, kind, f"Today's rules would not allow {said}: {refused}")
-    then = tuple(_in_full(game, event) for event in entry.events)
-    if events == then and tuple(chance.draws) == entry.draws:
+    if events == entry.events and tuple(chance.draws) == entry.draws:
         return after
     kind = "drift" if law.agree(entry, events) else "tampering"
-    difference = _difference(then, events)
+    difference = _difference(entry.events, events)
     return Finding(entry.seq, kind, f"Today's rules decide {said} otherwise: {difference}.")
-
-
-def _in_full(game: Game, event: Any) -> Any:
-    """An opening with the options that the game did not have then; they were as they are now by default."""
-    if not isinstance(event, Opened) or not event.options:
-        return event
-    return replace(event, options=msgspec.to_builtins(game.META.options()) | event.options)
 
 
 class Drifted(Exception):
