@@ -49,6 +49,8 @@ def recalled(state: State, event: AbbotRecalled) -> State:
 
 
 class Abbot(Box):
+    """One more meeple for cloisters and gardens."""
+
     option = "abbot"
     about = "The abbot, and gardens on some of the tiles (§8)"
     supply = {"abbot": 1}

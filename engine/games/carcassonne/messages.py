@@ -203,6 +203,8 @@ def _under(pile: Pile, number: int) -> Pile:
 
 
 class Messages(Box):
+    """Two scoring figures, and what happens on dark spaces."""
+
     option = "messages"
     about = "Two scoring figures each, and messages on the dark spaces (§5)"
     default = True
@@ -218,10 +220,7 @@ class Messages(Box):
         "without_target": (
             Annotated[
                 Literal["perform", "points_only"],
-                About(
-                    title="message without a target",
-                    description="A message about nothing may be performed for no points, or not (§5.6)",
-                ),
+                About(description="A message about nothing may be performed for no points, or only traded (§5.6)"),
             ],
             "perform",
         ),
