@@ -51,15 +51,16 @@ def _option(field: inspect.Field) -> Option:
         about, title = str(said.get("description", "")), str(said.get("title", ""))
         kind = kind.type
     rule = next(iter(CITED.findall(about)), "")
+    default = field.default_factory() if callable(field.default_factory) else field.default
     match kind:
         case inspect.BoolType():
-            return Option(field.name, "switch", field.default, ("on", "off"), about, rule=rule, title=title)
+            return Option(field.name, "switch", default, ("on", "off"), about, rule=rule, title=title)
         case inspect.LiteralType(values=values):
-            order = (field.default, *(value for value in values if value != field.default))
-            return Option(field.name, "word", field.default, tuple(map(str, order)), about, rule=rule, title=title)
+            order = (default, *(value for value in values if value != default))
+            return Option(field.name, "word", default, tuple(map(str, order)), about, rule=rule, title=title)
         case inspect.IntType(ge=int(least), le=int(most)):
             numbers = tuple(map(str, range(least, most + 1)))
-            return Option(field.name, "number", field.default, numbers, about, least, most, rule, title)
+            return Option(field.name, "number", default, numbers, about, least, most, rule, title)
     raise TypeError(f"option {field.name} is neither a switch, nor one of some words, nor a number with bounds")
 
 

@@ -183,6 +183,8 @@ def _free(feature: Feature) -> bool:
 
 
 class AbbeyMayor(Box):
+    """The abbey, the mayor, the wagon and the barn."""
+
     option = "abbey_mayor"
     title = "Abbey & Mayor"
     about = "Abbeys, mayors, wagons and barns, 12 tiles (§18)"

@@ -49,6 +49,8 @@ def recalled(state: State, event: AbbotRecalled) -> State:
 
 
 class Abbot(Box):
+    """One more meeple for cloisters and gardens."""
+
     option = "abbot"
     about = "The abbot, and gardens on some of the tiles (§8)"
     supply = {"abbot": 1}
@@ -70,7 +72,7 @@ class Abbot(Box):
         figure = find_figure(state, move.args[0])
         feature = state.features[root_of(state, figure)]
         awards: tuple[Award, ...] = (Award(seat, scoring.worth(state, rules, feature, "recalled"), feature.kind),)
-        for box in rules.hooks["bonus"]:
+        for box in rules.hooks["bonus"] if state.edition == 1 else ():
             awards += box.bonus(state, rules, feature, "recalled")
         return [AbbotRecalled(figure, awards)]
 

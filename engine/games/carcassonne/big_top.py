@@ -103,6 +103,8 @@ def _paid(feature: Feature) -> tuple[Award, ...]:
 
 
 class BigTop(Box):
+    """The circus, the acrobats and the ringmaster."""
+
     option = "big_top"
     title = "Under the Big Top"
     about = "The circus, acrobats and ringmasters, 20 tiles (§13)"

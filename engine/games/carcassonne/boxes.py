@@ -47,31 +47,31 @@ BOXES: tuple[Box, ...] = (
 """In the order in which pages list them and in which they are asked; the abbot plants gardens on everybody's tiles."""
 
 
-SWITCHES = tuple(box for box in BOXES if not box.switches)
-
-
 def _switch(box: Box) -> tuple[str, Any, Any]:
     return box.option, Annotated[bool, msgspec.Meta(title=box.title, description=box.about)], box.default
 
 
-def _own(struct: type[Struct]) -> list[tuple[str, Any, Any]]:
-    """The fields that a struct has by itself, as a new struct can take them."""
-    return [(field.name, field.type, field.default) for field in fields(struct)]
+FIRST = ("messages", "inns_cathedrals", "traders_builders", "abbot", "river", "fairy", "figures")
+"""What the first edition could settle: always written, as its logs have it; the rest only where it is not as usual."""
+
+
+def _field(name: str, kind: Any, default: Any) -> tuple[str, Any, Any]:
+    return name, kind, msgspec.field(default_factory=lambda: default) if name in FIRST else default
 
 
 if TYPE_CHECKING:
     from engine.games.carcassonne.state import Options as Options
     from engine.games.carcassonne.state import State as State
 else:
-    _settings = apart("settings", *(box.settings for box in BOXES))
+    settings = apart("settings", *(box.settings for box in BOXES))
+    wanted = [_switch(box) for box in BOXES if not box.switches]
+    wanted += [(field.name, field.type, field.default) for field in fields(state.Options)]
+    wanted += [(name, kind, default) for name, (kind, default) in settings.items()]
     Options = msgspec.defstruct(
         "Options",
-        [
-            *(_switch(box) for box in BOXES if not box.switches),
-            *((name, *kept) for name, kept in _settings.items()),
-            *_own(state.Options),
-        ],
+        [_field(*field) for field in wanted],
         frozen=True,
+        omit_defaults=True,
         cache_hash=True,
         module=__name__,
     )
@@ -89,13 +89,14 @@ else:
 
 
 class Began(Struct, frozen=True, omit_defaults=True, tag=True):
-    """What everybody got from the boxes, the bags of tiles, and who begins."""
+    """What everybody got from the boxes, the bags of tiles, who begins, and the edition of the rules."""
 
     options: Options
     first: int
     supply: dict[str, int]
     bags: tuple[tuple[str, ...], ...]
     track: tuple[tuple[int, ...], ...]
+    edition: int = 1
 
 
 def wants(options: Options, box: Box) -> bool:

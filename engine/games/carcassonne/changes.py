@@ -49,7 +49,8 @@ def _began(empty: State, event: Began) -> State:
     seats = len(event.track)
     rules = rules_of(event.options)
     supply = (event.supply,) * seats
-    state = Whole(options=event.options, turn=event.first, bags=event.bags, supply=supply, track=event.track)
+    state = Whole(options=event.options, edition=event.edition, turn=event.first, bags=event.bags)
+    state = replace(state, supply=supply, track=event.track)
     for box in rules.hooks["begun"]:
         state = box.begun(state, rules)
     return state

@@ -47,6 +47,8 @@ def shown(state: State) -> str:
 
 
 class Fairy(Box):
+    """A figure that belongs to nobody and rewards the one beside her."""
+
     option = "fairy"
     about = "The fairy, who rewards the figure she stands with (§10)"
     slots = {"fairy": (Figure | None, None)}

@@ -148,6 +148,8 @@ def enclosed(state: State, root: int) -> bool:
 
 
 class HillsSheep(Box):
+    """Shepherds with their flocks, hills and vineyards."""
+
     option = "hills_sheep"
     title = "Hills & Sheep"
     about = "Shepherds, hills and vineyards, 18 tiles (§14)"

@@ -7,6 +7,8 @@ from engine.games.carcassonne.state import Feature, State
 
 
 class Inns(Box):
+    """Inns, cathedrals and the large meeple."""
+
     option = "inns_cathedrals"
     title = "Inns & Cathedrals"
     about = "Inns, cathedrals and the large meeple, 18 tiles (§6)"

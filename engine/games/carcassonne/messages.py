@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,6 +14,7 @@ from engine.games.carcassonne.board import MESSAGES, Args
 from engine.games.carcassonne.expansion import Box, Rules, can_lay
 from engine.games.carcassonne.land import root_of, taken_back
 from engine.games.carcassonne.state import (
+    About,
     Award,
     Errand,
     Feature,
@@ -20,6 +22,7 @@ from engine.games.carcassonne.state import (
     Part,
     State,
     awarded,
+    chosen,
     find_figure,
     on_top,
     slot,
@@ -34,6 +37,9 @@ SMALLEST = {1: "road", 2: "city", 3: "cloister"}
 ONE_MORE, SHIELDS, FARMERS, TAKE_BACK = 4, 5, 7, 8
 
 
+CHAIN = Errand("chain")
+
+
 class Pile(Struct, frozen=True, gc=False):
     """The message tiles: those nobody has seen, in no order, and those put back under the stack, in theirs."""
 
@@ -44,6 +50,18 @@ class Pile(Struct, frozen=True, gc=False):
 class MessageDrawn(Struct, frozen=True, omit_defaults=True, tag=True):
     seat: int
     number: int
+
+
+class MessageOffered(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The points of a message lead to the next one, which may be left where it is."""
+
+    seat: int
+
+
+class MessageLeft(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The next message of a chain was not drawn."""
+
+    seat: int
 
 
 class MessageTraded(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -79,7 +97,16 @@ def pile_of(state: State) -> Pile:
 def drawn(state: State, event: MessageDrawn) -> State:
     old = pile_of(state)
     pile = Pile(_without(old.unseen, event.number), _without(old.seen, event.number))
-    return replace(state, pile=pile, moved=(), work=(*state.work, Errand("message", event.number)))
+    work = state.work[:-1] if state.work[-1] == CHAIN else state.work
+    return replace(state, pile=pile, moved=(), work=(*work, Errand("message", event.number)))
+
+
+def offered(state: State, event: MessageOffered) -> State:
+    return replace(state, moved=(), work=(*state.work, CHAIN))
+
+
+def left(state: State, event: MessageLeft) -> State:
+    return replace(state, work=state.work[:-1])
 
 
 def _without(numbers: tuple[int, ...], gone: int) -> tuple[int, ...]:
@@ -88,16 +115,25 @@ def _without(numbers: tuple[int, ...], gone: int) -> tuple[int, ...]:
 
 def _performances(state: State, number: int, rules: Rules) -> Sequence[Args]:
     if number == ONE_MORE:
-        possible = can_lay(state, rules)
-    elif number == TAKE_BACK:
+        return [("perform",)] if can_lay(state, rules) else []
+    if number == TAKE_BACK:
         return [("perform", figure.place) for figure in rules.meeples(standing_figures(state), state.turn)]
-    else:
-        possible = bool(_own_on(state, rules, _kind(number)))
-    return [("perform",)] if possible else []
+    possible = bool(_own_on(state, rules, _kind(number)))
+    return [("perform",)] if possible or in_vain(state) else []
+
+
+def in_vain(state: State) -> bool:
+    """§5.6: whether a message may be performed that is about nothing."""
+    return state.edition > 1 and chosen(state, "without_target") == "perform"
 
 
 def _kind(number: int) -> str:
     return SMALLEST.get(number, "field" if number == FARMERS else "city")
+
+
+def _next(state: State, chance: Chance) -> MessageDrawn:
+    unseen, seen = pile_of(state).unseen, pile_of(state).seen
+    return MessageDrawn(state.turn, chance.pick("message", unseen) if unseen else seen[0])
 
 
 def _own_on(state: State, rules: Rules, kind: str) -> list[Feature]:
@@ -109,6 +145,8 @@ def _own_on(state: State, rules: Rules, kind: str) -> list[Feature]:
 def _smallest(state: State, number: int, rules: Rules) -> MessagePerformed:
     """§5.9: the feature with the fewest points; its points alone, no bonus."""
     features = _own_on(state, rules, _kind(number))
+    if not features:
+        return MessagePerformed(state.turn, number)
     worth, feature = min(
         ((scoring.worth(state, rules, feature, "message"), feature) for feature in features), key=lambda pair: pair[0]
     )
@@ -165,19 +203,39 @@ def _under(pile: Pile, number: int) -> Pile:
 
 
 class Messages(Box):
+    """Two scoring figures, and what happens on dark spaces."""
+
     option = "messages"
     about = "Two scoring figures each, and messages on the dark spaces (§5)"
     default = True
     scoring_figures = 2
+    settings = {
+        "chains": (
+            Annotated[
+                Literal["must", "may"],
+                About(description="Points of a message that lead to the next one: it must or may be drawn (§5.8)"),
+            ],
+            "must",
+        ),
+        "without_target": (
+            Annotated[
+                Literal["perform", "points_only"],
+                About(description="A message about nothing may be performed for no points, or only traded (§5.6)"),
+            ],
+            "perform",
+        ),
+    }
     slots = {"pile": (Pile, Pile())}
     shows = {
         "unseen": (int, lambda state: len(pile_of(state).unseen)),
         "stack": (tuple[int, ...], lambda state: pile_of(state).seen),
     }
     verbs = ("message",)
-    steps = ("message", "return")
+    steps = ("message", "return", "chain")
     events = {
         MessageDrawn: drawn,
+        MessageOffered: offered,
+        MessageLeft: left,
         MessageTraded: traded,
         MessagePerformed: performed,
         MessageReturned: returned,
@@ -186,16 +244,18 @@ class Messages(Box):
     def begun(self, state: State, rules: Rules) -> State:
         return replace(state, pile=Pile(tuple(MESSAGES)))
 
-    def closed(self, state: State, rules: Rules, chance: Chance) -> MessageDrawn | None:
+    def closed(self, state: State, rules: Rules, chance: Chance) -> MessageDrawn | MessageOffered | None:
         """§5.4: a figure of the seat on turn that moved in this round stands on a dark space."""
         steps = state.track[state.turn]
         if all(steps[scorer] % DARK for scorer in state.moved):
             return None
-        unseen, seen = pile_of(state).unseen, pile_of(state).seen
-        return MessageDrawn(state.turn, chance.pick("message", unseen) if unseen else seen[0])
+        chain = state.moved_for == "message" and chosen(state, "chains") == "may"
+        return MessageOffered(state.turn) if chain else _next(state, chance)
 
     def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
-        """§5.6: perform it, or two points; who has nothing to perform it with has only the points."""
+        """§5.6: perform it, or two points; in a chain perhaps whether to draw it at all."""
+        if errand.step == "chain":
+            return (Choice("message", (("draw",), ("leave",)), "5.8"),)
         return (Choice("message", (*_performances(state, errand.number, rules), ("points",)), "5.6"),)
 
     def errand(self, state: State, rules: Rules, errand: Errand, chance: Chance) -> MessageReturned | None:
@@ -205,6 +265,8 @@ class Messages(Box):
         errand = state.work[-1]
         assert isinstance(errand, Errand)
         number = errand.number
+        if move.args[0] in ("draw", "leave"):
+            return [_next(state, chance) if move.args[0] == "draw" else MessageLeft(seat)]
         if move.args[0] == "points":
             return [MessageTraded(seat, number, INSTEAD)]
         if number in SMALLEST:

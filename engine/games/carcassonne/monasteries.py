@@ -33,6 +33,8 @@ def lies(feature: Feature) -> bool:
 
 
 class Monasteries(Box):
+    """Cloisters with two ways to stay in them."""
+
     option = "monasteries"
     about = "Special monasteries in place of the cloisters of the base game, 6 tiles (§17)"
 

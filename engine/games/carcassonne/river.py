@@ -12,6 +12,8 @@ SPRING, LAKE = "R01", "R02"
 
 
 class River(Box):
+    """Twelve tiles that begin the game."""
+
     option = "river"
     about = "The game begins along a river of 12 tiles (§9)"
 

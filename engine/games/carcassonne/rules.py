@@ -44,7 +44,7 @@ META = Meta(
     title="Carcassonne",
     seats=(2, 3, 4, 5, 6),
     options=Options,
-    edition=1,
+    edition=2,
     stage="complete",
     designer="Klaus-Jürgen Wrede",
     publisher="Hans im Glück",
@@ -66,12 +66,12 @@ def objection(options: Options, seats: int) -> Refused | None:
     return None
 
 
-def setup(options: Options, seats: int, chance: Chance) -> list[Struct]:
+def setup(options: Options, seats: int, chance: Chance, edition: int = META.edition) -> list[Struct]:
     rules = rules_of(options)
     deck = rules.deck()
     first = chance.pick("start player", range(seats))
     track = ((0,) * rules.scoring_figures,) * seats
-    began = Began(options, first, rules.supply, deck.bags, track)
+    began = Began(options, first, rules.supply, deck.bags, track, edition)
     return [began, TilePlaced(deck.start, "0,0"), *deck.beside, TurnBegan(first)]
 
 

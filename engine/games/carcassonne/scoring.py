@@ -146,7 +146,7 @@ def advanced(state: State, event: ScorerMoved) -> State:
     moved = tuple(other for other in state.moved if other != scorer) if award.points < 0 else (*state.moved, scorer)
     if award.late:
         moved = state.moved
-    return replace(state, owed=tuple(owed), track=tuple(track), moved=moved)
+    return replace(state, owed=tuple(owed), track=tuple(track), moved=moved, moved_for=award.why)
 
 
 def uncounted(state: State, rules: Rules) -> int | None:

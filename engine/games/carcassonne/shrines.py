@@ -42,6 +42,8 @@ def rivals(state: State, cell: str, shrine: bool) -> list[str]:
 
 
 class Shrines(Box):
+    """Cloisters that are in one another's way."""
+
     option = "shrines"
     about = "Shrines, which challenge a cloister beside them, 6 tiles (§16)"
     events = {ChallengeLost: lost}

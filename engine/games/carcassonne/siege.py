@@ -84,6 +84,8 @@ def free_to_go(state: State, seat: int) -> list[str]:
 
 
 class Besiegers(Box):
+    """Six besieged tiles."""
+
     option = "besiegers"
     about = "Besieged cities, 6 tiles of the Besiegers (§15)"
 
@@ -92,6 +94,8 @@ class Besiegers(Box):
 
 
 class Cathars(Box):
+    """Four besieged tiles."""
+
     option = "cathars"
     about = "Besieged cities, 4 tiles of the Cathars (§15)"
 

@@ -111,6 +111,7 @@ class State(Struct, frozen=True, dict=True):
     """
 
     options: Options = Options()
+    edition: int = 1
     turn: int = 0
     phase: Literal["playing", "final", "over"] = "playing"
     work: tuple[Work, ...] = ()
@@ -126,6 +127,7 @@ class State(Struct, frozen=True, dict=True):
     track: tuple[tuple[int, ...], ...] = ()
     owed: tuple[Award, ...] = ()
     moved: tuple[int, ...] = ()
+    moved_for: str = ""
     counted: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
 
@@ -242,6 +244,11 @@ def slot(state: State, name: str) -> Any:
 def left(state: State) -> int:
     """How many tiles can still be drawn."""
     return sum(map(len, state.bags)) - state.buried
+
+
+def chosen(state: State, name: str) -> Any:
+    """How a setting of a box was settled."""
+    return getattr(state.options, name)
 
 
 def drawable(state: State) -> bool:

@@ -92,6 +92,8 @@ def declined(state: State, event: SecondTileDeclined) -> State:
 
 
 class Traders(Box):
+    """Goods, the builder and the pig."""
+
     option = "traders_builders"
     title = "Traders & Builders"
     about = "Goods, the builder and the pig, 24 tiles (§7)"

@@ -40,6 +40,8 @@ SHOWN = {"shield": _shields, "road": _shows("road"), "city": _shows("city"), "cl
 
 
 class Watchtowers(Box):
+    """Bonuses before a road or city is scored."""
+
     option = "watchtowers"
     about = "Watchtowers pay for what lies round them, 12 tiles (§12)"
 

@@ -34,6 +34,8 @@ def in_section(state: State, cell: str, full: str, section: str) -> bool:
 
 
 class WindRoses(Box):
+    """Points for a tile that lies in the right quarter."""
+
     option = "wind_roses"
     about = "Three points for a wind rose laid in its own quarter, 6 tiles (§11)"
 

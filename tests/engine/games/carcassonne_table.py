@@ -10,12 +10,12 @@ from engine.games.carcassonne.state import Figure, TileDrawn, TilePlaced, TurnBe
 QUIET = {"messages": False}
 
 
-def table(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=None, start="D", **boxes):
+def table(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=None, start="D", edition=2, **boxes):
     """Seat 0 holds the drawn tile; tiles as `U 1,0 90`, figures as `0 meeple 1,0/road`; no messages unless asked."""
     chosen = options.read(carcassonne.META.options, QUIET | boxes)
     rules = rules_of(chosen)
     track = track or ((0,) * rules.scoring_figures,) * seats
-    events = [Began(chosen, 0, rules.supply, ((drawn, *bag),), track), TilePlaced(start, "0,0")]
+    events = [Began(chosen, 0, rules.supply, ((drawn, *bag),), track, edition), TilePlaced(start, "0,0")]
     for text in tiles:
         tile, cell, turn = text.split()
         events.append(TilePlaced(tile, cell, int(turn)))

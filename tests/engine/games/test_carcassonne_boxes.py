@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from msgspec.structs import replace
 
 from engine import chance, options
@@ -235,10 +236,11 @@ def test_8_3_an_abbot_may_come_home_for_what_his_cloister_is_worth():
     assert game.menu(seat=1) == ["place"]
 
 
-def test_8_3_the_fairy_beside_him_brings_her_points_too():
-    game = at(["B 0,1 0"], ["0 abbot 0,1/cloister"], abbot=True, fairy=True)
+@pytest.mark.parametrize(("edition", "points"), [(1, 1 + 4 + 3), (2, 1 + 4)])
+def test_8_3_the_fairy_beside_him_brought_her_points_in_edition_1_only(edition, points):
+    game = at(["B 0,1 0"], ["0 abbot 0,1/cloister"], abbot=True, fairy=True, edition=edition)
     game.play("place 1,0 0", "fairy 0,1/cloister", "1: place -1,0 0", "1: pass", "place -2,0 0", "recall 0,1/cloister")
-    assert game.points == [1 + 4 + 3, 0]
+    assert game.points == [points, 0]
 
 
 def test_8_4_his_return_is_a_round_of_its_own():

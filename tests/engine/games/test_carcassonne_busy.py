@@ -16,7 +16,7 @@ from tests.invariants import carcassonne as invariants
 
 CLOSING = {"E": 6, "H": 3, "I": 3, "A": 4, "U": 5, "V": 5, "W": 3, "X": 2, "L": 3, "J": 3, "B": 2, "F": 2}
 SPECIAL = ("E*", "U*", "T15", "T17", "I15", "I01")
-RARE = {"TileSetAside", "OvertimeBegan", "ChallengeLost"}
+RARE = {"TileSetAside", "OvertimeBegan", "ChallengeLost", "MessageOffered", "MessageLeft"}
 FIRST = ("messages", "inns_cathedrals", "traders_builders", "abbot", "fairy")
 FURTHER = ("wind_roses", "watchtowers", "hills_sheep", "big_top", "besiegers", "shrines", "monasteries", "abbey_mayor")
 EVERYTHING = dict.fromkeys((*FIRST, *FURTHER), True)

@@ -116,7 +116,20 @@ def test_5_6_a_message_is_performed_or_traded_for_two_points():
 
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 6, 7, 8])
 def test_5_6_without_anything_it_could_be_about_only_the_points_are_left(number):
-    assert performing(number).menu("message") == {"points"}
+    assert performing(number, without_target="points_only").menu("message") == {"points"}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 5, 6, 7])
+def test_5_6_as_printed_a_message_about_nothing_may_be_performed_for_nothing(number):
+    game = performing(number)
+    assert game.menu("message") == {"perform", "points"}
+    assert game.play("message perform").happened("MessagePerformed")[0].points == 0
+    assert game.menu(seat=1) == ["place"]
+    assert performing(number, edition=1).menu("message") == {"points"}
+
+
+def test_5_6_message_8_without_a_meeple_is_only_traded():
+    assert performing(8).menu("message") == {"points"}
 
 
 def test_5_6_message_4_needs_a_tile():
@@ -137,6 +150,26 @@ def test_5_7_message_4_goes_under_after_those_drawn_in_its_turn():
     game = city_for_four((1, 2), message=[4, 5], tiles=["A -1,0 270"], bag=("A", "U")).play("score meeple")
     game.play("message perform", tile=["A"]).play("place 1,0 90", "figure meeple road", "score woman")
     assert game.play("message points", "score meeple").state.pile.seen == (5, 4)
+
+
+def test_5_8_in_a_chain_the_next_message_must_or_may_be_drawn():
+    chain = {"track": (1, 3), "message": [5, 7], "chains": "may"}
+    game = city_for_four(**chain).play("score meeple", "message points", "score woman")
+    assert game.menu("message") == {"draw", "leave"}
+    left = city_for_four(**chain).play("score meeple", "message points", "score woman", "message leave")
+    assert left.menu(seat=1) == ["place"]
+    assert left.state.pile.seen == (5,)
+    assert carcassonne.view(game.play("message draw").state, None).message == 7
+
+
+def test_5_9_a_complete_feature_that_is_not_scored_yet_counts_as_complete():
+    land, figures = ["E* 5,5 0"], ["0 abbot 5,5/garden", "0 meeple 0,0/city"]
+    for number, move in ((2, "message perform"), (8, "message perform 0,0/city")):
+        game = news(land, figures, track=((4, 0), (0, 0)), drawn="E", message=[number], abbot=True)
+        game.play(CITY, "recall 5,5/garden", "score meeple", move)
+        assert game.happened("MessagePerformed")[0].points == 4
+        game.play("score woman")
+        assert len(game.happened("FeatureScored")) == (number == 2)
 
 
 def test_5_8_points_from_a_message_can_bring_the_next():
@@ -164,7 +197,7 @@ def test_5_9_message_3_counts_the_smallest_cloister_and_no_garden():
     tiles, figures = ["B 0,1 0", "B 0,2 0", "B 1,2 0"], ["0 meeple 0,1/cloister", "0 meeple 1,2/cloister"]
     assert performing(3, tiles, figures).play("message perform").state.owed[0].points == 3
     garden = performing(3, ["U* 0,1 0"], ["0 abbot 0,1/garden"], abbot=True)
-    assert garden.menu("message") == {"points"}
+    assert garden.play("message perform").happened("MessagePerformed")[0].points == 0
     abbot = performing(3, ["B 0,1 0"], ["0 abbot 0,1/cloister"], abbot=True)
     assert abbot.menu("message") == {"perform", "points"}
 

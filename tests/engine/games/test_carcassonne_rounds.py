@@ -33,7 +33,7 @@ def mixed(monkeypatch):
 
     def mix(box):
         def rules_of(options):
-            return united([b for b in [*others, box] if getattr(options, b.option)])
+            return united([b for b in [*others, box] if boxes.wants(options, b)])
 
         others = [b for b in boxes.BOXES if b.option != "fairy"]
         for module in (rules, changes):
