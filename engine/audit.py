@@ -174,22 +174,24 @@ def _draws(entry: Entry[Any], key: bytes) -> Finding | None:
 
 def _decision(game: Game, now: Table, entry: Entry[Any], rewind: Rewind) -> Table | Finding:
     """The same command under today's rules, with the draws as recorded; the table after it where they agree."""
-    chance = Chance(_recorded(entry))
-    said = f"entry {entry.seq} (“{entry.move}”)"
-    move = Move.read(entry.move or "-")
+    chance, move = Chance(_recorded(entry)), Move.read(entry.move or "-")
     if why := law.objection(now, entry, move):
-        return _tampered(entry.seq, f"The table’s own law forbids {said}: {why}.")
+        return _tampered(entry.seq, f"The table’s own law forbids {_said(entry)}: {why}.")
     try:
         after, events = table.play(game, now, entry.seat, move, chance, rewind)
     except (Refused, Drifted) as refused:
         kind: Kind = "drift" if law.hangs_on_rules(entry, move) else "tampering"
-        return Finding(entry.seq, kind, f"Today's rules would not allow {said}: {refused}")
-    events = law.without_later_options(game, entry, events)
-    if events == entry.events and tuple(chance.draws) == entry.draws:
+        return Finding(entry.seq, kind, f"Today's rules would not allow {_said(entry)}: {refused}")
+    same = events == entry.events or law.without_later_options(game, entry, events) == entry.events
+    if same and tuple(chance.draws) == entry.draws:
         return after
     kind = "drift" if law.agree(entry, events) else "tampering"
     difference = _difference(entry.events, events)
-    return Finding(entry.seq, kind, f"Today's rules decide {said} otherwise: {difference}.")
+    return Finding(entry.seq, kind, f"Today's rules decide {_said(entry)} otherwise: {difference}.")
+
+
+def _said(entry: Entry[Any]) -> str:
+    return f"entry {entry.seq} (“{entry.move}”)"
 
 
 class Drifted(Exception):

@@ -41,7 +41,8 @@ def _order(export: Export) -> Iterator[Broken]:
     if not export.entries:
         yield Broken(0, "The log has no entries.")
     for number, link in enumerate(export.entries):
-        if not _is_count(link.entry.get("seq")) or link.entry["seq"] != number:
+        seq = link.entry.get("seq")
+        if seq != number or type(seq) is not int:
             yield Broken(number, f"Entry {number} is missing or out of order.")
         if not HASH.fullmatch(link.digest):
             yield Broken(number, f"Entry {number} has no digest of 64 small hexadecimal digits.")
@@ -59,13 +60,14 @@ def _misshapen(entry: dict[str, Any]) -> str:
         return "is neither a seat's nor the house's"
     if not isinstance(entry["draws"], list) or not isinstance(entry["events"], list):
         return "has no list of draws or of events"
-    if not all(isinstance(event, dict) and isinstance(event.get("type"), str) for event in entry["events"]):
-        return "has an event without a type"
+    for event in entry["events"]:
+        if not isinstance(event, dict) or not isinstance(event.get("type"), str):
+            return "has an event without a type"
     return ""
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return type(value) is int and value >= 0
 
 
 def _opening(export: Export) -> Iterator[Broken]:
@@ -79,8 +81,9 @@ def _opening(export: Export) -> Iterator[Broken]:
         yield Broken(0, f"The table was opened for another game than “{export.game}”.")
     if opened.get("table", export.table) != export.table:
         yield Broken(0, f"The table was opened under another name than “{export.table}”.")
+    edition = opened.get("edition")
     for link in export.entries:
-        if link.entry["edition"] != opened.get("edition"):
+        if link.entry["edition"] != edition:
             yield Broken(link.entry["seq"], f"Entry {link.entry['seq']} is of another edition than the opening.")
 
 
@@ -129,10 +132,11 @@ def _end(export: Export) -> Broken | None:
     """The seed is revealed when the table is over, so the end is there, once and last."""
     last = len(export.entries) - 1
     for seq, link in enumerate(export.entries):
-        ends = [event["type"] for event in link.entry["events"]].count("table.Ended")
+        events = link.entry["events"]
+        ends = [event["type"] for event in events].count("table.Ended")
         if not ends:
             continue
-        if ends > 1 or link.entry["events"][-1]["type"] != "table.Ended":
+        if ends > 1 or events[-1]["type"] != "table.Ended":
             return Broken(seq, f"In entry {seq} something happens after the end of the table.")
         return Broken(seq + 1, f"Entry {seq + 1} comes after the end of the table.") if seq < last else None
     return Broken(last, "The seed is revealed, yet the end of the table is missing: the log was cut off.")

@@ -19,6 +19,8 @@ from engine.record import TABLE_EVENTS, Ended, Opened, Table, UndoAsked, Undone
 
 ON_MENUS = frozenset(("expire", "miss"))  # commands of the house that need an open menu, so they hang on the game
 
+DRAWING = frozenset(("start", "expire"))
+
 
 def objection(now: Table, entry: Entry[Any], move: Move) -> str:
     """Why no rules of any game could allow this entry here; nothing where some could."""
@@ -28,7 +30,7 @@ def objection(now: Table, entry: Entry[Any], move: Move) -> str:
         return "the table is over"
     if entry.seat is not None and (now.phase != "playing" or entry.seat >= len(now.seats)):
         return "no seat can act there now"
-    if entry.draws and is_own(entry, move) and move.verb not in ("start", "expire"):
+    if entry.draws and move.verb not in DRAWING and is_own(entry, move):
         return "nothing is drawn for it"
     if entry.seat is None and move.verb == "open" and not _as_ordered(entry, move):
         return "the opening says something else than the command"

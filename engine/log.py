@@ -101,9 +101,9 @@ def link(before: str, digest: str) -> str:
 
 def chain(digests: Iterable[str], head: str = GENESIS) -> str:
     """The head hash that these digests lead to."""
-    found = bytes.fromhex(head)
+    found, sha, plain = bytes.fromhex(head), hashlib.sha256, bytes.fromhex
     for one in digests:
-        found = hashlib.sha256(found + bytes.fromhex(one)).digest()
+        found = sha(found + plain(one)).digest()
     return found.hex()
 
 

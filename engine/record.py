@@ -7,7 +7,7 @@ that begin with `table.`. `fold` rebuilds the table from entries alone and knows
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -264,8 +264,10 @@ def folds(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) ->
         yield table
 
 
-def evolve(game: Game, table: Table, events: Iterable[Any], rewind: Rewind) -> Table:
+def evolve(game: Game, table: Table, events: Sequence[Any], rewind: Rewind) -> Table:
     """The table after these events, the game's and its own, in the order in which they stand in an entry."""
+    if not events:
+        return table
     state, playing = table.state, False
     for event in events:
         if type(event) in TABLE_EVENTS:

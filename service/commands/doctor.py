@@ -4,59 +4,95 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from service.commands.terminal import Parser, Subparsers, add_command
+from service.commands.terminal import Parser, Subparsers, add_command, add_json, print_json
 
 if TYPE_CHECKING:
-    from service.house import House
     from service.settings import Settings
 
 LATE = 15 * 60  # seconds; a letter or submission that waits longer has no worker
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
-    add_command(
+    parser = add_command(
         subparsers,
         "doctor",
         run,
         "Check that database, Redis and mail server can be reached, that nothing lies too long, and the settings.",
         "depesche doctor",
+        "depesche doctor --json",
     )
+    add_json(parser)
 
 
-def run(_: argparse.Namespace) -> int:
-    """What works and what does not, a line each; status 1 where something is ill, not where something is only odd."""
+def run(args: argparse.Namespace) -> int:
+    """What works and what does not, a line each; status 1 where something is ill, not where something is only odd.
+
+    It only looks: no folder, no secret and no database is made for it.
+    """
     from service import settings
-    from service.house import House
 
-    house = House(settings.read(os.environ))
-    ill = False
-    for name, check in _checks(house).items():
-        try:
-            check()
-            print(f"well: {name}")
-        except Exception as error:
-            ill = True
-            print(f"ILL:  {name}: {error}")
-    for word in (*oddities(house.settings), *([] if ill else _lying(house))):
-        print(f"odd:  {word}")
+    found = settings.read(os.environ)
+    verdicts = [_verdict(name, check) for name, check in _checks(found).items()]
+    ill = any(verdict == "ILL" for verdict, _ in verdicts)
+    odd = [*oddities(found), *([] if ill else _lying(found))]
+    verdicts += [("odd", word) for word in odd]
+    if args.json:
+        print_json([{"verdict": verdict.lower(), "what": what} for verdict, what in verdicts])
+    else:
+        for verdict, what in verdicts:
+            print(f"{verdict + ':':<5} {what}")
     return 1 if ill else 0
 
 
-def _checks(house: House) -> dict[str, Callable[[], object]]:
+def _verdict(name: str, check: Callable[[], str]) -> tuple[str, str]:
+    try:
+        remark = check()
+    except Exception as error:
+        return "ILL", f"{name}: {error}"
+    return "well", f"{name}{remark and f': {remark}'}"
+
+
+def _checks(settings: Settings) -> dict[str, Callable[[], str]]:
+    """What to try, by its name; each says what there is to remark, if anything."""
+    from service.house import connect_redis
     from workers.outgoing import post
 
-    settings = house.settings
-    checks: dict[str, Callable[[], object]] = {
-        f"database {settings.database_url.rpartition('@')[2]}": house.open,
-        f"Redis {settings.redis.rpartition('@')[2]}": house.redis.ping,
+    checks: dict[str, Callable[[], str]] = {
+        f"database {settings.database_url.rpartition('@')[2]}": lambda: _database(settings),
+        f"Redis {settings.redis.rpartition('@')[2]}": lambda: _answered(connect_redis(settings.redis).ping()),
     }
     if settings.smtp != "embedded":
-        checks[f"mail server {settings.smtp.rpartition('@')[2]}"] = lambda: post.connect(settings.smtp).quit()
+        name = f"mail server {settings.smtp.rpartition('@')[2]}"
+        checks[name] = lambda: _answered(post.connect(settings.smtp).quit())
     return checks
+
+
+def _answered(answer: object) -> str:
+    return "" if answer else "it answers nothing"
+
+
+def _is_made(settings: Settings) -> bool:
+    """Whether there is a database; one in a file is made by the first start."""
+    url = settings.database_url
+    return not url.startswith("sqlite:///") or Path(url.removeprefix("sqlite:///")).exists()
+
+
+def _database(settings: Settings) -> str:
+    from service.store import Store
+
+    if not _is_made(settings):
+        return "not there yet; the first start makes it"
+    store = Store(settings.database_url)
+    try:
+        return "" if store.is_current() else "of another version; the next start renews it"
+    finally:
+        store.close()
 
 
 def oddities(settings: Settings) -> Iterator[str]:
@@ -80,21 +116,26 @@ def oddities(settings: Settings) -> Iterator[str]:
         yield "letters come from localhost, which nobody can answer; set DEPESCHE_SENDER"
 
 
-def _lying(house: House) -> Iterator[str]:
+def _lying(settings: Settings) -> Iterator[str]:
     """Work that waits so long that no process can be looking after it."""
     from sqlalchemy import func, select
 
+    from service.store import Store
     from service.store.schema import letters, submissions
 
-    since = house.now() - LATE
+    if not _is_made(settings):
+        return
+    store, since = Store(settings.database_url), int(time.time()) - LATE
+    late = (letters.c.sent_at.is_(None), letters.c.due_at < since)
     waiting = {
-        "letters that nobody sends": select(func.count()).where(letters.c.sent_at.is_(None), letters.c.due_at < since),
+        "letters that nobody sends": select(func.count()).where(*late),
         "moves that nobody judges": select(func.count()).where(
             submissions.c.accepted.is_(None), submissions.c.at < since
         ),
     }
-    with house.store.reading() as connection:
-        for what, wanted in waiting.items():
-            count = connection.execute(wanted).scalar_one()
-            if count:
-                yield f"{what}: {count}; is a `depesche worker` running?"
+    if store.is_current():
+        with store.reading() as connection:
+            for what, wanted in waiting.items():
+                if count := connection.execute(wanted).scalar_one():
+                    yield f"{what}: {count}; is a `depesche worker` running?"
+    store.close()

@@ -1,5 +1,6 @@
 """`depesche doctor` says what is ill, and what is hardly meant."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,19 @@ def test_an_embedded_house_is_well(folder: Path, capsys: pytest.CaptureFixture[s
     assert said.count("well:") == 2
     assert "ILL" not in said
     assert "odd" not in said
+
+
+def test_it_only_looks(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["doctor"]) == 0
+    assert "not there yet; the first start makes it" in capsys.readouterr().out
+    assert list(folder.iterdir()) == []
+
+
+def test_programs_are_told_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["doctor", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {one["verdict"] for one in told} <= {"well", "odd"}
+    assert any(one["what"].startswith("database") for one in told)
 
 
 def test_a_mail_server_that_is_not_there_is_ill(
