@@ -15,6 +15,7 @@ from service.lru import Caches
 from service.settings import EMBEDDED, Settings, keep_secret
 from service.store import Store, identity
 
+PATIENCE = 5.0  # seconds for an answer of Redis, which is longer than anybody waits for a verdict through it
 Now = Callable[[], int]
 
 
@@ -53,7 +54,7 @@ class House:
 def connect_redis(url: str) -> Any:
     """The Redis at that address, or one inside this process."""
     if url != EMBEDDED:
-        return Redis.from_url(url)
+        return Redis.from_url(url, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE)
     import fakeredis  # only the embedded service needs it
 
     return fakeredis.FakeRedis()

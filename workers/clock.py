@@ -6,7 +6,7 @@ from typing import Any
 
 import structlog
 from sqlalchemy import Connection, delete, exists, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from engine import menu as menus
 from engine import table as tables
@@ -16,9 +16,10 @@ from service.house import House
 from service.settings import DAY
 from service.store.schema import letters, mails, people, seats, submissions
 from service.tables import clerk, judging, snapshots
-from service.tables.clerk import LockedTable
+from service.tables.clerk import Held, LockedTable
 from service.tables.snapshots import Snapshot
 from workers import bots
+from workers.jobs import said
 
 KEPT = 60 * DAY  # so long the words of a mail
 SWEPT = 100
@@ -26,11 +27,14 @@ log = structlog.get_logger()
 
 
 def tick(here: House) -> None:
-    """Look at everything that time alone sets in motion."""
-    remind(here)
-    ring(here)
-    expire(here)
-    sweep(here)
+    """Look at everything that time alone sets in motion; what fails is told, and holds nothing else up."""
+    for look in (ring, remind, expire, sweep):
+        try:
+            look(here)
+        except OperationalError as error:  # the database's trouble: the next tick tries again
+            log.warning("tick not finished", at=look.__name__, error=said(error))
+        except Exception:
+            log.exception("tick not finished", at=look.__name__)
 
 
 def sweep(here: House) -> None:
@@ -65,9 +69,10 @@ def _remind(here: House, connection: Connection, seat: Any) -> None:
     """The first reminder of a turn is a letter of its own, and so is each one after it."""
     same = (seats.c.table == seat.table, seats.c.seat == seat.seat, seats.c.remind_at == seat.remind_at)
     ahead = timing.leads(seat.clock_left, timing.calendar(seat.calendar or ""), here.settings.reminder)
+    if connection.execute(select(seats.c.seat).where(*same).with_for_update(skip_locked=True)).first() is None:
+        return  # somebody moves there just now, or another clock was quicker
     following = timing.reminder(seat.due_at, ahead, here.now())
-    if not connection.execute(update(seats).where(*same).values(remind_at=following)).rowcount:
-        return
+    connection.execute(update(seats).where(*same).values(remind_at=following))
     number = sum(seat.due_at - lead < seat.remind_at for lead in ahead)
     kind = f"reminder/{number}" if number else "reminder"
     letter = {"table": seat.table, "seq": seat.open_since, "seat": seat.seat, "kind": kind}
@@ -84,6 +89,8 @@ def expire(here: House) -> None:
     for seat in late:
         try:
             _expire(here, seat.table, seat.seat)
+        except OperationalError as error:
+            log.warning("deadline not kept", table=seat.table, seat=seat.seat, error=said(error))
         except Exception:  # one table's trouble must not stop the others' clocks
             log.exception("deadline not kept", table=seat.table, seat=seat.seat)
 
@@ -94,7 +101,7 @@ def _expire(here: House, table: str, seat: int) -> None:
         return
     command = consequence(here, look, seat)
     try:
-        with judging.at_table(here, table) as work:
+        with judging.at_table(here, table, clerk.lock_free) as work:
             late_at = work.locked.seats[seat].late_at
             if work.locked.table.length != look.table.length:
                 return  # a player moved in the meantime
@@ -102,8 +109,8 @@ def _expire(here: House, table: str, seat: int) -> None:
                 return  # a calendar was changed in the meantime
             expired = _offered(clerk.enter(work.locked, None, command), seat)
             work.locked = judging.go_on(work.locked, expired)
-    except IntegrityError:
-        return  # another clock was quicker
+    except (IntegrityError, Held):
+        return  # another clock was quicker, or somebody is at the table; the next tick comes soon
 
 
 def consequence(here: House, look: Snapshot, seat: int) -> Move:

@@ -8,9 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import structlog
+from sqlalchemy.exc import OperationalError
+
 from service.house import House
 
 SHIFT = 30.0  # seconds; a job that works much longer would be stopped by RQ in the middle of something
+LINGER, PAUSE = 0.5, 0.02  # seconds
+log = structlog.get_logger()
 _houses: list[House] = []
 
 
@@ -24,11 +29,28 @@ def house() -> House:
     return _houses[0]
 
 
-def answer(bell: str, work: Callable[[House], bool]) -> None:
-    """Work step by step until nothing is left to do; after a long shift ring for the next one instead."""
-    here, until = house(), time.monotonic() + SHIFT
+def answer(bell: str, work: Callable[[House], bool], held_up: Callable[[House], bool] = lambda _: False) -> None:
+    """Work step by step until nothing is left to do; after a long shift ring for the next one instead.
+
+    What is held up because somebody else holds its table is waited for a moment; after that the clock rings for it.
+    """
+    here, began = house(), time.monotonic()
     here.bells.answered(bell)
-    while work(here):
-        if time.monotonic() >= until:
-            here.bells.ring(bell)
-            return
+    try:
+        while work(here) or (held_up(here) and _rested(began + LINGER)):
+            if time.monotonic() >= began + SHIFT:
+                here.bells.ring(bell)
+                return
+    except OperationalError as error:  # the database's trouble: the clock rings again when it is over
+        log.warning("work not finished", bell=bell, error=said(error))
+
+
+def _rested(until: float) -> bool:
+    """Whether there is still time, after a short rest."""
+    time.sleep(PAUSE)
+    return time.monotonic() < until
+
+
+def said(error: Exception) -> str:
+    """The first line of what a database says; what follows repeats the statement."""
+    return str(getattr(error, "orig", error)).strip().partition("\n")[0]

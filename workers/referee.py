@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import structlog
-from sqlalchemy import ColumnElement, Connection, Row, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Update, select, update
 from sqlalchemy.exc import OperationalError
 
 from service.house import House
 from service.store import book
 from service.store.book import Verdict
-from service.store.schema import submissions
+from service.store.schema import submissions, tables
 from service.tables import judging
 from service.tables.clerk import LockedTable
 from service.tables.judging import SeatCommand
 from service.text.languages import Said
-from workers.jobs import answer
+from workers.jobs import answer, said
 
 Submission = Row[Any]
 log = structlog.get_logger()
@@ -25,32 +26,50 @@ DEADLY = Said("Our referee stopped several times over this move. Nothing was cha
 SUSPECT = 10  # seconds; a submission that waits longer may have ended the process that judged it
 TRIES = 3
 
+WAITING = select(submissions.c.id).where(submissions.c.accepted.is_(None))
+# The table is claimed with its submission: one that somebody else holds is passed over, and holds no other table up.
 NEXT = (
     select(submissions)
+    .join(tables, tables.c.id == submissions.c.table)
     .where(submissions.c.accepted.is_(None))
     .order_by(submissions.c.id)
     .limit(1)
-    .with_for_update(skip_locked=True)
+    .with_for_update(skip_locked=True, key_share=True, of=[submissions, tables])
 )
 
 
 def hear() -> None:
-    """Judge everything that waits for a verdict."""
-    answer("referee", hear_one)
+    """Judge everything that waits for a verdict; a table that cannot be judged now is passed over."""
+    passed: set[str] = set()
+    answer("referee", lambda here: hear_one(here, passed), _waits)
 
 
-def hear_one(here: House) -> bool:
-    """Judge one submission, if any waits."""
-    with here.store.writing() as connection:
-        submission = connection.execute(NEXT).one_or_none()
+def _waits(here: House) -> bool:
+    """Whether something waits; where nothing could be claimed, somebody else is at its table."""
+    with here.store.reading() as connection:
+        return connection.execute(WAITING.limit(1)).first() is not None
+
+
+def hear_one(here: House, passed: set[str] | None = None) -> bool:
+    """Judge one submission, if any waits at a table that nobody holds and that is not passed over."""
+    submission, passed = None, set() if passed is None else passed
+    try:
+        with here.store.writing() as connection:
+            submission = connection.execute(NEXT.where(tables.c.id.not_in(passed))).one_or_none()
+            if submission is None:
+                return False
+            if old := submission.at <= here.now() - SUSPECT:
+                connection.execute(_tried(submission, submission.tries + 1))
+            else:
+                locked = _heard(here, connection, submission)
+        if old:
+            locked = _retried(here, submission)
+    except OperationalError as error:
         if submission is None:
-            return False
-        if old := submission.at <= here.now() - SUSPECT:
-            connection.execute(update(submissions).where(_is(submission)).values(tries=submission.tries + 1))
-        else:
-            locked = _heard(here, connection, submission)
-    if old:
-        locked = _retried(here, submission)
+            raise
+        passed.add(submission.table)
+        _pass_over(here, submission, error)
+        return True
     here.bells.wake(submission.id)
     if locked is not None:
         judging.settle(locked)
@@ -62,6 +81,17 @@ def _retried(here: House, submission: Submission) -> LockedTable | None:
     with here.store.writing() as connection:
         same = connection.execute(NEXT.where(_is(submission))).one_or_none()
         return None if same is None else _heard(here, connection, same)
+
+
+def _pass_over(here: House, submission: Submission, error: OperationalError) -> None:
+    """The database did not let it be judged, such as by a lock that somebody holds; that is no try."""
+    log.warning("submission waits", submission=submission.id, table=submission.table, error=said(error))
+    with suppress(OperationalError), here.store.writing() as connection:
+        connection.execute(_tried(submission, submission.tries))
+
+
+def _tried(submission: Submission, tries: int) -> Update:
+    return update(submissions).where(_is(submission)).values(tries=tries)
 
 
 def _is(submission: Submission) -> ColumnElement[bool]:

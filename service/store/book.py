@@ -83,6 +83,7 @@ CHANGING = tuple(name for name in SeatUpdate.__struct_fields__ if name != "seat"
 
 # `key_share`: others may meanwhile add rows that refer to this one, such as the next submission.
 LOCK = select(tables).where(tables.c.id == bindparam("wanted")).with_for_update(key_share=True)
+LOCK_FREE = LOCK.with_for_update(key_share=True, skip_locked=True)
 LOOK = select(tables).where(tables.c.id == bindparam("wanted"))
 SEATS = select(seats).where(seats.c.table == bindparam("wanted")).order_by(seats.c.seat)
 SITTING = (
@@ -106,6 +107,11 @@ JUDGE = update(submissions).where(submissions.c.id == bindparam("one"))
 def lock(connection: Connection, table: str) -> Found | None:
     """The table's row, locked until this transaction ends."""
     return connection.execute(LOCK, {"wanted": table}).one_or_none()
+
+
+def lock_free(connection: Connection, table: str) -> Found | None:
+    """The same where nobody else holds it; None where somebody does, so that other tables need not wait."""
+    return connection.execute(LOCK_FREE, {"wanted": table}).one_or_none()
 
 
 def find(connection: Connection, table: str) -> Found | None:

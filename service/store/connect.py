@@ -13,8 +13,10 @@ import alembic.command
 import alembic.config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 
+# What waits for a lock so long fails, and is tried again; whoever forgets a transaction loses it.
+LIMITS = "-c lock_timeout=2s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -53,6 +55,7 @@ class Store:
         config.set_main_option("script_location", str(MIGRATIONS))
         with self.writing() as connection:
             if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0")
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7236127)")
             config.attributes["connection"] = connection
             alembic.command.upgrade(config, "head")
@@ -70,11 +73,19 @@ class Store:
 def _engine(url: str) -> Engine:
     """What an error says goes to a log, so it holds no values: they may be addresses, or notes."""
     if not url.startswith("sqlite"):
-        return create_engine(url, pool_size=10, max_overflow=20, pool_pre_ping=True, hide_parameters=True)
+        pool: dict[str, Any] = {"pool_size": 10, "max_overflow": 20, "pool_timeout": 10, "pool_pre_ping": True}
+        return create_engine(_bounded(url), connect_args={"connect_timeout": 10}, hide_parameters=True, **pool)
     engine = create_engine(url, connect_args={"timeout": 20, "check_same_thread": False}, hide_parameters=True)
     event.listen(engine, "connect", _sqlite_connected)
     event.listen(engine, "begin", _sqlite_begin)
     return engine
+
+
+def _bounded(url: str) -> URL:
+    """The same database, where nobody waits for ever; what the host chose himself stands above that."""
+    found = make_url(url)
+    own = found.query.get("options", "")
+    return found.update_query_dict({"options": f"{LIMITS} {own if isinstance(own, str) else ' '.join(own)}".strip()})
 
 
 def _snapshots(engine: Engine) -> Engine:

@@ -41,6 +41,10 @@ BOT_STATUSES = ("bot", "resigned")
 OWN = SeatRow.__struct_fields__
 
 
+class Held(Exception):
+    """Somebody else holds the table just now."""
+
+
 class LockedTable(Struct, frozen=True, eq=False):
     """A table whose row is locked in this transaction: its row, its seats, and its position."""
 
@@ -74,8 +78,20 @@ def lock(house: House, connection: Connection, table: str) -> LockedTable:
     row = book.lock(connection, table)
     if row is None:
         raise Unknown("There is no such table.")
+    return _locked(house, connection, row)
+
+
+def lock_free(house: House, connection: Connection, table: str) -> LockedTable:
+    """Lock a table that nobody holds; raises Held where somebody does, so that other tables need not wait for it."""
+    row = book.lock_free(connection, table)
+    if row is None:
+        raise Held
+    return _locked(house, connection, row)
+
+
+def _locked(house: House, connection: Connection, row: Found) -> LockedTable:
     position = positions.current(house.caches, connection, row)
-    seats = _seats(connection, table)
+    seats = _seats(connection, row.id)
     return LockedTable(house, connection, row, row.head, seats, catalogue.find(row.game, row.edition), position)
 
 

@@ -5,10 +5,11 @@ A caller locks a table with `lock`, judges commands, and calls `settle` after th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from msgspec import Struct
+from sqlalchemy import Connection
 
 from engine import menu as menus
 from engine import table as tables
@@ -45,14 +46,15 @@ class Work:
         self.locked = locked
 
 
+Lock = Callable[[House, Connection, str], LockedTable]
 lock = clerk.lock
 
 
 @contextmanager
-def at_table(house: House, table: str) -> Iterator[Work]:
+def at_table(house: House, table: str, take: Lock = clerk.lock) -> Iterator[Work]:
     """One transaction at one table; after its commit the new position is cached and the bells ring."""
     with house.store.writing() as connection:
-        work = Work(lock(house, connection, table))
+        work = Work(take(house, connection, table))
         yield work
     settle(work.locked)
 

@@ -12,7 +12,8 @@ from flask import Flask, Response, request, url_for
 from flask_limiter import Limiter
 from flask_limiter.util import get_remote_address
 from flask_wtf.csrf import CSRFError, CSRFProtect
-from sqlalchemy.exc import DataError
+from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, ValidationError
@@ -90,6 +91,7 @@ LIMITED = (
     "confirming.correct",
     "account.knock",
 )
+MOVING = ("api.sit", "api.submit", "table.sit", "table.move")
 SENTENCES = {
     400: Said("This request could not be read; please go back to the page and try again."),
     404: Said("There is nothing at this address; please use the newest link you have."),
@@ -104,7 +106,9 @@ FOR_PROGRAMS = SENTENCES | {
     413: Said("That is too much; a request has at most 64 kB."),
 }
 OLD = Said("This page has grown old; please go back, load it again, and send the form once more.")
-FAULT = Said("Something went wrong on our side. Nothing was changed; please try again in a moment.")
+FAULT = Said("Something went wrong on our side. Please look again to see what was done before you repeat it.")
+BUSY = Said("Our records cannot be reached just now. Please look again in a moment to see what was done.")
+SHORTLY = 5  # seconds until a busy house may be asked again
 
 
 class Number(IntegerConverter):
@@ -137,6 +141,7 @@ def wire(house: House) -> Flask:
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     csrf.exempt(app.view_functions["wishes.stop"])  # mail programs stop letters by themselves (RFC 8058)
+    app.after_request(_waiting)  # what is named first here is done last
     _limit(app, house)
     app.register_error_handler(Exception, _failed)
     app.after_request(_headers)
@@ -157,7 +162,7 @@ def _limit(app: Flask, house: House) -> None:
         app.view_functions[name] = limited
     stop: Any = limiter.limit(STOPS)(app.view_functions["wishes.stop"])  # a mail provider stops for many people
     app.view_functions["wishes.stop"] = stop
-    for name in ("api.sit", "api.submit"):
+    for name in MOVING:
         pace = limiter.limit(f"{house.settings.moves_per_minute} per minute", key_func=_by_link)
         app.view_functions[name] = pace(app.view_functions[name])  # type: ignore[assignment]
 
@@ -203,8 +208,20 @@ def _said(error: Exception, sentences: Mapping[int, Said]) -> tuple[int, Said]:
             return code, sentences.get(code, Said(str(error.description)))
         case DataError():  # PostgreSQL keeps no text with a NUL in it
             return 400, sentences[400]
+        case OperationalError() | NoConnection():
+            log.warning("database not reached", route=str(request.url_rule), error=str(error).partition("\n")[0])
+            return 503, BUSY
     log.error("page failed", route=str(request.url_rule), exc_info=error)
     return 500, FAULT
+
+
+def _waiting(response: Response) -> Response:
+    """How long to wait is told to whoever has to, and to nobody else."""
+    if response.status_code == 503:
+        response.headers["Retry-After"] = str(SHORTLY)
+    elif response.status_code != 429:
+        response.headers.pop("Retry-After", None)
+    return response
 
 
 def _headers(response: Response) -> Response:

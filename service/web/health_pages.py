@@ -2,31 +2,67 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
+import structlog
 from flask import Blueprint, Response, jsonify
 from redis import RedisError
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
+from service.house import House
+from service.settings import EMBEDDED
+from service.store.schema import house as facts
 from service.store.schema import letters, submissions, tables
 from service.web.rendering import house
 
+LEAST_ROOM = 16 * 2**20
+log = structlog.get_logger()
 ops = Blueprint("ops", __name__)
 
 
 @ops.get("/healthz")
 def health() -> tuple[Response, int]:
-    """200 while the database answers; says what waits, and whether Redis is there."""
+    """200 while the database takes what is written; says what waits, and whether there is a Redis for all."""
     here = house()
+    found: dict[str, Any] = {"redis": _redis(here), "database": _writes(here)}
+    if found["database"]:
+        found |= _waiting(here)
+    return jsonify(found), 200 if found["database"] else 503
+
+
+def _writes(here: House) -> bool:
+    """Whether the database keeps what is written, tried; a full disk is told before it is in anybody's way."""
+    if here.store.url.startswith("sqlite:///") and shutil.disk_usage(here.settings.folder).free < LEAST_ROOM:
+        return False
+    try:
+        with here.store.noting() as connection:
+            connection.execute(delete(facts).where(facts.c.name == "health"))
+            connection.execute(insert(facts), {"name": "health", "value": str(here.now())})
+    except IntegrityError:
+        return True  # somebody else asked in this moment, and that was kept
+    except SQLAlchemyError as error:
+        log.warning("database takes nothing", error=str(error.args[0]).partition("\n")[0])
+        return False
+    return True
+
+
+def _redis(here: House) -> bool | str:
+    """Whether the Redis that all processes share answers; one inside this process is called what it is."""
+    if here.settings.redis == EMBEDDED:
+        return EMBEDDED
+    try:
+        return bool(here.redis.ping())
+    except RedisError:
+        return False
+
+
+def _waiting(here: House) -> dict[str, int]:
     counts: dict[str, Any] = {
         "tables": select(func.count()).select_from(tables),
         "submissions_waiting": select(func.count()).where(submissions.c.accepted.is_(None)),
         "letters_owed": select(func.count()).where(letters.c.sent_at.is_(None)),
     }
     with here.store.reading() as connection:
-        found = {name: connection.execute(count).scalar_one() for name, count in counts.items()}
-    try:
-        found["redis"] = bool(here.redis.ping())
-    except RedisError:
-        found["redis"] = False
-    return jsonify(found), 200
+        return {name: int(connection.execute(count).scalar_one()) for name, count in counts.items()}

@@ -160,6 +160,7 @@ def test_a_move_at_its_deadline_races_the_clock_and_one_of_them_counts(two: Two,
         clock.move(DAY)
         number = submitting.submit(here, mover, move, seen=before - 1)
         at_once(lambda: judge_all(here), lambda: clocks.expire(there))
+        judge_all(here)  # while the clock was at the table, the referee passed it over
         entries = snapshots.entries(here, snapshots.look(here, mover.table), before)
         assert len(entries) == 1
         said = verdict(here, number)

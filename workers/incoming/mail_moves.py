@@ -22,6 +22,7 @@ from service.house import House
 from service.store import book
 from service.store.book import Owed, Verdict
 from service.store.schema import mails, submissions
+from service.store.schema import tables as table_rows
 from service.tables import judging, seat_commands, standing_orders, talk
 from service.tables.clerk import LockedTable
 from service.tables.judging import SeatCommand
@@ -31,7 +32,7 @@ from service.text.words import Vocabulary
 from workers.incoming import mail_commands, mail_reports
 from workers.incoming.mail_reports import MailReport, ReportLine
 from workers.incoming.move_parser import TALK, Meaning, TalkLine, bits, understand, verb_of
-from workers.jobs import answer
+from workers.jobs import answer, said
 
 log = structlog.get_logger()
 
@@ -40,7 +41,14 @@ QUOTED_BACK = 3
 MOST_MOVES = 20
 CONFIRMED = Move("resign", ("yes",))
 RESIGN = Choice("resign", ((), ("yes",)))
-NEXT = select(mails).where(mails.c.read_at.is_(None)).order_by(mails.c.id).limit(1).with_for_update(skip_locked=True)
+NEXT = (
+    select(mails)
+    .join(table_rows, table_rows.c.id == mails.c.table)
+    .where(mails.c.read_at.is_(None))
+    .order_by(mails.c.id)
+    .limit(1)
+    .with_for_update(skip_locked=True, key_share=True, of=[mails, table_rows])
+)
 FAULT = Refused("This mail met a fault of ours. Nothing of it was played; the host has been told.")
 
 
@@ -57,17 +65,32 @@ class Reading(Struct, frozen=True):
 
 def hear() -> None:
     """Read every mail that waits."""
-    answer("inbox", hear_one)
+    passed: set[str] = set()
+    answer("inbox", lambda here: hear_one(here, passed), _waits)
 
 
-def hear_one(here: House) -> bool:
-    """Read one mail, if any waits."""
-    with here.store.writing() as connection:
-        mail = connection.execute(NEXT).one_or_none()
+def _waits(here: House) -> bool:
+    """Whether a mail waits; where none could be claimed, somebody else is at its table."""
+    with here.store.reading() as connection:
+        return connection.execute(select(mails.c.id).where(mails.c.read_at.is_(None)).limit(1)).first() is not None
+
+
+def hear_one(here: House, passed: set[str] | None = None) -> bool:
+    """Read one mail, if any waits at a table that nobody holds; where that fails, its table is passed over."""
+    mail, passed = None, set() if passed is None else passed
+    try:
+        with here.store.writing() as connection:
+            mail = connection.execute(NEXT.where(table_rows.c.id.not_in(passed))).one_or_none()
+            if mail is None:
+                return False
+            read = _read_whole(judging.lock(here, connection, mail.table), mail)
+            _finish(here, connection, mail, read)
+    except OperationalError as error:
         if mail is None:
-            return False
-        read = _read_whole(judging.lock(here, connection, mail.table), mail)
-        _finish(here, connection, mail, read)
+            raise
+        log.warning("mail waits", mail=mail.id, table=mail.table, error=said(error))
+        passed.add(mail.table)
+        return True
     judging.settle(read.locked)
     return True
 

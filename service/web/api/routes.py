@@ -153,7 +153,7 @@ def view(link: str) -> Cacheable:
     """The table as this seat may see it, and what it may do."""
     place = access.find(house(), link)
     look = snapshots.look(house(), place.table)
-    return Cacheable(_tag(place, look, look.seats), lambda: _seen(place, look))
+    return Cacheable(_tag(place, look, tuple(map(_public, look.seats))), lambda: _seen(place, look))
 
 
 @interface.offers("GET", "/t/<link>/menu", {200: Choices, 404: Refusal}, asks=Words)
@@ -261,6 +261,11 @@ def _box(game: Game, spoken: str) -> Box:
         stage=box.stage,
         edition=box.edition,
     )
+
+
+def _public(seat: Any) -> tuple[Any, ...]:
+    """What the answer shows of a seat: a tag made of more would tell when somebody saved a note."""
+    return seat.name, seat.status, seat.open_since, seat.due_at
 
 
 def _tag(place: Place, look: Snapshot, besides: tuple[Any, ...]) -> str:

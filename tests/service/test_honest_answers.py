@@ -1,0 +1,120 @@
+"""Answers say what is true: how long to wait, what was done, whether the house is well; and nothing of others."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from redis import ConnectionError as NoRedis
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
+
+from service import create_app
+from service.house import House
+from service.store.connect import Store
+from service.tables import seat_settings, submitting
+from service.tables.access import Place
+from service.web import health_pages
+from tests import houses
+
+
+@pytest.fixture
+def places(house: House) -> list[Place]:
+    return houses.seated(house)
+
+
+@pytest.fixture
+def client(house: House) -> FlaskClient:
+    app = create_app(house)
+    app.config["WTF_CSRF_ENABLED"] = False
+    return app.test_client()
+
+
+def test_a_refused_move_does_not_tell_a_program_to_wait(client: FlaskClient, places: list[Place]) -> None:
+    answer = client.post(f"/api/v1/t/{places[0].link}/moves", json={"move": "nonsense"})
+    assert answer.status_code in (202, 422)
+    assert "Retry-After" not in answer.headers
+
+
+def test_moves_by_the_form_have_a_limit_too(tmp_path: Path, clock: houses.Clock) -> None:
+    with houses.standing(houses.settings(tmp_path, moves_per_minute=3), clock) as here:
+        app = create_app(here)
+        app.config["WTF_CSRF_ENABLED"] = False
+        place = houses.seated(here)[0]
+        answers = [app.test_client().post(f"/t/{place.link}", data={"move": f"move {number}"}) for number in range(5)]
+        assert [answer.status_code for answer in answers] == [303, 303, 303, 429, 429]
+        assert int(answers[-1].headers["Retry-After"]) > 0
+
+
+def test_what_others_keep_for_themselves_changes_no_tag(house: House, client: FlaskClient, places: list[Place]) -> None:
+    def tag() -> str | None:
+        return client.get(f"/api/v1/t/{places[0].link}").headers["ETag"]
+
+    mine = tag()
+    seat_settings.write(house, places[1], "a note of my own")
+    other = next(place for place in places if place == places[1])
+    assert houses.judged(house, other, "letters none").accepted
+    assert tag() == mine
+    assert houses.judged(house, *houses.on_turn(house, places)).accepted
+    assert tag() != mine
+
+
+def test_a_fault_does_not_say_that_nothing_was_done(
+    client: FlaskClient, places: list[Place], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submitting, "verdict", lambda *_: 1 / 0)
+    answer = client.post(f"/t/{places[0].link}", data={"move": "pass"})
+    assert answer.status_code == 500
+    assert "Nothing was changed" not in answer.text
+    assert "look again to see what was done" in answer.text
+
+
+@pytest.fixture
+def down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database does not answer."""
+
+    def refuse(*_: Any) -> Any:
+        raise OperationalError("SELECT 1", {}, Exception("connection refused"))
+
+    for way in ("reading", "writing", "noting"):
+        monkeypatch.setattr(Store, way, refuse)
+
+
+def test_while_the_database_is_down_a_page_says_so_and_when_to_come_back(
+    client: FlaskClient, places: list[Place], down: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for answer in (client.get(f"/t/{places[0].link}"), client.get(f"/api/v1/t/{places[0].link}")):
+        assert answer.status_code == 503
+        assert "cannot be reached just now" in answer.text
+        assert int(answer.headers["Retry-After"]) > 0
+    assert "Traceback" not in capsys.readouterr().out
+
+
+def test_health_is_503_while_the_database_is_down(client: FlaskClient, down: None) -> None:
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json["database"]) == (503, False)
+
+
+def test_health_is_503_where_nothing_can_be_written(client: FlaskClient, house: House) -> None:
+    assert client.get("/healthz").status_code == 200
+    event.listen(house.store.engine, "connect", lambda connection, _: connection.execute("PRAGMA query_only = ON"))
+    house.store.engine.dispose()
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json["database"]) == (503, False)
+
+
+def test_health_is_503_on_a_disk_that_is_almost_full(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert client.get("/healthz").status_code == 200
+    monkeypatch.setattr(health_pages, "LEAST_ROOM", 2**63)
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json["database"]) == (503, False)
+
+
+def test_health_calls_a_redis_of_its_own_what_it_is(tmp_path: Path, clock: houses.Clock, redis_url: str) -> None:
+    with houses.standing(houses.settings(tmp_path), clock) as here:
+        assert create_app(here).test_client().get("/healthz").json["redis"] == "embedded"
+    with houses.standing(houses.settings(tmp_path, redis=redis_url), clock) as here:
+        client = create_app(here).test_client()
+        assert client.get("/healthz").json["redis"] is True
+        here.redis.ping = lambda: (_ for _ in ()).throw(NoRedis("gone"))  # type: ignore[method-assign]
+        assert client.get("/healthz").json["redis"] is False
