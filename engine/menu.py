@@ -6,6 +6,7 @@ fuzzer all read it; nothing else decides whether a move may be played.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import re
@@ -307,6 +308,7 @@ def _next(said: Sequence[str], read: int, tokens: Sequence[str], word: Word) -> 
     return _match(said[read], tokens, word), 1
 
 
+@functools.lru_cache(maxsize=4096)
 def as_name(text: str) -> str | None:
     """A name of one or more words, however they are joined and spelt; None where it is no name."""
     folded = _folded(text) if len(text) <= LONGEST_WORD else ""

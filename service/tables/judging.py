@@ -84,6 +84,8 @@ def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
     verb = verb.casefold()
     if verb == "sit":
         return go_on(locked, sitting.sit(locked, command.seat, args[0] if args else ""))
+    if verb == "refuse" and locked.table.phase == "gathering":
+        return sitting.decline(locked, command.seat)
     if verb in seat_commands.COMMANDS:
         after = seat_commands.carry_out(locked, command.seat, verb, args)
         return standing_orders.follow(after) if verb == "order" else go_on(locked, after)

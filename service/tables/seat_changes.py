@@ -12,7 +12,7 @@ from engine import record
 from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
-from engine.record import Missed, Returned, Substituted, Table, TimedOut, VacationEnded, VacationTaken
+from engine.record import Missed, Returned, Substituted, Table, TimedOut, Undone, VacationEnded, VacationTaken
 from service import timing
 from service.store.book import SeatUpdate
 from service.timing import Calendar, Clock
@@ -68,6 +68,11 @@ class SeatTurn(Struct, frozen=True):
         return self.entry.seat == self.seat.seat and record.mover(self.entry) == self.seat.seat
 
     @property
+    def rolled_back(self) -> bool:
+        """Whether the table goes back to an earlier position: a turn begins, and answers to older letters are late."""
+        return any(isinstance(event, Undone) for event in self.entry.events)
+
+    @property
     def begins(self) -> bool:
         """Whether it is on turn now and was not, or not in these hands."""
         return self.opened and (
@@ -91,6 +96,8 @@ def changed(
 def _concerned(turn: SeatTurn) -> bool:
     if turn.opened != (turn.seat.open_since is not None) or turn.status != turn.seat.status:
         return True
+    if turn.opened and turn.rolled_back:
+        return True
     if turn.opened and (turn.before.paused != turn.after.paused or turn.has(VacationTaken, VacationEnded)):
         return True
     return turn.has(TimedOut, Missed, Returned, Substituted) or (turn.moved and (turn.opened or turn.seat.misses > 0))
@@ -98,7 +105,7 @@ def _concerned(turn: SeatTurn) -> bool:
 
 def _update(turn: SeatTurn) -> SeatUpdate:
     seat, at = turn.seat, turn.entry.at
-    since = turn.entry.seq if turn.begins else seat.open_since
+    since = turn.entry.seq if turn.begins or turn.rolled_back else seat.open_since
     update = SeatUpdate(seat.seat, turn.status, since if turn.opened else None, misses=_misses(turn))
     left = _left(turn)
     if not (turn.opened and turn.clock.runs and turn.status == "taken") or turn.after.paused or left is None:

@@ -20,7 +20,7 @@ PARTS = re.compile(r"([A-Za-z]+)")
 Forms = Mapping[str, tuple[str, ...]]
 
 
-class Dictionary(Struct, frozen=True):
+class Dictionary(Struct, frozen=True, eq=False):
     """What one file says, all languages together.
 
     Forms of verbs and of tokens, small words, words for seats, and what begins a line that is told to the table.
@@ -31,6 +31,7 @@ class Dictionary(Struct, frozen=True):
     small: frozenset[str]
     seats: frozenset[str]
     say: frozenset[str]
+    polite: frozenset[str] = frozenset()
 
 
 class Vocabulary(Struct, frozen=True):
@@ -86,6 +87,7 @@ def dictionary(folder: str, *languages: str) -> Dictionary:
         frozenset(word.casefold() for language in spoken for word in language.get("small", ())),
         frozenset(found.get("seats", ())),
         frozenset(word.casefold() for language in spoken for word in language.get("say", ())),
+        frozenset(word.casefold() for language in spoken for word in language.get("polite", ())),
     )
 
 

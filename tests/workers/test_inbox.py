@@ -187,12 +187,12 @@ def test_talk_alone_is_quoted_back(here):
     posted(here, place, "Lovely weather here!", "And with you?")
     assert answered(here) == ["refused"]
     assert "> Lovely weather here!" in text(last_letter(here, place))
-    assert "There is no move in this mail." in text(last_letter(here, place))
+    assert "There is no move in this mail, and nobody else has seen it." in text(last_letter(here, place))
 
 
 def test_every_mistake_is_answered(here):
     place, _, _ = start(here)
-    for line in ("move", "move", "x" * 3000):
+    for line in ("move", "move A1", "x" * 3000):
         posted(here, place, line)
     assert answered(here) == ["refused"] * 3
 
@@ -339,12 +339,13 @@ MACHINES = [
 @pytest.mark.parametrize(("headers", "why"), MACHINES, ids=[str(headers) for headers, _ in MACHINES])
 def test_machines_and_strangers_do_not_play_and_the_log_says_why(here, headers, why):
     place, _, move = start(here)
-    owed = len(rows(here, letters))
+    to_them = ~letters.c.kind.like("stranger/%")
+    owed = len(rows(here, letters, to_them))
     with capture_logs() as logs:
         sent(here, answer(here, place, move, **headers), "somebody@example.org")
     assert why in logs[0]["why"]
     assert handed_in(here) == []
-    assert len(rows(here, letters)) == owed
+    assert len(rows(here, letters, to_them)) == owed
     posted(here, place, move)  # and nothing is lost
     assert handed_in(here) == [move]
 
@@ -384,8 +385,8 @@ def test_who_is_answered_too_often_is_a_machine(here, clock):
     place, _, move = start(here)
     here.settings = replace(here.settings, answers_per_hour=3)
     with capture_logs() as logs:
-        for _ in range(5):
-            posted(here, place, "I am on vacation until May.")
+        for day in range(5):
+            posted(here, place, f"I am on vacation until May {day}.")
     assert answered(here) == ["refused"] * 3
     assert "too often" in logs[-1]["why"]
     clock.move(3600)

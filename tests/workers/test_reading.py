@@ -90,7 +90,7 @@ def test_below_a_signature_a_quotation_may_follow_and_an_answer_below_it():
 
 
 def test_what_cannot_be_seen_is_not_there():
-    assert own("\ufeffmo\u200bve\u00a0A1\tA2\x07\u202e") == ["move A1 A2"]
+    assert own("\ufeffmo\u200bve\u00a0A1\tA2\x07\u200e") == ["move A1 A2"]
     assert own("e\u0301") == ["é"]
 
 
@@ -140,7 +140,7 @@ def test_the_text_of_a_page_without_what_it_quotes(html, lines):
 def test_where_the_letter_was_quoted_unmarked_only_the_top_is_ones_own():
     letter = "Anna, it is your turn.\nflip\nMake your move: https://games.example/t/abcdefghijklmnopqrstuvwx"
     assert of(f"A1\n\n{letter}\n".encode()) == ("A1",)
-    assert of(f"{letter}\nA1\n".encode()) == ("Anna, it is your turn.",)
+    assert of(f"{letter}\nA1\n".encode()) == ()
 
 
 def test_a_mail_of_parts_is_read_in_the_form_that_has_lines():

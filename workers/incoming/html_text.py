@@ -19,16 +19,23 @@ MARKED = re.compile(
 LAST = re.compile(
     r"\b(x_)*(divRplyFwdMsg|appendonsend|ms-outlook-mobile-reference-message|mail-editor-reference-message)"
 )
+# What a style or an attribute hides from the eye was never typed into a mail program.
+HIDING = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|(font-size|max-height|opacity)\s*:\s*0*\.?0+(?![\d.])|mso-hide\s*:\s*all",
+    re.IGNORECASE,
+)
+HIDDEN = re.compile(r"\shidden(?=[\s=/]|$)", re.IGNORECASE)
 DIVIDER = re.compile(r"border:\s*none;\s*border-top:\s*solid\s*#(E1E1E1|B5C4DF)", re.IGNORECASE)
 TAG = re.compile(r"<(/?)([a-zA-Z][\w:-]{0,30})((?:\s|/)[^<>]{0,4000})?>|<[!?][^<>]{0,4000}>")
 COMMENT = re.compile(r"<!--(?:(?!<!--|-->)[\s\S])*-->")
 ATTRIBUTE = re.compile(r"([a-zA-Z-]{1,40})\s{0,9}=\s{0,9}(\"[^\"]*\"|'[^']*'|[^\s\"']+)")
-DEEPEST = 60
-LONGEST = 60_000
+STRINGS = re.compile(r"\"[^\"]*\"|'[^']*'")
+DEEPEST = 60  # open tags; what is deeper is shown or hidden as the tag around it
+LONGEST = 60_000  # characters; an answer stands above what it quotes
 
 
 class _Text:
-    """Collects what is written; `>` stands where something quoted was left out."""
+    """Collects the visible text; a line `>` replaces a quotation."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -47,7 +54,8 @@ class _Text:
         quoted = tag == "blockquote" or bool(MARKED.search(marks))
         if quoted and not self._unseen:
             self.said.append("\n>\n")
-        unseen = quoted or tag in UNSEEN
+        hidden = bool(HIDING.search(unescape(given.get("style", ""))) or HIDDEN.search(STRINGS.sub("", attributes)))
+        unseen = quoted or hidden or tag in UNSEEN
         self._open.append((tag, unseen))
         self._unseen += unseen
 
@@ -69,7 +77,7 @@ class _Text:
 
 
 def text(html: str) -> str:
-    """What somebody wrote in this HTML, one line for each of its lines; takes time only as the text grows longer."""
+    """The visible text of this HTML, one line for each of its lines; takes linear time."""
     found, place = _Text(), 0
     html = COMMENT.sub("", html[:LONGEST])
     for tag in TAG.finditer(html):

@@ -21,12 +21,17 @@ from sqlalchemy.exc import IntegrityError
 from engine.refusal import Refused
 from service.house import House
 from service.people import register
+from service.settings import DAY
+from service.store import book
+from service.store.book import Owed
 from service.store.schema import mails, seats
 from service.tables import access
 from service.tables.access import Place
+from service.text.languages import Said
 from service.timing import HOUR
 from workers.incoming import bounce_reports, reply_text, sender_checks
-from workers.incoming.sender_checks import Ignored
+from workers.incoming.mail_moves import ELSEWHERE
+from workers.incoming.sender_checks import Ignored, Stranger
 
 log = structlog.get_logger()
 
@@ -34,9 +39,13 @@ LARGEST = 4 * 1024 * 1024
 LARGEST_HEARD = 32 * 1024 * 1024  # more than that the mail server is not even let say
 READ = 512 * 1024  # pictures come after the text
 LONGEST_HEADER = 4_000
+SHOWABLE = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,100}", re.ASCII)
 TO = re.compile(r"play\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9a-z]{1,60})@", re.IGNORECASE)
 MESSAGE_ID = re.compile(r"<[!-;=?-~]{1,240}>")
-ANSWERED = re.compile(r"<([0-9a-z]+)\.([0-9]{1,9})\.([0-9]{1,3})\.(?:turn|reminder|accepted\.\d+|refused\.\d+)@")
+# The ids of our letters: table, entry (not in an invitation), seat, kind. The last group names kinds that begin a turn.
+LETTER = re.compile(
+    r"<([0-9a-z]{16})\.(?:([0-9]{1,9})\.)?([0-9]{1,3})\.(?:(turn|reminder|accepted|refused)|[a-z])[\w.]*@"
+)
 TAKEN, TOO_LARGE, LATER = "250 Thank you", "552 That is too large for an answer", "451 Please try again later"
 
 
@@ -124,8 +133,13 @@ def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> Inco
         _sift(here, message, envelope_sender, owner)
         lines, answers = reply_text.own_lines(message), _answers(message, place)
         found = MESSAGE_ID.search(str(message.get("Message-ID", ""))[:LONGEST_HEADER])
+    except Stranger as stranger:
+        _warn(here, place, owner, stranger.address)
+        raise
     except Ignored:
         raise
+    except RecursionError as error:
+        raise Ignored("This mail has parts inside parts without end.") from error
     except Exception as error:  # whatever it is that cannot be read, it will not become readable by waiting
         log.exception("mail not read", recipient=_shown(recipient))
         raise Ignored("This mail could not be read.") from error
@@ -135,19 +149,37 @@ def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> Inco
     return IncomingMail(place, person, key, message_id, answers, lines)
 
 
+def _warn(here: House, place: Place, owner: str, address: str) -> None:
+    """Tell the player, at most once a day, of a mail from another address; its sender, perhaps forged, gets nothing."""
+    if not owner or not SHOWABLE.fullmatch(address):
+        return
+    why = Said(
+        "It came from {address}. At this table only answers from {own} play.", {"address": address, "own": owner}
+    )
+    with here.store.writing() as connection:
+        letter = Owed(place.seat or 0, f"stranger/{here.now() // DAY}", here.now())
+        book.owe(connection, place.table, 0, letter, why)
+    here.bells.ring("post")
+
+
 def _sift(here: House, message: Message, envelope_sender: str, owner: str) -> None:
     sender_checks.refuse_loops(message, here.settings)
     sender_checks.refuse_machines(message, envelope_sender)
     address = sender_checks.sender(message)
-    if address.casefold() != owner.casefold():
-        raise Ignored("The sender is not the one who holds this seat.")
+    if sender_checks.mailbox(address) != sender_checks.mailbox(owner):
+        raise Stranger(address)
     sender_checks.refuse_unproven(message, address, here.settings)
 
 
 def _answers(message: Message, place: Place) -> int | None:
-    """Since when the seat was on turn in the letter that this mail answers, if it says so."""
-    found = ANSWERED.search(str(message.get("In-Reply-To", ""))[:LONGEST_HEADER])
-    return int(found[2]) if found and found.group(1, 3) == (place.table, str(place.seat)) else None
+    """The entry that began the turn in the letter that this mail answers; `ELSEWHERE` for a letter to another seat."""
+    answered = str(message.get("In-Reply-To", "")) or " ".join(str(message.get("References", "")).split()[-1:])
+    found = LETTER.search(answered[:LONGEST_HEADER])
+    if found is None:
+        return None
+    if found.group(1, 3) != (place.table, str(place.seat)):
+        return ELSEWHERE
+    return int(found[2]) if found[2] and found[4] else None
 
 
 def _person(here: House, place: Place) -> int:

@@ -6,12 +6,14 @@ mail that arrives twice, or whose process is killed, plays nothing twice.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 import structlog
 from msgspec import Struct
-from sqlalchemy import Connection, Row, insert, select
+from msgspec.structs import replace
+from sqlalchemy import Connection, Row, delete, insert, select
 from sqlalchemy.exc import OperationalError
 
 from engine import menu as menus
@@ -21,7 +23,7 @@ from engine.refusal import Refused
 from service.house import House
 from service.store import book
 from service.store.book import Owed, Verdict
-from service.store.schema import mails, submissions
+from service.store.schema import letters, mails, submissions
 from service.store.schema import tables as table_rows
 from service.tables import judging, seat_commands, standing_orders, talk
 from service.tables.clerk import LockedTable
@@ -31,14 +33,16 @@ from service.text.languages import Said
 from service.text.words import Vocabulary
 from workers.incoming import mail_commands, mail_reports
 from workers.incoming.mail_reports import MailReport, ReportLine
-from workers.incoming.move_parser import TALK, Meaning, TalkLine, bits, understand, verb_of
+from workers.incoming.move_parser import TALK, Guess, Meaning, TalkLine, bits, understand, verb_of
 from workers.jobs import answer, said
 
 log = structlog.get_logger()
 
 Mail = Row[Any]
-QUOTED_BACK = 3
+QUOTED_BACK = 3  # lines of a mail without a move; more than its sender needs to know it again
+SHORT = 5  # words of an answer to an invitation; a longer line is talk
 MOST_MOVES = 20
+ELSEWHERE = -1  # stands for the entry of a letter to another seat
 CONFIRMED = Move("resign", ("yes",))
 RESIGN = Choice("resign", ((), ("yes",)))
 NEXT = (
@@ -48,6 +52,13 @@ NEXT = (
     .order_by(mails.c.id)
     .limit(1)
     .with_for_update(skip_locked=True, key_share=True, of=[mails, table_rows])
+)
+OTHER_TABLE = Refused(
+    "This mail answers a letter of another table, so nothing was played at this one. To move here, answer this letter."
+)
+NO_LINE = Refused("There is no line of its own in this mail.")
+NO_MOVE = Refused(
+    "There is no move in this mail, and nobody else has seen it. To tell it to the table, answer with one word: say"
 )
 FAULT = Refused("This mail met a fault of ours. Nothing of it was played; the host has been told.")
 
@@ -110,12 +121,19 @@ def _read_whole(locked: LockedTable, mail: Mail) -> Reading:
 def _finish(here: House, connection: Connection, mail: Mail, read: Reading) -> None:
     report = MailReport(read.lines)
     seat = next(seat for seat in read.locked.seats if seat.seat == mail.seat)
-    needed = wants_letter(report, mail, seat.open_since)
+    needed = wants_letter(report, mail, seat.open_since) and not mail_reports.is_repeated(connection, mail, report)
     mail_reports.keep(connection, mail.id, report, here.now(), counts=needed and not report.has("done"))
     if needed:
         kind = "refused" if report.has("refused") else "accepted"
         seq = read.locked.table.length - 1 if seat.open_since is None else seat.open_since
         book.owe(connection, mail.table, seq, Owed(mail.seat, f"{kind}/{mail.id}", here.now()))
+        _forget_turn(connection, mail, seat.open_since)
+
+
+def _forget_turn(connection: Connection, mail: Mail, open_since: int | None) -> None:
+    """A turn that the mail itself began is told by the letter about the mail: one menu, one letter."""
+    same = (letters.c.table == mail.table, letters.c.seat == mail.seat, letters.c.seq == open_since)
+    connection.execute(delete(letters).where(*same, letters.c.kind == "turn", letters.c.sent_at.is_(None)))
 
 
 def wants_letter(report: MailReport, mail: Mail, open_since: int | None) -> bool:
@@ -129,6 +147,8 @@ def wants_letter(report: MailReport, mail: Mail, open_since: int | None) -> bool
 
 def read(locked: LockedTable, mail: Mail) -> Reading:
     """Play what the mail says, in order, up to the first line that fails."""
+    if mail.answers == ELSEWHERE:
+        return Reading(locked, (mail_reports.refused("", OTHER_TABLE),), True)
     reading, lines = Reading(locked), msgspec.json.decode(mail.lines, type=tuple[str, ...])
     names = tuple(seat.name for seat in book.seats_of(locked.connection, mail.table))
     spoken = words.of(locked.game, names)
@@ -138,24 +158,46 @@ def read(locked: LockedTable, mail: Mail) -> Reading:
             continue
         meaning = _meaning(reading.locked, mail, line, spoken)
         if meaning != TALK:
-            why = _waiting(reading.locked, mail.seat, line, spoken) if isinstance(meaning, Refused) else None
+            misfit = isinstance(meaning, Refused | Guess)
+            why = _waiting(reading.locked, mail.seat, line, spoken) if misfit else None
             reading = _done(reading, mail, line, why or meaning)
-    if not reading.lines:
-        why = (
-            Refused("There is no move in this mail.") if lines else Refused("There is no line of its own in this mail.")
-        )
-        quoted = tuple(ReportLine(line, "talk") for line in lines[:QUOTED_BACK])
-        return Reading(locked, (*quoted, mail_reports.refused("", why)), True)
-    return reading
+    return reading if reading.lines else Reading(locked, (*_nothing(lines),), True)
+
+
+def _nothing(lines: tuple[str, ...]) -> Iterator[ReportLine]:
+    """The report of a mail without a move: its first lines, and how its sender can tell them to the table."""
+    yield from (ReportLine(line, "talk") for line in lines[:QUOTED_BACK])
+    yield mail_reports.refused("", NO_MOVE if lines else NO_LINE)
 
 
 def _meaning(locked: LockedTable, mail: Mail, line: str, spoken: Vocabulary) -> Meaning:
-    if locked.table.phase == "gathering":
-        said = bits(line)
-        if len(said) <= 4 and verb_of(said, ("sit", "agree"), spoken):
-            return Move("sit", tuple(said[1:2]) if said[0].casefold() == "sit" else ())
+    if locked.table.phase == "gathering" and (answer := _to_the_invitation(line, spoken)):
+        return answer
     may = offered(locked, mail.seat)
-    return mail_commands.asked(line, may, spoken) or understand(line, may, spoken)
+    return (
+        mail_commands.asked(line, may, spoken)
+        or _guessed(locked, mail, line, may, spoken)
+        or understand(line, may, spoken)
+    )
+
+
+def _to_the_invitation(line: str, spoken: Vocabulary) -> Move | None:
+    """Whether a short line takes the seat or gives it back."""
+    said = bits(line)
+    verb = verb_of(said, ("sit", "agree", "refuse"), spoken) if len(said) <= SHORT else None
+    if verb == "refuse":
+        return Move("refuse")
+    return Move("sit", tuple(said[1:2]) if said[0].casefold() == "sit" else ()) if verb else None
+
+
+def _guessed(locked: LockedTable, mail: Mail, line: str, may: Menu, spoken: Vocabulary) -> Move | None:
+    """The move that the last letter offered as a guess, where this line agrees to it and nothing happened since."""
+    said = [bit for bit in bits(line) if bit.casefold() not in spoken.small]
+    if menus.allows(may, Move("agree")) or len(said) != 1 or verb_of(said, ("agree",), spoken) is None:
+        return None
+    found = mail_reports.before(locked.connection, mail)
+    meant = [line.meant for line in found[1].lines if line.length == locked.table.length] if found else []
+    return Move.read(meant[-1]) if meant and meant[-1] else None
 
 
 def offered(locked: LockedTable, seat: int) -> Menu:
@@ -165,12 +207,15 @@ def offered(locked: LockedTable, seat: int) -> Menu:
     return (*game, *(RESIGN if entry.verb == "resign" else entry for entry in commands))
 
 
-def _done(reading: Reading, mail: Mail, line: str, meaning: Move | Refused | TalkLine) -> Reading:
+def _done(reading: Reading, mail: Mail, line: str, meaning: Move | Refused | Guess | TalkLine) -> Reading:
     """What becomes of one line that means something."""
     if reading.stopped or len(reading.lines) >= MOST_MOVES:
         return reading.after(ReportLine(line, "later"))
     if isinstance(meaning, Refused):
         return reading.after(mail_reports.refused(line, _below(meaning)))
+    if isinstance(meaning, Guess):
+        refused = mail_reports.refused(line, _below(meaning.why))
+        return reading.after(replace(refused, meant=str(meaning.move), length=reading.locked.table.length))
     if isinstance(meaning, TalkLine):
         return _said(reading, mail, line, meaning)
     if meaning.verb in ("status", "help"):
@@ -199,8 +244,11 @@ def _aside(locked: LockedTable, mail: Mail, line: str, verb: str) -> ReportLine:
 
 
 def _said(reading: Reading, mail: Mail, line: str, remark: TalkLine) -> Reading:
+    text = remark.text
+    if not text and (found := mail_reports.before(reading.locked.connection, mail)) and found[1].has("talk"):
+        text = "\n".join(found[0])
     try:
-        talk.note(reading.locked.connection, mail.table, mail.seat, remark.text, reading.locked.now)
+        talk.note(reading.locked.connection, mail.table, mail.seat, text, reading.locked.now)
     except Refused as refused:
         return reading.after(mail_reports.refused(line, refused))
     return reading.after(ReportLine(line, "said"))

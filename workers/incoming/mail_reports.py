@@ -1,8 +1,8 @@
-"""Reports: what became of a mail, line by line, kept until the letter that tells it is written."""
+"""Reports: what became of a mail, line by line, stored until the letter about it is written."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -21,7 +21,10 @@ Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "paus
 
 
 class ReportLine(Struct, frozen=True, omit_defaults=True):
-    """One line of a mail: the move it was taken for, the entry it made, or why it made none and by which paragraph."""
+    """One line of a mail: the move it was taken for, the entry it made, or why it made none and by which paragraph.
+
+    `meant` is a move that a misspelt line may have meant while the table had `length` entries.
+    """
 
     said: str
     outcome: Outcome
@@ -29,6 +32,8 @@ class ReportLine(Struct, frozen=True, omit_defaults=True):
     seq: int | None = None
     why: Said = Said()
     rule: str = ""
+    meant: str = ""
+    length: int = 0
 
 
 class MailReport(Struct, frozen=True, omit_defaults=True):
@@ -52,6 +57,7 @@ class ToldLine(Struct, frozen=True):
     sentences: tuple[str, ...]
     rule: str = ""
     address: str = ""
+    meant: str = ""
 
 
 def refused(said: str, why: Refused) -> ReportLine:
@@ -71,12 +77,34 @@ def find(connection: Connection, mail: int) -> tuple[Row[tuple[object, ...]], Ma
     return (row, msgspec.json.decode(row.report, type=MailReport)) if row is not None and row.report else None
 
 
+def before(connection: Connection, mail: Row[Any]) -> tuple[tuple[str, ...], MailReport] | None:
+    """The mail of this seat before this one: its lines, and what became of it."""
+    own = (mails.c.table == mail.table, mails.c.seat == mail.seat, mails.c.id < mail.id, mails.c.report != "")
+    row = connection.execute(select(mails).where(*own).order_by(mails.c.id.desc()).limit(1)).one_or_none()
+    if row is None:
+        return None
+    return msgspec.json.decode(row.lines, type=tuple[str, ...]), msgspec.json.decode(row.report, type=MailReport)
+
+
+def is_repeated(connection: Connection, mail: Row[Any], report: MailReport) -> bool:
+    """Whether the same text of this sender was refused for the same reasons before; a program may have sent both."""
+    same = (mails.c.person == mail.person, mails.c.lines == mail.lines, mails.c.id < mail.id)
+    wanted = select(mails.c.id).where(*same, mails.c.report == msgspec.json.encode(report).decode())
+    return report.has("refused") and connection.execute(wanted.limit(1)).first() is not None
+
+
 def told(here: House, look: Snapshot, report: MailReport, voice: Voice, seat: int) -> tuple[ToldLine, ...]:
     """Every line of a mail as its sender is to be told of it."""
     rules = f"{here.settings.address}/rules/{look.row.game}#"
     return tuple(
         ToldLine(
-            line.said, line.outcome, line.why, _sentences(here, look, line, voice, seat), line.rule, rules + line.rule
+            line.said,
+            line.outcome,
+            line.why,
+            _sentences(here, look, line, voice, seat),
+            line.rule,
+            rules + line.rule,
+            line.meant,
         )
         for line in report.lines
     )

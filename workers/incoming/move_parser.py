@@ -1,8 +1,10 @@
-"""Understanding: what one line of a mail means at a table: a move, something like a move that does not fit, or talk."""
+"""Parses one line of a mail: it is a move, something like a move that does not fit, a remark to the table, or talk."""
 
 from __future__ import annotations
 
 import difflib
+import functools
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Literal
@@ -18,25 +20,37 @@ TALK: Literal["talk"] = "talk"
 
 
 class TalkLine(Struct, frozen=True):
-    """Something to be said at the table."""
+    """Something to be said at the table; without a text, what the mail before this one said."""
 
     text: str
 
 
-Meaning = Move | Refused | TalkLine | Literal["talk"]
+class Guess(Struct, frozen=True):
+    """A line that is no move, and the one move that it may have meant."""
+
+    why: Refused
+    move: Move
+
+
+Meaning = Move | Refused | Guess | TalkLine | Literal["talk"]
 
 ASIDE = ("status", "help", "pause")  # said to the house, not to the table
-ASKED = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")  # the same; see asking.py
+ASKED = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")  # the same; see mail_commands.py
 QUIETLY = ("agree", "refuse", "sit")  # everyday words, which mean something only where they are asked for
-SENTENCE = 5  # words; so many of which none but the first belongs to a move are talk
-ALIKE = 0.8
+SENTENCE = 5  # words; a line of so many is talk unless two of its words belong to a move
+ALIKE = 0.8  # of difflib; "ziehn" for "ziehen" has 0.91, "reise" for "reize" 0.8, "stay" for "start" 0.67
+NEAR, NEAR_EACH = 0.75, 0.6  # on average over the words of a move, and for each: a slip of the pen, not another move
+COMPARED = 400  # moves that a line is compared with, so that a large menu costs no more than a small one
+LONGEST_VERB = 4  # words: "ik doe niet mee"
 RARELY_MEANT = 3  # letters; a shorter word alone on its line is the beginning of nothing
 LEAD_IN = re.compile(r"^[^:]{1,30}:\s+(?=\S)")
+LISTED = re.compile(r"^(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
+SENTENCE_END = re.compile(r"(?<=[.!;])\s+|\s+[-–—]\s+(?=[^\W\d])")
 JOINED = re.compile(r"(?<=\w)\s*(?:->|=>|→|–|—|-)\s*(?=\w)")
 
 
 def understand(line: str, offered: Menu, words: Vocabulary) -> Meaning:
-    """What this line means to somebody who may do what is offered."""
+    """What this line means to a player who may do what is offered."""
     said = bits(line)
     if not said:
         return TALK
@@ -44,15 +58,18 @@ def understand(line: str, offered: Menu, words: Vocabulary) -> Meaning:
     if aside:
         return aside
     why: Refused | None = None
-    for reading in dict.fromkeys(_readings(line, said, offered, words)):
+    for reading in dict.fromkeys(_readings(line, offered, words)):
         try:
-            move = menus.from_text(offered, reading, words)
+            move = menus.from_text(offered, reading, functools.partial(_forms_of, words))
         except Refused as refused:
             why = why or refused
             continue
         if _is_meant(move, bits(reading), words):
             return move
-    return why if why and _begins_like_a_move(said, offered, words) else TALK
+    if why is None or not _begins_like_a_move(bits(LISTED.sub("", line)), offered, words):
+        return TALK
+    near = _nearest(_without_courtesy(line, words), offered, words)
+    return Guess(why, near) if near else why
 
 
 def bits(line: str) -> list[str]:
@@ -82,20 +99,67 @@ def _remark(line: str, offered: Menu, words: Vocabulary) -> TalkLine | None:
     return None
 
 
-def _readings(line: str, said: list[str], offered: Menu, words: Vocabulary) -> Iterator[str]:
-    """The line as it is; then what follows a colon; then without small words and arrows; then with the only verb."""
+def _readings(line: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
+    """The line as it is; without number and courtesy; after a colon; without small words and arrows; with the verb."""
     yield line
-    lead_in = LEAD_IN.match(line)
+    core = _without_courtesy(line, words)
+    yield core
+    lead_in = LEAD_IN.match(core)
     if lead_in:
-        yield line[lead_in.end() :]
-    verbs = {form.casefold() for entry in offered for form in (entry.verb, *words(entry.verb))}
-    plain = [bit for bit in said if bit.casefold() not in words.small or bit.casefold() in verbs]
-    yield " ".join(plain)
-    apart = JOINED.sub(" ", " ".join(plain))
+        yield core[lead_in.end() :]
+    verbs = {form.casefold() for entry in offered for form in (entry.verb, *_forms_of(words, entry.verb))}
+    plain = " ".join(bit for bit in bits(core) if bit.casefold() not in words.small or bit.casefold() in verbs)
+    yield plain
+    apart = JOINED.sub(" ", plain)
     yield apart
     games = [entry for entry in offered if entry.verb not in words.table.verbs]
     if len(games) == 1 and any(letter.isdigit() for letter in apart):
         yield f"{games[0].verb} {apart}"
+
+
+def _without_courtesy(line: str, words: Vocabulary) -> str:
+    """The first sentence of a line without the number before it and a wish such as “good luck” after it."""
+    core = SENTENCE_END.split(LISTED.sub("", line.strip()), maxsplit=1)[0]
+    while True:
+        trimmed = core.rstrip(" .,;:!?-–—…)").casefold()
+        wish = next((wish for wish in words.table.polite if trimmed.endswith(f" {wish}")), None)
+        if wish is None:
+            return core
+        core = core[: len(trimmed) - len(wish)].rstrip(" ,;-–—")
+
+
+def _nearest(line: str, offered: Menu, words: Vocabulary) -> Move | None:
+    """The one move of the game that differs least from a line; None where none is near, or two are equally near."""
+    said = [bit.casefold() for bit in bits(line) if bit.casefold() not in words.small]
+    games = tuple(entry for entry in offered if entry.verb not in words.table.verbs)
+    scored: list[tuple[float, Move]] = []
+    for move in itertools.islice(menus.moves(games), COMPARED):
+        if len(move.args) + 1 == len(said):
+            alike = list(map(_likeness, said, (move.verb, *move.args), itertools.repeat(words)))
+            scored += [(sum(alike) / len(said), move)] if min(alike) >= NEAR_EACH else []
+    best = sorted(scored, key=lambda one: -one[0])[:2]
+    if not best or best[0][0] < NEAR or (len(best) == 2 and best[0][0] == best[1][0]):
+        return None
+    return best[0][1]
+
+
+@functools.lru_cache(maxsize=4096)
+def _likeness(bit: str, token: str, words: Vocabulary) -> float:
+    """How much a word looks like any form of a token, from 0 to 1."""
+    forms = {form.casefold() for form in (token, *_forms_of(words, token))}
+    return 1.0 if bit in forms else max(difflib.SequenceMatcher(None, bit, form).ratio() for form in forms)
+
+
+@functools.lru_cache(maxsize=8192)
+def _forms_of(words: Vocabulary, token: str) -> tuple[str, ...]:
+    """Other ways to write a token; cached, because every line asks for every token of the menu."""
+    return words(token)
+
+
+@functools.lru_cache(maxsize=2048)
+def _names_of(words: Vocabulary, verb: str) -> frozenset[str]:
+    """Every name of a verb, folded as `menus.as_name` folds them."""
+    return frozenset(name for form in (verb, *words(verb)) if (name := menus.as_name(form)))
 
 
 def _is_meant(move: Move, said: list[str], words: Vocabulary) -> bool:
@@ -109,18 +173,18 @@ def _is_meant(move: Move, said: list[str], words: Vocabulary) -> bool:
 
 def verb_of(said: list[str], verbs: tuple[str, ...], words: Vocabulary) -> str | None:
     """The verb whose name, in any language, these words begin with."""
-    for size in (3, 2, 1):
-        wanted = menus.as_name(" ".join(said[:size])) if len(said) >= size else None
+    for size in range(min(LONGEST_VERB, len(said)), 0, -1):
+        wanted = menus.as_name(" ".join(said[:size]))
         for verb in verbs:
-            if wanted and any(menus.as_name(form) == wanted for form in (verb, *words(verb))):
+            if wanted in _names_of(words, verb):
                 return verb
     return None
 
 
 def length_of(said: list[str], verb: str, words: Vocabulary) -> int:
     """How many of these words are the name of the verb."""
-    names = _names((verb,), words)
-    sizes = range(min(3, len(said)), 1, -1)
+    names = _names_of(words, verb)
+    sizes = range(min(LONGEST_VERB, len(said)), 1, -1)
     return next((size for size in sizes if menus.as_name(" ".join(said[:size])) in names), 1)
 
 
@@ -155,7 +219,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _names(verbs: tuple[str, ...], words: Vocabulary) -> set[str]:
-    return {name for verb in verbs for form in (verb, *words(verb)) if (name := menus.as_name(form))}
+    return {name for verb in verbs for name in _names_of(words, verb)}
 
 
 def _belongs(bit: str, offered: Menu, words: Vocabulary) -> bool:
@@ -164,7 +228,9 @@ def _belongs(bit: str, offered: Menu, words: Vocabulary) -> bool:
         return True
     name = menus.as_name(bit)
     tokens = {token for entry in offered for token in _tokens(entry)}
-    return name is not None and any(menus.as_name(form) == name for token in tokens for form in (token, *words(token)))
+    return name is not None and any(
+        menus.as_name(form) == name for token in tokens for form in (token, *_forms_of(words, token))
+    )
 
 
 def _tokens(entry: menus.Entry) -> Iterator[str]:

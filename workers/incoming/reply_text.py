@@ -22,7 +22,15 @@ OF_ONE_BYTE = re.compile(r"(us-?ascii|ascii|latin-?1|iso-?8859-?\d+|windows-?\d+
 
 # A link to a table or a receipt: only our letters have them, in any language.
 OUR_LETTER = re.compile(r"://\S+/t/[a-z2-7]{20}|\b[0-9a-f]{64}\b")
-QUOTED = re.compile(r"\s*[>|]")
+QUOTED = re.compile(r"\s*([A-ZÀ-Þ]{1,4}>|[>|])")  # also after initials, as The Bat quotes: "LG> "
+# Characters that turn the order of letters around: what they show is not what a program reads.
+TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+BOLD = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)([^*]*[^*\s])\1(?![\w*])")
+# Inline PGP: the signed text stands between two lines of armour, its lines beginning with a dash are escaped.
+SIGNED = re.compile(
+    r"-----BEGIN PGP SIGNED MESSAGE-----\s*\n(?:[A-Za-z-]+: [^\n]*\n)*\s*\n(.*?)(?:-----BEGIN PGP SIGNATURE-----|\Z)",
+    re.DOTALL,
+)
 # The line above a quotation: it has a date or an address in it, begins with `LED` where it may be wrapped into three
 # lines, and ends with a colon. 6 to 400 characters hold the longest date, name and address seen.
 DATED = re.compile(r"[\d@]")
@@ -143,7 +151,10 @@ def _flowed(part: Message, text: str) -> str:
 
 
 def unquoted(text: str) -> Iterator[str]:
-    """The lines of a text that are neither quoted nor said about the quoted, nor a signature or a footer."""
+    """The lines of a text that are neither quoted nor introduce a quotation, nor a signature or a footer."""
+    signed = SIGNED.search(text)
+    if signed:
+        text = re.sub(r"^- ", "", signed[1], flags=re.MULTILINE)
     lines = [_clean(line) for line in text.splitlines()]
     place = 0
     while place < len(lines):
@@ -160,7 +171,7 @@ def unquoted(text: str) -> Iterator[str]:
         if FOOTER.match(line):
             return
         if line and not QUOTED.match(line) and not DEVICE.match(line):
-            yield line
+            yield BOLD.sub(r"\2", line)
         place += 1
 
 
@@ -195,7 +206,9 @@ def _next_quote(lines: list[str], place: int) -> int:
 
 
 def _clean(line: str) -> str:
-    """Without control characters and what cannot be seen, accents and letters together, one blank between words."""
+    """Without control and invisible characters, composed, one blank between words; empty where its order is turned."""
+    if TURNING.search(line):
+        return ""
     composed = unicodedata.normalize("NFC", line[: 4 * WIDEST])
     shown = "".join(
         " " if unicodedata.category(letter) in ("Cc", "Zs") else letter

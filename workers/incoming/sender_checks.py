@@ -1,4 +1,4 @@
-"""Sifting: which mails are no answers of players at all, and who stands behind those that are."""
+"""Checks who sent a mail: a program, ourselves, a forger, or the player of the seat."""
 
 from __future__ import annotations
 
@@ -20,12 +20,21 @@ AWAY = re.compile(
     r"returned mail)",
     re.IGNORECASE,
 )
+GMAIL = {"googlemail.com": "gmail.com"}
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 INNERMOST = re.compile(r"\([^()]*\)")
 
 
 class Ignored(Exception):
     """Why a mail is passed over; only the log is told."""
+
+
+class Stranger(Ignored):
+    """The mail is from another address than the player's; the player is told so."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__("The sender is not the one who holds this seat.")
+        self.address = address
 
 
 def refuse_machines(message: Message, envelope_sender: str) -> None:
@@ -44,7 +53,8 @@ def refuse_machines(message: Message, envelope_sender: str) -> None:
 
 def refuse_loops(message: Message, settings: Settings) -> None:
     """Our own letters come back where somebody forwards them; they answer nothing."""
-    if receipts.MARK in message:
+    own_id = f"@{settings.mail_host.casefold()}>"
+    if receipts.MARK in message or _header(message, "Message-ID").strip().casefold().endswith(own_id):
         raise Ignored("This is a letter of our own.")
     if "List-Id" in message:
         ours = f".{settings.mail_host.casefold()}>" in _header(message, "List-Id").casefold()
@@ -57,6 +67,13 @@ def sender(message: Message) -> str:
     if len(found) != 1 or "@" not in found[0][1]:
         raise Ignored("This mail does not have exactly one sender.")
     return found[0][1]
+
+
+def mailbox(address: str) -> str:
+    """An address as its mail server sorts it: what follows a plus is the same box, and so are both domains of Gmail."""
+    name, _, domain = address.casefold().rpartition("@")
+    name, domain = name.partition("+")[0], GMAIL.get(domain, domain)
+    return f"{name.replace('.', '') if domain == 'gmail.com' else name}@{domain}"
 
 
 def refuse_unproven(message: Message, address: str, settings: Settings) -> None:

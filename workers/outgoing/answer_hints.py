@@ -15,12 +15,13 @@ from engine.record import Table
 from service import numbers
 from service.text import words
 from service.text.drawing import Voice
-from service.text.languages import SOURCE
+from service.text.languages import SOURCE, Said
 from service.text.words import PARTS
 
 LINES = 10  # of one verb; the page has them all
 ENDS = 14  # in one line
 ASIDE = ("status", "help")
+TOKENS = ("said", "following", "verb")  # what a refusal quotes from a menu
 
 
 class Hint(Struct, frozen=True):
@@ -58,6 +59,15 @@ def commands(table: Table, seat: int, game: Game, language: str) -> tuple[str, .
     return (*found, *map(pen.verb, ASIDE), f"{pen.say} …") if found else ()
 
 
+def in_words(why: Said, pen: Pen) -> Said:
+    """A refusal that names tokens of a menu, in the reader's words."""
+    if not why.words.keys() & {"following", "bit", "verb"}:
+        return why
+    return Said(
+        why.sentence, {name: pen.phrase(str(word)) if name in TOKENS else word for name, word in why.words.items()}
+    )
+
+
 class Pen:
     """Writes moves of one table in one language."""
 
@@ -81,6 +91,14 @@ class Pen:
             return verb
         forms = self._own.game.verbs.get(verb) or self._own.table.verbs.get(verb) or (verb,)
         return forms[0]
+
+    def phrase(self, text: str) -> str:
+        """Tokens and verbs, separated by blanks and commas."""
+        return ", ".join(" ".join(map(self._word, part.split())) for part in text.split(", "))
+
+    def _word(self, word: str) -> str:
+        known = word in self._own.game.verbs or word in self._own.table.verbs
+        return self.verb(word) if known else self.token(word, ())
 
     def token(self, token: str, among: Sequence[str]) -> str:
         """A token, as letters write it: a seat by its name where nothing else is called so."""

@@ -61,6 +61,8 @@ SORTS = {
     "offered": NEWS,
     "replaced": FAREWELL,
     "unreachable": NEWS,
+    "declined": NEWS,
+    "stranger": ANSWER,
     "over": NEWS,
 }
 

@@ -1,4 +1,4 @@
-"""Writing letters: what a seat is told by mail, as text, as HTML with the board as a picture, and as one thread."""
+"""Writes the letters to a seat: as text, as HTML with the board as a picture, all of a table in one thread."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine import record
 from engine import table as tables
 from engine.menu import Menu
+from engine.record import PauseAsked
 from engine.story import TurningPoint
 from service import numbers, timing
 from service.accounts import bounces
@@ -66,6 +68,7 @@ class LetterContext(Struct, frozen=True):
     started: bool
     wishes: str
     about: str
+    undone: tuple[str, ...] = ()
     report: tuple[mail_reports.ToldLine, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
     talk: tuple[tuple[str, str], ...] = ()
@@ -99,19 +102,50 @@ def write(here: House, order: LetterOrder) -> EmailMessage | None:
     sheet = _sheet(here, look, order, voice, scene, menu)
     mail, report = _answered(here, order)
     if report:
-        told = mail_reports.told(here, look, report, voice, order.seat)
+        pen = answer_hints.Pen(game, look.names, order.language)
+        told = tuple(
+            replace(line, why=answer_hints.in_words(line.why, pen), meant=pen.phrase(line.meant))
+            for line in mail_reports.told(here, look, report, voice, order.seat)
+        )
         sheet = replace(sheet, report=told, scores=_scores(look) if report.has("status") else sheet.scores)
     return _message(here, order, sheet, scene, mail)
 
 
-def _about(look: Snapshot, order: LetterOrder) -> int | None:
-    """The seat whose letters come back, where the letter says so."""
+def _about(here: House, look: Snapshot, order: LetterOrder) -> int | None:
+    """The seat that a letter speaks of: whose letters come back, or who asked for an undo or a pause."""
     kind, _, seat = order.kind.partition("/")
-    return numbers.read(seat, len(look.seats) - 1) if kind == "unreachable" else None
+    match kind:
+        case "unreachable":
+            return numbers.read(seat, len(look.seats) - 1)
+        case "asked":
+            return look.table.asked.seat if look.table.asked else None
+        case "pausing":
+            return look.table.pausing.seat if look.table.pausing else None
+        case "paused":
+            events = (event for entry in snapshots.entries(here, look)[::-1] for event in entry.events)
+            return next((event.seat for event in events if isinstance(event, PauseAsked)), None)
+    return None
+
+
+def _question(here: House, look: Snapshot, order: LetterOrder, voice: Voice) -> dict[str, Any]:
+    """Whom the letter speaks of, and what would be taken back."""
+    about = _about(here, look, order)
+    return {"about": "" if about is None else look.names[about], "undone": _undone(here, look, order, voice)}
+
+
+def _undone(here: House, look: Snapshot, order: LetterOrder, voice: Voice) -> tuple[str, ...]:
+    """What would be taken back, where somebody asked for it."""
+    if not order.kind.startswith("asked") or look.table.asked is None:
+        return ()
+    entries = snapshots.entries(here, look, look.table.asked.to, look.table.length)
+    moves = [entry for entry in entries if record.mover(entry) is not None]
+    return tuple(
+        line for chapter in chronicle.chapters(look.game, moves, voice, order.seat) for line in chapter.sentences
+    )
 
 
 def _reachable_again(here: House, look: Snapshot, order: LetterOrder) -> bool:
-    about = _about(look, order)
+    about = _about(here, look, order) if order.kind.startswith("unreachable") else None
     return about is not None and about not in bounces.unreachable(here, look.row.id)
 
 
@@ -160,7 +194,7 @@ def _sheet(
     here: House, look: Snapshot, order: LetterOrder, voice: Voice, scene: Scene | None, menu: Menu
 ) -> LetterContext:
     seat = look.seats[order.seat]
-    calendar, box, about = timing.calendar(order.calendar), look.game.META, _about(look, order)
+    calendar, box = timing.calendar(order.calendar), look.game.META
     entries = chronicle.since_own_move(snapshots.entries(here, look), order.seat)
     link = f"{here.settings.address}/t/{access.link_of(here, seat)}"
     return LetterContext(
@@ -193,7 +227,7 @@ def _sheet(
         started=scene is not None,
         wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
         talk=_talk(here, look, order.seat),
-        about="" if about is None else look.names[about],
+        **_question(here, look, order, voice),
         scores=_scores(look) if look.table.phase == "over" else (),
         **_story(here, look, order),
     )
