@@ -20,7 +20,7 @@ echo "   $$(($$(date +%s) - start)) s"
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help play test lint format types pytest soak catalogues bench browser env lock clean
+.PHONY: help play test lint format types pytest soak catalogues bench bots browser env lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ catalogues: env ## gather what has to be translated and say what is missing in t
 
 bench: env ## the measurements, printed as ratios
 	$(VENV)/bin/depesche bench
+
+bots: env ## how strong the levels of the bots are, in hours of matches (ARGS="20 kaiser": pairs of games, and which)
+	nice -n 15 $(VENV)/bin/python -m tests.bench.bots $(ARGS)
 
 browser: ## look for Chromium, which the browser tests drive, and install it when root
 	@for name in chromium-headless-shell chromium chromium-browser google-chrome; do \

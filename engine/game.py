@@ -45,7 +45,7 @@ class Standing(Struct, frozen=True):
 
 
 class Game(Protocol):
-    """A module that offers these names is a game."""
+    """A module that offers these names is a game; it may offer `outlook(state)` too, see `engine.shares`."""
 
     __name__: str
     __file__: str
@@ -122,6 +122,11 @@ def play(game: Game, state: Any, seat: int, move: Move, chance: Chance) -> Playe
     menu = game.menu(state, seat)
     if not menus.allows(menu, move):
         raise _off(menu, move)
+    return perform(game, state, seat, move, chance)
+
+
+def perform(game: Game, state: Any, seat: int, move: Move, chance: Chance) -> Played:
+    """Do what is known to be on the menu, and let happen what the rules then force."""
     return settle(game, state, game.decide(state, seat, move, chance), chance)
 
 

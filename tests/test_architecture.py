@@ -202,7 +202,7 @@ def test_every_module_says_what_it_is_for() -> None:
 
 
 CONTRACT = set(
-    "META Options State Event View objection setup menu decide upkeep evolve view hear redeal standing".split()
+    "META Options State Event View objection setup menu decide upkeep evolve view hear redeal standing outlook".split()
 )
 TOLD_BY_THE_CONTRACT = "engine/games/"
 LONGEST_UNTOLD = 8

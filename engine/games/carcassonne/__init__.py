@@ -2,6 +2,7 @@
 
 from engine.games.carcassonne.boxes import State
 from engine.games.carcassonne.changes import Event, evolve
+from engine.games.carcassonne.outlook import outlook
 from engine.games.carcassonne.rules import (
     META,
     decide,
@@ -23,6 +24,7 @@ __all__ = [
     "hear",
     "menu",
     "objection",
+    "outlook",
     "redeal",
     "setup",
     "standing",

@@ -1,6 +1,7 @@
 """Kaiser, König, Edelmann: bring your emperor into the fortress before anybody else does."""
 
 from engine.games.kaiser.evolve import evolve
+from engine.games.kaiser.outlook import outlook
 from engine.games.kaiser.rules import META, decide, menu, objection, setup, standing, upkeep
 from engine.games.kaiser.state import Event, State
 from engine.games.kaiser.view import View, hear, redeal, view
@@ -15,6 +16,7 @@ __all__ = [
     "hear",
     "menu",
     "objection",
+    "outlook",
     "redeal",
     "setup",
     "standing",

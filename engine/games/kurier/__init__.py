@@ -2,6 +2,7 @@
 
 from engine.games.kurier.events import Event, State
 from engine.games.kurier.evolve import evolve
+from engine.games.kurier.outlook import outlook
 from engine.games.kurier.rules import META, decide, menu, objection, setup, standing, upkeep
 from engine.games.kurier.view import View, hear, redeal, view
 
@@ -15,6 +16,7 @@ __all__ = [
     "hear",
     "menu",
     "objection",
+    "outlook",
     "redeal",
     "setup",
     "standing",

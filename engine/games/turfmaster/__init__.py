@@ -2,6 +2,7 @@
 
 from engine.games.turfmaster.evolve import evolve
 from engine.games.turfmaster.finish import standing
+from engine.games.turfmaster.outlook import outlook
 from engine.games.turfmaster.rules import decide, menu, objection, setup, upkeep
 from engine.games.turfmaster.state import META, Event, State
 from engine.games.turfmaster.view import View, hear, redeal, view
@@ -16,6 +17,7 @@ __all__ = [
     "hear",
     "menu",
     "objection",
+    "outlook",
     "redeal",
     "setup",
     "standing",

@@ -1,0 +1,168 @@
+"""Who is likely to win: the points that each seat can expect from what it has, and from the meeples it still holds.
+
+Every number in capitals was tuned by matches of this outlook against itself with that number changed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from math import exp, sqrt
+
+from msgspec.structs import replace
+
+from engine.games.carcassonne import scoring
+from engine.games.carcassonne.board import FITS, PIECES, near
+from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.expansion import Rules
+from engine.games.carcassonne.rules import score
+from engine.games.carcassonne.state import Feature, Part, State, find
+from engine.shares import Shares, from_points
+
+EAGER = {"city": 0.35, "road": 0.3}
+"""How likely a seat uses a tile that fits where something of its own goes on, ..."""
+PART, MOST = 0.4, 5.0
+"""... if it has this part of its turns for it, and at most so many."""
+HOLD, FADE, BUSY = 4.0, 0.75, 6
+"""The worth of the first meeple in the supply, what part of that the next one has, and the turns to earn it."""
+BACK = 4.0
+"""What it is worth that a meeple comes back, with turns to use it again."""
+FARM = 0.85
+"""A farmer stays to the end, and others may join him."""
+ERRAND, COMPANION = 4.0, 1.5
+"""What a message may bring, and a figure beside one's meeple that counts for nothing by itself."""
+SPREAD, UNSURE = 2.5, 1.1
+"""So many points ahead are a factor of e: with no tile left, and more with the root of the tiles to come."""
+
+
+def outlook(state: State) -> Shares:
+    """Each seat's share of the victory."""
+    ahead = Ahead(state)
+    points = [float(score(state, seat)) + ahead.supply(seat) for seat in range(len(state.track))]
+    for root, feature in state.features.items():
+        if feature.figures:
+            ahead.claim(points, root, feature)
+    for box in ahead.rules.boxes:
+        if box.final is not None and box.option not in state.counted:
+            for award in box.final(state):
+                points[award.seat] += award.points * ahead.played
+    points[state.turn] += ahead.pending()
+    return from_points(points, SPREAD + UNSURE * sqrt(ahead.left))
+
+
+class Ahead:
+    """What is still to come at a table."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.rules: Rules = rules_of(state.options)
+        self.left = sum(map(len, state.bags))
+        self.played = len(state.tiles) / (len(state.tiles) + self.left)
+        self.turns = self.left / len(state.track)
+        self.tries = min(self.turns * PART, MOST)
+        self.cells = tuple(state.tiles)
+        self.room = 1 - exp(-1.2 * self.left / (len(state.frontier) or 1))
+        self.busy = min(1.0, self.turns / BUSY)
+
+    def supply(self, seat: int) -> float:
+        """The worth of the meeples a seat can still place."""
+        held = sum(number for kind, number in self.state.supply[seat].items() if self.rules.strength[kind])
+        return HOLD * self.busy * (1 - FADE**held) / (1 - FADE)
+
+    def last(self, seat: int) -> float:
+        """The worth of the meeple a seat places next."""
+        held = sum(number for kind, number in self.state.supply[seat].items() if self.rules.strength[kind])
+        return HOLD * self.busy * FADE ** max(held - 1, 0)
+
+    def claim(self, points: list[float], root: int, feature: Feature) -> None:
+        """Add what a feature promises to those who lead on it."""
+        promised, closing = self.promise(root, feature)
+        for seat in scoring.leaders(self.rules, feature):
+            points[seat] += promised + sum(hook(self.state, feature, seat) for hook in self.rules.hooks["extra"])
+        for figure in feature.figures:
+            if self.rules.strength[figure.kind]:
+                points[figure.seat] += closing * BACK * self.busy
+            else:
+                points[figure.seat] += COMPANION * self.busy
+
+    def promise(self, root: int, feature: Feature) -> tuple[float, float]:
+        """What a feature will bring its leader, and how likely it is finished."""
+        match feature.kind:
+            case "city" | "road":
+                return self._built(root, feature)
+            case "field":
+                return self._farm(feature), 0.0
+            case "cloister" | "garden":
+                missing = feature.open
+                return 9 - missing * (1 - self.room), self.room**missing
+        return float(scoring.worth(self.state, self.rules, feature)), 0.0
+
+    def _built(self, root: int, feature: Feature) -> tuple[float, float]:
+        worth = scoring.worth(self.state, self.rules, feature)
+        if not feature.open:
+            return float(worth), 1.0
+        closing = self.closing(root, feature)
+        whole = scoring.worth(self.state, self.rules, replace(feature, open=0))
+        return worth + closing * (whole - worth), closing
+
+    def _farm(self, feature: Feature) -> float:
+        features, points = self.state.features, 0.0
+        for city in {find(self.state.parents, city) for city in feature.cities}:
+            other = features[city]
+            points += self.closing(city, other) if other.open else 1.0
+        return 3 * FARM * points
+
+    def closing(self, root: int, feature: Feature) -> float:
+        """How likely a road or city is finished, by whoever wants it."""
+        chance, eager = 1.0, EAGER[feature.kind]
+        for cell in self.gaps(root, feature):
+            share = fitting(self.state.bags, self.state.frontier[cell]) / (self.left or 1)
+            chance *= 1 - (1 - eager * share) ** self.tries
+        return chance
+
+    def gaps(self, root: int, feature: Feature) -> set[str]:
+        """The empty cells at which a road or city goes on."""
+        state, found = self.state, set[str]()
+        for number in feature.tiles:
+            cell = self.cells[number]
+            laid = state.tiles[cell]
+            for place, segment in enumerate(PIECES[laid.tile][laid.turn].segments):
+                if segment.kind == feature.kind and find(state.parents, laid.first + place) == root:
+                    found |= {beyond for end in segment.ends if (beyond := near(cell)[end]) in state.frontier}
+        return found
+
+    def pending(self) -> float:
+        """What the seat on turn may still gain with the tile it has just laid, or the errand it is on."""
+        if not self.state.work:
+            return 0.0
+        work = self.state.work[-1]
+        if not isinstance(work, Part):
+            return ERRAND
+        if work.step != "figure":
+            return 0.0
+        return max((self._placed(work, root) for root in self._free(work)), default=0.0)
+
+    def _free(self, part: Part) -> Iterator[int]:
+        """The features that a meeple on the new tile could claim."""
+        state, supply = self.state, self.state.supply[self.state.turn]
+        laid = state.tiles[part.cell]
+        for place, segment in enumerate(PIECES[laid.tile][laid.turn].segments):
+            root = find(state.parents, laid.first + place)
+            if root in state.features and not state.features[root].figures:
+                followers = self.rules.followers.items()
+                if any(supply[kind] and segment.kind in where for kind, where in followers):
+                    yield root
+
+    def _placed(self, part: Part, root: int) -> float:
+        """What claiming this feature would gain."""
+        feature = self.state.features[root]
+        promised, closing = self.promise(root, feature)
+        if root in part.done:
+            return promised
+        return max(0.0, promised + closing * BACK * self.busy - self.last(self.state.turn))
+
+
+@functools.lru_cache(maxsize=65536)
+def fitting(bags: tuple[tuple[str, ...], ...], code: int) -> int:
+    """How many tiles of the bags fit a cell of which its neighbours ask this."""
+    return sum(code in FITS[tile] for bag in bags for tile in bag)

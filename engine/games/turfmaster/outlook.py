@@ -1,0 +1,125 @@
+"""Who is likely to win: the race is ridden to its end in thought, and its points are added to those already won.
+
+Every number in capitals was tuned by matches.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+from engine.games.turfmaster import board
+from engine.games.turfmaster.board import UNIT, front, is_joker, worth
+from engine.games.turfmaster.ride import MOST
+from engine.games.turfmaster.state import State
+from engine.shares import Shares, from_points
+
+PACE = 5.0
+"""The fields that a dice round brings everybody."""
+SAVE = 8
+"""A joker is kept as long as a plain card of so many points can be ridden."""
+LANE = 0.15
+"""The fields that a lane further out costs."""
+DOUBT, DOUBT_AHEAD = 1.5, 0.06
+"""How many fields are uncertain at the finish, and for each field that is still to be ridden."""
+SECOND = 0.15
+"""A player counts the best horse; the next one may still become it."""
+UNIT_NOW, UNIT_LATER = 7.0, 9.0
+"""So many points are a factor of e in the last race, and more for each race to come."""
+
+
+def outlook(state: State) -> Shares:
+    """Each seat's share of the victory."""
+    expected = _expected(state)
+    totals = [list[float]() for _ in range(state.seats)]
+    for horse, points in zip(state.horses, expected, strict=True):
+        totals[horse.seat].append(horse.points + points)
+    unit = UNIT_NOW + UNIT_LATER * (board.RACES - state.race)
+    return from_points([_counted(state, own) for own in totals], unit)
+
+
+def _counted(state: State, totals: list[float]) -> float:
+    if state.options.team_score == "sum":
+        return sum(totals)
+    best, *others = sorted(totals, reverse=True)
+    return best + SECOND * sum(others)
+
+
+def _expected(state: State) -> list[float]:
+    """The points each horse can expect in this race."""
+    expected = [0.0] * len(state.horses)
+    if state.stage == "boxes":
+        return expected
+    riders = [Rider(state, place) for place, horse in enumerate(state.horses) if horse.field is not None]
+    if not riders:
+        return expected
+    doubt = DOUBT + DOUBT_AHEAD * max(0.0, *(-rider.at for rider in riders), 0.0)
+    _ride_out(state, riders)
+    for rider in riders:
+        beaten_by = sum(
+            1 / (1 + exp(min(50.0, (rider.result - other.result) / doubt))) for other in riders if other is not rider
+        )
+        expected[rider.place] = _points(len(state.arrived) + beaten_by)
+    return expected
+
+
+LADDER = (*board.POINTS, *([0] * board.LANES))
+
+
+def _points(ahead: float) -> float:
+    """The points for coming in behind so many."""
+    whole = int(ahead)
+    return LADDER[whole] + (LADDER[whole + 1] - LADDER[whole]) * (ahead - whole)
+
+
+class Rider:
+    """A horse as it is ridden in thought: how far from the line, and on which cards."""
+
+    __slots__ = ("at", "jokers", "place", "plain", "result")
+
+    def __init__(self, state: State, place: int) -> None:
+        horse = state.horses[place]
+        assert horse.field is not None
+        self.place = place
+        self.at = (front(horse.field) - board.FINISH) / UNIT - LANE * horse.field[0]
+        cards = horse.hand
+        self.plain = [worth(card) for card in cards if not is_joker(card)]
+        self.jokers = [worth(card) for card in cards if is_joker(card)]
+        self.result = 0.0
+
+    def card(self, limit: int) -> int:
+        """Ride the best card that the handicap allows, a joker if that is poor, and waste one where none is left."""
+        within = [card for card in self.plain if card <= limit]
+        best = max(within, default=0)
+        if self.jokers and best < SAVE:
+            best = max(self.jokers)
+            self.jokers.remove(best)
+        elif best:
+            self.plain.remove(best)
+        elif self.plain:
+            self.plain.remove(min(self.plain))
+        return best
+
+
+def _ride_out(state: State, riders: list[Rider]) -> None:
+    """Round after round to the finish; the first one begins where the table stands."""
+    cards = state.kind == "cards" if state.round else True
+    waiting = set(state.order[state.done :])
+    this_round = [rider for rider in riders if rider.place in waiting] if waiting else riders
+    ahead, rounds = len(state.arrived), 0
+    running = riders
+    while running:
+        running = sorted(running, key=lambda rider: -rider.at)
+        for rank, rider in enumerate(running):
+            if rounds or rider in this_round:
+                rider.at += rider.card(_limit(ahead + rank)) if cards else PACE
+        rounds += 1
+        for rider in running:
+            if rider.at > 0:
+                rider.result = rider.at - (PACE + SAVE) / 2 * rounds
+        ahead += sum(rider.at > 0 for rider in running)
+        running = [rider for rider in running if rider.at <= 0]
+        cards = not cards
+
+
+def _limit(rank: int) -> int:
+    return board.HANDICAPS[rank] - 1 if rank < len(board.HANDICAPS) else MOST

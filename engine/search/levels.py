@@ -1,0 +1,95 @@
+"""How strong a bot plays: how many positions it looks at, and how often it errs."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+
+from engine import menu as menus
+from engine.game import Game
+from engine.menu import Menu, Move
+from engine.search.candidates import candidates
+from engine.search.mind import Mind
+from engine.search.tree import Node, grow
+
+Name = Literal["easy", "normal", "strong"]
+
+
+class Level(Struct, frozen=True):
+    """A budget of positions, a cap in seconds, and a whim: how far what a move promises is misjudged."""
+
+    evaluations: int
+    seconds: float
+    whim: float = 0.0
+
+
+LEVELS: dict[str, Level] = {
+    "easy": Level(0, 1.0, whim=1.0),
+    "normal": Level(0, 1.0, whim=0.3),
+    "strong": Level(6_000, 1.6),
+}
+
+
+SURE, LOST = 1.0, 0.0
+CAREFUL = 6
+"""Of so many moves a bot that errs takes the first that does not lose at once."""
+
+
+class Ranked(NamedTuple):
+    """A move and the share that it promises to whom it is for."""
+
+    move: Move
+    share: float
+
+
+def choose(level: Level, game: Game, state: Any, seat: int, seed: int) -> Move:
+    """The move a bot of this level makes; the same for the same seed, whatever its seat cannot know."""
+    menu = game.menu(state, seat)
+    only = _only(menu)
+    if only:
+        return only
+    mind = Mind(game, state, seat, level.evaluations, level.seconds, seed)
+    ranking = rank(mind, seat, menu)
+    if not level.whim or ranking[0].share >= SURE:
+        return ranking[0].move
+    return _safe(mind, seat, _misjudged(ranking, level.whim, mind.random))
+
+
+def rank(mind: Mind, seat: int, menu: Menu) -> list[Ranked]:
+    """The moves, the best first, as far as the mind's budget reaches; each one is looked at once at least."""
+    root = Node(seat)
+    root.look(mind, mind.imagined(), menu)
+    grow(mind, root)
+    edges = sorted(root.edges, key=lambda edge: (-edge.visits, -edge.mean(seat)))
+    return [Ranked(edge.move, edge.mean(seat)) for edge in edges]
+
+
+def _only(menu: Menu) -> Move | None:
+    return next(menus.moves(menu)) if menus.count(menu) == 1 else None
+
+
+def _misjudged(ranking: list[Ranked], whim: float, random: Random) -> list[Ranked]:
+    """The moves as somebody ranks them who errs by about this much of what lies between a good and a middling one."""
+    spread = ranking[0].share - ranking[len(ranking) // 2].share
+    return sorted(ranking, key=lambda ranked: -ranked.share - (ranked.share < SURE) * random.gauss(0, whim * spread))
+
+
+def _safe(mind: Mind, seat: int, ranking: list[Ranked]) -> Move:
+    """The first of the moves after which nobody can throw this seat out, or win, with one move."""
+    hopeful = [ranked for ranked in ranking[:CAREFUL] if ranked.share >= ranking[0].share / 2]
+    for ranked in hopeful:
+        if not _gives_away(mind, seat, ranked.move):
+            return ranked.move
+    return ranking[0].move
+
+
+def _gives_away(mind: Mind, seat: int, move: Move) -> bool:
+    """Whether another seat has an answer that ends everything for this one."""
+    state = mind.played(mind.imagined(), seat, move, mind.luck())
+    mover = mind.mover(state)
+    if mover is None or mover[0] == seat:
+        return False
+    answers = candidates(mind, state, *mover, mind.random.getrandbits(64))
+    return any(shares[seat] <= LOST for shares in answers.values())

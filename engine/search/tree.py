@@ -1,0 +1,92 @@
+"""Information-set tree search: each try deals anew what the seat cannot know, and every mover plays for itself."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import Any
+
+from engine.menu import Menu, Move
+from engine.search.candidates import candidates
+from engine.search.mind import Mind
+from engine.shares import Shares
+
+TRUST = 1.0
+"""How many tries the first look at a move weighs."""
+CURIOSITY = 0.12
+"""How much more a move has to promise than one that was tried less often."""
+WIDTH = 2.0
+"""At a node two moves are tried, and this times the root of its visits more."""
+
+
+class Edge:
+    """A move out of a node: what the first look promised, and what has come of it since."""
+
+    __slots__ = ("ends", "move", "prior", "totals", "visits")
+
+    def __init__(self, move: Move, prior: Shares) -> None:
+        self.move = move
+        self.prior = prior
+        self.visits = 0
+        self.totals = [TRUST * share for share in prior]
+        self.ends: dict[object, Node] = {}
+
+    def mean(self, seat: int) -> float:
+        """What the move promises to a seat, the first look included."""
+        return self.totals[seat] / (TRUST + self.visits)
+
+    def learn(self, shares: Shares) -> None:
+        self.visits += 1
+        for seat, share in enumerate(shares):
+            self.totals[seat] += share
+
+
+class Node:
+    """What a mover may do: the moves, the most promising first."""
+
+    __slots__ = ("edges", "seat", "visits")
+
+    def __init__(self, seat: int) -> None:
+        self.seat = seat
+        self.visits = 0
+        self.edges: list[Edge] = []
+
+    def look(self, mind: Mind, state: Any, menu: Menu) -> Shares:
+        """Try every move once, all with the same luck; what the best one promises is what the node does."""
+        seen = candidates(mind, state, self.seat, menu, mind.random.getrandbits(64))
+        self.edges = [Edge(move, shares) for move, shares in seen.items()]
+        self.edges.sort(key=lambda edge: -edge.prior[self.seat])
+        return self.edges[0].prior
+
+    def pick(self) -> Edge:
+        """The move to try next: one that promises much, or was tried little."""
+        self.visits += 1
+        width = 2 + int(WIDTH * sqrt(self.visits))
+        seat, doubt = self.seat, CURIOSITY * sqrt(log(1 + self.visits))
+        return max(self.edges[:width], key=lambda edge: edge.mean(seat) + doubt / sqrt(1 + edge.visits))
+
+
+def grow(mind: Mind, root: Node) -> None:
+    """Try moves out from the root until the budget is spent."""
+    while not mind.tired:
+        _try(mind, root)
+
+
+def _try(mind: Mind, root: Node) -> None:
+    """One way down the tree, as far as a node that nobody has looked at yet."""
+    state, node, way = mind.imagined(), root, list[Edge]()
+    while True:
+        edge = node.pick()
+        way.append(edge)
+        state = mind.played(state, node.seat, edge.move, mind.luck())
+        # A node is what its mover may do: another hand, or another draw, leads to another node.
+        mover = mind.mover(state)
+        if mover is None:
+            shares = mind.shares(state)
+            break
+        if mover not in edge.ends:
+            node = edge.ends[mover] = Node(mover[0])
+            shares = node.look(mind, state, mover[1])
+            break
+        node = edge.ends[mover]
+    for edge in way:
+        edge.learn(shares)

@@ -1,0 +1,81 @@
+"""`make bots`: how strong the levels are, in long matches with paired luck and alternating seats.
+
+python -m tests.bench.bots [PAIRS] [WORD ...]     only matches whose line holds all these words
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine import catalogue, options
+from engine import game as games
+from tests.engine.adversaries import alpha_beta, greedy_turn, monte_carlo, one_ply
+from tests.engine.matches import Player, at_random, level, match
+
+PAIRS = 100
+
+
+class Match(NamedTuple):
+    """Two players at a table, and the rate that is wanted of the first one."""
+
+    game: str
+    options: dict[str, str]
+    seats: int
+    names: tuple[str, str]
+    wanted: float
+
+    def __str__(self) -> str:
+        chosen = ",".join(f"{name}={value}" for name, value in self.options.items())
+        return f"{self.game} {chosen or '-'} {self.seats} seats: {' against '.join(self.names)}"
+
+
+PLAYERS: dict[str, Player] = {
+    **{name: level(name) for name in ("easy", "normal", "strong")},
+    "random": at_random,
+    "alpha-beta-3": alpha_beta(3),
+    "greedy-turn": greedy_turn,
+    "one-ply": one_ply,
+    "monte-carlo": monte_carlo(0.4),
+}
+
+LADDER: list[tuple[str, dict[str, str], tuple[float, float, float], str, float]] = [
+    ("kaiser", {}, (0.9, 0.75, 0.75), "alpha-beta-3", 0.6),
+    ("carcassonne", {"messages": "off"}, (0.9, 0.75, 0.7), "greedy-turn", 0.9),
+    ("carcassonne", {}, (0.9, 0.75, 0.7), "greedy-turn", 0.9),
+    ("kurier", {}, (0.9, 0.75, 0.65), "one-ply", 0.65),
+    ("kurier", {"rules": "basic"}, (0.9, 0.75, 0.65), "one-ply", 0.65),
+    ("turfmaster", {}, (0.75, 0.6, 0.55), "monte-carlo", 0.6),
+]
+STEPS = (("easy", "random"), ("normal", "easy"), ("strong", "normal"))
+
+
+def matches() -> Iterator[Match]:
+    """Every step of every ladder with every number of players, then the adversaries, with as few as can play."""
+    for game, chosen, wanted, adversary, most in LADDER:
+        meta = catalogue.find(game).META
+        possible = [
+            seats
+            for seats in meta.seats
+            if not games.objection(catalogue.find(game), options.read(meta.options, chosen), seats)
+        ]
+        for seats in possible:
+            for names, rate in zip(STEPS, wanted, strict=True):
+                yield Match(game, chosen, seats, names, rate)
+        yield Match(game, chosen, min(possible), ("strong", adversary), most)
+
+
+def main(words: list[str]) -> None:
+    pairs = int(words.pop(0)) if words and words[0].isdigit() else PAIRS
+    for one in matches():
+        if all(word in str(one).split() or word in str(one) for word in words):
+            begun = time.monotonic()
+            players = (PLAYERS[one.names[0]], PLAYERS[one.names[1]])
+            rate = match(one.game, one.options, one.seats, players, pairs)
+            print(f"{one}: {rate}, wanted {one.wanted:.0%} ({time.monotonic() - begun:.0f} s)", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,146 @@
+"""Simple players that know their game, for the bots to be measured against."""
+
+from __future__ import annotations
+
+import time
+from random import Random
+from typing import Any
+
+from engine import bots, menu
+from engine import game as games
+from engine.games import carcassonne, kaiser
+from engine.games.carcassonne import scoring
+from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.rules import score
+from engine.games.kaiser.board import DISTANCE
+from engine.games.kurier.board import VILLAGE_OF, worth
+from engine.menu import Move
+from engine.search.mind import dice
+from tests.engine.matches import Player
+
+FIGURES = {"emperor": 0, "king": 2, "nobleman": 3}
+
+
+def alpha_beta(depth: int) -> Player:
+    """Kaiser for two: figures and the emperors' ways, looked ahead so many moves."""
+    return lambda game, state, seat, seed: _searched(state, depth, -1e9, 1e9, seat, Random(seed))[1]
+
+
+def _searched(state: Any, depth: int, low: float, high: float, seat: int, random: Random) -> tuple[float, Any]:
+    """The value for the seat whose move it is, and its best move."""
+    best, found = -1e9, None
+    moves = list(kaiser.menu(state, seat)[0].moves())
+    random.shuffle(moves)
+    moves.sort(key=lambda move: move.args[1] not in state.stones)
+    for move in moves:
+        after = games.perform(kaiser, state, seat, move, dice(0)).state
+        if after.places or depth == 1:
+            value = _material(after, seat) + depth * bool(after.places and after.places[seat] == 1)
+        elif after.turn == seat:
+            value = _searched(after, depth - 1, max(low, best), high, seat, random)[0]
+        else:
+            value = -_searched(after, depth - 1, -high, -max(low, best), 1 - seat, random)[0]
+        if value > best:
+            best, found = value, move
+        if best >= high:
+            break
+    return best, found
+
+
+def _material(state: Any, seat: int) -> float:
+    if state.places:
+        return 1000.0 * (state.places[1 - seat] - state.places[seat])
+    value = 0.0
+    for place, stone in state.stones.items():
+        worth = FIGURES[stone.rank] or -DISTANCE[place]
+        value += worth if stone.seat == seat else -worth
+    return value
+
+
+def greedy_turn(game: Any, state: Any, seat: int, seed: int) -> Move:
+    """Carcassonne: the tile and the meeple that look best by the points on the table, one whole turn ahead."""
+    return _best_turn(state, seat, 2)[1]
+
+
+def _best_turn(state: Any, seat: int, depth: int) -> tuple[float, Any]:
+    best, found = -1e9, None
+    for move in menu.moves(carcassonne.menu(state, seat)):
+        after = games.perform(carcassonne, state, seat, move, dice(5)).state
+        goes_on = after.turn == state.turn and after.work and after.work[-1].step == "figure"
+        if depth > 1 and goes_on and carcassonne.menu(after, seat):
+            value = _best_turn(after, seat, depth - 1)[0]
+        else:
+            points = _on_the_table(after)
+            value = points[seat] - max(own for other, own in enumerate(points) if other != seat)
+        if value > best:
+            best, found = value, move
+    return best, found
+
+
+def _on_the_table(state: Any) -> list[float]:
+    """Points as if the game ended now, a little more for what may still be finished, and for meeples in hand."""
+    rules, seats = rules_of(state.options), range(len(state.track))
+    points = [float(score(state, seat)) for seat in seats]
+    for feature in state.features.values():
+        if feature.figures:
+            value = float(scoring.worth(state, rules, feature))
+            value *= {"city": 1.4 if feature.open else 1.0, "field": 0.9}.get(feature.kind, 1.0)
+            if feature.kind == "cloister":
+                value += (9 - value) / 2
+            for leader in scoring.leaders(rules, feature):
+                points[leader] += value
+    rest = min(1.0, sum(map(len, state.bags)) / len(seats) / 8)
+    return [own + rest * 4 * (1 - 0.7 ** state.supply[seat]["meeple"]) for seat, own in enumerate(points)]
+
+
+def one_ply(game: Any, state: Any, seat: int, seed: int) -> Move:
+    """Kurier: the move after which dispatch, purse and couriers look best."""
+    random = Random(seed)
+    imagined = game.redeal(state, seat, dice(seed))
+
+    def value(move: Move) -> float:
+        after = games.perform(game, imagined, seat, move, dice(seed)).state
+        if after.places:
+            return 1000.0 * (after.places[seat] == 1)
+        others = [_progress(after, other) for other in range(len(after.players)) if other != seat]
+        return _progress(after, seat) - sum(others) / len(others) + random.random() / 10
+
+    return max(menu.moves(game.menu(state, seat)), key=value)
+
+
+def _progress(state: Any, seat: int) -> float:
+    player = state.players[seat]
+    money = worth(player.purse + player.secured)
+    value = money + (2.0 * worth(state.turned) if seat == state.turn else 0.0)
+    value += 50 + 3 * min(money, player.dispatch.price) if player.dispatch.price else 0
+    value += 0 if player.dispatch.price else 10 * (1 + VILLAGE_OF[player.dispatch.inn])
+    road = (VILLAGE_OF[inn] for inn, guests in state.inns.items() for owner in guests.values() if owner == seat)
+    return value + sum(0.5 + 0.3 * village for village in road)
+
+
+def monte_carlo(seconds: float, depth: int = 40, most: int = 24) -> Player:
+    """Our first bot: each of some moves played out at random again and again until the time is up."""
+
+    def choose(game: Any, state: Any, seat: int, seed: int) -> Move:
+        random, until, offered = Random(seed), time.monotonic() + seconds, game.menu(state, seat)
+        moves = list(menu.moves(offered)) if menu.count(offered) <= most else []
+        moves = moves or list(dict.fromkeys(bots.random_move(offered, random) for _ in range(most)))
+        worths = dict.fromkeys(moves, 0.0)
+        while len(moves) > 1:
+            for move in moves:
+                luck = bots.loose(random)
+                after = games.perform(game, game.redeal(state, seat, luck), seat, move, luck).state
+                worths[move] += _promise(game.standing(bots.wander(game, after, random, depth)), seat)
+            if time.monotonic() >= until:
+                break
+        return max(moves, key=lambda move: worths[move])
+
+    return choose
+
+
+def _promise(standing: Any, seat: int) -> float:
+    own, others = standing[seat], [one for number, one in enumerate(standing) if number != seat]
+    if own.place is not None:
+        return sum(1.0 if other.place > own.place else 0.5 * (other.place == own.place) for other in others)
+    best = max(other.score for other in others)
+    return 0.0 if own.out else 0.5 + 0.4 * (own.score - best) / (1 + abs(own.score) + abs(best))

@@ -1,0 +1,81 @@
+"""Matches of one player against another: paired luck, alternating seats, rates with their error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from random import Random
+from typing import Any, NamedTuple
+
+from engine import bots, catalogue, chance, menu, options, search
+from engine import game as games
+from engine.menu import Move
+
+Player = Callable[[Any, Any, int, int], Move]
+"""A player's move at a game's position, for a seat, from a seed."""
+
+LONGEST = 4_000
+
+
+class Rate(NamedTuple):
+    """How often the first player came in before the second one, shared places half, and the 95 % interval."""
+
+    mean: float
+    error: float
+    games: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.1%} ± {self.error:.1%} in {self.games} games"
+
+
+def level(name: str) -> Player:
+    """The bot of a level."""
+    return lambda game, state, seat, seed: search.choose(search.LEVELS[name], game, state, seat, seed)
+
+
+def at_random(game: Any, state: Any, seat: int, seed: int) -> Move:
+    return bots.random_move(game.menu(state, seat), Random(seed))
+
+
+def match(name: str, chosen: dict[str, str], seats: int, players: tuple[Player, Player], pairs: int, first: int = 0):
+    """So many pairs of games; in the second one of a pair the players change seats, with the same luck."""
+    game = catalogue.find(name)
+    settled = options.read(game.META.options, chosen)
+    rates = []
+    for number in range(first, first + pairs):
+        halves = []
+        for turned in (0, 1):
+            seated = [players[(seat + turned) % 2] for seat in range(seats)]
+            halves.append(_rate(_played(game, settled, seated, number), seated, players[0]))
+        rates.append(sum(halves) / 2)
+    return summed(rates)
+
+
+def summed(rates: list[float]) -> Rate:
+    """The mean of these pairs of games; the error is that of pairs, whose two games hang together."""
+    mean = sum(rates) / len(rates)
+    spread = sum((rate - mean) ** 2 for rate in rates) / max(len(rates) - 1, 1)
+    return Rate(mean, 1.96 * sqrt(spread / len(rates)), 2 * len(rates))
+
+
+def _played(game: Any, settled: Any, seated: list[Player], number: int) -> Any:
+    """The standing at the end of a game whose luck has this number; a game without end is a draw of all."""
+    key = chance.key(b"match %d" % number, ())
+    state = games.begin(game, settled, len(seated), chance.sealed(key, 0)).state
+    for entry in range(1, LONGEST):
+        open_seats = [seat for seat in range(len(seated)) if game.menu(state, seat)]
+        if not open_seats:
+            return game.standing(state)
+        seat = open_seats[0]
+        move = seated[seat](game, state, seat, 1_000_003 * number + entry)
+        assert menu.allows(game.menu(state, seat), move)
+        state = games.play(game, state, seat, move, chance.sealed(key, entry)).state
+    return [games.Standing(0, place=1)] * len(seated)
+
+
+def _rate(standing: Any, seated: list[Player], player: Player) -> float:
+    """How often a seat of this player came in before a seat of the other one."""
+    own = [one.place for one, other in zip(standing, seated, strict=True) if other is player]
+    others = [one.place for one, other in zip(standing, seated, strict=True) if other is not player]
+    beaten = [1.0 if mine < other else 0.5 if mine == other else 0.0 for mine in own for other in others]
+    return sum(beaten) / len(beaten)

@@ -1,0 +1,276 @@
+"""Players that need only the contract, and that know no more than a player would."""
+
+from __future__ import annotations
+
+import time
+from math import isclose
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from engine import bots, catalogue, chance, menu, search, shares
+from engine import game as games
+from engine.game import Standing
+from engine.games import kaiser
+from engine.games.kaiser.state import Stone
+from engine.menu import Choice, Move, Number, Subset
+from engine.search import Level
+from engine.search.candidates import candidates
+from engine.search.mind import Mind, dice
+from tests.engine import highcard
+from tests.engine.adversaries import greedy_turn, one_ply
+from tests.engine.cases import all_games, cases, game_of, some
+from tests.engine.ledger import variant
+from tests.engine.matches import at_random, level, match
+
+every_game = pytest.mark.parametrize("game", all_games(), ids=lambda game: game.META.name)
+every_case = pytest.mark.parametrize("case", cases(), ids=str)
+
+LITTLE = Level(30, 60.0)
+SEARCHES = [LITTLE, Level(0, 60.0, whim=0.5)]
+
+
+def dealt(hands, cards=1):
+    deck = [card for hand in hands for card in hand]
+    options = highcard.Options(cards=cards)
+    return games.begin(highcard, options, len(hands), chance.rigged({"deck": deck}, lambda *_: 0)).state
+
+
+def movers(case, most):
+    """Some positions of a game, each with the seats that may move."""
+    for position in some(game_of(case, b"a lantern"), most):
+        for seat in range(case.seats):
+            if menu.count(case.game.menu(position.state, seat)) > 1:
+                yield position.state, seat
+
+
+@every_case
+def test_an_outlook_shares_the_victory_out(case):
+    for position in some(game_of(case, b"a lantern"), 30):
+        found = shares.shares(case.game, position.state)
+        assert len(found) == case.seats
+        assert all(0 <= share <= 1 for share in found)
+        assert isclose(sum(found), 1)
+
+
+@every_game
+def test_an_outlook_at_the_end_is_the_result(game):
+    for _, _, state, _ in bots.playout(game, game.META.options(), game.META.seats[0], b"an end"):
+        last = state
+    places = [one.place for one in game.standing(last)]
+    found = shares.shares(game, last)
+    assert [share > 0 for share in found] == [place == 1 for place in places]
+
+
+@every_case
+def test_a_choice_is_on_the_menu_and_hangs_on_nothing_hidden(case):
+    """From the same seed a bot moves alike at all tables that look alike to its seat."""
+    for number, (state, seat) in enumerate(movers(case, 3)):
+        for strength in SEARCHES:
+            chosen = search.choose(strength, case.game, state, seat, number)
+            assert menu.allows(case.game.menu(state, seat), chosen)
+            for luck in range(2):
+                other = case.game.redeal(state, seat, bots.loose(Random(luck)))
+                assert search.choose(strength, case.game, other, seat, number) == chosen
+
+
+def test_a_bot_sees_nothing_but_imagined_deals():
+    """Whatever it plays on in its head has been dealt anew for its own seat first."""
+    looked = []
+
+    def redeal(state, seat, luck):
+        looked.append(seat)
+        return highcard.redeal(state, seat, luck)
+
+    def choice(seed, hidden):
+        state = dealt([(2, 9, 15), hidden, (4, 5, 6)], cards=3)
+        return search.choose(Level(200, 60.0), variant(highcard, redeal=redeal), state, 0, seed)
+
+    for seed in range(5):
+        assert choice(seed, (1, 3, 20)) == choice(seed, (10, 11, 12))
+    assert set(looked) == {0}
+
+
+def test_a_trick_that_can_be_taken_is_taken():
+    """The last to play sees what lies there: 19 wins the trick for sure, 2 loses it for sure."""
+    state = dealt([(10, 11), (2, 19)], cards=2)
+    state, _ = games.play(highcard, state, 0, Move("play", ("11",)), chance.rigged({}))
+    assert {search.choose(LITTLE, highcard, state, 1, seed) for seed in range(5)} == {Move("play", ("19",))}
+
+
+def stand(turn, **stones):
+    """Kaiser for two with these figures: `A1="0 emperor"`."""
+    state = games.begin(kaiser, kaiser.META.options(), 2, chance.rigged({}, lambda *_: 0)).state
+    placed = {place: Stone(int(words.split()[0]), words.split()[1]) for place, words in stones.items()}
+    return replace(state, stones=placed, turn=turn, opened=(True, True))
+
+
+@pytest.mark.parametrize("name", search.LEVELS)
+def test_every_level_takes_a_decisive_move(name):
+    state = stand(0, A1="0 emperor", A12="0 nobleman", B17="1 emperor", B10="1 nobleman")
+    for seed in range(20):
+        chosen = search.choose(search.LEVELS[name], kaiser, state, 0, seed)
+        assert chosen == Move("move", ("A1", "Z"))
+
+
+@pytest.mark.parametrize("name", search.LEVELS)
+def test_no_level_gives_the_game_away_in_one_move(name):
+    """The other emperor stands before the fortress: whoever does not capture him now has lost."""
+    state = stand(0, A17="0 emperor", A5="0 nobleman", A12="0 nobleman", A1="1 emperor", C10="1 king")
+    saving = {
+        move
+        for move in menu.moves(kaiser.menu(state, 0))
+        if games.play(kaiser, state, 0, move, dice(0)).state.places == (1, 2)
+    }
+    assert saving
+    for seed in range(20):
+        assert search.choose(search.LEVELS[name], kaiser, state, 0, seed) in saving
+
+
+def deadly_moves(state, seat):
+    """The moves in Kaiser for two after which the other one can win at once."""
+    found = set()
+    for move in menu.moves(kaiser.menu(state, seat)):
+        after = games.play(kaiser, state, seat, move, dice(0)).state
+        answers = [games.play(kaiser, after, 1 - seat, reply, dice(0)).state for reply in replies(after, 1 - seat)]
+        if any(answer.places and answer.places[seat] == 2 for answer in answers):
+            found.add(move)
+    return found
+
+
+def replies(state, seat):
+    return list(menu.moves(kaiser.menu(state, seat)))
+
+
+@pytest.mark.parametrize("name", search.LEVELS)
+def test_no_level_walks_into_a_defeat_in_one_move(name):
+    case, dangers = next(case for case in cases() if case.game is kaiser and case.seats == 2), 0
+    for number, position in enumerate(game_of(case, b"a lantern")):
+        seat = position.state.turn
+        deadly, offered = deadly_moves(position.state, seat), set(replies(position.state, seat))
+        if deadly and offered - deadly:
+            dangers += 1
+            assert search.choose(search.LEVELS[name], kaiser, position.state, seat, number) not in deadly
+    assert dangers > 5
+
+
+def test_with_one_move_there_is_nothing_to_think_about():
+    state = dealt([(7,), (9,)])
+    before = time.monotonic()
+    assert search.choose(Level(10**9, 60.0), highcard, state, 0, 1) == Move("play", ("7",))
+    assert time.monotonic() - before < 1
+
+
+@every_game
+def test_a_budget_is_kept(game):
+    """What is spent beyond it is one look at a menu, at most."""
+    state = games.begin(game, game.META.options(), game.META.seats[0], chance.sealed(b"", 0)).state
+    seat = next(seat for seat in range(game.META.seats[0]) if game.menu(state, seat))
+    mind = Mind(game, state, seat, 300, 60.0, 1)
+    search.rank(mind, seat, game.menu(state, seat))
+    assert -200 < mind.left <= 0
+
+
+@every_game
+def test_the_cap_in_time_ends_a_long_thought(game):
+    state = games.begin(game, game.META.options(), game.META.seats[0], chance.sealed(b"", 0)).state
+    seat = next(seat for seat in range(game.META.seats[0]) if game.menu(state, seat))
+    before = time.monotonic()
+    chosen = search.choose(Level(10**9, 0.05), game, state, seat, 1)
+    assert menu.allows(game.menu(state, seat), chosen)
+    assert time.monotonic() - before < 5
+
+
+def weighing(entry, worth):
+    """A game for two of one move, whose worth a test decides."""
+    return variant(
+        highcard,
+        menu=lambda state, seat: (entry,) if state is None and seat == 0 else (),
+        redeal=lambda state, seat, luck: state,
+        decide=lambda state, seat, move, luck: [move],
+        upkeep=lambda state, luck: None,
+        evolve=lambda state, event: event,
+        standing=lambda state: (Standing(0), Standing(0)),
+        outlook=lambda state: (worth(state.args), 1 - worth(state.args)) if state else (0.5, 0.5),
+    )
+
+
+def test_a_large_subset_is_put_together_item_by_item():
+    """Nine of thirty cards are 14 million subsets; the nine best are found after a hundred looks."""
+    items = tuple(map(str, range(30)))
+    game = weighing(Subset("keep", items, 9, 9), lambda args: sum(int(arg) * 7 % 30 for arg in args) / 1000)
+    wanted = sorted(items, key=lambda item: -(int(item) * 7 % 30))[:9]
+    mind = Mind(game, None, 0, 0, 60.0, 1)
+    seen = candidates(mind, None, 0, game.menu(None, 0), 1)
+    assert sorted(max(seen, key=lambda move: seen[move][0]).args) == sorted(wanted)
+    assert len(seen) < 100
+    assert all(menu.allows(game.menu(None, 0), move) for move in seen)
+
+
+def test_a_subset_of_any_size_finds_its_size():
+    items = tuple(map(str, range(-12, 12)))
+    game = weighing(Subset("keep", items, 0, 24), lambda args: 0.5 + sum(map(int, args)) / 1000)
+    seen = candidates(Mind(game, None, 0, 0, 60.0, 1), None, 0, game.menu(None, 0), 1)
+    assert {int(item) for item in max(seen, key=lambda move: seen[move][0]).args} - {0} == set(range(1, 12))
+
+
+def test_a_large_number_is_closed_in_on():
+    game = weighing(Number("bid", 1, 100_000), lambda args: 1 / (1 + abs(int(args[0]) - 61_803)))
+    seen = candidates(Mind(game, None, 0, 0, 60.0, 1), None, 0, game.menu(None, 0), 1)
+    assert abs(int(max(seen, key=lambda move: seen[move][0]).args[0]) - 61_803) <= 1
+    assert len(seen) < 200
+
+
+def test_every_move_of_a_choice_is_looked_at():
+    options = tuple((str(number),) for number in range(300))
+    game = weighing(Choice("take", options), lambda args: float(args == ("217",)))
+    assert search.choose(Level(0, 0.0), game, None, 0, 1) == Move("take", ("217",))
+
+
+@pytest.mark.parametrize(
+    ("standing", "found"),
+    [
+        ((Standing(5, place=1), Standing(9, place=2), Standing(1, place=3)), (1.0, 0.0, 0.0)),
+        ((Standing(5, place=1), Standing(5, place=1), Standing(1, place=3)), (0.5, 0.5, 0.0)),
+        ((Standing(5, out=True), Standing(0)), (0.0, 1.0)),
+        ((Standing(3), Standing(3)), (0.5, 0.5)),
+    ],
+)
+def test_how_good_a_standing_looks(standing, found):
+    assert shares.shares(variant(highcard, standing=lambda state: standing), None) == found
+
+
+def test_more_points_look_better_but_never_as_good_as_a_win():
+    looks = [
+        shares.shares(variant(highcard, standing=lambda state, score=score: (Standing(score), Standing(5))), None)[0]
+        for score in range(-10, 50)
+    ]
+    assert all(0 < look < 1 for look in looks)
+    assert looks[15:] == sorted(looks[15:])
+
+
+def test_imagined_dice_are_fair():
+    rolls = [(dice(seed).roll("die", 6), dice(seed).roll("die", 6)) for seed in range(10)]
+    assert all(one == other for one, other in rolls)
+    counts = [0] * 36
+    for seed in range(36_000):
+        luck = dice(Random(seed).getrandbits(64))
+        counts[6 * luck.roll("die", 6) + luck.roll("die", 6) - 7] += 1
+    assert 850 < min(counts) <= max(counts) < 1150
+
+
+GATES = [("kaiser", {}), ("carcassonne", {}), ("carcassonne", {"messages": "off"}), ("kurier", {})]
+
+
+@pytest.mark.parametrize(("name", "chosen"), [*GATES, ("kurier", {"rules": "basic"}), ("turfmaster", {})], ids=str)
+def test_easy_beats_chance(name, chosen):
+    assert match(name, chosen, min(catalogue.find(name).META.seats), (level("easy"), at_random), 5).mean >= 0.6
+
+
+def test_normal_beats_a_greedy_turn_in_carcassonne():
+    assert match("carcassonne", {}, 2, (level("normal"), greedy_turn), 3).mean >= 0.5
+
+
+def test_normal_beats_a_heuristic_of_one_ply_in_kurier():
+    assert match("kurier", {}, 2, (level("normal"), one_ply), 5).mean >= 0.5
