@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from random import SystemRandom
+import hashlib
 
 import structlog
+from msgspec.structs import replace
 from sqlalchemy import select
 
-from engine import bots as players
-from engine import catalogue
+from engine import catalogue, search
 from engine import table as tables
-from engine.game import Game
 from engine.menu import Move
+from engine.search import Level
 from service.house import House
 from service.store.schema import seats, submissions
 from service.tables import snapshots, submitting
 from service.tables.access import Place
 from service.tables.clerk import BOT_STATUSES
+from service.tables.snapshots import Snapshot
 from workers import process_pool
 from workers.jobs import house
 
@@ -48,7 +49,7 @@ def _move(here: House, place: Place) -> None:
     look = snapshots.look(here, place.table)
     assert place.seat is not None
     if tables.menu(look.game, look.table, place.seat) and _may_try(here, place, look.table.length):
-        chosen = choose(here, look.game, look.table.state, place.seat)
+        chosen = choose(here, look, place.seat)
         submitting.submit(here, place, str(chosen), str(look.table.length), source="bot")
 
 
@@ -62,11 +63,19 @@ def _may_try(here: House, place: Place, length: int) -> bool:
     return all(one.accepted is False and one.at + rest <= here.now() for one in found)
 
 
-def choose(here: House, game: Game, state: object, seat: int) -> Move:
-    """A fair move within the time this house lets its bots think."""
-    return process_pool.do(think, game.META.name, game.META.edition, state, seat, here.settings.thinking)
+def choose(here: House, look: Snapshot, seat: int) -> Move:
+    """The move of a bot of this seat's level, or of a normal one; after the game its seed can be worked out again."""
+    level, meta = look.seats[seat].level or "normal", look.game.META
+    seed = hashlib.sha256(b"depesche bot 1" + look.row.seed + b"%d/%d" % (look.table.length, seat)).digest()
+    how = limited(search.LEVELS[level], here.settings.thinking)
+    return process_pool.do(think, meta.name, meta.edition, look.table.state, seat, how, seed)
 
 
-def think(game: str, edition: int, state: object, seat: int, seconds: float) -> Move:
-    """A move found by trying moves out."""
-    return players.monte_carlo(SystemRandom(), seconds)(catalogue.find(game, edition), state, seat)
+def limited(level: Level, seconds: float) -> Level:
+    """This level within the time that the house lets its bots think."""
+    return replace(level, seconds=min(level.seconds, seconds))
+
+
+def think(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes) -> Move:
+    """A move found by looking ahead."""
+    return search.choose(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"))

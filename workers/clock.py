@@ -116,7 +116,7 @@ def consequence(here: House, look: Snapshot, seat: int) -> Move:
     menu = tables.menu(look.game, look.table, seat)
     skips = map(Move, look.game.META.skips if look.clock.late == "skip" else ())
     harmless = [move for move in skips if menus.allows(menu, move)]
-    move = harmless[0] if harmless else bots.choose(here, look.game, look.table.state, seat)
+    move = harmless[0] if harmless else bots.choose(here, look, seat)
     return Move("expire", (str(seat), move.verb, *move.args))
 
 

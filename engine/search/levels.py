@@ -32,6 +32,8 @@ LEVELS: dict[str, Level] = {
 }
 
 
+GLANCES, MOST_LOOKS = 80, 10
+"""Where there are few moves each is looked at more than once, with other luck and other deals; so many looks in all."""
 SURE, LOST = 1.0, 0.0
 CAREFUL = 6
 """Of so many moves a bot that errs takes the first that does not lose at once."""
@@ -60,7 +62,8 @@ def choose(level: Level, game: Game, state: Any, seat: int, seed: int) -> Move:
 def rank(mind: Mind, seat: int, menu: Menu) -> list[Ranked]:
     """The moves, the best first, as far as the mind's budget reaches; each one is looked at once at least."""
     root = Node(seat)
-    root.look(mind, mind.imagined(), menu)
+    looks = min(max(GLANCES // menus.count(menu), 1), MOST_LOOKS)
+    root.look(mind, menu, *(mind.imagined() for _ in range(looks)))
     grow(mind, root)
     edges = sorted(root.edges, key=lambda edge: (-edge.visits, -edge.mean(seat)))
     return [Ranked(edge.move, edge.mean(seat)) for edge in edges]

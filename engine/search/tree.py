@@ -50,10 +50,10 @@ class Node:
         self.visits = 0
         self.edges: list[Edge] = []
 
-    def look(self, mind: Mind, state: Any, menu: Menu) -> Shares:
-        """Try every move once, all with the same luck; what the best one promises is what the node does."""
-        seen = candidates(mind, state, self.seat, menu, mind.random.getrandbits(64))
-        self.edges = [Edge(move, shares) for move, shares in seen.items()]
+    def look(self, mind: Mind, menu: Menu, *states: Any) -> Shares:
+        """Try every move in each state, all with the same luck; what the best one promises is what the node does."""
+        seen = [candidates(mind, state, self.seat, menu, mind.random.getrandbits(64)) for state in states]
+        self.edges = [Edge(move, _mean([one[move] for one in seen if move in one])) for move in seen[0]]
         self.edges.sort(key=lambda edge: -edge.prior[self.seat])
         return self.edges[0].prior
 
@@ -63,6 +63,12 @@ class Node:
         width = 2 + int(WIDTH * sqrt(self.visits))
         seat, doubt = self.seat, CURIOSITY * sqrt(log(1 + self.visits))
         return max(self.edges[:width], key=lambda edge: edge.mean(seat) + doubt / sqrt(1 + edge.visits))
+
+
+def _mean(several: list[Shares]) -> Shares:
+    if len(several) == 1:
+        return several[0]
+    return tuple([sum(column) / len(several) for column in zip(*several, strict=True)])
 
 
 def grow(mind: Mind, root: Node) -> None:
@@ -85,7 +91,7 @@ def _try(mind: Mind, root: Node) -> None:
             break
         if mover not in edge.ends:
             node = edge.ends[mover] = Node(mover[0])
-            shares = node.look(mind, state, mover[1])
+            shares = node.look(mind, mover[1], state)
             break
         node = edge.ends[mover]
     for edge in way:

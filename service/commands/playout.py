@@ -1,4 +1,4 @@
-"""`depesche playout`: whole games played at random, timed, and checked for what every game promises."""
+"""`depesche playout`: whole games played at random or by bots, timed, and checked for what every game promises."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ from service.commands import terminal
 from service.commands.terminal import FINE, WRONG, Misuse, Parser, Subparsers, add_command, add_json, positive
 
 if TYPE_CHECKING:
+    from engine.bots import Chooser
     from engine.game import Game, Standing
 
 LIMIT = 100_000
+BOTS = ("random", "easy", "normal", "strong")
 CHUNK = 500
 
 
 class PlayoutTable(Struct, frozen=True):
-    """What is played."""
+    """What is played, and by whom: bots of a level, or chance."""
 
     game: Any
     options: Any
     seats: int
+    bot: str = "random"
 
 
 class PlayedGame(Struct):
@@ -51,9 +54,11 @@ def add(subparsers: Subparsers[Parser]) -> None:
         "Play whole games at random, measure how fast, and check what every game promises.",
         "depesche playout kaiser --seats 3 --count 100 --seed 7",
         "depesche playout kaiser --seats 2 --option corners=opposite --json",
+        "depesche playout carcassonne --bot normal --count 3",
     )
     parser.add_argument("game", metavar="GAME", help="one of `depesche games`")
     parser.add_argument("--seats", type=positive, metavar="N", help="how many play (the fewest possible unless given)")
+    parser.add_argument("--bot", choices=BOTS, default=BOTS[0], help="who plays: chance, or bots of this level")
     parser.add_argument("--count", type=positive, default=10, metavar="K", help="how many games (10 unless given)")
     parser.add_argument("--seed", metavar="S", help="any text: the same seed gives the same games (else a new one)")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the game")
@@ -63,7 +68,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def playout(args: Namespace) -> int:
-    table = _table(args.game, args.seats, chosen(args.option))
+    table = _table(args.game, args.seats, chosen(args.option), args.bot)
     seed = (args.seed or secrets.token_hex(4)).encode("utf-8", "replace").decode()
     courses = list(_courses(table, seed, args.count, args.limit))
     sound = [course for course in courses if not course.broken]
@@ -87,7 +92,7 @@ def chosen(pairs: Sequence[str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-def _table(name: str, seats: int | None, pairs: Mapping[str, str]) -> PlayoutTable:
+def _table(name: str, seats: int | None, pairs: Mapping[str, str], bot: str) -> PlayoutTable:
     from engine import catalogue, options
     from engine import game as games
 
@@ -97,7 +102,7 @@ def _table(name: str, seats: int | None, pairs: Mapping[str, str]) -> PlayoutTab
     why = games.objection(game, settled, seats)
     if why:
         raise Misuse(str(why))
-    return PlayoutTable(game, settled, seats)
+    return PlayoutTable(game, settled, seats, bot)
 
 
 def _courses(table: PlayoutTable, seed: str, count: int, limit: int) -> Iterator[PlayedGame]:
@@ -145,8 +150,17 @@ def _play(table: PlayoutTable, course: PlayedGame, limit: int) -> tuple[Standing
     return found
 
 
-def _start(table: PlayoutTable, game: Any, seed: str) -> tuple[Any, Any, int, bytes]:
-    return game, table.options, table.seats, seed.encode()
+def _start(table: PlayoutTable, game: Any, seed: str) -> tuple[Any, Any, int, bytes, Chooser]:
+    return game, table.options, table.seats, seed.encode(), _chooser(table.bot)
+
+
+def _chooser(bot: str) -> Chooser:
+    from engine import bots, search
+
+    if bot == BOTS[0]:
+        return bots.at_random
+    level = search.LEVELS[bot]
+    return lambda game, state, seat, random: search.choose(level, game, state, seat, random.getrandbits(64))
 
 
 def _timed(course: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:

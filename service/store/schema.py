@@ -84,6 +84,7 @@ seats = Table(
     Column("note", Text, nullable=False, server_default=""),
     Column("released", Boolean, nullable=False, server_default=text("false")),
     Column("place", Integer),  # how it ended for this seat
+    Column("level", Text, nullable=False, server_default=""),  # how strong its bot plays; empty is normal
     Index(
         "seats_late", "late_at", sqlite_where=text("late_at IS NOT NULL"), postgresql_where=text("late_at IS NOT NULL")
     ),

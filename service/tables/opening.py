@@ -22,14 +22,17 @@ from service import timing
 from service.house import House
 from service.links import hashed
 from service.people import limits, register
+from service.people.register import NAME_LENGTH
 from service.store import book
 from service.store.schema import seats, tables
 from service.tables import access, clerk, sitting
 from service.tables.clerk import LockedTable
-from service.text.languages import SOURCE
+from service.text.languages import SOURCE, say
 from service.timing import Clock
 
 Who = Literal["", "person", "bot", "anybody"]
+Strength = Literal["", "easy", "normal", "strong"]
+LEVELS = {"easy": Refused("easy"), "normal": Refused("normal"), "strong": Refused("strong")}
 STATUS = {"person": "invited", "bot": "bot", "anybody": "open"}
 
 
@@ -37,12 +40,14 @@ class Invited(Struct, frozen=True):
     """A guest: a person, a bot, or the first who comes with the table's link.
 
     Unless it is said who, an address makes a person and none a bot. With a word for the dice one sits down at once.
+    The level is that of a bot; left empty it is normal.
     """
 
     name: str
     address: str = ""
     nonce: str = ""
     who: Who = ""
+    level: Strength = ""
 
     @property
     def status(self) -> str:
@@ -72,7 +77,7 @@ class NewTable(Struct, frozen=True):
     @property
     def once(self) -> str | None:
         """The idempotency key, with the guests and the game: a key alone could be another person's."""
-        who = sorted((guest.name, guest.address, guest.status) for guest in self.guests)
+        who = sorted((guest.name, guest.address, guest.status, *filter(None, [guest.level])) for guest in self.guests)
         what = [self.key, self.game, dict(self.chosen), who]
         return hashed(msgspec.json.encode(what, order="sorted").decode()) if self.key else None
 
@@ -108,7 +113,7 @@ def open_once(house: House, opening: NewTable) -> Opened:
     why = objection(game, options, len(opening.guests))
     if why:
         raise why
-    opening = replace(opening, guests=checked(opening.guests))
+    opening = replace(opening, guests=checked(opening.guests, opening.language))
     try:
         with house.store.writing() as connection:
             table = _known(connection, opening.once) or _laid(house, connection, opening)
@@ -123,9 +128,9 @@ def open_once(house: House, opening: NewTable) -> Opened:
     return _opened(house, table)
 
 
-def checked(invited: Sequence[Invited]) -> tuple[Invited, ...]:
+def checked(invited: Sequence[Invited], language: str = SOURCE) -> tuple[Invited, ...]:
     """The guests with clean names and addresses; no name twice, and at least one person."""
-    guests = tuple(_clean(one) for one in invited)
+    guests = tuple(_clean(one, language) for one in invited)
     names = [guest.name.casefold() for guest in guests if guest.name]
     if len(set(names)) < len(names):
         raise Refused("Two players have the same name; please tell them apart.")
@@ -140,12 +145,21 @@ def checked(invited: Sequence[Invited]) -> tuple[Invited, ...]:
     return guests
 
 
-def _clean(guest: Invited) -> Invited:
+def _clean(guest: Invited, language: str) -> Invited:
     if guest.status == "open":
         return Invited("", who="anybody")
     address = register.clean_address(guest.address) if guest.address.strip() and guest.status == "invited" else ""
-    who: Who = "person" if guest.status == "invited" else "bot"
-    return Invited(register.clean_name(guest.name), address, guest.nonce, who)
+    if guest.status == "bot":
+        return _bot(guest, language)
+    return Invited(register.clean_name(guest.name), address, guest.nonce, "person")
+
+
+def _bot(guest: Invited, language: str) -> Invited:
+    """A bot, called by its level too where that is not the usual one: “Bot 2, strong”."""
+    level: Strength = "" if guest.level == "normal" else guest.level
+    added = f", {say(language, LEVELS[level])}" if level else ""
+    name = register.clean_name(guest.name)
+    return Invited(name if name.endswith(added) else name[: NAME_LENGTH - len(added)] + added, "", "", "bot", level)
 
 
 def _known(connection: Connection, once: str | None) -> str | None:
@@ -216,6 +230,7 @@ def _seat_row(house: House, table: str, number: int, guest: Invited, owner: int 
         "person": owner,
         "name": guest.name,
         "status": guest.status,
+        "level": guest.level,
         "link": hashed(house.links.seat(table, number, 0)),
         "link_number": 0,
     }

@@ -40,7 +40,7 @@ def _guests(house: House, look: Snapshot, own: int) -> list[Invited]:
     alone = not addresses.keys() - {own}
     order = [*look.seats[own:], *look.seats[:own]]
     mine = Invited(look.names[own], addresses.get(own, ""), secrets.token_hex(8) if alone else "", "person")
-    return [mine, *(Invited(seat.name, addresses.get(seat.seat, "")) for seat in order[1:])]
+    return [mine, *(Invited(seat.name, addresses.get(seat.seat, ""), level=seat.level) for seat in order[1:])]
 
 
 def _addresses(house: House, table: str) -> dict[int, str]:

@@ -11,7 +11,7 @@ from engine.game import objection
 from engine.refusal import Refused
 from service.tables import opening
 from service.tables.opening import Invited
-from service.web.lobby_pages import game_of
+from service.web.lobby_pages import game_of, level
 from service.web.rendering import house, language, page
 
 alone = Blueprint("alone", __name__)
@@ -31,7 +31,7 @@ def play(name: str) -> Reply:
         if int(form.get("bots", "0")) not in _choices(name):
             raise Refused("Please choose how many bots play.")
         me = Invited(form.get("name", ""), form.get("address", ""), secrets.token_hex(8), "person")
-        bots = [Invited(f"Bot {number + 1}") for number in range(int(form["bots"]))]
+        bots = [Invited(f"Bot {number + 1}", level=level(form.get("level", ""))) for number in range(int(form["bots"]))]
         opened = opening.open_table(house(), name, {}, [me, *bots], 0, language(), form.get("key", "")[:80])
     except (Refused, ValueError) as error:
         refused = error if isinstance(error, Refused) else Refused("Please choose how many bots play.")

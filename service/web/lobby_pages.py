@@ -22,7 +22,7 @@ from service import numbers
 from service.settings import DAY
 from service.tables import opening
 from service.tables.access import Unknown
-from service.tables.opening import Invited, Who
+from service.tables.opening import Invited, Strength, Who
 from service.text import samples
 from service.text.drawing import Scene, board_svg, players
 from service.text.languages import LANGUAGES, SOURCE
@@ -43,6 +43,7 @@ class GuestRow(Struct, frozen=True):
     address: str = ""
     bot: bool = False
     anybody: bool = False
+    level: Strength = ""
 
     @property
     def named(self) -> bool:
@@ -101,12 +102,16 @@ def _invited(form: Mapping[str, str]) -> list[Invited]:
     for guest in guests:
         if guest.who == "person" and not guest.address.strip():
             raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
-    invited = [
-        Invited(_called(one, row), "" if one.bot else one.address, who=one.who) for row, one in enumerate(guests)
-    ]
+    invited = [_invitation(one, row) for row, one in enumerate(guests)]
     if [one.who for one in invited if one.who != "bot"] == ["person"]:
         return [replace(one, nonce=secrets.token_hex(8)) if one.who == "person" else one for one in invited]
     return invited
+
+
+def _invitation(guest: GuestRow, row: int) -> Invited:
+    if guest.bot:
+        return Invited(_called(guest, row), who="bot", level=guest.level)
+    return Invited(_called(guest, row), guest.address, who=guest.who)
 
 
 def _clock(form: Mapping[str, str]) -> Clock:
@@ -187,9 +192,18 @@ def _guests(form: Mapping[str, str]) -> list[GuestRow]:
             form.get(f"address.{row}", ""),
             bool(form.get(f"bot.{row}")),
             bool(form.get(f"anybody.{row}")),
+            level(form.get(f"level.{row}", "")),
         )
         for row in range(ROWS)
     ]
+
+
+def level(text: str) -> Strength:
+    """The level of a bot as a form names it; anything else is normal."""
+    match text:
+        case "easy" | "normal" | "strong":
+            return text
+    return ""
 
 
 def _called(guest: GuestRow, row: int) -> str:

@@ -260,6 +260,15 @@ def test_playout_tells_people_in_lines(depesche):
     assert said.out.startswith("kaiser, 2 seats, seed “a lantern”: 1 sound games\n  games per second")
 
 
+def test_playout_lets_bots_play_and_the_same_seed_gives_the_same_games(depesche):
+    def games(bot: str) -> dict[str, object]:
+        return depesche("playout", "kaiser", "--count", 1, "--seed", 7, "--bot", bot, "--json").json
+
+    played = {bot: games(bot)["entries_per_game"] for bot in ("random", "easy", "normal")}
+    assert games("normal")["entries_per_game"] == played["normal"]
+    assert len({str(entries) for entries in played.values()}) == 3
+
+
 def test_playout_without_a_seed_plays_another_game_each_time(depesche):
     seeds = {depesche("playout", "kaiser", "--count", 1, "--json").json["seed"] for _ in range(2)}
     assert len(seeds) == 2
@@ -273,6 +282,7 @@ def test_playout_refuses_what_cannot_be_played(refused):
     assert "NAME=VALUE, not “corners”" in refused("playout", "kaiser", "--option", "corners")
     assert "are for two players" in refused("playout", "kaiser", "--seats", 3, "--option", "corners=opposite")
     assert "“0” is not a whole number" in refused("playout", "kaiser", "--count", 0)
+    assert "grandmaster" in refused("playout", "kaiser", "--bot", "grandmaster")
 
 
 def worse(game, **changes):

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import func, select
 
 from engine.refusal import Refused
+from engine.search import LEVELS, Level
 from service.accounts import confirming
 from service.people.register import is_confirmed
 from service.settings import DAY
@@ -20,6 +21,7 @@ from service.tables.access import Unknown
 from service.tables.opening import Invited, Opened
 from tests.servers import Sink
 from tests.service.test_pages import ROWS, Hall, Strict
+from workers import bots
 from workers.incoming import inbox
 from workers.outgoing import post
 
@@ -91,6 +93,60 @@ def test_anybody_with_the_link_takes_a_free_seat(hall: Hall) -> None:
     look = snapshots.look(hall.house, access.find(hall.house, own).table)
     assert look.names == ("Anna", "Bert", "Clara")
     assert [chair.status for chair in look.table.seats] == ["empty", "taken", "taken"]
+
+
+# Bots and their levels
+
+
+def test_bots_have_the_level_that_the_form_chose_and_are_called_by_it(hall: Hall) -> None:
+    rows = {"name__0": "Anna", "address__0": "anna@example.org", "bot__1": "on", "level__1": "strong"}
+    rows |= {"bot__2": "on", "level__2": "normal", "bot__3": "on", "level__3": "easy", "name__3": "Hal"}
+    visitor = hall.visitor()
+    own = visitor.post("/new/kaiser", **rows).location.rsplit("/", 1)[1]
+    look = snapshots.look(hall.house, access.find(hall.house, own).table)
+    assert look.names == ("Anna", "Bot 1, strong", "Bot 2", "Hal, easy")
+    assert [seat.level for seat in look.seats] == ["", "strong", "", "easy"]
+
+
+def test_a_game_against_bots_asks_for_their_level(hall: Hall) -> None:
+    visitor = hall.visitor()
+    assert Strict(visitor.get("/play/kurier")).faults == []
+    own = visitor.post("/play/kurier", name="Anna", bots="2", level="easy").location.rsplit("/", 1)[1]
+    look = snapshots.look(hall.house, access.find(hall.house, own).table)
+    assert look.names == ("Anna", "Bot 1, easy", "Bot 2, easy")
+
+
+def test_a_level_is_named_in_the_language_of_the_opener_and_only_once(hall: Hall) -> None:
+    guests = (
+        ANNA,
+        Invited("Bot 1", level="strong"),
+        Invited("Bot 2, stark", level="strong"),
+        Invited("x" * 40, level="easy"),
+    )
+    opened = opening.open_table(hall.house, "kaiser", {}, guests, 0, "de")
+    names = snapshots.look(hall.house, opened.table).names
+    assert names == ("Anna", "Bot 1, stark", "Bot 2, stark", "x" * 32 + ", leicht")
+
+
+def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def think(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes) -> str:
+        asked.append((level.evaluations, seed))
+        return "a move"
+
+    monkeypatch.setattr(bots, "think", think)
+    opened = open_for(hall, ANNA, Invited("Hal", level="strong"), Invited("Sal"))
+    look = snapshots.look(hall.house, opened.table)
+    for seat in (1, 1, 2, 0):
+        bots.choose(hall.house, look, seat)
+    strong, normal = (LEVELS[name].evaluations for name in ("strong", "normal"))
+    assert [evaluations for evaluations, _ in asked] == [strong, strong, normal, normal]
+    assert asked[0] == asked[1]
+    assert len({seed for _, seed in asked}) == 3
+
+
+# Links to free seats
 
 
 def test_only_the_organiser_sees_the_link_that_gives_seats_away(hall: Hall) -> None:

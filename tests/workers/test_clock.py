@@ -143,10 +143,10 @@ def test_trouble_at_one_table_does_not_stop_the_clock_of_another(
     choose, broken = bots.choose, snapshots.look(any_house, bad.table).table.state
     before = houses.length(any_house, good)
 
-    def choosy(here: House, game: Any, state: Any, seat: int) -> Any:
-        if state is broken:
+    def choosy(here: House, look: Any, seat: int) -> Any:
+        if look.table.state is broken:
             raise ZeroDivisionError("the board is on fire")
-        return choose(here, game, state, seat)
+        return choose(here, look, seat)
 
     monkeypatch.setattr(bots, "choose", choosy)
     clock.move(DAY)

@@ -12,7 +12,7 @@ GUARD = 2.7
 LEAVES, STAYS, COMPANY, RUNNER = 0.45, 0.25, 0.12, 0.06
 """A dispatch in an inn that is full and will leave it, or be left behind; own couriers beside it, and on the road."""
 ROUBLE, SHORT, HAND, TURN = 0.16, 0.22, 0.05, 0.1
-CERTAIN = 6.0
+CERTAIN, FIRST = 6.0, 0.5
 
 
 def outlook(state: State) -> Shares:
@@ -24,6 +24,7 @@ def outlook(state: State) -> Shares:
 def _strength(state: State, seat: int, player: Player) -> float:
     purse = worth(player.purse + player.secured) + (worth(state.turned) if seat == state.turn else 0)
     turn = TURN if seat == state.turn and not state.done else 0.0
+    turn += FIRST if seat == state.first_rouble and state.options.rules == "basic" else 0.0
     strength = turn + HAND * len(player.reserve) + _couriers(state, seat)
     if player.dispatch.price:
         return strength + _at_the_guard(state, player.dispatch.price - purse, seat)

@@ -24,7 +24,7 @@ from service.accounts import confirming
 from service.people import register
 from service.tables import access, archive, opening, snapshots, submitting
 from service.tables.access import Place, Unknown
-from service.tables.opening import Invited, Opened, Who
+from service.tables.opening import Invited, Opened, Strength, Who
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Voice
 from service.text.languages import in_game, say
@@ -46,12 +46,13 @@ Spoken = Annotated[Language, Meta(description="The language of the prose; otherw
 class Guest(Struct, forbid_unknown_fields=True):
     """Who is to play: a person, a bot, or anybody who comes with the table's link.
 
-    Unless it is said who, an address makes a person and none a bot of the house.
+    Unless it is said who, an address makes a person and none a bot of the house, which plays on a level.
     """
 
     name: Line = ""
     address: Line = ""
     who: Who = ""
+    level: Strength = ""
 
 
 class Opening(Struct, forbid_unknown_fields=True):
@@ -141,7 +142,7 @@ def game(name: str, asked: Tongue) -> Box:
 @interface.offers("POST", "/tables", {201: Opened}, takes=Opening, limited="as many tables an hour as people would")
 def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
-    guests = [Invited(guest.name, guest.address, who=guest.who) for guest in body.players]
+    guests = [Invited(guest.name, guest.address, who=guest.who, level=guest.level) for guest in body.players]
     clock = body.clock or body.pace
     here, spoken = house(), _spoken(body)
     return Answer(opening.open_table(here, body.game, body.options, guests, clock, spoken, body.key, body.watched), 201)

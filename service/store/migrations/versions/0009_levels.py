@@ -1,0 +1,11 @@
+"""How strong the bot of a seat plays; empty is normal."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0009_levels"
+down_revision = "0008_edition"
+
+
+def upgrade() -> None:
+    op.add_column("seats", sa.Column("level", sa.Text(), server_default="", nullable=False))
