@@ -19,7 +19,7 @@ from engine.games.carcassonne.rules import score
 from engine.games.carcassonne.state import Feature, Part, State, find
 from engine.shares import Shares, from_points
 
-EAGER = {"city": 0.35, "road": 0.3}
+EAGER, CAREFUL = {"city": 0.35, "road": 0.3}, 0.3
 """How likely a seat uses a tile that fits where something of its own goes on, ..."""
 PART, MOST = 0.4, 5.0
 """... if it has this part of its turns for it, and at most so many."""
@@ -42,10 +42,9 @@ def outlook(state: State) -> Shares:
     for root, feature in state.features.items():
         if feature.figures:
             ahead.claim(points, root, feature)
-    for box in ahead.rules.boxes:
-        if box.final is not None and box.option not in state.counted:
-            for award in box.final(state):
-                points[award.seat] += award.points * ahead.played
+    for box in ahead.rules.hooks["final"]:
+        for award in box.final(state, ahead.rules) or ():
+            points[award.seat] += award.points * ahead.played
     points[state.turn] += ahead.pending()
     return from_points(points, SPREAD + UNSURE * sqrt(ahead.left))
 
@@ -66,21 +65,29 @@ class Ahead:
 
     def supply(self, seat: int) -> float:
         """The worth of the meeples a seat can still place."""
-        held = sum(number for kind, number in self.state.supply[seat].items() if self.rules.strength[kind])
-        return HOLD * self.busy * (1 - FADE**held) / (1 - FADE)
+        return HOLD * self.busy * (1 - FADE ** self.held(seat)) / (1 - FADE)
 
     def last(self, seat: int) -> float:
         """The worth of the meeple a seat places next."""
-        held = sum(number for kind, number in self.state.supply[seat].items() if self.rules.strength[kind])
-        return HOLD * self.busy * FADE ** max(held - 1, 0)
+        return HOLD * self.busy * FADE ** max(self.held(seat) - 1, 0)
+
+    def held(self, seat: int) -> int:
+        """How many meeples a seat can place."""
+        supply = self.state.supply[seat].items()
+        return sum(number for kind, number in supply if kind in self.rules.followers)
 
     def claim(self, points: list[float], root: int, feature: Feature) -> None:
         """Add what a feature promises to those who lead on it."""
         promised, closing = self.promise(root, feature)
-        for seat in scoring.leaders(self.rules, feature):
-            points[seat] += promised + sum(hook(self.state, feature, seat) for hook in self.rules.hooks["extra"])
+        state, rules = self.state, self.rules
+        paid = scoring.without_lead(state, rules, feature, "final") if rules.hooks["paid"] else None
+        for award in paid or ():
+            points[award.seat] += award.points
+        for seat in scoring.leaders(state, rules, feature) if paid is None else ():
+            more = sum(box.more(state, rules, feature, seat, "final") for box in rules.hooks["more"])
+            points[seat] += promised + more
         for figure in feature.figures:
-            if self.rules.strength[figure.kind]:
+            if figure.kind not in rules.bystanders:
                 points[figure.seat] += closing * BACK * self.busy
             else:
                 points[figure.seat] += COMPANION * self.busy
@@ -95,14 +102,14 @@ class Ahead:
             case "cloister" | "garden":
                 missing = feature.open
                 return 9 - missing * (1 - self.room), self.room**missing
-        return float(scoring.worth(self.state, self.rules, feature)), 0.0
+        return float(scoring.worth(self.state, self.rules, feature, "final")), 0.0
 
     def _built(self, root: int, feature: Feature) -> tuple[float, float]:
-        worth = scoring.worth(self.state, self.rules, feature)
+        worth = scoring.worth(self.state, self.rules, feature, "final")
         if not feature.open:
             return float(worth), 1.0
         closing = self.closing(root, feature)
-        whole = scoring.worth(self.state, self.rules, replace(feature, open=0))
+        whole = scoring.worth(self.state, self.rules, replace(feature, open=0), "scored")
         return worth + closing * (whole - worth), closing
 
     def _farm(self, feature: Feature) -> float:
@@ -114,7 +121,7 @@ class Ahead:
 
     def closing(self, root: int, feature: Feature) -> float:
         """How likely a road or city is finished, by whoever wants it."""
-        chance, eager = 1.0, EAGER[feature.kind]
+        chance, eager = 1.0, EAGER.get(feature.kind, CAREFUL)
         for cell in self.gaps(root, feature):
             share = fitting(self.state.bags, self.state.frontier[cell]) / (self.left or 1)
             chance *= 1 - (1 - eager * share) ** self.tries
