@@ -35,11 +35,12 @@ class LRU(Generic[T]):
 
 
 class Caches:
-    """The caches of a house: newest positions of tables, earlier ones, who acted when, and drawn boards."""
+    """The caches of a house: newest positions of tables, earlier ones, who acted when, drawn boards, stories told."""
 
     def __init__(self) -> None:
         self.newest = LRU[Table](2_000)
         self.marks = LRU[tuple[str, Table]](1_000)
         self.turns = LRU[Any](2_000)
+        self.stories = LRU[Any](200)
         self.boards = LRU[Any](200)
         self.stages = LRU[Any](200)

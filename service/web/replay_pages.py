@@ -9,7 +9,7 @@ from flask import Blueprint, Response, make_response, request
 from markupsafe import Markup
 
 from service import numbers
-from service.tables import access, archive, replays, snapshots
+from service.tables import access, archive, replays, snapshots, stories
 from service.tables.access import Place
 from service.tables.replays import Frame, Viewpoint
 from service.tables.snapshots import Snapshot
@@ -73,6 +73,7 @@ def _words(place: Place, look: Snapshot) -> dict[str, Any]:
         "eyes": eyes,
         "asked": _asked(place, eyes, shown),
         "frame": shown,
+        "course": stories.course(house(), look, shown.at),
         "svg": Markup(shown.board.svg),  # noqa: S704 - our own template, which escapes what goes in
     }
 

@@ -11,16 +11,18 @@ from msgspec.structs import replace
 
 from engine import table as tables
 from engine.menu import Menu
+from engine.story import TurningPoint
 from service import numbers, timing
 from service.accounts import bounces
 from service.house import House
 from service.store import book
-from service.tables import access, snapshots, substitutes, talk
+from service.tables import access, snapshots, stories, substitutes, talk
 from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.text.languages import Said, in_game
 from service.timing import Clock
+from workers import process_pool
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
 from workers.outgoing import answer_hints, envelopes, pictures
@@ -67,6 +69,8 @@ class LetterContext(Struct, frozen=True):
     report: tuple[mail_reports.ToldLine, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
     talk: tuple[tuple[str, str], ...] = ()
+    turned: tuple[tuple[str, TurningPoint], ...] = ()
+    luck: tuple[tuple[str, int], ...] = ()
 
     @property
     def rules(self) -> str:
@@ -191,7 +195,19 @@ def _sheet(
         talk=_talk(here, look, order.seat),
         about="" if about is None else look.names[about],
         scores=_scores(look) if look.table.phase == "over" else (),
+        **_story(here, look, order),
     )
+
+
+def _story(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
+    """Where the game turned and whom luck favoured, for the last letter; a game given up has no story."""
+    if order.kind != "over" or not look.game.standing(look.table.state)[0].place:
+        return {}
+    told = stories.told(here, look, process_pool.do)
+    return {
+        "turned": tuple((look.names[point.seat], point) for point in told.turning_points),
+        "luck": tuple((name, round(100 * share)) for name, share in zip(look.names, told.luck, strict=False)),
+    }
 
 
 def _answerable(look: Snapshot, order: LetterOrder, voice: Voice, menu: Menu) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0009_levels"
-down_revision = "0008_edition"
+revision = "0011_levels"
+down_revision = "0010_house"
 
 
 def upgrade() -> None:

@@ -1,0 +1,82 @@
+"""What is told of a finished game: the chances after every entry, its turning points, and its luck."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from engine import catalogue, record, story
+from engine.story import Moment, Story
+from service.house import House
+from service.store import book
+from service.tables import snapshots
+from service.tables.snapshots import Snapshot
+
+WIDTH, HEIGHT = 600, 100
+
+Tell = Callable[[str, int, tuple[str, ...]], Story]
+
+
+class ChanceLine(Struct, frozen=True):
+    """One seat's chances over the game, as a line to be drawn, and what they are in percent at one moment."""
+
+    points: str
+    now: int
+
+
+class Course(Struct, frozen=True):
+    """The chances of all seats, and where in the drawing the moment is."""
+
+    lines: tuple[ChanceLine, ...]
+    at: float
+    width: int = WIDTH
+    height: int = HEIGHT
+
+
+def course(house: House, look: Snapshot, at: int) -> Course | None:
+    """The chances of a game that is over, to be drawn; its moment is that of entry `at`."""
+    moments = _moments(house, look) if look.table.phase == "over" else ()
+    if len(moments) < 2:
+        return None
+    place = max((number for number, moment in enumerate(moments) if moment.seq <= at), default=0)
+    step = WIDTH / (len(moments) - 1)
+    lines = tuple(_line(moments, seat, place, step) for seat in range(len(look.seats)))
+    return Course(lines, round(place * step, 1))
+
+
+def _line(moments: Sequence[Moment], seat: int, place: int, step: float) -> ChanceLine:
+    shares = [moment.shares[seat] for moment in moments]
+    points = " ".join(f"{number * step:.1f},{HEIGHT * (1 - share):.1f}" for number, share in enumerate(shares))
+    return ChanceLine(points, round(100 * shares[place]))
+
+
+def _moments(house: House, look: Snapshot) -> tuple[Moment, ...]:
+    key = ("course", look.row.id, look.row.length)
+    moments = house.caches.stories.get(key)
+    if moments is None:
+        moments = story.course(look.game, snapshots.entries(house, look))
+        house.caches.stories.put(key, moments)
+    found: tuple[Moment, ...] = moments
+    return found
+
+
+def told(house: House, look: Snapshot, aside: Callable[..., Story]) -> Story:
+    """The story of a game that is over; it takes seconds, so it is worked out `aside`, once."""
+    key = ("story", look.row.id, look.row.length)
+    kept = house.caches.stories.get(key)
+    if kept is None:
+        with house.store.reading() as connection:
+            bodies = tuple(str(row.body) for row in book.entries_of(connection, look.row.id))
+        kept = aside(tell, look.game.META.name, look.game.META.edition, bodies)
+        house.caches.stories.put(key, kept)
+    found: Story = kept
+    return found
+
+
+def tell(game: str, edition: int, bodies: tuple[str, ...]) -> Story:
+    """The story of these entries."""
+    played = catalogue.find(game, edition)
+    read = msgspec.json.Decoder(record.entry_type(played)).decode
+    return story.story(played, [read(body) for body in bodies])
