@@ -21,7 +21,7 @@ from engine.refusal import Refused
 from service import timing
 from service.house import House
 from service.links import hashed
-from service.people import limits, register
+from service.people import limits, names, register
 from service.store import book
 from service.store.schema import seats, tables
 from service.tables import access, clerk, sitting
@@ -68,6 +68,7 @@ class NewTable(Struct, frozen=True):
     language: str = SOURCE
     key: str = ""
     watched: bool = True
+    opener: int | None = None  # the person who has proven just now to be the one who asks
 
     @property
     def once(self) -> str | None:
@@ -86,13 +87,18 @@ def open_table(
     language: str = SOURCE,
     key: str = "",
     watched: bool = True,
+    opener: int | None = None,
 ) -> Opened:
     """Open a table, seat its bots, and owe an invitation to all other guests; the first person among them opens it.
 
     A number for the clock is so many seconds for a move, 0 no limit, None the default of this house. New players get
     letters in the language of the opener until they choose another. The same key again is the same table.
+    Where addresses are proven, invitations wait until the organiser has said by letter that it is his table, unless he
+    is the `opener`.
     """
-    return open_once(house, NewTable(game, chosen, tuple(invited), _clock(house, clock), language, key, watched))
+    return open_once(
+        house, NewTable(game, chosen, tuple(invited), _clock(house, clock), language, key, watched, opener)
+    )
 
 
 def _clock(house: House, asked: Clock | int | None) -> Clock:
@@ -126,8 +132,8 @@ def open_once(house: House, opening: NewTable) -> Opened:
 def checked(invited: Sequence[Invited]) -> tuple[Invited, ...]:
     """The guests with clean names and addresses; no name twice, and at least one person."""
     guests = tuple(_clean(one) for one in invited)
-    names = [guest.name.casefold() for guest in guests if guest.name]
-    if len(set(names)) < len(names):
+    looks = [names.looks(guest.name) for guest in guests if guest.name]
+    if len(set(looks)) < len(looks):
         raise Refused("Two players have the same name; please tell them apart.")
     persons = [guest for guest in guests if guest.status == "invited"]
     if not persons:
@@ -145,7 +151,7 @@ def _clean(guest: Invited) -> Invited:
         return Invited("", who="anybody")
     address = register.clean_address(guest.address) if guest.address.strip() and guest.status == "invited" else ""
     who: Who = "person" if guest.status == "invited" else "bot"
-    return Invited(register.clean_name(guest.name), address, guest.nonce, who)
+    return Invited(names.clean(guest.name), address, guest.nonce, who)
 
 
 def _known(connection: Connection, once: str | None) -> str | None:
@@ -159,8 +165,9 @@ def _laid(house: House, connection: Connection, opening: NewTable) -> str:
     table, seed, at, guests = secrets.token_hex(8), secrets.token_bytes(32), house.now(), opening.guests
     owners = _owners(connection, guests, at, opening.language)
     organiser = next((owners[guest.address] for guest in guests if guest.address), None)
-    limits.refuse(connection, house.settings, organiser, list(owners.values()), at)
-    held = house.settings.confirms and organiser is not None and not register.is_confirmed(connection, organiser)
+    proven = organiser is not None and organiser == opening.opener and register.is_confirmed(connection, organiser)
+    limits.refuse(connection, house.settings, organiser, list(owners.values()), at, proven)
+    held = house.settings.confirms and organiser is not None and not proven
     row = _row(house, table, seed, opening)
     connection.execute(insert(tables), {**row, "opened_at": at, "moved_at": at, "held": held})
     connection.execute(
