@@ -30,7 +30,9 @@ def confirm(house: House, token: str) -> list[str]:
     """The address is proven; the result is the links of the tables whose letters waited for that."""
     person = asked(house, token)
     with house.store.writing() as connection:
-        waiting = register.confirmed(connection, person.id, house.now())
+        waiting = register.held(connection, person.id)
+        register.confirmed(connection, person.id, house.now())
+        register.release(connection, waiting, house.now())
         own = select(seats).where(seats.c.person == person.id, seats.c.table.in_(waiting))
         links = [access.link_of(house, seat) for seat in connection.execute(own)]
     house.bells.ring("post")
@@ -68,12 +70,9 @@ def correct(house: House, place: Place, text: str) -> None:
         person = register.person(connection, address, own.name, house.now())
         if any(other.person == person and other.seat != seat for other in sitting):
             raise Refused("Somebody else at this table has this address; please give your own.")
-        limits.refuse(connection, house.settings, person, [], house.now())
+        limits.refuse(connection, house.settings, person, [], house.now(), proven=False)
         book.change_seat(connection, place.table, seat, person=person)
-        if register.is_confirmed(connection, person):
-            register.confirmed(connection, person, house.now())
-        else:
-            book.owe_person(connection, person, f"confirm/{place.table}", house.now())
+        book.owe_person(connection, person, f"confirm/{place.table}", house.now())
         _forget_mistyped(connection, own.person, person, f"confirm/{place.table}")
     house.bells.ring("post")
 

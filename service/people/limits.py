@@ -18,11 +18,16 @@ ENTRIES = 3
 WELCOMES = ("invitation", "seat")
 
 
-def refuse(connection: Connection, settings: Settings, organiser: int | None, guests: Sequence[int], at: int) -> None:
-    """Refuse another table where its letters would be too many for one of the players."""
+def refuse(
+    connection: Connection, settings: Settings, organiser: int | None, guests: Sequence[int], at: int, proven: bool
+) -> None:
+    """Refuse another table where its letters would be too many for one of the players.
+
+    `proven` says that the organiser himself asks; in the name of another few tables may be opened.
+    """
     if settings.smtp == EMBEDDED or organiser is None:
         return
-    if settings.confirms and not register.is_confirmed(connection, organiser):
+    if settings.confirms and not proven:
         waiting, asked = register.held(connection, organiser), _asked(connection, organiser, at - DAY)
         if max(len(waiting), asked) >= UNCONFIRMED:
             raise Refused("Please confirm your address first; the link is in the letter that we sent you.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
@@ -15,24 +16,11 @@ from service.house import House
 from service.store import book
 from service.store.schema import people, seats, tables
 
-NAME_LENGTH = 40
 UNSEEN = "\n\u200c\u200d"  # ends of lines, and what joins letters to words and signs to pictures
 MANY_EMPTY = re.compile(r"\n{3,}")
 ADDRESS = re.compile(
     r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?){1,10}"
 )
-
-
-def clean_name(text: str) -> str:
-    """A name that can stand in a letter's heading."""
-    name = " ".join(unicodedata.normalize("NFC", text).split())
-    if not name:
-        raise Refused("Please give every player a name.")
-    if any(unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co", "Cn") for letter in name):
-        raise Refused("A name can have letters, digits and spaces, but no control characters.")
-    if len(name) > NAME_LENGTH:
-        raise Refused("A name can have at most {most} letters; “{name}” is longer.", most=NAME_LENGTH, name=name[:20])
-    return name
 
 
 def clean_address(text: str) -> str:
@@ -100,17 +88,22 @@ def is_confirmed(connection: Connection, person: int) -> bool:
     return connection.execute(select(people.c.confirmed_at).where(people.c.id == person)).scalar_one() is not None
 
 
-def confirmed(connection: Connection, person: int, at: int) -> list[str]:
-    """It is proven now: the letters that waited for it are due. The result is the tables that waited."""
+def confirmed(connection: Connection, person: int, at: int) -> None:
+    """It is proven now that letters reach this person: those that waited for the first such proof are due.
+
+    Of somebody who was proven before this releases no table: a stranger may have opened it in his name.
+    """
     reachable(connection, person)
     unproven = update(people).where(people.c.id == person, people.c.confirmed_at.is_(None))
-    proven = connection.execute(unproven.values(confirmed_at=at)).rowcount
-    waiting = held(connection, person)
+    if connection.execute(unproven.values(confirmed_at=at)).rowcount:
+        release(connection, held(connection, person), at)
+        book.release_person(connection, person, at)
+
+
+def release(connection: Connection, waiting: Iterable[str], at: int) -> None:
+    """Let the letters of these tables go: who opened them is known."""
     for table in waiting:
         book.release(connection, table, at)
-    if proven:
-        book.release_person(connection, person, at)
-    return waiting
 
 
 def held(connection: Connection, person: int) -> list[str]:

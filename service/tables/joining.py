@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from engine.refusal import Refused
 from service import links
 from service.house import House
-from service.people import limits, register
+from service.people import limits, names, register
 from service.store import book
 from service.store.book import Owed
 from service.tables import access, clerk, seating, sitting, snapshots
@@ -38,7 +38,7 @@ def opened(house: House, token: str) -> Snapshot:
 def join(house: House, token: str, guest: Invited, language: str = SOURCE) -> str:
     """Sit down on the next free seat; the result is its link."""
     table = opened(house, token).row.id
-    name, address = register.clean_name(guest.name), register.clean_address(guest.address)
+    name, address = names.clean(guest.name), register.clean_address(guest.address)
     with at_table(house, table) as work:
         connection = work.locked.connection
         seat = next((one for one in book.seats_of(connection, table) if one.status == FREE), None)

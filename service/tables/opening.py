@@ -21,8 +21,7 @@ from engine.refusal import Refused
 from service import timing
 from service.house import House
 from service.links import hashed
-from service.people import limits, register
-from service.people.register import NAME_LENGTH
+from service.people import limits, names, register
 from service.store import book
 from service.store.schema import seats, tables
 from service.tables import access, clerk, sitting
@@ -73,6 +72,7 @@ class NewTable(Struct, frozen=True):
     language: str = SOURCE
     key: str = ""
     watched: bool = True
+    opener: int | None = None  # the person who has proven just now to be the one who asks
 
     @property
     def once(self) -> str | None:
@@ -91,13 +91,18 @@ def open_table(
     language: str = SOURCE,
     key: str = "",
     watched: bool = True,
+    opener: int | None = None,
 ) -> Opened:
     """Open a table, seat its bots, and owe an invitation to all other guests; the first person among them opens it.
 
     A number for the clock is so many seconds for a move, 0 no limit, None the default of this house. New players get
     letters in the language of the opener until they choose another. The same key again is the same table.
+    Where addresses are proven, invitations wait until the organiser has said by letter that it is his table, unless he
+    is the `opener`.
     """
-    return open_once(house, NewTable(game, chosen, tuple(invited), _clock(house, clock), language, key, watched))
+    return open_once(
+        house, NewTable(game, chosen, tuple(invited), _clock(house, clock), language, key, watched, opener)
+    )
 
 
 def _clock(house: House, asked: Clock | int | None) -> Clock:
@@ -131,8 +136,8 @@ def open_once(house: House, opening: NewTable) -> Opened:
 def checked(invited: Sequence[Invited], language: str = SOURCE) -> tuple[Invited, ...]:
     """The guests with clean names and addresses; no name twice, and at least one person."""
     guests = tuple(_clean(one, language) for one in invited)
-    names = [guest.name.casefold() for guest in guests if guest.name]
-    if len(set(names)) < len(names):
+    looks = [names.looks(guest.name) for guest in guests if guest.name]
+    if len(set(looks)) < len(looks):
         raise Refused("Two players have the same name; please tell them apart.")
     persons = [guest for guest in guests if guest.status == "invited"]
     if not persons:
@@ -151,15 +156,15 @@ def _clean(guest: Invited, language: str) -> Invited:
     address = register.clean_address(guest.address) if guest.address.strip() and guest.status == "invited" else ""
     if guest.status == "bot":
         return _bot(guest, language)
-    return Invited(register.clean_name(guest.name), address, guest.nonce, "person")
+    return Invited(names.clean(guest.name), address, guest.nonce, "person")
 
 
 def _bot(guest: Invited, language: str) -> Invited:
     """A bot, called by its level too where that is not the usual one: “Bot 2, strong”."""
     level: Strength = "" if guest.level == "normal" else guest.level
     added = f", {say(language, LEVELS[level])}" if level else ""
-    name = register.clean_name(guest.name)
-    return Invited(name if name.endswith(added) else name[: NAME_LENGTH - len(added)] + added, "", "", "bot", level)
+    name = names.clean(guest.name)
+    return Invited(name if name.endswith(added) else name[: names.LONGEST - len(added)] + added, "", "", "bot", level)
 
 
 def _known(connection: Connection, once: str | None) -> str | None:
@@ -173,8 +178,9 @@ def _laid(house: House, connection: Connection, opening: NewTable) -> str:
     table, seed, at, guests = secrets.token_hex(8), secrets.token_bytes(32), house.now(), opening.guests
     owners = _owners(connection, guests, at, opening.language)
     organiser = next((owners[guest.address] for guest in guests if guest.address), None)
-    limits.refuse(connection, house.settings, organiser, list(owners.values()), at)
-    held = house.settings.confirms and organiser is not None and not register.is_confirmed(connection, organiser)
+    proven = organiser is not None and organiser == opening.opener and register.is_confirmed(connection, organiser)
+    limits.refuse(connection, house.settings, organiser, list(owners.values()), at, proven)
+    held = house.settings.confirms and organiser is not None and not proven
     row = _row(house, table, seed, opening)
     connection.execute(insert(tables), {**row, "opened_at": at, "moved_at": at, "held": held})
     connection.execute(

@@ -26,9 +26,10 @@ def lay(house: House, place: Place, language: str = SOURCE) -> str:
         house, look.seats[place.seat].person
     ):  # his new link would look as if a letter had led him there
         raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
+    opener = look.seats[place.seat].person
     game, rules, key = look.game.META.name, look.table.options, house.links.again(place.table)
     opened = opening.open_table(
-        house, game, rules, _guests(house, look, place.seat), look.clock, language, key, look.row.watched
+        house, game, rules, _guests(house, look, place.seat), look.clock, language, key, look.row.watched, opener
     )
     own = look.names[place.seat]
     return next(access.link_of(house, seat) for seat in snapshots.look(house, opened.table).seats if seat.name == own)

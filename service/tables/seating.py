@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.refusal import Refused
+from service.people import names
 from service.store import book
 from service.tables.clerk import LockedTable
 
@@ -14,5 +15,5 @@ def refuse_twice(locked: LockedTable, seat: int, person: int, name: str) -> None
             continue
         if other.person == person and other.status in ("taken", "invited"):
             raise Refused("You have a seat at this table already; its link is in the letter you have from it.")
-        if other.name.casefold() == name.casefold():
+        if names.looks(other.name) == names.looks(name):
             raise Refused("Somebody at this table is called {name} already; please take another name.", name=name)

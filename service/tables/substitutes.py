@@ -8,7 +8,7 @@ from engine.menu import Move
 from service import links, numbers
 from service.house import House
 from service.links import hashed
-from service.people import limits, register
+from service.people import limits, names, register
 from service.store import book
 from service.tables import absences, clerk, seating, snapshots
 from service.tables.access import Unknown
@@ -38,7 +38,7 @@ def offered(house: House, token: str) -> tuple[Snapshot, int]:
 def take(house: House, token: str, guest: Invited) -> str:
     """Sit down on an offered seat; the result is the new link of the seat, and the old one leads nowhere any more."""
     look, seat = offered(house, token)
-    name, address = register.clean_name(guest.name), register.clean_address(guest.address)
+    name, address = names.clean(guest.name), register.clean_address(guest.address)
     with at_table(house, look.row.id) as work:
         connection = work.locked.connection
         if not work.locked.table.seats[seat].offered:

@@ -27,6 +27,7 @@ from service.text import samples
 from service.text.drawing import Scene, board_svg, players
 from service.text.languages import LANGUAGES, SOURCE
 from service.timing import HOUR, Clock
+from service.web.account_pages import visitor
 from service.web.rendering import house, language, page
 
 lobby = Blueprint("lobby", __name__)
@@ -88,8 +89,10 @@ def open_table(name: str) -> Reply:
         if option.kind == "switch" and form.get(f"asked.{option.name}"):
             chosen[option.name] = "on" if form.get(f"option.{option.name}") else "off"
     try:
-        key, watched = form.get("key", "")[:80], _watched(form)
-        opened = opening.open_table(house(), name, chosen, _invited(form), _clock(form), language(), key, watched)
+        key, watched, guests = form.get("key", "")[:80], _watched(form), _invited(form)
+        here, signed_in = house(), visitor()
+        opener = signed_in.id if signed_in else None
+        opened = opening.open_table(here, name, chosen, guests, _clock(form), language(), key, watched, opener)
     except Refused as refused:
         return _form(name, form, refused, 422)
     first = next(link for link in opened.links if link)

@@ -185,8 +185,8 @@ def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Hall) -
 
 def test_tables_kept_in_store_do_not_flood_anybody_on_one_day(tmp_path: Path) -> None:
     hall = Hall(tmp_path, **RELAY, invitations_per_day=3)
-    known(hall.house)
-    stored = [opening.open_table(hall.house, "kaiser", {}, [ANNA, ANYBODY], 0) for _ in range(5)]
+    anna = known(hall.house)
+    stored = [opening.open_table(hall.house, "kaiser", {}, [ANNA, ANYBODY], 0, opener=anna) for _ in range(5)]
     hall.time += 2 * DAY
     for opened in stored[:3]:
         joining.join(hall.house, opened.join, VICTIM)

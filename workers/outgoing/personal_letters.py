@@ -12,6 +12,7 @@ from sqlalchemy import Row, select
 
 from service import timing
 from service.house import House
+from service.people import names
 from service.store.schema import people
 from service.tables import snapshots
 from service.text.drawing import environment
@@ -65,18 +66,18 @@ def _blank(here: House, person: Row[Any], kind: str) -> PersonalLetterContext:
 
 def _confirm(here: House, order: LetterOrder, person: Row[Any], table: str) -> PersonalLetterContext | None:
     """Whether an address is right, asked before letters go to others; named is the table they would invite to."""
-    if person.confirmed_at is not None:
+    look = snapshots.look(here, table.partition("/")[0]) if table else None
+    if person.confirmed_at is not None and not (look and look.row.held):
         return None
     link = f"{here.settings.address}/confirm/{here.links.confirm(person.id, person.address)}"
     sheet = replace(_blank(here, person, "confirm"), link=link)
-    look = snapshots.look(here, table.partition("/")[0]) if table else None
     if look is None:
         return sheet
     title = in_game(order.language, look.game.META.name, look.game.META.title)
     sitting = [seat for seat in look.seats if seat.person is not None]
-    names = tuple(seat.name for seat in sitting if seat.person != person.id)
+    others = tuple(seat.name if names.is_name(seat.name) else "?" for seat in sitting if seat.person != person.id)
     joined = bool(sitting) and (sitting[0].person != person.id or sitting[0].link_number > 0)
-    return replace(sheet, title=title, players=names, joined=joined)
+    return replace(sheet, title=title, players=others, joined=joined)
 
 
 def _digest(here: House, order: LetterOrder, person: Row[Any], _: str) -> PersonalLetterContext | None:
