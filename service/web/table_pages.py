@@ -92,6 +92,19 @@ def picture(link: str) -> Response:
     return response
 
 
+@table.get("/before")
+def before(link: str) -> Response:
+    """The world as this seat saw it after an earlier entry, from where its pieces glide to where they are now."""
+    place = access.find(house(), link)
+    look = snapshots.look(house(), place.table)
+    then = snapshots.past(house(), look, numbers.read(request.args.get("at", "")) or 0)
+    if then.phase not in ("playing", "over"):
+        return make_response("", 204)
+    response = make_response(stage(_scene(place, look, then)).world)
+    response.headers["Cache-Control"] = "private, max-age=3600"
+    return response
+
+
 @table.get("/foresee")
 def foresee(link: str) -> Response:
     """What this seat could do after a move, imagined: nothing where its turn would end or something is drawn."""
@@ -102,7 +115,7 @@ def foresee(link: str) -> Response:
     after = foresight.foreseen(look, place.seat, request.args.get("move", ""))
     if after is None:
         return make_response("", 204)
-    menu = look.game.menu(after, place.seat or 0)
+    menu = look.game.menu(after, place.seat)
     scene = Scene(look.game, look.game.view(after, place.seat), players(look.names), place.seat, menu, language())
     voice = _voice(place, look)
     return page("foreseen.html", stage=stage(scene), **_choices(menu, voice))

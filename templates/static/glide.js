@@ -17,7 +17,7 @@ export function snapshot(root) {
   return found;
 }
 
-export function glide(before, root) {
+export function glide(before, root, time = TIME) {
   if (still.matches) return;
   for (const [kind, now] of snapshot(root)) {
     const left = [...(before.get(kind) ?? [])];
@@ -26,7 +26,7 @@ export function glide(before, root) {
       if (at >= 0) left.splice(at, 1);
       return at < 0;
     });
-    for (const one of moved) come(one, closest(left, one), root);
+    for (const one of moved) come(one, closest(left, one), root, time);
   }
 }
 
@@ -37,14 +37,14 @@ function closest(left, one) {
 }
 
 // Along the trail where it ends here, straight otherwise; what was not there before fades in.
-function come({ piece, x, y }, old, root) {
+function come({ piece, x, y }, old, root, time) {
   if (!old) {
-    piece.animate([{ opacity: 0 }, { opacity: 1 }], { duration: TIME, easing: "ease-out" });
+    piece.animate([{ opacity: 0 }, { opacity: 1 }], { duration: time, easing: "ease-out" });
     return;
   }
   const steps = along(root.querySelector("[data-stage] path.trail"), old, { x, y }) ?? [old, { x, y }];
   const frames = steps.map((at) => ({ translate: `${at.x - x}px ${at.y - y}px` }));
-  piece.animate(frames, { duration: TIME * Math.min(1 + (steps.length - 2) / 8, 2), easing: "ease-in-out" });
+  piece.animate(frames, { duration: time * Math.min(1 + (steps.length - 2) / 8, 2), easing: "ease-in-out" });
 }
 
 function along(trail, from, to) {

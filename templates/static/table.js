@@ -5,10 +5,12 @@ import { glide, snapshot } from "./glide.js";
 import Idiomorph from "./idiomorph.min.js";
 import { localise } from "./moments.js";
 import { lay } from "./play.js";
+import { still } from "./stage.js";
 import "./places.js";
 
 const QUICK = 4000;
 const SLOW = 20000;
+const LONG = 1100; // ms for all that happened since one was here
 const PATIENCE = 30; // looks without news, after which it looks less often
 const TABS = ["now", "log", "talk", "more"];
 
@@ -163,6 +165,7 @@ function open(part) {
 }
 
 document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-since]")) catchUp();
   const button = event.target.closest("[role=tab]");
   if (button) {
     sheet = !(sheet && tab === button.dataset.tab);
@@ -238,7 +241,15 @@ function turn(event) {
   next?.click();
 }
 
+// What happened since one's last move plays by itself on arriving, and again where that is wished.
+async function catchUp() {
+  const address = table().dataset.before;
+  const answer = address && !still.matches ? await fetch(address) : null;
+  if (answer?.ok) glide(snapshot(await page(answer)), document, LONG);
+}
+
 dress();
+catchUp().catch(() => {});
 if (location.hash) open(location.hash.slice(1));
 document.addEventListener("visibilitychange", () => look().catch(() => {}));
 if (new URL(location).searchParams.has("said")) follow(new URL(location));

@@ -14,6 +14,7 @@ from tests.browsing import Player
 from tests.running import Running, Visit
 
 FIRST_PAGE = 100_000  # bytes, everything that is loaded
+SCRIPTS = 60_000  # bytes, uncompressed
 BLINK, FINISHED = 0.1, 0.06  # seconds of the server's time
 every_game = pytest.mark.parametrize("game", catalogue.games())
 
@@ -42,6 +43,16 @@ def test_the_first_page_is_light(service: Running, chromium: Browser) -> None:
         page.goto("/", wait_until="networkidle")
     assert "/static/depesche.css" in sizes
     assert sum(sizes.values()) < FIRST_PAGE, sizes
+
+
+def test_the_scripts_of_a_table_are_few_and_short(service: Running, chromium: Browser) -> None:
+    opened, loaded = service.begin(game="carcassonne"), dict[str, int]()
+    with chromium.new_page(base_url=service.address) as page:
+        page.on("requestfinished", lambda one: loaded.update({one.url: len(one.response().body())}))
+        page.goto(f"/t/{opened.links[0]}", wait_until="networkidle")
+    scripts = {url: size for url, size in loaded.items() if url.endswith(".js")}
+    assert any(url.endswith("/table.js") for url in scripts)
+    assert sum(scripts.values()) < SCRIPTS, scripts
 
 
 @pytest.mark.parametrize("path", ["/", "/new/carcassonne"])

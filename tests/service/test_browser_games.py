@@ -103,7 +103,7 @@ def test_kurier_on_a_phone_against_forms_without_a_script_in_two_languages(servi
     anna, bert = opened_by_form(visit, known)
     table = service.table_at(anna.url)
     service.no_letters(table)
-    anna.reload()
+    anna.locator(".table").wait_for()  # which the page notices by itself
     players = (Player(anna, finger), Reader(bert))
     play_again(players, moves[:20])
     for page in (anna, bert):
