@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -126,3 +131,48 @@ def test_a_draw_that_was_changed_is_found_without_the_rules(without: House, play
     report = audit.audit(None, replace(log, entries=(*log.entries[:number], changed, *log.entries[number + 1 :])))
     assert report.finding
     assert report.finding.seq == number
+
+
+@contextmanager
+def developing(made: Path) -> Iterator[str]:
+    """`depesche dev` at work; the address of its page."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(made / "site"), str(ROOT)))}
+    command = [sys.executable, "-m", "service.cli", "dev", "--port", str(port)]
+    with subprocess.Popen(command, cwd=made / NAME, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            assert NAME in process.stdout.readline()
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+def shown(address: str, wanted: str) -> str:
+    """The page, as soon as it shows this."""
+    for _ in range(200):
+        with suppress(OSError), urllib.request.urlopen(f"{address}/?moves=2", timeout=20) as page:
+            text = html.unescape(page.read().decode())
+            if wanted in text:
+                return text
+        time.sleep(0.1)
+    raise AssertionError(f"“{wanted}” is not shown")
+
+
+def test_an_author_sees_every_seat_and_what_each_change_breaks(made: Path) -> None:
+    rules, told = (made / NAME / NAME / name for name in ("__init__.py", "templates/told.txt"))
+    written, prose = rules.read_text("utf-8"), told.read_text("utf-8")
+    with developing(made) as address:
+        page = shown(address, "it is your turn")
+        assert page.count('class="seat"') == 3
+        assert "What is broken" not in page
+        told.write_text(prose.replace("wins the trick", "takes it all"), "utf-8")
+        assert "What is broken" not in shown(address, "takes it all")
+        rules.write_text(written.replace("raise TypeError(event)", "raise ValueError(event)"), "utf-8")
+        assert "an unknown event is a loud fault" in shown(address, "What is broken")
+        rules.write_text(written + "\nno Python\n", "utf-8")
+        shown(address, "SyntaxError")
+        rules.write_text(written, "utf-8")
+        told.write_text(prose, "utf-8")
+        assert "What is broken" not in shown(address, "wins the trick")
