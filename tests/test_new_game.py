@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from engine import audit, catalogue
+from engine import audit, catalogue, log
 from engine.log import Export
 from service import create_app
 from service.accounts import my_tables
@@ -104,8 +104,7 @@ def test_without_its_package_a_page_says_what_is_missing_and_gives_the_log(
 def test_without_its_package_a_finished_log_is_checked_all_but_its_moves(
     without: House, played: dict[str, list[str]]
 ) -> None:
-    log = log_of(without, played["over"][0])
-    report = audit.audit(None, log)
+    report = audit.audit(None, log_of(without, played["over"][0]))
     assert report.finding is None
     assert report.proven == report.entries > 8
     assert any("NOT CHECKED: the moves" in sentence for sentence in audit.sentences(report))
@@ -114,23 +113,33 @@ def test_without_its_package_a_finished_log_is_checked_all_but_its_moves(
 def test_without_its_package_a_running_log_hides_what_only_the_rules_can_tell(
     without: House, played: dict[str, list[str]]
 ) -> None:
-    log = log_of(without, played["running"][0])
-    assert audit.audit(None, log).finding is None
-    told = [event["type"] for link in log.entries for event in link.entry["events"]]
+    export = log_of(without, played["running"][0])
+    assert audit.audit(None, export).finding is None
+    told = [event["type"] for link in export.entries for event in link.entry["events"]]
     assert told
     assert all(kind.startswith("table.") for kind in told)
-    assert not log.entries[-1].whole
-    assert log.entries[-1].entry["draws"] == []
+    assert not export.entries[-1].whole
+    assert export.entries[-1].entry["draws"] == []
+
+
+def resealed(export: Export, seq: int, **fields: object) -> Export:
+    """The log with another entry, sealed as if it had always been there."""
+    entry = {**export.entries[seq].entry, **fields}
+    digest = log.digest(bytes.fromhex(export.seed or ""), seq, log.canonical(entry))
+    links = list(export.entries)
+    links[seq] = replace(links[seq], entry=entry, digest=digest)
+    return replace(export, entries=tuple(links), head=log.chain(link.digest for link in links))
 
 
 def test_a_draw_that_was_changed_is_found_without_the_rules(without: House, played: dict[str, list[str]]) -> None:
-    log = log_of(without, played["over"][0])
-    number = next(number for number, link in enumerate(log.entries) if link.entry["draws"])
-    entry = {**log.entries[number].entry, "draws": [["deck", 20, 0], *log.entries[number].entry["draws"][1:]]}
-    changed = replace(log.entries[number], entry=entry)
-    report = audit.audit(None, replace(log, entries=(*log.entries[:number], changed, *log.entries[number + 1 :])))
+    export = log_of(without, played["over"][0])
+    number = next(number for number, link in enumerate(export.entries) if link.entry["draws"])
+    (label, size, result), *rest = export.entries[number].entry["draws"]
+    assert audit.audit(None, resealed(export, number)).finding is None
+    report = audit.audit(None, resealed(export, number, draws=[[label, size, (result + 1) % size], *rest]))
     assert report.finding
     assert report.finding.seq == number
+    assert "gives" in report.finding.sentence
 
 
 @contextmanager
