@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import pkgutil
 import re
+import sys
 from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
@@ -47,9 +49,9 @@ def allow(names: Iterable[str]) -> None:
     A name without a package is passed over, so that its tables can still be listed; `absent` tells.
     """
     new = set(names) - _packages.keys()
-    for entry in metadata.entry_points(group=GROUP) if new else ():
-        if entry.name in new:
-            _packages[entry.name] = _loaded(entry)
+    for name, entry in installed().items() if new else ():
+        if name in new:
+            _packages[name] = _loaded(entry)
     games.cache_clear()
 
 
@@ -122,6 +124,31 @@ def folder(name: str) -> Path:
     return Path(games()[name].__file__).parent
 
 
+def installed() -> dict[str, metadata.EntryPoint]:
+    """The packages there are, whether or not they are allowed; none of their code has run for this."""
+    return {entry.name: entry for entry in metadata.entry_points(group=GROUP)}
+
+
+def home(name: str) -> Path:
+    """The folder of an installed package, found without running its code."""
+    found = importlib.util.find_spec(installed()[name].module)
+    assert found
+    assert found.origin
+    return Path(found.origin).parent
+
+
 def packages() -> dict[str, Path]:
     """The games that come from packages, and their folders."""
     return {name: folder(name) for name in sorted(_packages)}
+
+
+def reload(name: str) -> None:
+    """The game of a package as its files are now, for its author while he writes; raises what allowing it raises."""
+    _packages.pop(name, None)
+    for entry in metadata.entry_points(group=GROUP, name=name):
+        for module in [module for module in sys.modules if f"{module}.".startswith(f"{entry.module}.")]:
+            del sys.modules[module]
+    importlib.invalidate_caches()
+    games.cache_clear()
+    _older.cache_clear()
+    allow([name])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from msgspec import Struct
 
@@ -137,6 +137,11 @@ def fold(game: Game, events: Iterable[Any], state: Any = None) -> Any:
     for event in events:
         state = evolve(state, event)
     return state
+
+
+def events(game: Game) -> dict[str, type[Struct]]:
+    """The event classes of a game by name, in whatever module it keeps them."""
+    return {kind.__name__: kind for kind in get_args(game.Event) or (game.Event,)}
 
 
 def is_over(game: Game, state: Any) -> bool:

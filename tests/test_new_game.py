@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from engine import audit, catalogue
+from engine import audit, catalogue, log
 from engine.log import Export
 from service import create_app
 from service.accounts import my_tables
@@ -99,8 +104,7 @@ def test_without_its_package_a_page_says_what_is_missing_and_gives_the_log(
 def test_without_its_package_a_finished_log_is_checked_all_but_its_moves(
     without: House, played: dict[str, list[str]]
 ) -> None:
-    log = log_of(without, played["over"][0])
-    report = audit.audit(None, log)
+    report = audit.audit(None, log_of(without, played["over"][0]))
     assert report.finding is None
     assert report.proven == report.entries > 8
     assert any("NOT CHECKED: the moves" in sentence for sentence in audit.sentences(report))
@@ -109,20 +113,75 @@ def test_without_its_package_a_finished_log_is_checked_all_but_its_moves(
 def test_without_its_package_a_running_log_hides_what_only_the_rules_can_tell(
     without: House, played: dict[str, list[str]]
 ) -> None:
-    log = log_of(without, played["running"][0])
-    assert audit.audit(None, log).finding is None
-    told = [event["type"] for link in log.entries for event in link.entry["events"]]
+    export = log_of(without, played["running"][0])
+    assert audit.audit(None, export).finding is None
+    told = [event["type"] for link in export.entries for event in link.entry["events"]]
     assert told
     assert all(kind.startswith("table.") for kind in told)
-    assert not log.entries[-1].whole
-    assert log.entries[-1].entry["draws"] == []
+    assert not export.entries[-1].whole
+    assert export.entries[-1].entry["draws"] == []
+
+
+def resealed(export: Export, seq: int, **fields: object) -> Export:
+    """The log with another entry, sealed as if it had always been there."""
+    entry = {**export.entries[seq].entry, **fields}
+    digest = log.digest(bytes.fromhex(export.seed or ""), seq, log.canonical(entry))
+    links = list(export.entries)
+    links[seq] = replace(links[seq], entry=entry, digest=digest)
+    return replace(export, entries=tuple(links), head=log.chain(link.digest for link in links))
 
 
 def test_a_draw_that_was_changed_is_found_without_the_rules(without: House, played: dict[str, list[str]]) -> None:
-    log = log_of(without, played["over"][0])
-    number = next(number for number, link in enumerate(log.entries) if link.entry["draws"])
-    entry = {**log.entries[number].entry, "draws": [["deck", 20, 0], *log.entries[number].entry["draws"][1:]]}
-    changed = replace(log.entries[number], entry=entry)
-    report = audit.audit(None, replace(log, entries=(*log.entries[:number], changed, *log.entries[number + 1 :])))
+    export = log_of(without, played["over"][0])
+    number = next(number for number, link in enumerate(export.entries) if link.entry["draws"])
+    (label, size, result), *rest = export.entries[number].entry["draws"]
+    assert audit.audit(None, resealed(export, number)).finding is None
+    report = audit.audit(None, resealed(export, number, draws=[[label, size, (result + 1) % size], *rest]))
     assert report.finding
     assert report.finding.seq == number
+    assert "gives" in report.finding.sentence
+
+
+@contextmanager
+def developing(made: Path) -> Iterator[str]:
+    """`depesche dev` at work; the address of its page."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(made / "site"), str(ROOT)))}
+    command = [sys.executable, "-m", "service.cli", "dev", "--port", str(port)]
+    with subprocess.Popen(command, cwd=made / NAME, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            assert NAME in process.stdout.readline()
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+def shown(address: str, wanted: str) -> str:
+    """The page, as soon as it shows this."""
+    for _ in range(200):
+        with suppress(OSError), urllib.request.urlopen(f"{address}/?moves=2", timeout=20) as page:
+            text = html.unescape(page.read().decode())
+            if wanted in text:
+                return text
+        time.sleep(0.1)
+    raise AssertionError(f"“{wanted}” is not shown")
+
+
+def test_an_author_sees_every_seat_and_what_each_change_breaks(made: Path) -> None:
+    rules, told = (made / NAME / NAME / name for name in ("__init__.py", "templates/told.txt"))
+    written, prose = rules.read_text("utf-8"), told.read_text("utf-8")
+    with developing(made) as address:
+        page = shown(address, "it is your turn")
+        assert page.count('class="seat"') == 3
+        assert "What is broken" not in page
+        told.write_text(prose.replace("wins the trick", "takes it all"), "utf-8")
+        assert "What is broken" not in shown(address, "takes it all")
+        rules.write_text(written.replace("raise TypeError(event)", "raise ValueError(event)"), "utf-8")
+        assert "an unknown event is a loud fault" in shown(address, "What is broken")
+        rules.write_text(written + "\nno Python\n", "utf-8")
+        shown(address, "SyntaxError")
+        rules.write_text(written, "utf-8")
+        told.write_text(prose, "utf-8")
+        assert "What is broken" not in shown(address, "wins the trick")

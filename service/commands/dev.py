@@ -1,0 +1,162 @@
+"""`depesche dev`: a page for the author of a game, drawn again whenever a file of its package is saved."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import tomllib
+from argparse import Namespace
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import parse_qs
+
+from service import numbers
+from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, positive
+
+PAGE = Path(__file__).parent / "dev_page.html"
+GLANCE = 0.1  # seconds between two looks at the files: little beside the half second that an author waits
+PATIENCE = 20  # seconds until a page that heard nothing asks again
+
+
+def add(subparsers: Subparsers[Parser]) -> None:
+    parser = add_command(
+        subparsers,
+        "dev",
+        dev,
+        "Show board, letter and menu of every seat while a game is being written, and what is broken.",
+        "depesche dev",
+        "depesche dev liars_dice --port 8766",
+    )
+    parser.add_argument("name", metavar="NAME", nargs="?", help="an installed game; else that of the package in here")
+    parser.add_argument("--port", type=positive, default=8766, help="port to listen on")
+
+
+def dev(args: Namespace) -> int:
+    import waitress
+
+    from engine import catalogue
+    from service.house import House
+    from service.settings import Settings
+
+    name = args.name or _own_name(Path())
+    sys.dont_write_bytecode = True  # a file saved twice in a second would be taken for its older self
+    if catalogue.absent([name]) and name not in catalogue.installed():
+        raise Misuse(f"No installed package brings the game “{name}”; pip install --editable it first.")
+    with TemporaryDirectory(prefix="depesche-dev-") as folder:
+        house = House(Settings(folder=Path(folder), confirm=False, gather=0, opens_per_hour=10**9, patience=0.0))
+        house.store.migrate()
+        bench = DevBench(house, name)
+        threading.Thread(target=bench.watch, name="watch", daemon=True).start()
+        print(f"{name} is drawn at http://127.0.0.1:{args.port}/ (stop with Ctrl-C)", flush=True)
+        waitress.serve(bench, host="127.0.0.1", port=args.port, threads=6, _quiet=True)
+        house.close()
+    return FINE
+
+
+def _own_name(here: Path) -> str:
+    """The game that the package in this folder brings."""
+    try:
+        project = tomllib.loads((here / "pyproject.toml").read_text("utf-8"))["project"]
+        return str(next(iter(project["entry-points"]["depesche.games"])))
+    except (OSError, KeyError, StopIteration, tomllib.TOMLDecodeError) as error:
+        raise Misuse("There is no package with a game in this folder; name an installed game.") from error
+
+
+class DevBench:
+    """The page as a WSGI application, and the watch over the files of the game."""
+
+    def __init__(self, house: Any, name: str) -> None:
+        self.house = house
+        self.name = name
+        self.broken: list[str] = []
+        self.version = 0
+        self._drawing = threading.Lock()
+        self._news = threading.Condition()
+        self._files: Mapping[Path, int] = {}
+        self._load()
+
+    def watch(self) -> None:
+        """Load the game again after each change, and try its promises."""
+        pause = threading.Event()
+        while True:
+            self._try()
+            while self._saved() == self._files:
+                pause.wait(GLANCE)
+            self._load()
+
+    def _saved(self) -> dict[Path, int]:
+        """When each file of the package was saved; the file of an editor may be gone the next moment."""
+        from engine import catalogue
+
+        found = (path for path in catalogue.home(self.name).rglob("*") if path.suffix != ".pyc")
+        return {path: path.stat().st_mtime_ns for path in found if path.is_file()}
+
+    def _load(self) -> None:
+        from engine import catalogue
+        from engine.refusal import Refused
+        from service.commands import dev_table
+
+        with self._drawing:
+            self._files = self._saved()
+            dev_table.forget()
+            try:
+                catalogue.reload(self.name)
+                self.broken = []
+            except Refused as refused:
+                self.broken = [dev_table.where(refused.__cause__ or refused)]
+        self._tell()
+
+    def _try(self) -> None:
+        from engine import catalogue
+        from service.commands import dev_table
+
+        if self.name in catalogue.games():
+            broken = dev_table.broken(self.name, catalogue.home(self.name).parent)
+            if broken != self.broken:
+                self.broken = broken
+                self._tell()
+
+    def _tell(self) -> None:
+        with self._news:
+            self.version += 1
+            self._news.notify_all()
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        asked = {word: values[0] for word, values in parse_qs(environ.get("QUERY_STRING", "")).items()}
+        if environ["PATH_INFO"] == "/news":
+            body, kind = self._wait(numbers.read(asked.get("seen", ""))), "application/json"
+        else:
+            body, kind = self.page(asked), "text/html; charset=utf-8"
+        start_response("200 OK", [("Content-Type", kind), ("Cache-Control", "no-store")])
+        return [body.encode()]
+
+    def _wait(self, seen: int | None) -> str:
+        """The version, as soon as it is another one than the page has seen."""
+        with self._news:
+            self._news.wait_for(lambda: self.version != seen, PATIENCE)
+            return json.dumps(self.version)
+
+    def page(self, asked: Mapping[str, str]) -> str:
+        """The table after so many moves, or what keeps it from being drawn."""
+        from engine import catalogue
+        from service.commands import dev_table
+        from service.text.drawing import environment
+        from service.text.languages import LANGUAGES, SOURCE
+
+        words: dict[str, Any] = {"name": self.name, "languages": LANGUAGES, "table": None, "numbers": (), "seats": 0}
+        words |= {"moves": numbers.read(asked.get("moves", "4"), 999) or 0, "version": self.version}
+        words["language"] = asked["in"] if asked.get("in") in LANGUAGES else SOURCE
+        with self._drawing:
+            broken = list(self.broken)
+            try:
+                words["numbers"] = counts = catalogue.find(self.name).META.seats
+                chosen = numbers.read(asked.get("seats", ""))
+                words["seats"] = seats = chosen if chosen in counts else min(counts)
+                words["table"] = dev_table.table(self.house, self.name, seats, words["moves"], words["language"])
+            except Exception as fault:  # whatever an author can do wrong; what cannot be loaded is told already
+                broken += [dev_table.where(fault)] if self.name in catalogue.games() else []
+            template = environment(SOURCE).from_string(PAGE.read_text("utf-8"))
+            return template.render(**words, broken=dict.fromkeys(broken))
