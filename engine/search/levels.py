@@ -26,9 +26,9 @@ class Level(Struct, frozen=True):
 
 
 LEVELS: dict[str, Level] = {
-    "easy": Level(0, 1.0, whim=1.0),
-    "normal": Level(0, 1.0, whim=0.3),
-    "strong": Level(6_000, 1.6),
+    "easy": Level(0, 1.0, whim=0.9),
+    "normal": Level(0, 1.0, whim=0.2),
+    "strong": Level(4_000, 1.5),
 }
 
 

@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from engine import catalogue
 from service import create_app
 from service.house import House
+from service.store.book import seats_of
 from service.tables import access, snapshots
 from service.tables.archive import Archive
 from tests import houses
@@ -140,6 +141,18 @@ def test_a_bad_opening_gets_a_sentence_and_opens_nothing(client, here, change, w
     assert status == 422
     assert word in answer["refused"]
     assert get_tables(here) == 0
+
+
+def test_a_bot_of_a_level_sits_at_the_table(client, here):
+    hal = {"name": "Hal", "who": "bot", "level": "easy"}
+    status, opened = post(client, "/tables", {"game": "kaiser", "players": [PLAYERS[0], hal]})
+    assert status == 201
+    with here.store.reading() as connection:
+        levels = [(seat.name, seat.level) for seat in seats_of(connection, opened["table"])]
+    assert levels[1] == ("Hal, easy", "easy")
+    status, answer = post(client, "/tables", {"game": "kaiser", "players": [PLAYERS[0], hal | {"level": "godlike"}]})
+    assert status in (400, 422)
+    assert answer["refused"]
 
 
 def get_tables(here: House) -> int:

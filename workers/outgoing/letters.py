@@ -228,17 +228,19 @@ def _sheet(
         wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
         talk=_talk(here, look, order.seat),
         **_question(here, look, order, voice),
-        scores=_scores(look) if look.table.phase == "over" else (),
-        **_story(here, look, order),
+        **_ending(here, look, order),
     )
 
 
-def _story(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
-    """Where the game turned and whom luck favoured, for the last letter; a game given up has no story."""
-    if order.kind != "over" or not look.game.standing(look.table.state)[0].place:
+def _ending(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
+    """The scores; in the last letter also where the game turned and whom luck favoured, unless it was given up."""
+    if look.table.phase != "over":
         return {}
+    if order.kind != "over" or not look.game.standing(look.table.state)[0].place:
+        return {"scores": _scores(look)}
     told = stories.told(here, look, process_pool.do)
     return {
+        "scores": _scores(look),
         "turned": tuple((look.names[point.seat], point) for point in told.turning_points),
         "luck": tuple((name, round(100 * share)) for name, share in zip(look.names, told.luck, strict=False)),
     }

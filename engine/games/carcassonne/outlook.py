@@ -61,6 +61,7 @@ class Ahead:
         self.tries = min(self.turns * PART, MOST)
         self.cells = tuple(state.tiles)
         self.room = 1 - exp(-1.2 * self.left / (len(state.frontier) or 1))
+        self.known = dict[int, float]()
         self.busy = min(1.0, self.turns / BUSY)
 
     def supply(self, seat: int) -> float:
@@ -121,6 +122,11 @@ class Ahead:
 
     def closing(self, root: int, feature: Feature) -> float:
         """How likely a road or city is finished, by whoever wants it."""
+        if root not in self.known:
+            self.known[root] = self._closing(root, feature)
+        return self.known[root]
+
+    def _closing(self, root: int, feature: Feature) -> float:
         chance, eager = 1.0, EAGER.get(feature.kind, CAREFUL)
         for cell in self.gaps(root, feature):
             share = fitting(self.state.bags, self.state.frontier[cell]) / (self.left or 1)
