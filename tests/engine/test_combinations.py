@@ -19,7 +19,7 @@ from tests.engine.cases import Case, game_of
 ROOT = Path(__file__).parents[2]
 SEED = contract.SEEDS[0]
 BOXES = ("messages", "inns_cathedrals", "traders_builders", "abbot", "river", "fairy")
-MORE = tuple(box.option for box in boxes.BOXES if box.option not in BOXES)
+MORE = tuple(box.option for box in boxes.BOXES if box.option not in BOXES and not box.switches)
 
 
 def kurier() -> Iterator[tuple[int, dict[str, str]]]:

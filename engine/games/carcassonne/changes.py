@@ -84,7 +84,8 @@ def _figure_placed(state: State, event: FigurePlaced) -> State:
 def _figures_done(state: State, event: FigurePlaced | FigureWithheld) -> State:
     part = part_of(state)
     step: Step = "between" if part.cell and rules_of(state.options).hooks["after_figure"] else "score"
-    placed = Part(step, part.kind, part.tile, part.cell, part.done, part.passed, part.extra, part.notes)
+    where = event.figure.place if isinstance(event, FigurePlaced) else ""
+    placed = Part(step, part.kind, part.tile, part.cell, part.done, part.passed, part.extra, part.notes, where)
     return replace(state, work=on_top(state, placed))
 
 
