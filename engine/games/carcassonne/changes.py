@@ -78,15 +78,18 @@ def _set_aside(state: State, event: TileSetAside) -> State:
 
 
 def _figure_placed(state: State, event: FigurePlaced) -> State:
-    return _figures_done(land.stationed(state, event.figure), event)
+    return _figures_done(land.stationed(state, event.figure), event.figure.place)
 
 
-def _figures_done(state: State, event: FigurePlaced | FigureWithheld) -> State:
+def _figure_withheld(state: State, event: FigureWithheld) -> State:
+    return _figures_done(state, "")
+
+
+def _figures_done(state: State, placed: str) -> State:
     part = part_of(state)
-    step: Step = "between" if part.cell and rules_of(state.options).hooks["after_figure"] else "score"
-    where = event.figure.place if isinstance(event, FigurePlaced) else ""
-    placed = Part(step, part.kind, part.tile, part.cell, part.done, part.passed, part.extra, part.notes, where)
-    return replace(state, work=on_top(state, placed))
+    step: Step = "between" if rules_of(state.options).hooks["after_figure"] and part.cell else "score"
+    done = Part(step, part.kind, part.tile, part.cell, part.done, part.passed, part.extra, part.notes, placed)
+    return replace(state, work=(*state.work[:-1], done))
 
 
 def _round_opened(state: State, event: RoundOpened) -> State:
@@ -124,7 +127,7 @@ CHANGES: dict[type, Callable[[State, Any], State]] = {
     TileSetAside: _set_aside,
     TilePlaced: land.placed,
     FigurePlaced: _figure_placed,
-    FigureWithheld: _figures_done,
+    FigureWithheld: _figure_withheld,
     FeatureScored: scoring.scored,
     ScorerMoved: scoring.advanced,
     RoundOpened: _round_opened,
