@@ -20,6 +20,7 @@ from engine.games.carcassonne import (
     messages,
     monasteries,
     river,
+    school,
     shrines,
     siege,
     state,
@@ -45,6 +46,7 @@ BOXES: tuple[Box, ...] = (
     shrines.BOX,
     monasteries.BOX,
     abbey_mayor.BOX,
+    school.BOX,
     big_top.BOX,
     abbot.BOX,
 )

@@ -92,6 +92,14 @@ def _figures_done(state: State, placed: str) -> State:
     return replace(state, work=(*state.work[:-1], done))
 
 
+def _feature_scored(state: State, event: FeatureScored) -> State:
+    state = scoring.scored(state, event)
+    rules = rules_of(state.options)
+    for box in rules.hooks["scored"]:
+        state = box.scored(state, rules, event)
+    return state
+
+
 def _round_opened(state: State, event: RoundOpened) -> State:
     part = part_of(state)
     part = replace(part, passed=event.place, step="score" if part.step == "between" else part.step)
@@ -128,7 +136,7 @@ CHANGES: dict[type, Callable[[State, Any], State]] = {
     TilePlaced: land.placed,
     FigurePlaced: _figure_placed,
     FigureWithheld: _figure_withheld,
-    FeatureScored: scoring.scored,
+    FeatureScored: _feature_scored,
     ScorerMoved: scoring.advanced,
     RoundOpened: _round_opened,
     RoundClosed: _round_closed,

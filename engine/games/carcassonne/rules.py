@@ -63,7 +63,8 @@ def objection(options: Options, seats: int) -> Refused | None:
     """§1.1: the sixth set of figures comes with Inns & Cathedrals."""
     if seats == 6 and not wants(options, inns.BOX):
         return Refused("Six players need Inns & Cathedrals; switch “inns_cathedrals” on.", rule="1.1")
-    return None
+    objections = (box.objection(options) for box in rules_of(options).hooks["objection"])
+    return next((why for why in objections if why is not None), None)
 
 
 def setup(options: Options, seats: int, chance: Chance, edition: int = META.edition) -> list[Struct]:

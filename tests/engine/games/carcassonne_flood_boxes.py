@@ -22,6 +22,7 @@ class BoxCount(Count):
         self.barn = None
         self.ended = False
         self.tolls = {}
+        self.brought = set()
 
     def hear(self, event):
         match type(event).__name__:
@@ -40,6 +41,10 @@ class BoxCount(Count):
             case "WagonDriven":
                 self.settle()
                 self.figures.append(self.spot(event.figure))
+            case "TeacherPaid":
+                self.settle()
+                assert event.points in self.brought
+                self.scores[event.seat] += event.points
             case "FruitHarvested":
                 self.scores[event.seat] += event.points
             case "FruitSold":
@@ -120,6 +125,7 @@ class BoxCount(Count):
 
     def settle(self):
         if self.latest is not None:
+            self.brought = set()
             self.towers(self.completed())
             self.raise_tolls(self.completed())
             self.challenges(*self.latest[1:])
@@ -176,7 +182,9 @@ class BoxCount(Count):
             return
         for seat in self.leaders(there, area):
             rate = 3 if self.barn and self.barn[2:] in area else 1
-            self.scores[seat] += self.servings(area) * (rate + ((seat, "pig") in [f[:2] for f in there]))
+            points = self.servings(area) * (rate + ((seat, "pig") in [f[:2] for f in there]))
+            self.scores[seat] += points
+            self.brought.add(points)
         self.applause(there)
         self.figures = [figure for figure in self.figures if figure not in there]
 
@@ -210,7 +218,9 @@ class BoxCount(Count):
             self.applause(there)
         else:
             for seat in self.leaders(there, area):
-                self.scores[seat] += self.worth(area, any(figure[:2] == (seat, "pig") for figure in there))
+                points = self.worth(area, any(figure[:2] == (seat, "pig") for figure in there))
+                self.scores[seat] += points
+                self.brought.add(points)
             self.applause(there)
         self.figures = [figure for figure in self.figures if figure not in there]
 

@@ -30,6 +30,7 @@ FURTHER = {
     "abbey and mayor": {"abbey_mayor": True, "traders_builders": True},
     "abbeys among shrines and sheep": {"abbey_mayor": True, "shrines": True, "hills_sheep": True, "besiegers": True},
     "trees and tolls": {"fruit_trees": True, "tollkeepers": True, "abbot": True, "inns_cathedrals": True},
+    "school": {"school": True, "tollkeepers": True, "traders_builders": True},
     "all with the first ones": dict.fromkeys((*FIRST, *MORE), True),
 }
 

@@ -1,8 +1,10 @@
-"""Fruit trees and tollkeepers, on tiles of our own, paragraph by paragraph of the README."""
+"""Fruit trees, tollkeepers and the school, on tiles of our own, paragraph by paragraph of the README."""
 
 import pytest
 from msgspec.structs import replace
 
+from engine import chance, options
+from engine import game as games
 from engine.games import carcassonne
 from engine.games.carcassonne.board import DATA, tiles_of
 from tests.engine.games.carcassonne_table import at
@@ -101,3 +103,61 @@ def test_20_4_a_small_toll_turns_a_large_one_goes_home_and_nothing_changes_nothi
     assert carcassonne.view(idle.state, None).tollhouses == {"1,0": (0, 1)}
     game = performing(1, VILLAGE, ["0 meeple 0,0/road"], **TOLL).play("message perform")
     assert game.happened("MessagePerformed")[0].points == 2
+
+
+SCHOOL = ["SH2 -1,0 0", "SH1 -2,0 0"]
+
+
+def school(*figures, land=(), drawn="A", teacher=-1, **given):
+    """The school lies to the west of the start tile."""
+    game = at([*SCHOOL, *land], figures, drawn=drawn, school=True, **given)
+    game.state = replace(game.state, teacher=teacher)
+    return game
+
+
+def held(game):
+    return carcassonne.view(game.state, None).teacher
+
+
+def test_21_1_the_school_lies_beside_the_start_tile_and_not_beside_a_spring():
+    luck = chance.rigged({"start player": [0], "tile": ["U"]})
+    begun = games.begin(carcassonne, options.read(carcassonne.META.options, {"school": True}), 2, luck).state
+    assert {cell: laid.tile for cell, laid in begun.tiles.items()} == {"0,0": "D", "-1,0": "SH2", "-2,0": "SH1"}
+    river = options.read(carcassonne.META.options, {"school": True, "river": True})
+    assert "river" in str(carcassonne.objection(river, 2))
+
+
+def test_21_2_who_completes_a_road_to_the_school_takes_the_teacher():
+    game = school("1 meeple 0,0/road").play("place 1,0 90", "pass")
+    assert game.points == [0, 3]
+    assert held(game) == 0
+    assert held(school().play("place 1,0 90", "pass")) == 0
+    assert held(school(teacher=1).play("place 1,0 90", "pass")) == 0
+
+
+def test_21_3_the_next_feature_brings_the_owner_as_much_whoever_scored():
+    game = school("1 meeple 0,0/city", drawn="E", teacher=0).play("place 0,-1 180", "pass")
+    assert game.points == [4, 4]
+    assert held(game) == -1
+    own = school("0 meeple 0,0/city", drawn="E", teacher=0).play("place 0,-1 180", "pass")
+    assert own.points == [8, 0]
+    nobody = school(drawn="E", teacher=0).play("place 0,-1 180", "pass")
+    assert (nobody.points, held(nobody)) == ([0, 0], 0)
+    tower = school("1 meeple 0,0/city", drawn="WT04", teacher=0, watchtowers=True).play("place 0,-1 180", "pass")
+    assert tower.points == [4, 4]
+
+
+def test_21_4_of_different_points_the_owner_chooses():
+    figures = ["1 meeple 1,-1/road", "1 meeple 0,0/city"]
+    game = school(*figures, land=["A 1,-1 90"], drawn="L", teacher=1).play("place 0,-1 180", "pass")
+    assert game.menu("lesson", seat=1) == {"2", "4"}
+    assert game.play("1: lesson 4").points == [0, 2 + 4 + 4]
+    assert held(game) == -1
+
+
+def test_21_5_the_old_owner_is_paid_for_the_road_that_takes_the_teacher_away():
+    game = school("1 meeple 0,0/road", teacher=1).play("place 1,0 90", "pass")
+    assert game.points == [0, 3 + 3]
+    assert held(game) == 0
+    last = school(teacher=0, bag=(), drawn="U").play("place 1,0 0", "pass")
+    assert last.points == [0, 0]

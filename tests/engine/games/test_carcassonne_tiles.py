@@ -25,6 +25,7 @@ def test_the_boxes_hold_what_they_should():
         "abbey": 1,
         "fruit_trees": 6,
         "tollkeepers": 10,
+        "school": 2,
     }
 
 
