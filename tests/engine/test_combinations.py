@@ -19,7 +19,7 @@ from tests.engine.cases import Case, game_of
 ROOT = Path(__file__).parents[2]
 SEED = contract.SEEDS[0]
 BOXES = ("messages", "inns_cathedrals", "traders_builders", "abbot", "river", "fairy")
-MORE = tuple(box.option for box in boxes.BOXES if box.option not in BOXES)
+MORE = tuple(box.option for box in boxes.BOXES if box.option not in BOXES and not box.switches)
 
 
 def kurier() -> Iterator[tuple[int, dict[str, str]]]:
@@ -44,7 +44,8 @@ def carcassonne() -> Iterator[tuple[int, dict[str, str]]]:
     for number in range(12):
         mixed = Random(number)
         yield 2 + number % 5, {box: mixed.choice(("on", "off")) for box in (*BOXES, *MORE)} | {"inns_cathedrals": "on"}
-    yield 3, dict.fromkeys((*BOXES, *MORE), "on")
+    yield 3, dict.fromkeys((*BOXES, *MORE), "on") | {"river": "off"}
+    yield 4, dict.fromkeys((*BOXES, *MORE), "on") | {"school": "off"}
     yield 6, dict.fromkeys(BOXES, "on")
     yield 3, {**dict.fromkeys(BOXES, "on"), "figures": "own_turn"}
 

@@ -30,7 +30,7 @@ def check_tiles(state, deck):
     """Every tile is in a bag, in a hand, on the table or out of the game."""
     held = [part.tile for part in state.work if isinstance(part, Part) and part.step == "place"]
     known = [laid.tile for laid in state.tiles.values() if laid.tile != "AB"] + list(state.aside) + held
-    box = Counter([deck.start, *(tile for bag in deck.bags for tile in bag)])
+    box = Counter([deck.start, *(laid.tile for laid in deck.beside), *(tile for bag in deck.bags for tile in bag)])
     assert Counter(known) + Counter(tile for bag in state.bags for tile in bag) == box
 
 

@@ -16,7 +16,16 @@ from tests.touching import touchable
 NAMES = ["Anna", "Bartholomäus", "Chiara <&>"]
 SILENT = {"BuilderRoused", "FigureWithheld", "MessageReturned", "PartEnded", "RoundClosed"}
 SILENT |= {"SecondTileOffered", "TileDrawn", "TurnBegan", "FlockStirred"}
-SILENT |= {"EscapeOffered", "Stayed", "WagonScored", "WagonAsked", "WagonRested"}
+SILENT |= {
+    "EscapeOffered",
+    "Stayed",
+    "WagonScored",
+    "WagonAsked",
+    "WagonRested",
+    "FruitOffered",
+    "FruitLeft",
+    "TeacherAsked",
+}
 
 
 def scene(state, seat):

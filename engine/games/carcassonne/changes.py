@@ -78,14 +78,26 @@ def _set_aside(state: State, event: TileSetAside) -> State:
 
 
 def _figure_placed(state: State, event: FigurePlaced) -> State:
-    return _figures_done(land.stationed(state, event.figure), event)
+    return _figures_done(land.stationed(state, event.figure), event.figure.place)
 
 
-def _figures_done(state: State, event: FigurePlaced | FigureWithheld) -> State:
+def _figure_withheld(state: State, event: FigureWithheld) -> State:
+    return _figures_done(state, "")
+
+
+def _figures_done(state: State, placed: str) -> State:
     part = part_of(state)
-    step: Step = "between" if part.cell and rules_of(state.options).hooks["after_figure"] else "score"
-    placed = Part(step, part.kind, part.tile, part.cell, part.done, part.passed, part.extra, part.notes)
-    return replace(state, work=on_top(state, placed))
+    step: Step = "between" if rules_of(state.options).hooks["after_figure"] and part.cell else "score"
+    done = Part(step, part.kind, part.tile, part.cell, part.done, part.passed, part.extra, part.notes, placed)
+    return replace(state, work=(*state.work[:-1], done))
+
+
+def _feature_scored(state: State, event: FeatureScored) -> State:
+    state = scoring.scored(state, event)
+    rules = rules_of(state.options)
+    for box in rules.hooks["scored"]:
+        state = box.scored(state, rules, event)
+    return state
 
 
 def _round_opened(state: State, event: RoundOpened) -> State:
@@ -123,8 +135,8 @@ CHANGES: dict[type, Callable[[State, Any], State]] = {
     TileSetAside: _set_aside,
     TilePlaced: land.placed,
     FigurePlaced: _figure_placed,
-    FigureWithheld: _figures_done,
-    FeatureScored: scoring.scored,
+    FigureWithheld: _figure_withheld,
+    FeatureScored: _feature_scored,
     ScorerMoved: scoring.advanced,
     RoundOpened: _round_opened,
     RoundClosed: _round_closed,

@@ -11,8 +11,20 @@ from msgspec import Struct
 
 from engine.chance import Chance
 from engine.games.carcassonne.board import START, SUPPLY, Args, tiles_of
-from engine.games.carcassonne.state import Award, Errand, Feature, Figure, Part, State, TilePlaced, drawable
+from engine.games.carcassonne.state import (
+    Award,
+    Errand,
+    Feature,
+    FeatureScored,
+    Figure,
+    Options,
+    Part,
+    State,
+    TilePlaced,
+    drawable,
+)
 from engine.menu import Entry, Menu, Move
+from engine.refusal import Refused
 
 MEEPLE_PLACES = frozenset({"road", "city", "cloister", "field"})
 BASE_ORDER = ("road", "city", "cloister", "garden", "field")
@@ -69,6 +81,10 @@ class Box(Protocol):
     events: Mapping[type, Callable[[State, Any], State]] = {}
 
     # Before the game.
+
+    def objection(self, options: Options) -> Refused | None:
+        """Why the box does not go with these options."""
+        return None
 
     def deck(self, deck: Deck) -> Deck:
         """Mix tiles in."""
@@ -181,6 +197,10 @@ class Box(Protocol):
     def escort(self, state: State, rules: Rules, feature: Feature, figure: Figure) -> tuple[Figure, ...]:
         """Who goes home together with a figure that leaves alone."""
         return ()
+
+    def scored(self, state: State, rules: Rules, event: FeatureScored) -> State:
+        """Remember what a feature brought."""
+        return state
 
     # The end.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -63,7 +63,8 @@ def objection(options: Options, seats: int) -> Refused | None:
     """§1.1: the sixth set of figures comes with Inns & Cathedrals."""
     if seats == 6 and not wants(options, inns.BOX):
         return Refused("Six players need Inns & Cathedrals; switch “inns_cathedrals” on.", rule="1.1")
-    return None
+    objections = (box.objection(options) for box in rules_of(options).hooks["objection"])
+    return next((why for why in objections if why is not None), None)
 
 
 def setup(options: Options, seats: int, chance: Chance, edition: int = META.edition) -> list[Struct]:
@@ -119,12 +120,12 @@ def _instead(state: State, rules: Rules, part: Part) -> Iterator[Entry]:
 
 def placings(state: State, rules: Rules, tile: str) -> Sequence[Args]:
     """§2.2: every cell and turn in which all sides of the tile go on with what they touch."""
-    fits, places = FITS[tile], list[Args]()
-    for cell, code in state.frontier.items():
-        if code in fits:
-            places += WAYS[cell][fits[code]]
+    fits, ways = FITS[tile], WAYS
+    places: Sequence[Args] = [
+        args for cell, code in state.frontier.items() if code in fits for args in ways[cell][fits[code]]
+    ]
     for box in rules.hooks["fitting"]:
-        places = [*box.fitting(state, rules, tile, places)]
+        places = box.fitting(state, rules, tile, places)
     return places
 
 
@@ -187,8 +188,13 @@ def _figure(state: State, seat: int, kind: str, token: str) -> Figure:
     if segment not in PIECES[laid.tile][laid.turn].locals:
         segment, _, way = segment.rpartition("-")
     figure = Figure(seat, kind, cell, segment, way)
-    taken = {other.place for other in state.features[root_of(state, figure)].figures}
-    ways = itertools.chain((way,), map(str, itertools.count(2)))
+    there = state.features[root_of(state, figure)].figures
+    return _beside(figure, {other.place for other in there}) if there else figure
+
+
+def _beside(figure: Figure, taken: Collection[str]) -> Figure:
+    """A figure on a place where others stand already gets a number."""
+    ways = itertools.chain((figure.way,), map(str, itertools.count(2)))
     return next(one for one in (replace(figure, way=way) for way in ways) if one.place not in taken)
 
 
@@ -221,6 +227,13 @@ def _open(state: State, part: Part, rules: Rules, place: str) -> Struct | None:
     return RoundOpened(place, awards) if awards else None
 
 
+def _rounds(state: State, part: Part, rules: Rules, place: str, chance: Chance) -> Struct | None:
+    """What is to be paid at this place, and the end of the round that was open."""
+    if rules.rounds[place] or state.moved:
+        return _open(state, part, rules, place) or _close(state, rules, chance)
+    return None
+
+
 def _close(state: State, rules: Rules, chance: Chance) -> Struct | None:
     """§5.4: at the end of a scoring round something may come of the figures that moved in it."""
     if not state.moved:
@@ -234,7 +247,7 @@ def _close(state: State, rules: Rules, chance: Chance) -> Struct | None:
 
 def _draw(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
     """§2.1: a tile from the first bag that holds any."""
-    event = _open(state, part, rules, "1a") or _close(state, rules, chance)
+    event = _rounds(state, part, rules, "1a", chance)
     if event:
         return event
     if rules.hooks["instead"] and any(_instead(state, rules, part)):
@@ -258,14 +271,14 @@ def _pack_up(state: State, rules: Rules) -> Struct:
 
 
 def _place(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
-    event = _open(state, part, rules, "1b") or _close(state, rules, chance)
+    event = _rounds(state, part, rules, "1b", chance)
     if event:
         return event
     return None if part_menu(state, part) else TileSetAside(state.turn, part.tile)  # §2.3
 
 
 def _stand(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
-    event = _open(state, part, rules, "1c") or _close(state, rules, chance)
+    event = _rounds(state, part, rules, "1c", chance)
     if event:
         return event
     return None if len(part_menu(state, part)) > 1 else FigureWithheld(state.turn)  # §2.6
@@ -282,9 +295,10 @@ def _between(state: State, part: Part, rules: Rules, chance: Chance) -> Struct |
 
 def _score(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
     """Round 3: what comes before the features, the features, what comes after them; then the end of the turn."""
-    event = _open(state, part, rules, "3") or (part.done and _features(state, part, rules, chance))
-    if event:
-        return event
+    if part.done or rules.rounds["3"]:
+        event = _open(state, part, rules, "3") or _features(state, part, rules, chance)
+        if event:
+            return event
     for box in rules.hooks["joined"]:
         event = box.joined(state, rules, part)
         if event is not None:
@@ -293,7 +307,11 @@ def _score(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | N
         event = box.after_features(state, rules, part, chance)
         if event is not None:
             return event
-    return _close(state, rules, chance) or _open(state, part, rules, "4") or _end(state, part, rules, chance)
+    if state.moved or rules.rounds["4"]:
+        event = _close(state, rules, chance) or _open(state, part, rules, "4")
+        if event:
+            return event
+    return _end(state, part, rules, chance)
 
 
 def _features(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:

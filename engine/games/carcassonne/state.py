@@ -77,7 +77,8 @@ class Part(Struct, frozen=True, gc=False, tag=True):
     """The laying of one tile with all that belongs to it.
 
     `passed` is the last place of the turn whose scoring round has been opened, `done` the features this tile completed
-    that wait to be scored, `extra` says that another tile follows this one, `notes` are what boxes have to remember.
+    that wait to be scored, `extra` says that another tile follows this one, `notes` are what boxes have to remember,
+    `placed` is the place of the figure that was put on the table.
     """
 
     step: Step = "draw"
@@ -88,6 +89,7 @@ class Part(Struct, frozen=True, gc=False, tag=True):
     passed: str = ""
     extra: bool = False
     notes: tuple[str, ...] = ()
+    placed: str = ""
 
 
 class Errand(Struct, frozen=True, gc=False, tag=True):

@@ -21,6 +21,8 @@ class BoxCount(Count):
         self.lying = set()
         self.barn = None
         self.ended = False
+        self.tolls = {}
+        self.brought = set()
 
     def hear(self, event):
         match type(event).__name__:
@@ -39,6 +41,17 @@ class BoxCount(Count):
             case "WagonDriven":
                 self.settle()
                 self.figures.append(self.spot(event.figure))
+            case "TeacherPaid":
+                self.settle()
+                assert event.points in self.brought
+                self.scores[event.seat] += event.points
+            case "FruitHarvested":
+                self.scores[event.seat] += event.points
+            case "FruitSold":
+                assert len(set(event.fruits)) == len(event.fruits)
+                self.scores[event.seat] += (1, 3, 6, 10)[len(event.fruits) - 1]
+            case "TollhouseSet":
+                self.settler(event.seat, tuple(map(int, event.cell.split(","))))
             case "Escaped":
                 self.settle()
                 for figure in event.figures:
@@ -112,7 +125,9 @@ class BoxCount(Count):
 
     def settle(self):
         if self.latest is not None:
+            self.brought = set()
             self.towers(self.completed())
+            self.raise_tolls(self.completed())
             self.challenges(*self.latest[1:])
         super().settle()
         for barn in [figure for figure in self.figures if figure[1] == "barn"]:
@@ -127,6 +142,27 @@ class BoxCount(Count):
                 area, is_open = self.land.flood(spot)
                 areas += [] if is_open else [area]
         return areas
+
+    def settler(self, seat, cell):
+        side = next((side for own, side in self.tolls.values() if own == seat), 1)
+        self.tolls = {spot: toll for spot, toll in self.tolls.items() if toll[0] != seat} | {cell: (seat, side)}
+
+    def raise_tolls(self, areas):
+        """Houses, gardens, robbers and travellers of the roads that end at a tollhouse."""
+        for area in areas:
+            road = self.land.cells[next(iter(area))[:2]][next(iter(area))[2]][0] == "road"
+            for cell, (seat, side) in list(self.tolls.items()) if road else ():
+                if not any(spot[:2] == cell and len(self.land.cells[cell][spot[2]][1]) == 1 for spot in area):
+                    continue
+                tiles = {spot[:2] for spot in area}
+                seen = sum("house" in self.signs(*tile) for tile in tiles)
+                seen += sum(any(segment[0] == "garden" for segment in self.land.cells[tile]) for tile in tiles)
+                seen += sum(f[2:] in area and f[1] not in NO_MEEPLES for f in self.figures)
+                points = side * (seen + 3 * sum(self.symbols(spot).count("travellers") for spot in area))
+                self.scores[seat] += points
+                if points:
+                    del self.tolls[cell]
+                    self.tolls |= {cell: (seat, 2)} if side == 1 else {}
 
     def challenges(self, x, y):
         """Monks beside a shrine or cloister that is finished first go home."""
@@ -146,7 +182,9 @@ class BoxCount(Count):
             return
         for seat in self.leaders(there, area):
             rate = 3 if self.barn and self.barn[2:] in area else 1
-            self.scores[seat] += self.servings(area) * (rate + ((seat, "pig") in [f[:2] for f in there]))
+            points = self.servings(area) * (rate + ((seat, "pig") in [f[:2] for f in there]))
+            self.scores[seat] += points
+            self.brought.add(points)
         self.applause(there)
         self.figures = [figure for figure in self.figures if figure not in there]
 
@@ -180,7 +218,9 @@ class BoxCount(Count):
             self.applause(there)
         else:
             for seat in self.leaders(there, area):
-                self.scores[seat] += self.worth(area, any(figure[:2] == (seat, "pig") for figure in there))
+                points = self.worth(area, any(figure[:2] == (seat, "pig") for figure in there))
+                self.scores[seat] += points
+                self.brought.add(points)
             self.applause(there)
         self.figures = [figure for figure in self.figures if figure not in there]
 

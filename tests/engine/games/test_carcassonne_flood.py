@@ -18,7 +18,7 @@ BOXES = {
 
 FIRST = ("inns_cathedrals", "traders_builders", "abbot", "river")
 MORE = ("wind_roses", "watchtowers", "hills_sheep", "big_top", "besiegers", "cathars", "shrines", "monasteries")
-MORE = (*MORE, "abbey_mayor")
+MORE = (*MORE, "abbey_mayor", "fruit_trees", "tollkeepers")
 FURTHER = {
     "wind roses": {"wind_roses": True},
     "wind roses by the river": {"wind_roses": True, "river": True, "traders_builders": True},
@@ -29,6 +29,8 @@ FURTHER = {
     "shrines": {"shrines": True, "monasteries": True, "abbot": True},
     "abbey and mayor": {"abbey_mayor": True, "traders_builders": True},
     "abbeys among shrines and sheep": {"abbey_mayor": True, "shrines": True, "hills_sheep": True, "besiegers": True},
+    "trees and tolls": {"fruit_trees": True, "tollkeepers": True, "abbot": True, "inns_cathedrals": True},
+    "school": {"school": True, "tollkeepers": True, "traders_builders": True},
     "all with the first ones": dict.fromkeys((*FIRST, *MORE), True),
 }
 

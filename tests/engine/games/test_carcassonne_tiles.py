@@ -23,6 +23,9 @@ def test_the_boxes_hold_what_they_should():
         "monasteries": 6,
         "abbey_mayor": 12,
         "abbey": 1,
+        "fruit_trees": 6,
+        "tollkeepers": 10,
+        "school": 2,
     }
 
 

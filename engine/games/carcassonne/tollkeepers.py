@@ -1,0 +1,122 @@
+"""§20, tollkeepers, on tiles of our own: a tollhouse on a crossroads raises a toll from the roads that end there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.board import DATA, PIECES
+from engine.games.carcassonne.expansion import Box, Deck, Rules, mixed_in
+from engine.games.carcassonne.land import cells_of, has_place, signs_at
+from engine.games.carcassonne.state import Award, Feature, Part, State, awarded, find, on_top, part_of, slot
+from engine.menu import Choice, Move
+
+SMALL, LARGE = 1, 2
+EACH, TRAVELLERS = 1, 3
+CROSSROADS = frozenset(DATA["crossroads"])
+Houses = dict[str, tuple[int, int]]
+
+
+class TollhouseSet(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A tollhouse stands on a crossroads."""
+
+    seat: int
+    cell: str
+
+
+class TollRaised(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A road that ends at a tollhouse was completed; a small toll becomes a large one, a large one goes home."""
+
+    cell: str
+    road: int
+    awards: tuple[Award, ...]
+
+
+def houses(state: State) -> Houses:
+    """Every tollhouse on the table: its cell, its owner and its side."""
+    found: Houses = slot(state, "tollhouses")
+    return found
+
+
+def is_crossroads(state: State, cell: str) -> bool:
+    """§20.2: a village in which roads end."""
+    return state.tiles[cell].tile.rstrip("*") in CROSSROADS or "village" in signs_at(state, cell)
+
+
+def placed(state: State, event: TollhouseSet) -> State:
+    """A tollhouse that moves keeps its side."""
+    own = next((side for seat, side in houses(state).values() if seat == event.seat), SMALL)
+    others = {cell: house for cell, house in houses(state).items() if house[0] != event.seat}
+    work = on_top(state, replace(part_of(state), step="between"))
+    return replace(state, tollhouses={**others, event.cell: (event.seat, own)}, work=work)
+
+
+def raised(state: State, event: TollRaised) -> State:
+    seat, side = houses(state)[event.cell]
+    left = {cell: house for cell, house in houses(state).items() if cell != event.cell}
+    part = part_of(state)
+    part = replace(part, step="score", notes=(*part.notes, _note(event.cell, event.road)))
+    state = replace(state, work=on_top(state, part))
+    return awarded(
+        replace(state, tollhouses={**left, event.cell: (seat, LARGE)} if side == SMALL else left), event.awards
+    )
+
+
+def _note(cell: str, road: int) -> str:
+    return f"toll {cell} {road}"
+
+
+def ends_at(state: State, cell: str, road: int) -> bool:
+    """Whether a road ends in the village on this cell."""
+    laid = state.tiles[cell]
+    segments = enumerate(PIECES[laid.tile][laid.turn].segments)
+    ends = (place for place, segment in segments if segment.kind == "road" and len(segment.ends) == 1)
+    return any(find(state.parents, laid.first + place) == road for place in ends)
+
+
+def toll(state: State, rules: Rules, road: Feature, side: int) -> int:
+    """§20.3: houses, gardens, robbers and groups of travellers along a road."""
+    cells = cells_of(state, road)
+    seen = sum(("house" in signs_at(state, cell)) + has_place(state, cell, "garden") for cell in cells)
+    seen += sum(figure.kind not in rules.bystanders for figure in road.figures)
+    return side * (EACH * seen + TRAVELLERS * road.marks.count("travellers"))
+
+
+class Tollkeepers(Box):
+    """A tollhouse for everybody, with a small and a large side."""
+
+    option = "tollkeepers"
+    about = "Tollhouses on crossroads, 10 tiles of our own (§20)"
+    slots = {"tollhouses": (Houses, {})}
+    shows = {"tollhouses": (Houses, houses)}
+    verbs = ("toll",)
+    events = {TollhouseSet: placed, TollRaised: raised}
+
+    def deck(self, deck: Deck) -> Deck:
+        return mixed_in(deck, self.option)
+
+    def act(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
+        """§20.2: instead of a figure, on any crossroads without a tollhouse."""
+        free = tuple((cell,) for cell in state.tiles if cell not in houses(state) and is_crossroads(state, cell))
+        return Choice("toll", free, "20.2") if free else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        return [TollhouseSet(seat, move.args[0])]
+
+    def completed(self, state: State, rules: Rules, root: int, chance: Chance) -> TollRaised | None:
+        """§20.3: before a road is scored every tollhouse at its ends is paid, in the order of the cells."""
+        road = state.features[root]
+        if road.kind != "road":
+            return None
+        for cell, (seat, side) in sorted(houses(state).items()):
+            if _note(cell, root) not in part_of(state).notes and ends_at(state, cell, root):
+                points = toll(state, rules, road, side)
+                if points:
+                    return TollRaised(cell, root, (Award(seat, points, "toll"),))
+        return None
+
+
+BOX = Tollkeepers()
