@@ -62,10 +62,7 @@ def test_marks_that_only_say_where_writing_begins_do_not_matter() -> None:
         ("2*3*4", ["2*3*4"]),
         ("flip\n\nLG> move A1 A2\nLG> pass\nD> pass", ["flip"]),
         (
-            (
-                "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\nflip\n- -- \nAnna\n\n"
-                "-----BEGIN PGP SIGNATURE-----\n\niQIz"
-            ),
+            "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\nflip\n- -- \nA\n\n-----BEGIN PGP SIGNATURE-----\n\ni",
             ["flip"],
         ),
         ("-----BEGIN PGP MESSAGE-----\n\nhQEMA\n-----END PGP MESSAGE-----", []),

@@ -1,14 +1,17 @@
-"""Boards as pictures for letters: rendered once for each drawing, then remembered."""
+"""Boards as pictures for letters: drawn once for each board, small enough for a letter, then remembered."""
 
 from __future__ import annotations
 
 import functools
+import io
 
-from service.text.template_files import TEMPLATES
+from PIL import Image
+
 from workers import process_pool
 
-FONTS = TEMPLATES / "static" / "fonts"
 WIDTH = 760
+LARGEST = 80_000  # bytes
+COLOURS = (128, 64, 32, 16)  # the most that fit: of flat art the eye does not see the difference before 32
 
 
 @functools.lru_cache(maxsize=256)
@@ -19,13 +22,15 @@ def png(svg: str) -> bytes:
 
 def render(svg: str) -> bytes:
     """Draw it now."""
-    import resvg_py  # slow to load, and only letters need it
+    from workers.outgoing import sprites
 
-    return bytes(
-        resvg_py.svg_to_bytes(
-            svg_string=svg,
-            width=WIDTH,
-            skip_system_fonts=True,
-            font_files=[str(FONTS / "DejaVuSans.ttf"), str(FONTS / "DejaVuSans-Bold.ttf")],
-        )
-    )
+    painted = sprites.paint(svg, WIDTH)
+    flat = Image.new("RGB", painted.size, "white")
+    flat.paste(painted, mask=painted.getchannel("A"))
+    for colours in COLOURS:
+        made = io.BytesIO()
+        few = flat.quantize(colours, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        few.save(made, "PNG", compress_level=6)
+        if made.tell() <= LARGEST:
+            break
+    return made.getvalue()
