@@ -22,6 +22,17 @@ if TYPE_CHECKING:
     from service.settings import Settings
 
 
+# Whoever sends slowly, or much, holds nobody else up: many may be connected, the silent are let go, and what is longer
+# than any request of ours is not taken in.
+SLOW_CLIENTS = {
+    "connection_limit": 1_000,
+    "channel_timeout": 20,
+    "cleanup_interval": 5,
+    "max_request_header_size": 16 * 1024,
+    "max_request_body_size": 128 * 1024,
+}
+
+
 def add(subparsers: Subparsers[Parser]) -> None:
     _add_serve(subparsers)
     _add_web(subparsers)
@@ -78,7 +89,7 @@ def _add_web(subparsers: Subparsers[Parser]) -> None:
         "depesche web --bind 0.0.0.0:8000 --workers 4",
     )
     web.add_argument("--workers", type=positive, default=2, help="processes")
-    web.add_argument("--threads", type=positive, default=8, help="threads in each process")
+    web.add_argument("--threads", type=positive, default=16, help="threads in each process")
     web.add_argument("--bind", help="address and port, for instance 0.0.0.0:8000")
 
 
@@ -149,6 +160,7 @@ def _server(house: House) -> Any:
     warm_up.beside()
     try:
         chosen: dict[str, Any] = {"host": host, "port": port, "threads": 8, "ident": None}
+        chosen |= SLOW_CLIENTS
         chosen["clear_untrusted_proxy_headers"] = not house.settings.proxies
         return waitress.server.create_server(create_app(house), **chosen)
     except (OSError, ValueError) as error:
@@ -253,6 +265,8 @@ def run_web(options: argparse.Namespace) -> int:
         "workers": options.workers,
         "threads": options.threads,
         "worker_class": "gthread",
+        "keepalive": 5,
+        "limit_request_field_size": 8_190,
         "accesslog": None,
         "control_socket_disable": True,  # it would lie in the home folder, one for all services of this user
     }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +82,22 @@ def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         pool: dict[str, Any] = {"pool_size": 10, "max_overflow": 20, "pool_timeout": 10, "pool_pre_ping": True}
         return create_engine(_bounded(url), connect_args={"connect_timeout": 10}, hide_parameters=True, **pool)
+    _for_us_alone(url)
     engine = create_engine(url, connect_args={"timeout": 20, "check_same_thread": False}, hide_parameters=True)
     event.listen(engine, "connect", _sqlite_connected)
     event.listen(engine, "begin", _sqlite_begin)
     return engine
+
+
+def _for_us_alone(url: str) -> None:
+    """The file holds addresses and what seats know: only its owner may read it, also one that was made before."""
+    path = make_url(url).database
+    if path and path != ":memory:" and not path.startswith("file:"):
+        with suppress(OSError):  # whether it can be opened at all is found out, and told, by whoever opens it
+            Path(path).touch(0o600)
+            for name in (path, f"{path}-wal", f"{path}-shm"):
+                with suppress(FileNotFoundError):
+                    os.chmod(name, 0o600)
 
 
 def _bounded(url: str) -> URL:

@@ -267,3 +267,13 @@ def test_only_notes_do_not_wait_for_the_disk(any_house: House) -> None:
             found.append(connection.exec_driver_sql(asked).scalar_one())
     assert found[0] == found[2]
     assert found[1] in (1, "off")  # SQLite counts: 1 is NORMAL
+
+
+def test_a_sqlite_file_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "book.sqlite"
+    path.touch(0o644)
+    with closing(Store(f"sqlite:///{path}")) as store:
+        store.migrate()
+        made = [one for one in tmp_path.iterdir() if one.name.startswith("book")]
+        assert {one.stat().st_mode & 0o777 for one in made} == {0o600}
+        assert len(made) >= 2

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import quopri
+import re
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +23,7 @@ from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import houses
-from workers.incoming import inbox, mail_moves
+from workers.incoming import bounce_reports, inbox, mail_moves, sender_checks
 
 CHARSETS = (
     "utf-8",
@@ -210,3 +212,18 @@ def test_hostile_mails_break_nothing_and_move_nothing():
 @pytest.mark.timeout(1800)
 def test_ten_thousand_hostile_mails_break_nothing_and_move_nothing():
     run(10_000)
+
+
+def test_parts_within_parts_are_counted_before_anything_is_parsed() -> None:
+    layers = "".join(f"Content-Type: multipart/mixed;\n boundary=b{depth}\n\n--b{depth}\n" for depth in range(3_000))
+    begun = time.monotonic()
+    with pytest.raises(sender_checks.Ignored, match="parts within parts"):
+        sender_checks.parsed(f"From: a@example.org\n{layers}".encode())
+    assert time.monotonic() - begun < 1
+
+
+@pytest.mark.parametrize("pattern", [inbox.TO, bounce_reports.ADDRESS])
+def test_an_address_of_ours_has_no_letters_that_only_look_like_ours(pattern: re.Pattern[str]) -> None:
+    assert pattern.match("play+abc.0.xyz@h") or pattern.match("bounce+1.xyz@h")
+    assert not pattern.match("play+abc.0.\u017fyz@h")
+    assert not pattern.match("bounce+1.\u017fyz@h")

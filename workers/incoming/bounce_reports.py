@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Iterator
-from email import message_from_bytes
 from email.message import Message
 from typing import Any
 
@@ -18,12 +17,12 @@ from service.accounts import bounces
 from service.house import House
 from service.store.schema import letters, people, seats
 from service.tables import snapshots
-from workers.incoming import reply_text
+from workers.incoming import reply_text, sender_checks
 from workers.incoming.sender_checks import Ignored
 
 log = structlog.get_logger()
 
-ADDRESS = re.compile(r"(bounce\+([0-9]{1,18})\.[0-9a-z]{1,60})@", re.IGNORECASE)
+ADDRESS = re.compile(r"(bounce\+([0-9]{1,18})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII)
 READ = 256 * 1024
 DEEPEST = 6
 ENHANCED = re.compile(r"(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])")
@@ -97,7 +96,7 @@ def _for_good(report: BounceReport) -> bool:
 
 def _read(raw: bytes, envelope_sender: str) -> BounceReport:
     try:
-        return _report(message_from_bytes(raw[:READ]), envelope_sender)
+        return _report(sender_checks.parsed(raw[:READ]), envelope_sender)
     except Ignored:
         raise
     except Exception as error:  # whatever it is that cannot be read, it will not become readable by waiting

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from email import message_from_bytes
 from email.message import Message
 from typing import Any
 
@@ -40,7 +39,7 @@ LARGEST_HEARD = 32 * 1024 * 1024  # more than that the mail server is not even l
 READ = 512 * 1024  # pictures come after the text
 LONGEST_HEADER = 4_000
 SHOWABLE = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,100}", re.ASCII)
-TO = re.compile(r"play\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9a-z]{1,60})@", re.IGNORECASE)
+TO = re.compile(r"play\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII)
 MESSAGE_ID = re.compile(r"<[!-;=?-~]{1,240}>")
 # The ids of our letters: table, entry (not in an invitation), seat, kind. The last group names kinds that begin a turn.
 LETTER = re.compile(
@@ -129,7 +128,7 @@ def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> Inco
     place = access.answered(here, addressed[1])
     owner, person = access.owner(here, place), _person(here, place)
     try:
-        message = message_from_bytes(raw[:READ])
+        message = sender_checks.parsed(raw[:READ])
         _sift(here, message, envelope_sender, owner)
         lines, answers = reply_text.own_lines(message), _answers(message, place)
         found = MESSAGE_ID.search(str(message.get("Message-ID", ""))[:LONGEST_HEADER])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from email import message_from_bytes
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header
 from email.message import Message
@@ -25,6 +26,10 @@ QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 INNERMOST = re.compile(r"\([^()]*\)")
 
 
+NESTED = re.compile(rb"content-type:\s*(?:multipart|message)/", re.IGNORECASE)
+DEEPEST = 64  # parts that hold parts; the parser's work grows with the square of their depth
+
+
 class Ignored(Exception):
     """Why a mail is passed over; only the log is told."""
 
@@ -35,6 +40,13 @@ class Stranger(Ignored):
     def __init__(self, address: str) -> None:
         super().__init__("The sender is not the one who holds this seat.")
         self.address = address
+
+
+def parsed(raw: bytes) -> Message:
+    """The mail with its parts; one that is nested too deeply is passed over before anything of it is parsed."""
+    if len(NESTED.findall(raw)) > DEEPEST:
+        raise Ignored("This mail has too many parts within parts.")
+    return message_from_bytes(raw)
 
 
 def refuse_machines(message: Message, envelope_sender: str) -> None:

@@ -35,8 +35,10 @@ BATCH = 25
 UNPROVEN = ("invitation",)
 WAIT = 30.0  # seconds for each word of the mail server
 TRIES = 24  # three to four days
+DEADLY = 6  # writers that one letter may end before it is given up
+IN_HAND = "in hand "
 OWED = (
-    select(letters.c.id)
+    select(letters.c.id, letters.c.outcome)
     .where(letters.c.sent_at.is_(None))
     .order_by(letters.c.due_at, letters.c.id)
     .limit(BATCH)
@@ -59,12 +61,25 @@ def deliver_some(here: House) -> bool:
 def claim(here: House) -> Sequence[Due]:
     """Take some letters in hand: for a while nobody else will, and should we die, somebody else does afterwards."""
     with here.store.writing() as connection:
-        wanted = connection.execute(OWED.where(letters.c.due_at <= here.now())).scalars().all()
-        if not wanted:
+        owed = _together(connection.execute(OWED.where(letters.c.due_at <= here.now())).all())
+        if not owed:
             return []
+        wanted, times = [row.id for row in owed], _in_hand(owed[0]) + 1
         lease = {"due_at": here.now() + here.settings.lease, "tries": letters.c.tries + 1}
+        lease["outcome"] = f"{IN_HAND}{times}"  # it stays where nothing becomes of it, because its writer ended
         connection.execute(update(letters).where(letters.c.id.in_(wanted)).values(**lease))
         return _addressed(connection, wanted)
+
+
+def _together(owed: Sequence[Any]) -> Sequence[Any]:
+    """The letters that are taken in hand at once; one that may have ended its writer is taken alone."""
+    suspect = next((place for place, row in enumerate(owed) if _in_hand(row)), len(owed))
+    return owed[: suspect or 1]
+
+
+def _in_hand(row: Any) -> int:
+    """How often in a row a letter was taken in hand and nothing became of it."""
+    return int(row.outcome.removeprefix(IN_HAND)) if row.outcome.startswith(IN_HAND) else 0
 
 
 def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
@@ -107,6 +122,9 @@ def send(here: House, batch: Sequence[Due]) -> None:
 def _leaves(here: House, row: Due) -> bool:
     """Whether a letter is for sending now; otherwise what becomes of it is noted."""
     sort, outcome = letter_kinds.of(row.kind), _unsent(row)
+    if _in_hand(row) > DEADLY:
+        outcome = "given up: its writer ended several times"
+        log.error("letter given up", letter=row.id, kind=row.kind, why=outcome)
     if outcome:
         _done(here, row, outcome)
     elif _unproven(here, row):
@@ -165,7 +183,7 @@ def _until(here: House, row: Due) -> int | None:
 def _wait(here: House, row: Due, until: int) -> None:
     with here.store.writing() as connection:
         same = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
-        connection.execute(same.values(due_at=until, tries=row.tries - 1))
+        connection.execute(same.values(due_at=until, tries=row.tries - 1, outcome=""))
 
 
 def _written(here: House, row: Due) -> EmailMessage | None:
@@ -244,7 +262,7 @@ def _hold(here: House, row: Due) -> None:
     """Nobody has proven yet that this address is right; until then no more than an invitation leaves."""
     with here.store.writing() as connection:
         waits = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
-        connection.execute(waits.values(due_at=book.HELD, tries=row.tries - 1))
+        connection.execute(waits.values(due_at=book.HELD, tries=row.tries - 1, outcome=""))
 
 
 def _later(here: House, row: Due, why: str) -> None:
@@ -263,7 +281,7 @@ def _back_in_line(here: House, rows: Sequence[Due]) -> None:
     with here.store.writing() as connection:
         for row in rows:
             ours = update(letters).where(letters.c.id == row.id, letters.c.due_at == row.due_at)
-            connection.execute(ours.values(due_at=here.now(), tries=row.tries - 1))
+            connection.execute(ours.values(due_at=here.now(), tries=row.tries - 1, outcome=""))
 
 
 def connect(url: str) -> smtplib.SMTP:
