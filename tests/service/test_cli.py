@@ -27,7 +27,10 @@ from tests.engine import highcard
 from tests.engine.ledger import variant
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = "serve web worker clock inbound doctor games playout scenario replay audit export import bench".split()
+COMMANDS = (
+    "serve web worker clock inbound doctor games playout scenario replay audit export import "
+    "new-game catalogues dev bench"
+).split()
 TOLD = """
 {% macro Dealt(e) %}{{ name(e.seat) }} holds {{ e.cards | join(" ") or "something" }}.{% endmacro %}
 {% macro Played(e) %}{{ name(e.seat) }} plays {{ e.card }}.{% endmacro %}
@@ -172,7 +175,7 @@ def test_help_names_every_command(depesche):
     said = depesche("--help")
     assert said.status == 0
     for command in COMMANDS:
-        assert re.search(rf"^    {command} ", said.out, re.MULTILINE)
+        assert re.search(rf"^    {command}[ \n]", said.out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -512,7 +515,6 @@ def test_a_log_of_an_unknown_game_or_with_strange_entries_is_misuse(refused, tmp
     export = play.finished(kaiser, 2)
     unknown = save(tmp_path / "unknown", msgspec.structs.replace(export, game="chess"))
     assert "“chess”, which is not installed here" in refused("replay", unknown)
-    assert "“chess”, which is not installed here" in refused("audit", unknown)
     strange = save(tmp_path / "strange", changed(export, 9, events=[{"type": "Exploded"}]))
     assert "Entry 9 of" in refused("replay", strange)
     missing = save(tmp_path / "missing", msgspec.structs.replace(export, entries=export.entries[1:]))
