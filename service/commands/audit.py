@@ -46,7 +46,7 @@ RECEIPT = re.compile("([0-9a-f]{8,64})(?:\\.{3}|…)?@([0-9]{1,9})")
 MANY = 50  # tables that are worth more than one process
 
 
-class Outcome(Struct, frozen=True):
+class Audited(Struct, frozen=True):
     """What became of one log; `lines` are for people, the rest is for programs."""
 
     log: str
@@ -119,7 +119,7 @@ def receipt(text: str) -> Receipt:
 def audit(args: Namespace) -> int:
     if not (args.files or args.table or args.all):
         raise Misuse("Name the logs to audit: files, --table T or --all.")
-    receipts, found, told = _receipts(args), Counter[str](), list[Outcome]()
+    receipts, found, told = _receipts(args), Counter[str](), list[Audited]()
     held = 0
     for outcome in _outcomes(args, receipts):
         found[outcome.verdict] += 1
@@ -139,7 +139,7 @@ def audit(args: Namespace) -> int:
     return next((status for verdict, status in STATUS.items() if found[verdict]), FINE)
 
 
-def _described(outcome: Outcome) -> dict[str, Any]:
+def _described(outcome: Audited) -> dict[str, Any]:
     from msgspec import structs
 
     return {name: value for name, value in structs.asdict(outcome).items() if name != "lines"} | {
@@ -163,7 +163,7 @@ def _receipts(args: Namespace) -> tuple[Receipt, ...]:
     return tuple(given)
 
 
-def _outcomes(args: Namespace, receipts: tuple[Receipt, ...]) -> Iterator[Outcome]:
+def _outcomes(args: Namespace, receipts: tuple[Receipt, ...]) -> Iterator[Audited]:
     """One log after the other, those of the service with progress and by several processes."""
     for file in args.files:
         yield judged(file, partial(load, file), receipts)
@@ -181,7 +181,7 @@ def _outcomes(args: Namespace, receipts: tuple[Receipt, ...]) -> Iterator[Outcom
         yield outcome
 
 
-def _in_turn(book: logs.Book, tables: list[str], receipts: tuple[Receipt, ...]) -> Iterator[Outcome]:
+def _in_turn(book: logs.Book, tables: list[str], receipts: tuple[Receipt, ...]) -> Iterator[Audited]:
     for table in tables:
         over = book.is_over(table)
         yield judged(table, partial(book.whole, table), receipts, running=not over)
@@ -189,7 +189,7 @@ def _in_turn(book: logs.Book, tables: list[str], receipts: tuple[Receipt, ...]) 
 
 def _side_by_side(
     database: str | None, tables: list[str], receipts: tuple[Receipt, ...], jobs: int
-) -> Iterator[Outcome]:
+) -> Iterator[Audited]:
     """Each process opens the book for itself."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
@@ -200,7 +200,7 @@ def _side_by_side(
             yield from outcomes
 
 
-def _chunk(database: str | None, tables: list[str], receipts: tuple[Receipt, ...]) -> list[Outcome]:
+def _chunk(database: str | None, tables: list[str], receipts: tuple[Receipt, ...]) -> list[Audited]:
     return list(_in_turn(logs.open_book(database), tables, receipts))
 
 
@@ -216,13 +216,13 @@ class Passed:
         """Whether this very log was found sound before."""
         return table in self.heads and self.heads[table] == book.export(table).head
 
-    def note(self, outcome: Outcome) -> None:
+    def note(self, outcome: Audited) -> None:
         if self.path and outcome.sound:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(f"{outcome.log} {outcome.head}\n")
 
 
-def judged(name: str, read: Callable[[], Export], receipts: tuple[Receipt, ...], *, running: bool = False) -> Outcome:
+def judged(name: str, read: Callable[[], Export], receipts: tuple[Receipt, ...], *, running: bool = False) -> Audited:
     """The outcome of one log; what cannot be read or followed is damaged, and the others are audited all the same."""
     from engine import audit as audits
     from engine import catalogue
@@ -234,24 +234,24 @@ def judged(name: str, read: Callable[[], Export], receipts: tuple[Receipt, ...],
         known = log.game in catalogue.games()  # without its rules all but the moves is audited
         game = catalogue.find(log.game, engine_log.edition(log)) if known else None
     except (Misuse, Refused) as refused:
-        return Outcome(name, "unusable", (str(refused),))
+        return Audited(name, "unusable", (str(refused),))
     except Exception as fault:
-        return Outcome(name, "damage", (f"The log cannot be read ({type(fault).__name__}: {fault}).",))
+        return Audited(name, "damage", (f"The log cannot be read ({type(fault).__name__}: {fault}).",))
     try:
         report = audits.audit(game, log, running=running)
         compared = audits.compared(log, receipts)
     except Exception as fault:
-        return Outcome(name, "damage", (f"The log cannot be followed ({type(fault).__name__}: {fault}).",))
+        return Audited(name, "damage", (f"The log cannot be followed ({type(fault).__name__}: {fault}).",))
     return _outcome(name, log, report, compared)
 
 
-def _outcome(name: str, log: Export, report: Report, compared: tuple[Comparison, ...]) -> Outcome:
+def _outcome(name: str, log: Export, report: Report, compared: tuple[Comparison, ...]) -> Audited:
     from engine import audit as audits
 
     agreed = all(one.agrees for one in compared)
     verdict = report.finding.kind if report.finding else "sound" if agreed else "contradicted"
     lines = (*audits.sentences(report), *(one.sentence for one in compared))
     sealed = (report.entries, report.replayed, report.proven, report.head)
-    return Outcome(
+    return Audited(
         name, verdict, lines, log.table, log.game, verdict == "sound", *sealed, report.finding, compared, report.ruled
     )

@@ -40,8 +40,7 @@ def run(args: argparse.Namespace) -> int:
     found = settings.read(os.environ)
     verdicts = [_verdict(name, check) for name, check in _checks(found).items()]
     ill = any(verdict == "ILL" for verdict, _ in verdicts)
-    odd = [*oddities(found), *([] if ill else _lying(found))]
-    verdicts += [("odd", word) for word in odd]
+    verdicts += [("odd", word) for word in (*oddities(found), *([] if ill else _lying(found)))]
     if args.json:
         print_json([{"verdict": verdict.lower(), "what": what} for verdict, what in verdicts])
     else:
@@ -84,13 +83,22 @@ def _is_made(settings: Settings) -> bool:
 
 
 def _database(settings: Settings) -> str:
-    from service.store import Store
+    """Whether it can be reached and its links are ours."""
+    from engine.refusal import Refused
+    from service.links import Links
+    from service.settings import keep_secret
+    from service.store import Store, identity
 
     if not _is_made(settings):
         return "not there yet; the first start makes it"
     store = Store(settings.database_url)
     try:
-        return "" if store.is_current() else "of another version; the next start renews it"
+        if not store.is_current():
+            return "of another version; the next start renews it"
+        if not settings.secret and not (settings.folder / "secret").exists():
+            raise Refused("The secret that its links were made with is missing; put back the file, or DEPESCHE_SECRET.")
+        identity.check(store, Links(keep_secret(settings)))
+        return ""
     finally:
         store.close()
 

@@ -23,6 +23,16 @@ def recognise(store: Store, links: Links) -> None:
         if known is None:
             book.insert_new(connection, house, {"name": SECRET, "value": links.fingerprint})
             known = _known(connection)
+    _refuse_another(known, links)
+
+
+def check(store: Store, links: Links) -> None:
+    """Refuse another secret than the one that is noted; only looks."""
+    with store.reading() as connection:
+        _refuse_another(_known(connection) or links.fingerprint, links)
+
+
+def _refuse_another(known: str | None, links: Links) -> None:
     if known != links.fingerprint:
         raise Refused(
             "The links in this database were made with another secret, and letters from here would lead nowhere. "

@@ -32,8 +32,8 @@ def _lowest(state, event):
 def two_editions(monkeypatch):
     """High Card in the catalogue, whose second edition has turned its one rule round."""
     monkeypatch.setattr(catalogue, "games", lambda: {"highcard": LOWEST})
-    monkeypatch.setitem(sys.modules, LOWEST.__name__, LOWEST)
-    monkeypatch.setitem(sys.modules, f"{LOWEST.__name__}.edition_1", highcard)
+    monkeypatch.setitem(sys.modules, "engine.games.highcard", highcard)
+    monkeypatch.setitem(sys.modules, "engine.games.highcard.edition_1", highcard)
     catalogue._older.cache_clear()
     yield
     catalogue._older.cache_clear()
