@@ -23,7 +23,7 @@ endef
 .PHONY: help play test lint format types pytest soak catalogues bench bots browser env lock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 play: $(VENV)/run.stamp ## install and start a service with a demo table on this machine (PORT=9000 chooses the port)
 	$(VENV)/bin/depesche serve --demo $(if $(PORT),--port $(PORT))

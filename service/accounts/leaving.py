@@ -103,6 +103,7 @@ def leave(house: House, person: int, typed: str) -> None:
         held = _forget(house, person, row.address)
         if not held:
             break
+    house.store.scrub()
     house.bells.ring("post")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,12 @@ class Store:
         with self.reading() as connection:
             return set(MigrationContext.configure(connection).get_current_heads()) == set(wanted)
 
+    def scrub(self) -> None:
+        """Of what was deleted, leave no copy in SQLite's log ahead of the file; while others read, as far as can be."""
+        if self.engine.dialect.name == "sqlite":
+            with closing(self.engine.raw_connection()) as connection:
+                connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         self.engine.dispose()
 
@@ -96,9 +102,9 @@ def _snapshots(engine: Engine) -> Engine:
 
 
 def _sqlite_connected(connection: Any, _: Any) -> None:
-    """Durable, and readers never wait; transactions are begun by us and not, late, by the driver."""
+    """Durable, and readers never wait; what is deleted is overwritten; transactions are begun by us, not the driver."""
     connection.isolation_level = None
-    for pragma in ("busy_timeout=20000", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in ("busy_timeout=20000", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
     _write_ahead(connection)
 
