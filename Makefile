@@ -20,10 +20,10 @@ echo "   $$(($$(date +%s) - start)) s"
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help play test lint format types pytest soak catalogues bench bots browser env lock clean
+.PHONY: help play test lint format types pytest soak catalogues bench bots release-check browser env lock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 play: $(VENV)/run.stamp ## install and start a service with a demo table on this machine (PORT=9000 chooses the port)
 	$(VENV)/bin/depesche serve --demo $(if $(PORT),--port $(PORT))
@@ -54,6 +54,10 @@ bench: env ## the measurements, printed as ratios
 
 bots: env ## how strong the levels of the bots are, in hours of matches (ARGS="20 kaiser": pairs of games, and which)
 	nice -n 15 $(VENV)/bin/python -m tests.bench.bots $(ARGS)
+
+release-check: env ## every golden log, and every table of the service, held against its seals before a release
+	$(VENV)/bin/depesche audit tests/golden/*/*.json
+	$(VENV)/bin/depesche audit --all
 
 browser: ## look for Chromium, which the browser tests drive, and install it when root
 	@for name in chromium-headless-shell chromium chromium-browser google-chrome; do \
