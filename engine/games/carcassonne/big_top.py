@@ -71,7 +71,9 @@ def shown(state: State, event: CircusShown) -> State:
 
 
 def pitched(state: State, event: TentPitched) -> State:
-    return replace(state, tent=event.cell)
+    """The part of the turn remembers it, for a message may interrupt it and move the tent again."""
+    part = part_of(state)
+    return replace(state, tent=event.cell, work=on_top(state, replace(part, notes=(*part.notes, "circus"))))
 
 
 def scored(state: State, event: PyramidScored) -> State:
@@ -153,7 +155,7 @@ class BigTop(Box):
 
     def after_features(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
         """§13.2, §13.3: the circus plays where it stands and moves on to the tile just laid."""
-        if "circus" not in signs_at(state, part.cell) or tent(state) == part.cell:
+        if "circus" not in signs_at(state, part.cell) or "circus" in part.notes:
             return None
         return _show(state, rules, chance) if tent(state) else TentPitched(part.cell)
 

@@ -50,8 +50,10 @@ def placed(state: State, event: TollhouseSet) -> State:
     """A tollhouse that moves keeps its side."""
     own = next((side for seat, side in houses(state).values() if seat == event.seat), SMALL)
     others = {cell: house for cell, house in houses(state).items() if house[0] != event.seat}
-    work = on_top(state, replace(part_of(state), step="between"))
-    return replace(state, tollhouses={**others, event.cell: (event.seat, own)}, work=work)
+    part = part_of(state)
+    since = {**slot(state, "since"), event.cell: state.tiles[part.cell].first}
+    work = on_top(state, replace(part, step="between"))
+    return replace(state, tollhouses={**others, event.cell: (event.seat, own)}, since=since, work=work)
 
 
 def raised(state: State, event: TollRaised) -> State:
@@ -90,7 +92,7 @@ class Tollkeepers(Box):
 
     option = "tollkeepers"
     about = "Tollhouses on crossroads, 10 tiles of our own (§20)"
-    slots = {"tollhouses": (Houses, {})}
+    slots = {"tollhouses": (Houses, {}), "since": (dict[str, int], {})}
     shows = {"tollhouses": (Houses, houses)}
     verbs = ("toll",)
     events = {TollhouseSet: placed, TollRaised: raised}
@@ -111,7 +113,10 @@ class Tollkeepers(Box):
         road = state.features[root]
         if road.kind != "road":
             return None
+        laid = state.tiles[part_of(state).cell].first
         for cell, (seat, side) in sorted(houses(state).items()):
+            if slot(state, "since").get(cell, 0) > laid:
+                continue  # it was put there in a turn that a message brought in between
             if _note(cell, root) not in part_of(state).notes and ends_at(state, cell, root):
                 points = toll(state, rules, road, side)
                 if points:

@@ -105,3 +105,14 @@ def test_13_8_a_ringmaster_brings_two_points_for_every_stage_round_him_in_the_le
     assert eighth.happened("MessagePerformed")[0].points == 3 + 2
     first = performing(1, land, him, **TOP).play("message perform")
     assert first.happened("MessagePerformed")[0].points == 3
+
+
+def test_13_3_a_circus_tile_is_dealt_with_once_though_a_message_moves_the_tent_on():
+    land, robber = ["A -1,0 270"], ["0 meeple -1,0/road"]
+    game = news(land, robber, track=((2, 0), (0, 0)), message=[4], drawn="BT08", bag=("BT06", "U", "U"), **TOP)
+    game.play("place 1,0 0", "pass", "score meeple")
+    game.play("message perform", tile=["BT06"])
+    game.play("place 2,0 90", "pass", animal=[4])
+    assert len(game.happened("CircusShown")) == 1
+    assert carcassonne.view(game.state, None).tent == "2,0"
+    assert game.menu(seat=1) == ["place"]
