@@ -57,6 +57,7 @@ def placed(state: State, event: TollhouseSet) -> State:
 
 
 def raised(state: State, event: TollRaised) -> State:
+    """The table after a toll was paid: a small house is now a large one, and a large one is gone."""
     seat, side = houses(state)[event.cell]
     left = {cell: house for cell, house in houses(state).items() if cell != event.cell}
     part = part_of(state)
