@@ -115,7 +115,7 @@ def send(here: House, batch: Sequence[Due]) -> None:
     with suppress(smtplib.SMTPException), server:  # by the time it refuses our goodbye, all letters are marked
         for place, (row, message) in enumerate(ready):
             if not _post(here, server, row, message):
-                _back_in_line(here, [left for left, _ in ready[place + 1 :]])
+                _back_in_line(here, [left for left, _ in ready[place:]])
                 return
 
 
@@ -277,7 +277,7 @@ def _later(here: House, row: Due, why: str) -> None:
 
 
 def _back_in_line(here: House, rows: Sequence[Due]) -> None:
-    """These were in hand but not tried; whoever is next may have them at once."""
+    """These were in hand but not tried; whoever is next may have them at once. What was tried has another due time."""
     with here.store.writing() as connection:
         for row in rows:
             ours = update(letters).where(letters.c.id == row.id, letters.c.due_at == row.due_at)
