@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -19,7 +20,6 @@ import msgspec
 import psutil
 from msgspec import Struct
 from msgspec.structs import replace
-from redis import Redis
 
 from service.links import hashed
 
@@ -72,6 +72,11 @@ class Process:
         if children:
             random.choice(children).kill()
 
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to it and all its children."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._running.pid, number)
+
     def stop(self) -> None:
         """As a host would stop it."""
         self._running.terminate()
@@ -111,23 +116,23 @@ def service(folder: Path, commands: Sequence[Sequence[str]], **chosen: object) -
 
 
 class Vandal(threading.Thread):
-    """Kills one of these processes again and again, at a moment nobody foresees, and now and then empties Redis."""
+    """Kills one of these processes again and again, at a moment nobody foresees, and does what else may befall them."""
 
     def __init__(
         self,
         processes: Sequence[Process],
         pauses: tuple[float, float],
-        redis: Redis | None = None,
+        faults: Mapping[str, Callable[[], None]] | None = None,
         wait: Callable[[], object] = lambda: None,
     ) -> None:
         super().__init__(name="vandal")
         self._wait = wait
         self._processes = processes
         self._pauses = pauses
-        self._redis = redis
+        self._faults = faults or {}
         self._leaves = threading.Event()
         self.kills = 0
-        self.flushes = 0
+        self.befell: list[tuple[float, str]] = []  # when, and what
         self.ended: list[str] = []
 
     def run(self) -> None:
@@ -137,16 +142,24 @@ class Vandal(threading.Thread):
             self._wait()
 
     def _strike(self) -> None:
-        if self._redis is not None and random.random() < 0.25:
-            self._redis.flushall()
-            self.flushes += 1
+        if self._faults and random.random() < 0.5:
+            name = self._next()
+            self.befell.append((time.monotonic(), name))
+            self._faults[name]()
             return
+        self.befell.append((time.monotonic(), "a process killed"))
         victim = random.choice(self._processes)
         self.kills += 1
         how = random.choice([victim.kill, victim.kill, victim.kill_alone, victim.kill_child])
         how()
         if how != victim.kill_child:
             victim.start()
+
+    def _next(self) -> str:
+        """A fault that befell them least often, so that a short run sees all kinds."""
+        times = Counter(name for _, name in self.befell)
+        least = min(times[name] for name in self._faults)
+        return random.choice([name for name in self._faults if times[name] == least])
 
     def _look(self) -> None:
         """A process that ended by itself is remembered, and started again so that the rest can be seen."""
@@ -182,6 +195,8 @@ class Heard(Struct):
     said: str
     seq: int | None
     requests: int
+    asked_at: float
+    told_at: float
 
 
 class Crowd:
@@ -255,8 +270,8 @@ class Crowd:
 
     def _submit(self, table: str, link: str, seat: int, what: str, body: dict[str, Any], key: str) -> None:
         """Hand this in and repeat it, with the same key, until there is a verdict."""
-        requests, until = 0, time.monotonic() + PATIENCE
-        while time.monotonic() < until:
+        requests, began = 0, time.monotonic()
+        while time.monotonic() < began + PATIENCE:
             answer = self.ask("POST", f"/t/{link}/{what}", body)
             requests += answer.requests
             if answer.status == 202:
@@ -264,7 +279,7 @@ class Crowd:
             told = answer.body
             heard = Heard(
                 table, seat, key, body.get("move", what), answer.status == 200, told.get("refused", ""),
-                told.get("seq"), requests,
+                told.get("seq"), requests, began, time.monotonic(),
             )  # fmt: skip
             with self._lock:
                 self.heard.append(heard)
@@ -281,6 +296,9 @@ class Crowd:
             except (OSError, HTTPException, msgspec.DecodeError):
                 time.sleep(random.uniform(0.02, 0.1))
                 continue
+            if answer.status == 503:  # the database is away for a moment, and the house says so
+                time.sleep(random.uniform(0.1, 0.3))
+                continue
             if answer.status < 500:
                 return replace(answer, requests=requests)
             self.errors.append(f"{method} {path}: {answer}")
@@ -296,6 +314,15 @@ def _request(port: int, method: str, path: str, body: Any) -> Answer:
         return Answer(response.status, msgspec.json.decode(response.read()))
     finally:
         connection.close()
+
+
+def longest_waits(vandal: Vandal, crowd: Crowd) -> dict[str, float]:
+    """For each kind of fault the longest wait for a verdict, in seconds, of those who waited as it began."""
+    waits: dict[str, float] = {}
+    for at, name in vandal.befell:
+        over = [heard.told_at - at for heard in crowd.heard if heard.asked_at <= at <= heard.told_at]
+        waits[name] = max([waits.get(name, 0.0), *over])
+    return waits
 
 
 def lasting_port() -> int:
