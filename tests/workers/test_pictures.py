@@ -64,10 +64,14 @@ def difference(one: Image.Image, other: Image.Image) -> int:
 def _empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sprites, "_sprites", sprites.OrderedDict())
     monkeypatch.setattr(sprites, "_grounds", sprites.OrderedDict())
+    monkeypatch.setattr(sprites, "_seen", sprites.OrderedDict())
 
 
 @pytest.mark.parametrize("game", ["carcassonne", "kaiser", "kurier", "turfmaster"])
-def test_a_board_of_sprites_looks_as_drawn_whole_and_is_small(house: House, game: str) -> None:
+def test_a_board_of_sprites_looks_as_drawn_whole_and_is_small(
+    house: House, game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sprites, "MANY", 10_000)
     for svg in drawn(house, game, 24):
         assert difference(sprites.paint(svg, pictures.WIDTH), whole(svg)) <= 64
         made = pictures.render(svg)
@@ -95,3 +99,12 @@ def test_a_drawing_is_taken_apart_into_elements_with_their_groups() -> None:
     assert drawing.elements[3].startswith('<g opacity="0.5">')
     assert list(drawing.definitions) == ["tile"]
     assert Path(sprites._fonts()[0]).exists()
+
+
+def test_a_board_with_much_that_is_new_is_drawn_at_once_and_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sprites, "MANY", 3)
+    for learned in (0, 5):
+        assert (
+            difference(sprites.paint(BOARD.format(at=0, high=100), 400), whole(BOARD.format(at=0, high=100), 400)) == 0
+        )
+        assert len(sprites._sprites) == learned

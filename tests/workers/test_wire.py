@@ -82,7 +82,8 @@ def test_headers_for_programs_are_the_same_to_every_parser(posted, smtp_sink, mo
                 )
         for name in ("Subject", "From", "To", "List-Id"):
             if name in written:
-                assert seen_by(rust.headers, name) == " ".join(str(modern[name]).split()) == str(written[name]), name
+                said = str(written[name]).replace('"', "")  # of a name with a comma, as the standard library shows it
+                assert seen_by(rust.headers, name) == " ".join(str(modern[name]).replace('"', "").split()) == said, name
         assert (
             re.search(rb"\r\nContent-Disposition: inline;[^\r]*(\r\n [^\r]*)?filename=\"board.png\"", raw)
             or not written.is_multipart()

@@ -27,6 +27,7 @@ NAMED = re.compile(r"\bid=\"([\w-]+)\"")
 WHOLE = re.compile(r"\s(opacity|filter|mask|clip-path|style)=")
 UNDRAWN = ("defs", "style", "title", "desc", "metadata")
 ROUGH = 8  # pixels a side of the blocks in which an element is searched before it is drawn finely
+MANY, LEARNED = 25, 20  # new elements: more are drawn at once without sprites, of which so many are made for later
 SPRITES = 4_000
 GROUNDS = 24  # pictures of some 2 MB that hold what several boards begin with
 
@@ -51,6 +52,7 @@ class Sprite(Struct, frozen=True):
 
 Kept = TypeVar("Kept")
 _sprites: OrderedDict[tuple[Any, ...], Sprite] = OrderedDict()
+_seen: OrderedDict[tuple[Any, ...], bool] = OrderedDict()
 _grounds: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
 
@@ -58,11 +60,15 @@ def paint(svg: str, width: int) -> Image.Image:
     """The picture, so many pixels wide."""
     drawing = read(svg)
     size = (width, max(1, round(width * drawing.box[3] / drawing.box[2])))
+    keys = [_sprite_key(drawing, element, width) for element in drawing.elements]
+    new = [place for place, key in enumerate(keys) if _found(key, size[1]) is None]
+    if len(new) > MANY:
+        return _whole(svg, drawing, size, {place: keys[place] for place in new})
     key = (drawing.box, drawing.head, drawing.shared, size)
     place, canvas = _ground(key, drawing.elements, size)
     settled = True
     for number, element in enumerate(drawing.elements[place:], place):
-        known = _sprite_key(drawing, element, width)
+        known = keys[number]
         if settled and _found(known, size[1]) is None:  # a later board is likely to have the same until here
             settled = False
             _keep(_grounds, (key, drawing.elements[:number]), canvas.copy(), GROUNDS)
@@ -70,6 +76,18 @@ def paint(svg: str, width: int) -> Image.Image:
         if sprite.image is not None:
             canvas.alpha_composite(sprite.image, (sprite.left, sprite.top))
     return canvas
+
+
+def _whole(svg: str, drawing: Drawing, size: tuple[int, int], new: dict[int, tuple[Any, ...]]) -> Image.Image:
+    """The picture without sprites; some are made on the way, of elements that come for the second time."""
+    again = [(place, key) for place, key in new.items() if key in _seen]
+    for place, key in again[:LEARNED]:
+        _sprite(drawing, drawing.elements[place], size, key)
+    for key in new.values():
+        _keep(_seen, key, True, SPRITES)
+    x, y, wide, _ = drawing.box
+    inside = svg[svg.index(drawing.head) + len(drawing.head) : svg.rindex("</svg>")]
+    return _render(drawing, inside, (x, y, wide, size[1] * wide / size[0]), size)
 
 
 def _ground(key: tuple[object, ...], elements: tuple[str, ...], size: tuple[int, int]) -> tuple[int, Image.Image]:
