@@ -28,15 +28,30 @@ class Case(NamedTuple):
 
 
 def variants(game: Any) -> list[tuple[tuple[str, str], ...]]:
-    """The defaults, every option changed alone, and (as the last) everything changed at once."""
+    """The defaults, every option changed alone, and (as the last) as much as goes together changed at once."""
     single = [
         (option.name, value)
         for option in options.describe(game.META.options)
         for value in option.values[:6]
         if value != _text(option.default)
     ]
-    together = tuple(dict(single).items())
+    together = _together(game, single)
     return [(), *((pair,) for pair in single), *([together] if len(together) > 1 else [])]
+
+
+def _together(game: Any, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """These values one after the other, but for those that the game refuses beside the ones before."""
+    chosen = dict[str, str]()
+    for name, value in pairs:
+        if goes_with(game, {**chosen, name: value}):
+            chosen[name] = value
+    return tuple(chosen.items())
+
+
+def goes_with(game: Any, chosen: dict[str, str]) -> list[int]:
+    """The seat counts that the game allows with these options."""
+    settled = options.read(game.META.options, chosen)
+    return [seats for seats in game.META.seats if not games.objection(game, settled, seats)]
 
 
 def _text(default: Any) -> str:
@@ -48,11 +63,7 @@ def cases(of: Iterable[Any]) -> list[Case]:
     found = list[Case]()
     for game in of:
         for number, chosen in enumerate(variants(game)):
-            possible = [
-                Case(game, seats, chosen)
-                for seats in game.META.seats
-                if not games.objection(game, options.read(game.META.options, dict(chosen)), seats)
-            ]
+            possible = [Case(game, seats, chosen) for seats in goes_with(game, dict(chosen))]
             found += possible if number == 0 else possible[number % max(len(possible), 1) :][:1]
     return found
 
