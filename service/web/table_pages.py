@@ -200,9 +200,10 @@ def _is_here(person: int) -> bool:
 
 
 def _others(place: Place, look: Snapshot) -> list[str]:
-    """The other tables that wait for whoever holds this seat, the most urgent first; told to nobody else."""
+    """The other tables that wait for the player of this seat, the most urgent first; only he is told, signed in."""
     person = None if place.seat is None else look.seats[place.seat].person
-    if person is None or not _is_here(person):
+    known = visitor()
+    if person is None or known is None or known.id != person:
         return []
     waiting = my_tables.waiting(house(), person)
     return [url_for("table.show", link=one.link) for one in waiting if one.table != place.table]

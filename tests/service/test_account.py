@@ -299,7 +299,7 @@ def test_who_is_deleted_leaves_no_word_behind_and_every_game_whole(hall: Hall) -
     assert archive.export(finished.table) == before
     for opened in (finished, three, two, waiting):
         visitor.get(f"/t/{opened.links[0]}", 404)
-        assert audit.audit(hall.look(opened).game, archive.whole(opened.table)).finding is None
+        assert audit.audit(hall.look(opened).game, archive.whole(opened.table), running=True).finding is None
     assert hall.look(three).table.seats[0].status == "resigned"
     assert hall.look(three).names == ("Seat 1", "Bert", "Clara")
     assert hall.look(two).table.phase == "over"

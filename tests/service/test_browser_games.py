@@ -40,7 +40,7 @@ def same_game(service: Running, table: str, known: Export) -> bool:
 
 
 def told(entry: dict[str, Any]) -> dict[str, Any]:
-    return {name: part for name, part in entry.items() if name != "at"}
+    return {name: part for name, part in entry.items() if name not in ("at", "edition")}
 
 
 def opened_by_form(visit: Visit, known: Export) -> tuple[Page, Page]:

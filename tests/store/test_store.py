@@ -254,9 +254,9 @@ def test_waiting_letters_leave_when_an_address_is_proven_on_both(laid_url: str, 
         confirming.confirm(here, here.links.confirm(person, "anna@example.org"))
         assert not snapshots.look(here, opened.table).row.held
         for _ in range(4):
-            opening.open_table(here, "kaiser", {}, guests)
+            opening.open_table(here, "kaiser", {}, guests, opener=person)
         with pytest.raises(Refused, match="a little too much"):
-            opening.open_table(here, "kaiser", {}, guests)
+            opening.open_table(here, "kaiser", {}, guests, opener=person)
 
 
 def test_only_notes_do_not_wait_for_the_disk(any_house: House) -> None:

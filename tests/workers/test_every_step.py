@@ -100,7 +100,7 @@ def here(
 ) -> Iterator[House]:
     """The house as a second process sees it, which nobody kills; quick, without thoughts and without pictures."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"")
-    monkeypatch.setattr(bots, "think", lambda game, state, seat, _: first_move(game, state, seat))
+    monkeypatch.setattr(bots, "think", lambda game, edition, state, seat, *_: first_move(game, state, seat))
     chosen = replace(houses.settings(tmp_path, laid_url), pace=DAY)
     with Redis.from_url(redis_url) as redis, houses.standing(chosen, clock, redis) as here:
         here.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"

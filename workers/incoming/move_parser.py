@@ -159,7 +159,8 @@ def _forms_of(words: Vocabulary, token: str) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=2048)
 def _names_of(words: Vocabulary, verb: str) -> frozenset[str]:
     """Every name of a verb, folded as `menus.as_name` folds them."""
-    return frozenset(name for form in (verb, *words(verb)) if (name := menus.as_name(form)))
+    forms = words.game.verbs.get(verb) or words.table.verbs.get(verb) or words(verb)
+    return frozenset(name for form in (verb, *forms) if (name := menus.as_name(form)))
 
 
 def _is_meant(move: Move, said: list[str], words: Vocabulary) -> bool:
