@@ -19,7 +19,7 @@ WINDOWS = {
     "phone on its side": (844, 390),
 }
 PHONES = {"phone", "small phone", "phone on its side"}
-POSITIONS = (0, 6, 15, 28, 45)  # after so many moves
+POSITIONS = (0, 15, 45)  # after so many moves
 SEEN, BOARD, SHIFT = 0.95, 0.5, 0.02
 
 # Every choice with its size, and whether it lies in the window with nothing else upon its middle.
