@@ -180,11 +180,6 @@ def deal(house: House, place: Place, number: int) -> int:
     return len(branch.moves) - fitting
 
 
-def forget(connection: Connection, table: str, seat: int) -> None:
-    """Delete all branches of a seat."""
-    connection.execute(delete(branches).where(branches.c.table == table, branches.c.seat == seat))
-
-
 def _own(connection: Connection, place: Place, number: int) -> Branch:
     wanted = select(branches).where(
         branches.c.id == number, branches.c.table == place.table, branches.c.seat == player(place)

@@ -221,17 +221,6 @@ def spots(tile: str, turn: int, kind: str, where: frozenset[str]) -> tuple[tuple
     return tuple((place, (kind, segment.token)) for place, segment in segments if segment.kind in where)
 
 
-def signs_of(tile: str) -> frozenset[str]:
-    """The marks of a whole tile."""
-    return PIECES[tile][0].signs
-
-
-def segment_of(tile: str, turn: int, token: str) -> Segment:
-    """The segment that a token means on a tile as it lies."""
-    piece = PIECES[tile][turn]
-    return piece.segments[piece.locals[token]]
-
-
 GARDEN = "*"
 ENCLOSED = frozenset({"cloister", "garden"})
 PIECES: dict[str, dict[int, Piece]] = {name: {turn: _piece(row, turn) for turn in TURNS} for name, row in _rows()}
