@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page
 from service.house import House
 from tests import houses, running, servers
 from tests.browsing import SOON
+from tests.visiting import Hall, Visitor
 
 T = TypeVar("T")
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
@@ -194,3 +195,15 @@ def no_skips(report: Report) -> Report:
         report.outcome = "failed"
         report.longrepr = f"a skip, which DEPESCHE_NO_SKIPS=1 forbids: {report.longreprtext}"
     return report
+
+
+@pytest.fixture
+def hall(tmp_path: Path) -> Iterator[Hall]:
+    hall = Hall(tmp_path)
+    yield hall
+    hall.house.close()
+
+
+@pytest.fixture
+def visitor(hall: Hall) -> Visitor:
+    return hall.visitor()

@@ -16,8 +16,8 @@ from engine import audit, catalogue
 from engine import menu as menus
 from service.tables import access, archive, snapshots
 from service.tables.opening import Opened
-from tests.service.test_pages import Hall, Visitor
-from tests.workers.test_inbox import answer, sent
+from tests.visiting import Hall, Visitor
+from tests.workers.incoming.test_inbox import answer, sent
 
 
 def begun(hall: Hall, visitor: Visitor, name: str) -> Opened:

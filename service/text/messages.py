@@ -43,15 +43,14 @@ def wanted() -> dict[str, Catalog]:
         if path.suffix in (".html", ".txt", ".svg"):
             _from_template(found[_domain(path)], path)
     for path in sorted(path for folder in CODE for path in (ROOT / folder).rglob("*.py")):
-        if not _name(path).startswith(FOR_HOSTS):
+        if not path.relative_to(ROOT).as_posix().startswith(FOR_HOSTS):
             for sentence in _sentences(path):
-                found[_domain(path)].add(sentence, locations=[(_name(path), 0)])
+                found[_domain(path)].add(sentence)
     for name, home in catalogue.packages().items():
         _of_package(found[name], home)
     for name, game in catalogue.games().items():
-        place = _name(catalogue.folder(name))
         for text in dict.fromkeys(_box(game)):
-            found[name].add(text, locations=[(place, 0)])
+            found[name].add(text)
     return found
 
 
@@ -62,15 +61,7 @@ def _of_package(found: Catalog, home: Path) -> None:
             _from_template(found, path)
     for path in sorted(home.rglob("*.py")):
         for sentence in _sentences(path):
-            found.add(sentence, locations=[(_name(path), 0)])
-
-
-def _name(path: Path) -> str:
-    """Where a message stands: in a package of its own, by the path that begins with the package."""
-    if path.is_relative_to(ROOT):
-        return path.relative_to(ROOT).as_posix()
-    home = next(home for home in catalogue.packages().values() if path.is_relative_to(home))
-    return path.relative_to(home.parent).as_posix()
+            found.add(sentence)
 
 
 def _domain(path: Path) -> str:
@@ -80,7 +71,7 @@ def _domain(path: Path) -> str:
 
 def _from_template(found: Catalog, path: Path) -> None:
     for _, message, comments, context in extract_from_file("jinja2.ext:babel_extract", path, options=JINJA):
-        found.add(message, None, [(_name(path), 0)], auto_comments=comments, context=context)
+        found.add(message, auto_comments=comments, context=context)
 
 
 def _sentences(path: Path) -> Iterator[str]:
@@ -137,14 +128,13 @@ def update(language: str, domain: str, template: Catalog) -> None:
         if message.id:
             known = written.get(message.id)
             same = known is not None and known.pluralizable == message.pluralizable
-            places = sorted(set(message.locations))
-            fresh.add(message.id, known.string if known is not None and same else None, places)
+            fresh.add(message.id, known.string if known is not None and same else None)
     path = file_of(language, domain)
     path.parent.mkdir(parents=True, exist_ok=True)
     head = HEADER.format(comment=written.header_comment, language=language, plurals=fresh.plural_forms)
     with path.open("wb") as file:
         file.write(head.encode())
-        write_po(file, fresh, width=WIDTH, include_lineno=False, omit_header=True)
+        write_po(file, fresh, width=WIDTH, no_location=True, omit_header=True)
 
 
 def gather(domains: Sequence[str] = ()) -> int:

@@ -16,7 +16,7 @@ from service.tables import submitting
 from service.tables.access import Place
 from tests import houses
 from tests.houses import Clock
-from tests.workers.test_inbox import address, answer
+from tests.workers.incoming.test_inbox import address, answer
 from workers import clock as clocks
 from workers import referee
 from workers.incoming import inbox, mail_moves

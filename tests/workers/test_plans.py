@@ -13,7 +13,7 @@ from service.settings import DAY
 from service.tables import snapshots, standing_orders
 from service.tables.access import Place
 from tests import houses
-from tests.service.test_branches import newest, states, table_of
+from tests.service.plans.test_branches import newest, states, table_of
 from tests.workers.test_orders import last_moves, says
 from workers.clock import tick
 

@@ -1,0 +1,279 @@
+"""The same store on SQLite and on PostgreSQL: one shape, and transactions that do everything or nothing."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import alembic.command
+import alembic.config
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, func, insert, inspect, select, text
+from sqlalchemy.exc import IntegrityError
+
+from engine import log
+from engine.refusal import Refused
+from service.accounts import confirming, leaving, my_tables, signing_in
+from service.house import House
+from service.store import Store, book
+from service.store.book import Owed, Sealed
+from service.store.connect import MIGRATIONS
+from service.store.schema import entries, letters, metadata, people, tables
+from service.tables import access, joining, opening, snapshots
+from service.tables.opening import Invited
+from tests import houses
+
+ROOT = Path(__file__).parents[3]
+MIGRATE = "import sys; from service.store import Store; input(); Store(sys.argv[1]).migrate()"
+
+
+@pytest.fixture
+def store(database_url: str) -> Any:
+    made = Store(database_url)
+    yield made
+    made.close()
+
+
+def version(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def test_migrations_lead_from_nothing_to_the_newest_version_and_stay_there(store: Store) -> None:
+    newest = ScriptDirectory(str(MIGRATIONS)).get_current_head()
+    for _ in range(2):
+        store.migrate()
+        with store.reading() as connection:
+            assert version(connection) == newest
+
+
+def test_migrations_make_exactly_the_schema_that_code_sees(store: Store) -> None:
+    store.migrate()
+    with store.reading() as connection:
+        defaults = connection.dialect.name != "sqlite"  # where Alembic takes every empty default for a changed one
+        context = MigrationContext.configure(connection, opts={"compare_server_default": defaults})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_several_processes_may_migrate_at_once(store: Store, database_url: str) -> None:
+    command = [sys.executable, "-c", MIGRATE, database_url]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    migrating = [subprocess.Popen(command, cwd=ROOT, **pipes) for _ in range(4)]
+    for process in migrating:
+        assert process.stdin
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=60)[1].decode() for process in migrating]
+    assert [process.returncode for process in migrating] == [0] * 4, "\n".join(said)
+    with store.reading() as connection:
+        assert set(inspect(connection).get_table_names()) == {*metadata.tables, "alembic_version"}
+
+
+def test_a_new_sqlite_file_may_be_opened_by_many_at_once(tmp_path: Path) -> None:
+    for number in range(20):
+        url, together = f"sqlite:///{tmp_path / str(number)}", Barrier(6)
+
+        def open_it(url: str = url, together: Barrier = together) -> None:
+            together.wait(10)
+            with closing(Store(url)) as store, store.writing():
+                pass
+
+        with ThreadPoolExecutor(6) as pool:
+            for done in [pool.submit(open_it) for _ in range(6)]:
+                done.result()
+
+
+def sealed(seq: int) -> Sealed:
+    return Sealed(seq, "{}", f"digest {seq}", f"hash {seq}")
+
+
+@pytest.fixture
+def table(any_house: House) -> str:
+    """A table with one entry, the opening."""
+    return houses.opened(any_house)[0].table
+
+
+def counted(connection: Connection, table: str) -> tuple[int, int]:
+    """How many entries and letters a table has."""
+    entry = select(func.count()).select_from(entries).where(entries.c.table == table)
+    letter = select(func.count()).select_from(letters).where(letters.c.table == table)
+    return connection.execute(entry).scalar_one(), connection.execute(letter).scalar_one()
+
+
+def test_an_error_after_append_leaves_nothing(any_house: House, table: str) -> None:
+    class Struck(Exception):
+        pass
+
+    with suppress(Struck), any_house.store.writing() as connection:
+        book.append(connection, table, sealed(1), "gathering", 5, owed=[Owed(0, "turn", 5)])
+        assert counted(connection, table) == (2, 3)
+        raise Struck
+    with any_house.store.reading() as connection:
+        row = book.find(connection, table)
+        assert row
+        assert (row.length, row.moved_at) == (1, houses.NOON)
+        assert counted(connection, table) == (1, 2)
+
+
+def test_an_error_within_append_leaves_nothing(any_house: House, table: str) -> None:
+    twice = [Owed(0, "turn", 5), Owed(0, "turn", 6)]
+    with pytest.raises(IntegrityError), any_house.store.writing() as connection:
+        book.append(connection, table, sealed(1), "gathering", 5, owed=twice)
+    with any_house.store.reading() as connection:
+        row = book.find(connection, table)
+        assert row
+        assert row.length == 1
+        assert counted(connection, table) == (1, 2)
+
+
+def test_an_entry_number_is_given_once(any_house: House, table: str) -> None:
+    with pytest.raises(IntegrityError), any_house.store.writing() as connection:
+        book.append(connection, table, sealed(0), "gathering", 5)
+
+
+def test_a_letter_is_owed_once(any_house: House, table: str) -> None:
+    letter = {"table": table, "seq": 0, "seat": 1, "kind": "invitation", "due_at": 5}
+    with pytest.raises(IntegrityError), any_house.store.writing() as connection:
+        connection.execute(insert(letters), letter)
+    with any_house.store.writing() as connection:
+        connection.execute(insert(letters), {**letter, "kind": "reminder"})
+
+
+def test_whoever_locks_a_table_sees_what_the_last_one_wrote(any_house: House, table: str) -> None:
+    def add() -> None:
+        for _ in range(10):
+            with any_house.store.writing() as connection:
+                row = book.lock(connection, table)
+                assert row
+                book.append(connection, table, sealed(row.length), "gathering", 5)
+
+    with ThreadPoolExecutor() as pool:
+        for done in [pool.submit(add) for _ in range(4)]:
+            done.result()
+    with any_house.store.reading() as connection:
+        assert counted(connection, table)[0] == 41
+
+
+def test_a_reader_sees_one_moment(any_house: House, table: str) -> None:
+    with any_house.store.reading() as connection:
+        row = book.find(connection, table)
+        with any_house.store.writing() as other:
+            book.append(other, table, sealed(1), "gathering", 5)
+        assert row
+        assert [entry.hash for entry in book.entries_of(connection, table)] == [row.head]
+
+
+def test_the_receipt_is_the_head_of_the_chain(any_house: House, table: str) -> None:
+    with any_house.store.reading() as connection:
+        row = book.find(connection, table)
+        (entry,) = book.entries_of(connection, table)
+        assert row
+        assert row.head == entry.hash == log.link(log.GENESIS, entry.digest)
+
+
+def test_strangers_invited_to_many_tables_at_once_are_noted_once(any_house: House) -> None:
+    together = Barrier(4)
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES]
+
+    def invite(first: int) -> None:
+        together.wait(10)
+        opening.open_table(any_house, "kaiser", {}, guests[first:] + guests[:first])
+
+    with ThreadPoolExecutor() as pool:
+        for done in [pool.submit(invite, first) for first in range(4)]:
+            done.result()
+    with any_house.store.reading() as connection:
+        assert connection.execute(select(func.count()).select_from(people)).scalar_one() == 4
+        assert connection.execute(select(func.count()).select_from(tables)).scalar_one() == 4
+
+
+def test_deadlines_that_run_already_outlive_the_migration_of_clocks(store: Store) -> None:
+    config = alembic.config.Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with store.writing() as connection:
+        config.attributes["connection"] = connection
+        alembic.command.upgrade(config, "0001")
+        names = "id,game,seats,seed,commitment,phase,length,head,pace,watch,opened_at,moved_at"
+        row = ("t", "kaiser", 2, b"", "", "playing", 3, "", 500, "w", 0, 0)
+        marks = ",".join(f":v{number}" for number in range(len(row)))
+        connection.execute(text(f"INSERT INTO tables ({names}) VALUES ({marks})"), _numbered(row))
+        names = '"table",seat,name,status,link,link_number,open_since,due_at,remind_at'
+        for seat, opened in enumerate(((2, 9_000, 8_875), (None, None, None))):
+            row = ("t", seat, "Anna", "taken", f"l{seat}", 0, *opened)
+            marks = ",".join(f":v{number}" for number in range(len(row)))
+            connection.execute(text(f"INSERT INTO seats ({names}) VALUES ({marks})"), _numbered(row))
+    store.migrate()
+    with store.reading() as connection:
+        running, still = book.seats_of(connection, "t")
+    assert (running.due_at, running.late_at, running.clock_from, running.clock_left) == (9_000, 9_000, 8_500, 500)
+    assert (still.due_at, still.late_at, still.clock_from, still.clock_left, still.misses) == (
+        None,
+        None,
+        None,
+        None,
+        0,
+    )
+
+
+def _numbered(values: tuple[Any, ...]) -> dict[str, Any]:
+    return {f"v{number}": value for number, value in enumerate(values)}
+
+
+def test_peoples_own_side_is_the_same_on_both(any_house: House, clock: houses.Clock) -> None:
+    house, anna = any_house, Invited("Anna", "anna@example.org")
+    opened = opening.open_table(house, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef")
+    assert opening.open_table(house, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef") == opened
+    joining.join(house, opened.join, Invited("Bert", "bert@example.org"))
+    houses.judged(any_house, access.find(house, opened.links[0]), "sit word")
+    houses.judged(any_house, access.find(house, opened.links[0]), "resign")
+    signing_in.knock(house, "anna@example.org")
+    person = snapshots.look(house, opened.table).seats[0].person
+    visit = signing_in.enter(house, any_house.links.enter(person, 0, clock.at))
+    assert visit == signing_in.Visit(person, 0)
+    assert my_tables.played(house, person) == my_tables.PlayerRecord(
+        {"kaiser": {2: 1}}, (my_tables.Opponent("Bert", 1, 0, 1),)
+    )
+    assert [one.place for one in my_tables.finished(house, person)] == [2]
+    signing_in.renew(house, person, opened.table, 0)
+    leaving.leave(house, person, "anna@example.org")
+    assert snapshots.look(house, opened.table).names == ("Seat 1", "Bert")
+
+
+def test_waiting_letters_leave_when_an_address_is_proven_on_both(laid_url: str, tmp_path: Path) -> None:
+    chosen = houses.settings(tmp_path, laid_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
+    with houses.standing(chosen, houses.Clock()) as here:
+        guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
+        opened = opening.open_table(here, "kaiser", {}, guests)
+        assert snapshots.look(here, opened.table).row.held
+        person = snapshots.look(here, opened.table).seats[0].person
+        confirming.confirm(here, here.links.confirm(person, "anna@example.org"))
+        assert not snapshots.look(here, opened.table).row.held
+        for _ in range(4):
+            opening.open_table(here, "kaiser", {}, guests, opener=person)
+        with pytest.raises(Refused, match="a little too much"):
+            opening.open_table(here, "kaiser", {}, guests, opener=person)
+
+
+def test_only_notes_do_not_wait_for_the_disk(any_house: House) -> None:
+    asked = "PRAGMA synchronous" if any_house.store.engine.dialect.name == "sqlite" else "SHOW synchronous_commit"
+    found = []
+    for begin in (any_house.store.writing, any_house.store.noting, any_house.store.writing):
+        with begin() as connection:
+            found.append(connection.exec_driver_sql(asked).scalar_one())
+    assert found[0] == found[2]
+    assert found[1] in (1, "off")  # SQLite counts: 1 is NORMAL
+
+
+def test_a_sqlite_file_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "book.sqlite"
+    path.touch(0o644)
+    with closing(Store(f"sqlite:///{path}")) as store:
+        store.migrate()
+        made = [one for one in tmp_path.iterdir() if one.name.startswith("book")]
+        assert {one.stat().st_mode & 0o777 for one in made} == {0o600}
+        assert len(made) >= 2

@@ -1,0 +1,479 @@
+"""Opening tables: seats for anybody, games against bots, once for each wish, and no letter in a stranger's name."""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from email.message import EmailMessage
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+from sqlalchemy import func, select
+
+from engine.refusal import Refused
+from engine.search import LEVELS, Level
+from service.accounts import confirming
+from service.people.register import is_confirmed
+from service.settings import DAY
+from service.store.schema import letters, people, tables
+from service.tables import access, joining, opening, snapshots
+from service.tables.access import Unknown
+from service.tables.opening import Invited, Opened
+from tests.servers import Sink
+from tests.visiting import ROWS, Hall, Strict
+from workers import bots
+from workers.incoming import inbox
+from workers.outgoing import post
+
+ANNA = Invited("Anna", "anna@example.org")
+BERT = Invited("Bert", "bert@example.org")
+CLARA = Invited("Clara", "clara@example.org")
+ANYBODY = Invited("", who="anybody")
+RELAY = {"smtp": "smtp://127.0.0.1:1"}
+
+
+@pytest.fixture
+def strict(tmp_path: Path) -> Iterator[Hall]:
+    """A house whose letters leave, and which therefore asks whether an address is right."""
+    hall = Hall(tmp_path, **RELAY)
+    yield hall
+    hall.house.close()
+
+
+def open_for(hall: Hall, *guests: Invited, key: str = "", by: str = "") -> Opened:
+    opener = person(hall, by) if by else None
+    return opening.open_table(hall.house, "kaiser", {}, guests, 0, key=key, opener=opener)
+
+
+def count(hall: Hall) -> int:
+    with hall.house.store.reading() as connection:
+        return int(connection.execute(select(func.count()).select_from(tables)).scalar_one())
+
+
+def person(hall: Hall, address: str) -> int:
+    with hall.house.store.reading() as connection:
+        return int(connection.execute(select(people.c.id).where(people.c.address == address)).scalar_one())
+
+
+def kinds(hall: Hall, address: str) -> list[str]:
+    """The letters that are owed to this person and not to a seat."""
+    with hall.house.store.reading() as connection:
+        own = select(letters.c.kind).where(letters.c.person == person(hall, address)).order_by(letters.c.id)
+        return list(connection.execute(own).scalars())
+
+
+def ready(hall: Hall) -> list[str]:
+    """What the post would send now."""
+    with hall.house.store.reading() as connection:
+        due = select(letters.c.kind).where(letters.c.due_at <= hall.time, letters.c.table.is_not(None))
+        return sorted(connection.execute(due).scalars())
+
+
+def proof(hall: Hall, address: str) -> str:
+    return hall.house.links.confirm(person(hall, address), address)
+
+
+# Open tables
+
+
+def test_anybody_with_the_link_takes_a_free_seat(hall: Hall) -> None:
+    visitor = hall.visitor()
+    rows = {"name__0": "Anna", "address__0": "anna@example.org", "anybody__1": "on", "anybody__2": "on"}
+    response = visitor.post("/new/kaiser", **rows)
+    page = visitor.get(response.location)
+    assert "for anybody with the link" in page
+    address = re.search(r'value="http://[^/"]+(/join/[^"]+)"', page)
+    assert address
+    assert Strict(visitor.get(address[1])).faults == []
+    for name in ("Bert", "Clara"):
+        response = visitor.post(address[1], name=name, address=f"{name.lower()}@example.org")
+        assert response.status_code == 303
+        assert "You have sat down" in visitor.get(response.location)
+    visitor.get(address[1], 404)
+    own = response.location.rsplit("/", 1)[1]
+    look = snapshots.look(hall.house, access.find(hall.house, own).table)
+    assert look.names == ("Anna", "Bert", "Clara")
+    assert [chair.status for chair in look.table.seats] == ["empty", "taken", "taken"]
+
+
+# Bots and their levels
+
+
+def test_bots_have_the_level_that_the_form_chose_and_are_called_by_it(hall: Hall) -> None:
+    rows = {"name__0": "Anna", "address__0": "anna@example.org", "bot__1": "on", "level__1": "strong"}
+    rows |= {"bot__2": "on", "level__2": "normal", "bot__3": "on", "level__3": "easy", "name__3": "Hal"}
+    visitor = hall.visitor()
+    own = visitor.post("/new/kaiser", **rows).location.rsplit("/", 1)[1]
+    look = snapshots.look(hall.house, access.find(hall.house, own).table)
+    assert look.names == ("Anna", "Bot 1, strong", "Bot 2", "Hal, easy")
+    assert [seat.level for seat in look.seats] == ["", "strong", "", "easy"]
+
+
+def test_a_game_against_bots_asks_for_their_level(hall: Hall) -> None:
+    visitor = hall.visitor()
+    assert Strict(visitor.get("/play/kurier")).faults == []
+    own = visitor.post("/play/kurier", name="Anna", bots="2", level="easy").location.rsplit("/", 1)[1]
+    look = snapshots.look(hall.house, access.find(hall.house, own).table)
+    assert look.names == ("Anna", "Bot 1, easy", "Bot 2, easy")
+
+
+def test_a_level_is_named_in_the_language_of_the_opener_and_only_once(hall: Hall) -> None:
+    guests = (
+        ANNA,
+        Invited("Bot 1", level="strong"),
+        Invited("Bot 2, stark", level="strong"),
+        Invited("x" * 40, level="easy"),
+    )
+    opened = opening.open_table(hall.house, "kaiser", {}, guests, 0, "de")
+    names = snapshots.look(hall.house, opened.table).names
+    assert names == ("Anna", "Bot 1, stark", "Bot 2, stark", "x" * 32 + ", leicht")
+
+
+def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def think(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes) -> str:
+        asked.append((level.evaluations, seed))
+        return "a move"
+
+    monkeypatch.setattr(bots, "think", think)
+    opened = open_for(hall, ANNA, Invited("Hal", level="strong"), Invited("Sal"))
+    look = snapshots.look(hall.house, opened.table)
+    for seat in (1, 1, 2, 0):
+        bots.choose(hall.house, look, seat)
+    strong, normal = (LEVELS[name].evaluations for name in ("strong", "normal"))
+    assert [evaluations for evaluations, _ in asked] == [strong, strong, normal, normal]
+    assert asked[0] == asked[1]
+    assert len({seed for _, seed in asked}) == 3
+
+
+# Links to free seats
+
+
+def test_only_the_organiser_sees_the_link_that_gives_seats_away(hall: Hall) -> None:
+    opened = open_for(hall, ANNA, BERT, ANYBODY)
+    assert opened.links[2] == ""
+    pages = [hall.visitor().get(f"/t/{link}") for link in (*opened.links[:2], opened.watch)]
+    assert [f"/join/{opened.join}" in page for page in pages] == [True, False, False]
+
+
+def test_who_joins_gets_the_link_by_letter_too(hall: Hall) -> None:
+    opened = open_for(hall, ANNA, ANYBODY)
+    joining.join(hall.house, opened.join, BERT)
+    with hall.house.store.reading() as connection:
+        own = select(letters.c.kind).where(letters.c.table == opened.table, letters.c.seat == 1)
+        assert list(connection.execute(own).scalars()) == ["invitation"]
+
+
+def test_of_two_who_want_the_last_seat_one_gets_it(hall: Hall) -> None:
+    opened, both = open_for(hall, ANNA, ANYBODY), Barrier(2)
+
+    def try_it(guest: Invited) -> str:
+        both.wait(10)
+        try:
+            return joining.join(hall.house, opened.join, guest)
+        except Unknown as unknown:
+            return str(unknown)
+
+    with ThreadPoolExecutor(2) as pool:
+        said = list(pool.map(try_it, (BERT, CLARA)))
+    assert len([answer for answer in said if " " not in answer]) == 1
+    assert hall.look(opened).names[1] in ("Bert", "Clara")
+
+
+@pytest.mark.parametrize(
+    ("guest", "sentence"),
+    [
+        (Invited("Bertha", "anna@example.org"), "You have a seat at this table already"),
+        (Invited("ANNA", "other@example.org"), "is called ANNA already"),
+        (Invited("Bert", "no"), "is not an e-mail address"),
+        (Invited("", "bert@example.org"), "Please give every player a name"),
+    ],
+)
+def test_nobody_joins_twice_or_under_anothers_name(hall: Hall, guest: Invited, sentence: str) -> None:
+    opened = open_for(hall, ANNA, ANYBODY)
+    response = hall.visitor().post(f"/join/{opened.join}", name=guest.name, address=guest.address)
+    assert response.status_code == 422
+    assert sentence in response.text
+
+
+def test_a_table_that_is_not_open_cannot_be_joined(hall: Hall) -> None:
+    opened = open_for(hall, ANNA, BERT)
+    assert opened.join == ""
+    for token in (hall.house.links.join(opened.table), f"{opened.table}.x", "x", "é"):
+        hall.visitor().get(f"/join/{token}", 404)
+
+
+def test_bots_take_the_free_seats_when_the_organiser_waits_no_longer(hall: Hall) -> None:
+    opened, visitor = open_for(hall, ANNA, ANYBODY, Invited("Bot 1"), ANYBODY), hall.visitor()
+    visitor.post(f"/t/{opened.links[0]}/sit", nonce="word")
+    assert visitor.post(f"/t/{opened.watch}/fill").status_code == 422
+    page = visitor.get(visitor.post(f"/t/{opened.links[0]}/fill").location)
+    look = hall.look(opened)
+    assert look.table.phase == "playing"
+    assert len(set(look.names)) == 4
+    assert "<svg" in page
+
+
+@pytest.mark.parametrize(
+    ("guests", "sentence"),
+    [
+        ((ANYBODY, ANNA), "put your own name before"),
+        ((ANYBODY, ANYBODY), "At least one player"),
+        ((Invited("Anna", who="person"), ANYBODY), "you can play against bots only"),
+        ((Invited("Anna", who="person"), BERT), "you can play against bots only"),
+        ((ANNA, Invited("Bert", who="person")), "you can play against bots only"),
+    ],
+)
+def test_who_opens_the_table_can_be_written_to_unless_he_plays_alone(hall: Hall, guests: object, sentence: str) -> None:
+    with pytest.raises(Refused, match=sentence):
+        open_for(hall, *guests)  # type: ignore[misc]
+
+
+# Against bots
+
+
+def test_from_the_lobby_to_the_board_in_one_form(hall: Hall) -> None:
+    visitor = hall.visitor()
+    assert "/play/kaiser" in visitor.get("/")
+    page = visitor.get("/play/kaiser")
+    assert Strict(page).faults == []
+    response = visitor.post("/play/kaiser", name="Anna", bots="2")
+    page = visitor.get(response.location)
+    assert "<svg" in page
+    assert "keep it" in page
+    assert "Vacation" not in page
+    place = access.find(hall.house, response.location.rsplit("/", 1)[1])
+    look = snapshots.look(hall.house, place.table)
+    assert [chair.status for chair in look.table.seats] == ["taken", "bot", "bot"]
+    assert look.table.seats[0].nonce
+    assert look.clock.pace == 0
+
+
+def test_who_gives_no_address_gets_no_letter_and_plays_to_the_end(hall: Hall) -> None:
+    visitor = hall.visitor()
+    link = visitor.post("/play/kaiser", name="Anna", bots="1").location.rsplit("/", 1)[1]
+    with hall.house.store.reading() as connection:
+        assert connection.execute(select(func.count()).select_from(letters)).scalar_one() == 0
+    visitor.say(link, "vacation 2027-02-01 2027-02-03")
+    assert "The game is over" in visitor.say(link, "resign")
+
+
+def test_an_address_brings_letters_against_bots_too(hall: Hall) -> None:
+    hall.visitor().post("/play/kaiser", name="Anna", address="anna@example.org", bots="1")
+    assert "invitation" in ready(hall)
+
+
+@pytest.mark.parametrize("bots", ["0", "9", "x", "", "٢"])
+def test_so_many_bots_as_the_game_seats(hall: Hall, bots: str) -> None:
+    response = hall.visitor().post("/play/kaiser", name="Anna", bots=bots)
+    assert response.status_code == (303 if bots == "٢" else 422)
+
+
+# Once
+
+
+def test_a_form_sent_twice_opens_one_table(hall: Hall) -> None:
+    visitor = hall.visitor()
+    key = re.search(r'name="key" value="([^"]+)"', visitor.get("/new/kaiser"))
+    assert key
+    places = {visitor.post("/new/kaiser", **ROWS, key=key[1]).location for _ in range(2)}
+    assert len(places) == 1
+    other = visitor.post("/new/kaiser", **{**ROWS, "name__0": "Annabel"}, key=key[1])
+    assert other.location not in places
+    assert count(hall) == 2
+
+
+def test_two_at_once_with_one_wish_open_one_table(hall: Hall) -> None:
+    both = Barrier(2)
+
+    def try_it(_: int) -> Opened:
+        both.wait(10)
+        return open_for(hall, ANNA, BERT, key="0123456789abcdef")
+
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(try_it, range(2))
+    assert one == other
+    assert count(hall) == 1
+
+
+def test_without_a_key_the_same_twice_is_two_tables(hall: Hall) -> None:
+    assert open_for(hall, ANNA, BERT).table != open_for(hall, ANNA, BERT).table
+
+
+def test_the_api_takes_a_key_and_seats_for_anybody(hall: Hall) -> None:
+    client = hall.app.test_client()
+    players = [{"name": "Anna", "address": "anna@example.org"}, {"who": "anybody"}]
+    body = {"game": "kaiser", "players": players, "key": "0123456789abcdef"}
+    first, again = (client.post("/api/v1/tables", json=body) for _ in range(2))
+    assert first.json == again.json
+    assert first.json
+    assert hall.visitor().get(f"/join/{first.json['join']}")
+    assert client.post("/api/v1/tables", json={**body, "key": "1"}).status_code == 422
+
+
+# Whose address is it?
+
+
+def test_no_invitation_leaves_before_the_organiser_has_confirmed_his_address(strict: Hall) -> None:
+    visitor = strict.visitor()
+    response = visitor.post("/new/kaiser", **ROWS)
+    page = visitor.get(response.location)
+    assert "We wrote to anna@example.org" in page
+    assert "is invited as soon as" in page
+    table = access.find(strict.house, response.location.rsplit("/", 1)[1]).table
+    assert kinds(strict, "anna@example.org") == [f"confirm/{table}"]
+    assert ready(strict) == []
+    address = f"/confirm/{proof(strict, 'anna@example.org')}"
+    for _ in range(2):
+        assert "Yes, this is my address" in visitor.get(address)
+    assert ready(strict) == []
+    assert "is on its way now" in visitor.post(address).text
+    assert ready(strict) == ["invitation", "invitation"]
+    assert "We wrote to" not in visitor.get(response.location)
+    assert visitor.post(address).status_code == 200
+
+
+def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_once(strict: Hall) -> None:
+    open_for(strict, ANNA, BERT)
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    opened = open_for(strict, ANNA, CLARA, by="anna@example.org")
+    assert not strict.look(opened).row.held
+    assert len(ready(strict)) == 4
+
+
+def test_all_tables_that_waited_are_released_and_nobody_elses(strict: Hall) -> None:
+    mine, more = open_for(strict, ANNA, BERT), open_for(strict, Invited("Bot"), ANNA)
+    other = open_for(strict, BERT, ANNA)
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    assert [strict.look(one).row.held for one in (mine, more, other)] == [False, False, True]
+
+
+def test_a_forged_proof_proves_nothing(strict: Hall) -> None:
+    open_for(strict, ANNA, BERT)
+    number = person(strict, "anna@example.org")
+    for forged in (strict.house.links.confirm(number, "bert@example.org"), f"{number}.x", "x", "é", "9" * 30 + ".x"):
+        strict.visitor().get(f"/confirm/{forged}", 404)
+        assert strict.visitor().post(f"/confirm/{forged}").status_code == 404
+
+
+def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Hall) -> None:
+    opened = open_for(strict, Invited("Anna", "ana@example.org"), BERT)
+    visitor, path = strict.visitor(), f"/t/{opened.links[0]}/address"
+    old = proof(strict, "ana@example.org")
+    assert visitor.post(f"/t/{opened.watch}/address", address="x@example.org").status_code == 422
+    assert visitor.post(path, address="bert@example.org").status_code == 422
+    response = visitor.post(path, address="anna@example.org")
+    assert "We wrote to anna@example.org" in visitor.get(response.location)
+    visitor.get(f"/confirm/{old}", 404)
+    with strict.house.store.reading() as connection:
+        assert "ana@example.org" not in connection.execute(select(people.c.address)).scalars().all()
+    visitor.post(f"/confirm/{proof(strict, 'anna@example.org')}")
+    assert ready(strict) == ["invitation", "invitation"]
+    assert visitor.post(path, address="x@example.org").status_code == 422
+
+
+def test_a_seat_taken_by_a_mailed_link_proves_the_address(strict: Hall) -> None:
+    opened = open_for(strict, ANNA, BERT)
+    assert opened.links[1] == ""
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    link = access.link_of(strict.house, strict.look(opened).seats[1])
+    strict.visitor().post(f"/t/{link}/sit", nonce="word")
+    assert not strict.look(open_for(strict, BERT, CLARA, by="bert@example.org")).row.held
+
+
+def test_the_organisers_own_seat_proves_nothing(strict: Hall) -> None:
+    opened = open_for(strict, ANNA, BERT)
+    strict.visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
+    assert strict.look(opened).row.held
+
+
+def test_signing_in_proves_the_address(strict: Hall) -> None:
+    opened = open_for(strict, ANNA, BERT)
+    number = person(strict, "anna@example.org")
+    strict.visitor().post(f"/enter/{strict.house.links.enter(number, 0, strict.time)}")
+    assert not strict.look(opened).row.held
+
+
+def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Hall) -> None:
+    open_for(strict, ANNA, BERT)
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    opened = open_for(strict, ANNA, ANYBODY)
+    response = strict.visitor().post(f"/join/{opened.join}", name="Clara", address="clara@example.org")
+    assert kinds(strict, "clara@example.org") == [f"confirm/{opened.table}"]
+    assert "We wrote to clara@example.org" in strict.visitor().get(response.location)
+
+
+def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Hall, smtp_sink: Sink) -> None:
+    strict.house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    open_for(strict, ANNA, BERT)
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    opened = open_for(strict, ANNA, ANYBODY, by="anna@example.org")
+    joining.join(strict.house, opened.join, CLARA)
+    strict.visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
+    while strict.turn(opened) == 0:
+        strict.do(opened, strict.moves(opened)[0])
+    strict.time += 120
+    post.deliver()
+    to = [str(letter["To"]) for letter in smtp_sink.letters]
+    assert [one for one in to if "clara" in one] == ["Clara <clara@example.org>"]
+    assert "You sat down at a table of Kaiser" in " ".join(
+        smtp_sink.letters[-1].get_body(("plain",)).get_content().split()
+    )
+    confirming.confirm(strict.house, proof(strict, "clara@example.org"))
+    post.deliver()
+    subjects = [str(letter["Subject"]) for letter in smtp_sink.letters if "clara" in str(letter["To"])]
+    assert len(subjects) == 2
+    assert subjects[0] == "Please confirm your address"
+
+
+def test_an_answer_by_mail_proves_the_address(strict: Hall) -> None:
+    open_for(strict, ANNA, BERT)
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    opened = open_for(strict, ANNA, CLARA)
+    to = access.address_of(strict.house, strict.look(opened).seats[1])
+    mail = EmailMessage()
+    mail["From"], mail["To"] = "clara@example.org", to
+    mail.set_content("sit")
+    inbox.take(strict.house, mail.as_bytes(), to, "clara@example.org")
+    with strict.house.store.reading() as connection:
+        assert is_confirmed(connection, person(strict, "clara@example.org"))
+
+
+# Floods
+
+
+def test_an_unconfirmed_address_can_hold_only_a_few_tables(strict: Hall) -> None:
+    for _ in range(3):
+        open_for(strict, ANNA, BERT)
+    with pytest.raises(Refused, match="confirm your address first"):
+        open_for(strict, ANNA, BERT)
+    other = open_for(strict, CLARA, BERT)
+    with pytest.raises(Refused, match="confirm your address first"):
+        confirming.correct(strict.house, access.find(strict.house, other.links[0]), "anna@example.org")
+
+
+def test_nobody_opens_more_tables_in_an_hour_than_people_would(tmp_path: Path) -> None:
+    hall = Hall(tmp_path, **RELAY, opens_per_hour=4, confirm=False)
+    for _ in range(4):
+        open_for(hall, ANNA, Invited("Bot"))
+    with pytest.raises(Refused, match="a little too much"):
+        open_for(hall, ANNA, Invited("Bot"))
+    open_for(hall, BERT, ANNA)
+    hall.time += 3600
+    open_for(hall, ANNA, BERT)
+    hall.house.close()
+
+
+def test_nobody_is_invited_more_often_in_a_day_than_anybody_wants(tmp_path: Path) -> None:
+    hall = Hall(tmp_path, **RELAY, invitations_per_day=3, confirm=False)
+    for number in range(3):
+        open_for(hall, Invited("Otto", f"otto{number}@example.org"), BERT)
+    with pytest.raises(Refused, match="invited very often"):
+        open_for(hall, ANNA, BERT)
+    opened = open_for(hall, ANNA, ANYBODY)
+    with pytest.raises(Refused, match="invited very often"):
+        joining.join(hall.house, opened.join, BERT)
+    hall.time += DAY
+    open_for(hall, ANNA, BERT)
+    hall.house.close()

@@ -1,0 +1,57 @@
+"""A finished game is told: its chances in the replay, its turning points and its luck in the last letter."""
+
+import re
+from random import Random
+
+import pytest
+
+from engine import bots
+from engine import table as tables
+from service.tables import opening, stories
+from service.tables.opening import Invited, Opened
+from tests.visiting import Hall, Strict, Visitor
+from workers.outgoing import letters as writing
+from workers.outgoing.envelopes import LetterOrder
+
+
+@pytest.fixture
+def finished(hall: Hall) -> Opened:
+    """A game of Kurier between two persons, played to its end without much thought."""
+    guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
+    opened, random = opening.open_table(hall.house, "kurier", {}, guests, 0), Random(3)
+    while (look := hall.look(opened)).table.phase == "playing":
+        seat = tables.waiting_for(look.game, look.table)[0]
+        hall.do(opened, str(bots.random_move(tables.menu(look.game, look.table, seat), random)), seat)
+    return opened
+
+
+def test_a_replay_shows_the_chances_only_when_the_game_is_over(hall: Hall, visitor: Visitor, finished: Opened) -> None:
+    page = visitor.get(f"/t/{finished.links[0]}/replay")
+    assert Strict(page).faults == []
+    lines = re.findall(r'<polyline points="([^"]+)"', page)
+    assert len(lines) == 2
+    look = hall.look(finished)
+    assert {len(line.split()) for line in lines} == {len(stories._moments(hall.house, look))}
+    winner = look.table.places.index(1)
+    assert f"{look.names[winner]} 100 %" in page
+    begun = visitor.get(f"/t/{finished.links[0]}/replay?at={look.row.length // 2}")
+    assert "100 %" not in re.sub(r"<[^>]+>", "", begun)
+    guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
+    fresh = opening.open_table(hall.house, "kurier", {}, guests, 0)
+    assert "<polyline points" not in visitor.get(f"/t/{fresh.links[0]}/replay")
+
+
+def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(hall: Hall, finished: Opened) -> None:
+    look = hall.look(finished)
+    order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
+    message = writing.write(hall.house, order)
+    assert message
+    body = message.get_body(("plain",))
+    assert body
+    text = " ".join(body.get_content().split())
+    told = stories.told(hall.house, look, lambda *_: pytest.fail("the story is worked out once"))
+    assert told.turning_points
+    assert "Where it turned" in text
+    for point in told.turning_points:
+        assert f"“{point.better}”" in text
+    assert re.search(r"Anna [+-]\d+ %, Bert [+-]\d+ %", text)

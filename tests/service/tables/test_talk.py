@@ -1,0 +1,183 @@
+"""Table talk: who may say what, who reads it where, and that it travels with letters and comes by mail."""
+
+import html
+import re
+from email.message import EmailMessage
+
+import pytest
+from sqlalchemy import insert, select, update
+
+from service.house import House
+from service.store.schema import letters
+from service.store.schema import talk as talk_table
+from service.tables import snapshots, talk
+from service.tables.access import Place
+from service.tables.opening import Opened
+from service.timing import HOUR
+from tests import houses
+from tests.visiting import Hall, Visitor
+from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letters import write
+
+
+def say(visitor: Visitor, link: str, text: str) -> str:
+    """Say something on the page; the page that comes back."""
+    response = visitor.post(f"/t/{link}/talk", text=text)
+    assert response.status_code == 303, response.text
+    return visitor.get(response.location)
+
+
+def refused(visitor: Visitor, link: str, text: str) -> str:
+    """The page that says why something cannot be said."""
+    response = visitor.post(f"/t/{link}/talk", text=text)
+    assert response.status_code == 422
+    return html.unescape(response.text)
+
+
+def said(hall: Hall, opened: Opened) -> list[str]:
+    with hall.house.store.reading() as connection:
+        return [remark.text for remark in talk.newest(connection, opened.table)]
+
+
+def test_what_one_player_says_the_others_read_with_his_name_the_newest_last(hall: Hall, visitor: Visitor) -> None:
+    opened = hall.begin()
+    say(visitor, opened.links[0], "Good luck!")
+    hall.time += 60
+    say(visitor, opened.links[1], "And to you.")
+    page = visitor.get(f"/t/{opened.links[1]}")
+    words = page[page.index('class="words"') :]
+    assert re.findall(r'class="who">(\w+)</span>', words)[:2] == ["Anna", "Bert"]
+    assert words.index("Good luck!") < words.index("And to you.")
+
+
+def test_people_talk_before_the_game_and_after_it(hall: Hall, visitor: Visitor) -> None:
+    gathering, over = hall.open(), hall.begin()
+    assert "Who else comes?" in say(visitor, gathering.links[0], "Who else comes?")
+    hall.do(over, "resign", 0)
+    assert "Again?" in say(visitor, over.links[1], "Again?")
+
+
+def test_a_spectator_neither_talks_nor_reads_nor_notices_what_is_said(hall: Hall, visitor: Visitor) -> None:
+    opened = hall.begin()
+    before = visitor.client.get(f"/t/{opened.watch}/pulse").headers["ETag"]
+    say(visitor, opened.links[0], "between ourselves")
+    assert "only players can do this" in refused(visitor, opened.watch, "Hello")
+    for path in ("", "/replay", "/log.json", "/pulse"):
+        assert "between ourselves" not in visitor.get(f"/t/{opened.watch}{path}")
+    assert visitor.client.get(f"/t/{opened.watch}/pulse").headers["ETag"] == before
+
+
+def test_the_pulse_beats_when_something_is_said(hall: Hall, visitor: Visitor) -> None:
+    opened = hall.begin()
+    path = f"/t/{opened.links[1]}/pulse"
+    before = visitor.client.get(path)
+    say(visitor, opened.links[0], "Wake up!")
+    after = visitor.client.get(path, headers={"If-None-Match": before.headers["ETag"]})
+    assert after.status_code == 200
+    assert after.json is not None
+    assert before.json is not None
+    assert after.json["talk"] > before.json["talk"] == 0
+    assert after.json["length"] == before.json["length"]
+
+
+def test_what_is_said_is_text_and_nothing_else(hall: Hall, visitor: Visitor) -> None:
+    opened = hall.begin()
+    page = say(
+        visitor, opened.links[0], "<b>look</b> https://example.org/x\r\n\r\n\r\n\r\nsecond\tparagraph 👩\u200d🌾"
+    )
+    assert "&lt;b&gt;look&lt;/b&gt;" in page
+    assert 'href="https://example.org' not in page
+    assert said(hall, opened) == ["<b>look</b> https://example.org/x\n\nsecond paragraph 👩\u200d🌾"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "this was empty"),
+        (" \r\n\t", "this was empty"),
+        ("x" * 1_001, "at most 1000 letters; this one has 1001"),
+        ("a\x00b", "without control characters"),
+        ("a\u202eb", "without control characters"),
+        ("a\x1b[2Jb", "without control characters"),
+    ],
+)
+def test_what_cannot_be_said_is_told_in_a_sentence(hall: Hall, visitor: Visitor, text: str, why: str) -> None:
+    opened = hall.begin()
+    assert why in refused(visitor, opened.links[0], text)
+    assert said(hall, opened) == []
+
+
+def test_nobody_talks_without_end(house: House, clock: houses.Clock) -> None:
+    one, other = houses.seated(house)
+    for number in range(talk.AN_HOUR):
+        talk.say(house, one, f"word {number}")
+    with pytest.raises(talk.Refused, match="let the others have a word"):
+        talk.say(house, one, "and another thing")
+    talk.say(house, other, "At last")
+    clock.move(HOUR)
+    talk.say(house, one, "as I was saying")
+
+
+def letter(here: House, place: Place, kind: str = "turn") -> EmailMessage:
+    assert place.seat is not None
+    seat = snapshots.look(here, place.table).seats[place.seat]
+    order = LetterOrder(place.table, seat.open_since or 0, place.seat, kind, "guest@example.org", seat.name)
+    message = write(here, order)
+    assert message is not None
+    return message
+
+
+def body(message: EmailMessage, kind: str) -> str:
+    part = message.get_body((kind,))
+    assert part is not None
+    return str(part.get_content())
+
+
+def mark_sent(here: House, place: Place, at: int) -> None:
+    with here.store.writing() as connection:
+        own = (letters.c.table == place.table, letters.c.seat == place.seat)
+        connection.execute(update(letters).where(*own).values(sent_at=at, outcome="sent"))
+
+
+def test_talk_travels_once_with_the_next_letter_in_both_of_its_forms(house: House, clock: houses.Clock) -> None:
+    places = houses.seated(house)
+    reader, _ = houses.on_turn(house, places)
+    talker = houses.waiting(house, places)
+    talk.say(house, talker, "Well played,\n<i>friend</i>")
+    talk.say(house, reader, "mine")
+    message = letter(house, reader)
+    name = snapshots.look(house, talker.table).names[talker.seat or 0]
+    assert f"{name}: Well played,\n  <i>friend</i>" in body(message, "plain")
+    assert "&lt;i&gt;friend&lt;/i&gt;" in body(message, "html")
+    assert "mine" not in body(message, "plain")
+    clock.move(60)
+    mark_sent(house, reader, clock())
+    clock.move(60)
+    assert "Well played" not in body(letter(house, reader), "plain")
+    talk.say(house, talker, "Hurry up")
+    assert "Hurry up" in body(letter(house, reader, "timeout"), "plain")
+
+
+def test_no_letter_is_written_for_talk_alone(house: House) -> None:
+    places = houses.seated(house)
+    with house.store.reading() as connection:
+        before = connection.execute(select(letters.c.id)).all()
+        talk.say(house, places[0], "Anybody there?")
+        assert connection.execute(select(letters.c.id)).all() == before
+
+
+def test_an_invitation_brings_nobody_what_strangers_say(house: House) -> None:
+    organiser, guest = houses.opened(house)
+    talk.say(house, organiser, "Buy my watches")
+    assert "watches" not in body(letter(house, guest, "invitation"), "plain")
+
+
+def test_what_was_said_last_is_shown_however_much_was_said(house: House) -> None:
+    place = houses.seated(house)[0]
+    rows = [{"table": place.table, "seat": 1, "at": houses.NOON, "text": f"word {number}"} for number in range(60)]
+    with house.store.writing() as connection:
+        connection.execute(insert(talk_table), rows)
+        shown = [remark.text for remark in talk.newest(connection, place.table)]
+        told = [remark.text for remark in talk.untold(connection, place.table, 0)]
+    assert (shown[0], shown[-1], len(shown)) == ("word 10", "word 59", talk.SHOWN)
+    assert (told[-1], len(told)) == ("word 59", talk.IN_A_LETTER)

@@ -1,0 +1,79 @@
+"""The edge of the table in a real browser: talk that arrives by itself, moves without asking, a larger board."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from service.tables import access, seat_settings, submitting, talk
+from service.tables.opening import Opened
+from tests.browsing import SHORT, SOON
+from tests.running import Running, Visit
+from tests.service.web.test_browser import spot
+
+
+def begun(service: Running, visit: Visit, at_once: bool = False) -> tuple[Opened, int, Page]:
+    """A game, who begins it, and his page."""
+    opened = service.begin()
+    seat = service.first(opened.table)
+    if at_once:
+        seat_settings.move_at_once(service.house, access.find(service.house, opened.links[seat]), True)
+    return opened, seat, visit(f"/t/{opened.links[seat]}")
+
+
+def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(service: Running, visit: Visit) -> None:
+    opened, seat, page = begun(service, visit)
+    start = SHORT[seat].split()[0].split("-")[0]
+    spot(page, start).click()
+    page.get_by_role("tab", name="Talk").click()
+    page.get_by_label("Say something").fill("I was about to")
+    house = service.house
+    talk.say(house, access.find(house, opened.links[1 - seat]), "Take your time")
+    expect(page.get_by_text("Take your time")).to_be_visible(timeout=SOON)
+    expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
+    expect(page.get_by_label("Say something")).to_have_value("I was about to")
+    page.get_by_role("button", name="Say it").click()
+    expect(page.locator(".remark").last).to_contain_text("I was about to")
+    expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
+
+
+def test_a_click_that_completes_a_move_makes_it_for_who_wants_that(service: Running, visit: Visit) -> None:
+    _, seat, page = begun(service, visit, at_once=True)
+    start, end = SHORT[seat].split()[0].split("-")
+    spot(page, start).click()
+    expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
+    spot(page, end).click()
+    expect(page.get_by_text("Accepted.")).to_be_visible()
+
+
+def test_who_changes_his_mind_is_asked_again(service: Running, visit: Visit) -> None:
+    _, seat, page = begun(service, visit, at_once=True)
+    page.get_by_role("tab", name="More").click()
+    page.get_by_role("button", name="Ask me again before I move").click()
+    expect(page.get_by_role("button", name="Move without asking again")).to_be_attached()
+    start, end = SHORT[seat].split()[0].split("-")
+    spot(page, start).click()
+    spot(page, end).click()
+    expect(page.get_by_role("button", name="Confirm")).to_be_visible()
+
+
+def test_a_board_can_be_enlarged_on_a_phone_and_stays_so(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    seat = service.first(opened.table)
+    house = service.house
+    move = "move " + SHORT[seat].split()[0].replace("-", " ")
+    submitting.verdict(house, submitting.submit(house, access.find(house, opened.links[seat]), move), 10)
+    page = visit(f"/t/{opened.links[seat]}/replay", viewport={"width": 360, "height": 740}, has_touch=True)
+    small = width(page)
+    page.get_by_role("button", name="Larger board").tap()
+    page.get_by_role("link", name="← Back").tap()
+    expect(page).to_have_url(re.compile("at="))
+    assert width(page) > 2 * small
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.get_by_role("button", name="Whole board").tap()
+    assert width(page) == small
+
+
+def width(page: Page) -> float:
+    box = page.locator("figure.plate svg").bounding_box()
+    assert box
+    return box["width"]

@@ -1,0 +1,377 @@
+"""Every door of the house is tried, those that somebody will add next among them."""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from email import message_from_bytes
+from email.policy import default
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from flask import Flask
+from flask.testing import FlaskClient
+from markupsafe import escape
+from sqlalchemy import select
+from sqlalchemy import text as sql
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.routing import Rule
+
+from engine import catalogue
+from engine.refusal import Refused
+from engine.table import RESERVED
+from service import create_app
+from service.house import House
+from service.lru import LRU
+from service.store.schema import mailbox
+from service.tables import access, opening, seat_commands, seat_settings, submitting, talk
+from service.tables.opening import Invited
+from service.text.template_files import TEMPLATES
+from tests import houses
+from tests.estate import Estate
+from tests.visiting import Hall
+from workers import referee
+from workers.outgoing import personal_letters
+from workers.outgoing.envelopes import LetterOrder
+
+HOSTILE = ("\0", "9" * 25, "x" * 3_000, "é\u202e\ud7ff\r\nBcc: x@example.org", "٣")
+FINE = {"name": "Zoe", "address": "zoe@example.org", "move": "resign", "verb": "", "bots": "1", "letters": "none"}
+BODIES = (
+    '{"game": "kaiser", "players": [{"name": "Zoe", "address": "zoe@example.org"}, {"name": "Bot"}], "key": ODD}',
+    '{"game": "kaiser", "players": [{"name": ODD, "address": "zoe@example.org"}, {"name": "Bot"}]}',
+    '{"game": "kaiser", "players": [{"name": "Zoe", "address": ODD}], "options": {"rounds": ODD}}',
+    '{"game": ODD, "players": ODD, "clock": {"pace": ODD}}',
+    '{"move": "resign", "seen": ODD}',
+    '{"move": ODD, "key": ODD}',
+    '{"nonce": ODD}',
+)
+ODD = (r'"\u0000"', r'"\ud800"', '["a"]', "9" * 400, '"' + "x" * 1_900 + '"', "{}", "1e400", '"\ud800"')
+PUBLIC = {"static", "lobby.picture"}  # the same for everybody
+TAGGED = ("text/html", "application/json", "image/svg+xml", "text/plain")
+
+
+@pytest.fixture(autouse=True)
+def short() -> Iterator[None]:
+    """Faults are told in a line; the sweeps would else be slow in finding many."""
+    with structlog.testing.capture_logs():
+        yield
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
+    """A house that tests only look at."""
+    with houses.standing(houses.settings(tmp_path_factory.mktemp("house")), houses.Clock()) as here:
+        yield Estate(here)
+
+
+def spoilt(gaps: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The gaps of a route with something hostile in each of them in turn."""
+    for name in gaps:
+        yield from (gaps | {name: word} for word in HOSTILE)
+
+
+def faults(visitor: FlaskClient, method: str, path: str, **what: Any) -> list[str]:
+    """What went wrong on our side."""
+    response = visitor.open(path, method=method, **what)
+    response.close()
+    return [f"{method} {path[:80]} {what!r:.200}"] if response.status_code >= 500 else []
+
+
+def test_looking_changes_nothing_anywhere(any_house: House) -> None:
+    estate = Estate(any_house)
+    visitor, before, seen = estate.visitor(), estate.written(), set()
+    for rule in estate.rules("GET"):
+        for gaps in estate.ways(rule):
+            with visitor.get(estate.address(rule, gaps)) as response:
+                seen |= {rule.endpoint} if response.status_code < 400 else set()
+    assert estate.written() == before
+    assert seen >= {rule.endpoint for rule in estate.rules("GET")} - {"mailbox.picture", "api.submission"}
+
+
+def test_no_address_however_odd_is_too_much_for_us(any_house: House) -> None:
+    estate = Estate(any_house)
+    visitor, found = estate.visitor(), list[str]()
+    for method in ("GET", "POST"):
+        for rule in estate.rules(method):
+            for gaps in spoilt(next(estate.ways(rule))):
+                found += faults(visitor, method, estate.address(rule, gaps))
+    assert found == []
+
+
+def test_no_question_however_odd_is_too_much_for_us(any_house: House) -> None:
+    estate = Estate(any_house)
+    visitor, found = estate.visitor(), list[str]()
+    for rule in estate.rules("GET"):
+        for gaps, name, word in odd(estate, rule):
+            found += faults(visitor, "GET", estate.address(rule, gaps), query_string={name: [word, word]})
+    assert found == []
+
+
+def test_no_form_however_odd_is_too_much_for_us(any_house: House) -> None:
+    estate = Estate(any_house)
+    found = list[str]()
+    for rule in estate.rules("POST"):
+        for gaps, name, word in odd(estate, rule):
+            path, form = estate.address(rule, gaps), {**FINE, name: [word, word]}
+            found += faults(estate.visitor(), "POST", path, data=form, query_string={name: word})
+    assert found == []
+
+
+def odd(estate: Estate, rule: Rule) -> Iterator[tuple[dict[str, Any], str, str]]:
+    """Everything that a route may be asked, spoilt in turn; by the other ways that lead there no more than once."""
+    first, *others = estate.ways(rule)
+    for name in estate.fields(rule):
+        yield from ((first, name, word) for word in HOSTILE)
+        yield from ((gaps, name, "\0") for gaps in others)
+
+
+def test_no_json_however_odd_is_too_much_for_us(any_house: House) -> None:
+    estate = Estate(any_house)
+    visitor, found = estate.visitor(), list[str]()
+    for rule in estate.rules("POST"):
+        path = estate.address(rule, next(estate.ways(rule)))
+        for body in (body.replace("ODD", word) for body in BODIES for word in ODD):
+            sent = {"data": body.encode("utf-8", "surrogatepass"), "content_type": "application/json"}
+            found += faults(visitor, "POST", path, **sent) if rule.endpoint.startswith("api.") else []
+    assert found == []
+
+
+# Who may see what
+
+
+def test_no_page_shows_what_belongs_to_another(still: Estate) -> None:
+    visitor, secrets = still.app.test_client(), still.secrets()
+    readers = {link: access.find(still.house, link) for link in still.links.values()}
+    for rule in still.rules("GET"):
+        for gaps in still.ways(rule) if "link" in rule.arguments else ():
+            place = readers[gaps["link"]]
+            text = visitor.get(still.address(rule, gaps)).text
+            others = [secret for seat, own in secrets.items() if seat != (place.table, place.seat) for secret in own]
+            mine = secrets.get((place.table, place.seat or 0), []) if place.seat is not None else []
+            shown = [secret for secret in others if secret in text and secret not in mine]
+            assert shown == [], f"{rule.rule} of {gaps['link']}"
+
+
+def test_who_looks_on_hears_no_talk_and_finds_no_way_in(still: Estate) -> None:
+    visitor = still.app.test_client()
+    for name in ("watch", "gallery"):
+        for rule in still.rules("GET"):
+            gaps = {"link": still.links[name], "seq": 1}
+            if rule.arguments and rule.arguments <= gaps.keys():
+                text = visitor.get(still.address(rule, gaps)).text
+                found = [word for word in ("said by", "/wishes/", "/offer/", "/join/") if word in text]
+                assert found == [], rule.rule
+                assert name == "watch" or still.house.links.watch(still.shown[0].table) not in text
+
+
+def test_what_was_taken_down_is_nowhere_to_be_seen(house: House) -> None:
+    estate = Estate(house)
+    visitor, link, table = estate.visitor(), estate.links["gallery"], estate.shown[0].table
+    ways = [
+        estate.address(rule, {"link": link, "table": table, "seq": 1})
+        for rule in estate.rules("GET")
+        if rule.arguments & {"link", "table"} and rule.arguments <= {"link", "table", "seq"}
+    ]
+    before = [visitor.get(way).status_code for way in ways]
+    seat_settings.release(house, estate.shown[0], False)
+    after = [visitor.get(way).status_code for way in ways]
+    assert before.count(200) >= 10
+    assert set(after) == {404}
+
+
+def test_what_is_private_is_kept_by_nobody_on_its_way(still: Estate) -> None:
+    visitor = still.visitor()
+    for method in ("GET", "POST"):
+        for rule in still.rules(method):
+            gaps = next(still.ways(rule)) if method == "GET" else dict.fromkeys(rule.arguments, "x")
+            with visitor.open(still.address(rule, gaps), method=method) as response:
+                kept = response.headers["Cache-Control"]
+                assert rule.endpoint in PUBLIC or "no-store" in kept or "private" in kept, rule.rule
+
+
+def test_every_answer_has_its_headers(still: Estate) -> None:
+    visitor = still.visitor()
+    for rule in still.rules("GET"):
+        for gaps in (next(still.ways(rule)), dict.fromkeys(rule.arguments, "x")):
+            with visitor.get(still.address(rule, gaps)) as response:
+                told = [response.headers[name] for name in ("Referrer-Policy", "X-Content-Type-Options")]
+                assert [*told, response.headers["X-Robots-Tag"]] == ["no-referrer", "nosniff", "noindex"]
+                policy = response.headers["Content-Security-Policy"]
+                assert "default-src 'none'" in policy
+                assert "unsafe" not in policy or rule.endpoint == "mailbox.body"
+
+
+# Forms
+
+
+def test_forms_come_through_https_though_no_browser_says_where_from(house: House) -> None:
+    visitor = create_app(house).test_client()
+    page = visitor.get("/play/kaiser", base_url="https://games.example.org").text
+    form = {"name": "Anna", "bots": "1", "csrf_token": page.partition('name="csrf_token" value="')[2].partition('"')[0]}
+    assert visitor.post("/play/kaiser", data=form, base_url="https://games.example.org").status_code == 303
+
+
+def test_every_form_needs_its_word_except_what_programs_send(house: House) -> None:
+    estate = Estate(house)
+    estate.app.config["WTF_CSRF_ENABLED"] = True
+    visitor, before = estate.visitor(), estate.written()
+    open_to_all = {
+        rule.endpoint
+        for rule in estate.rules("POST")
+        if b"grown old" not in visitor.post(estate.address(rule, dict.fromkeys(rule.arguments, "1"))).data
+    }
+    assert open_to_all == {"wishes.stop", "api.open_table", "api.sit", "api.submit"}
+    assert estate.written() == before
+
+
+def test_a_fault_is_logged_without_the_link_that_led_to_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    estate, link = Estate(house), "a" * 32
+    monkeypatch.setattr(access, "find", lambda link: 1 / 0)
+    with structlog.testing.capture_logs() as told:
+        assert estate.app.test_client().get(f"/t/{link}").status_code == 500
+    assert told
+    assert link not in "".join(str(one | {"exc_info": ""}) for one in told)
+
+
+def test_a_fault_of_the_database_tells_no_values(any_house: House) -> None:
+    with pytest.raises(SQLAlchemyError) as fault, any_house.store.writing() as connection:
+        connection.execute(sql("INSERT INTO nowhere VALUES (:address)"), {"address": "anna@example.org"})
+    assert "anna" not in str(fault.value)
+
+
+# Who visits
+
+
+def visit(app: Flask, sender: str) -> int:
+    form, headers = {"address": "anna@example.org"}, {"X-Forwarded-For": sender, "X-Forwarded-Proto": "https"}
+    return app.test_client().post("/enter", data=form, headers=headers).status_code
+
+
+@pytest.mark.parametrize(("proxies", "said"), [(0, [200, 429, 429]), (1, [200, 429, 200])])
+def test_visitors_behind_one_web_server_are_told_apart_where_its_word_is_taken(
+    tmp_path: Path, proxies: int, said: list[int]
+) -> None:
+    chosen = houses.settings(tmp_path, opens_per_hour=1, proxies=proxies)
+    with houses.standing(chosen, houses.Clock()) as here:
+        app = create_app(here)
+        app.config["WTF_CSRF_ENABLED"] = False
+        assert [visit(app, sender) for sender in ("10.0.0.1", "9.9.9.9, 10.0.0.1", "10.0.0.2")] == said
+
+
+# What people write
+
+HEADERS = set(
+    "From To Reply-To Subject Date Message-ID In-Reply-To References X-Depesche Auto-Submitted List-Id Feedback-ID "
+    "List-Unsubscribe List-Unsubscribe-Post MIME-Version Content-Type Content-Language".split()
+)
+OWN = "own@example.org"
+
+
+def test_no_page_picture_or_letter_takes_words_from_a_text_that_escapes_nothing() -> None:
+    bare = re.compile(r"""{%-?\s*(?:import|from|include|extends)\s+["'][^"']+\.txt["']""")
+    files = [path for path in TEMPLATES.rglob("*") if path.suffix in (".html", ".svg")]
+    assert [path.name for path in files if bare.search(path.read_text())] == []
+    assert len(files) > 20
+
+
+def letters_of(hall: Hall) -> Iterator[Any]:
+    """All letters as they left."""
+    with hall.house.store.reading() as connection:
+        for raw in connection.execute(select(mailbox.c.raw)).scalars():
+            yield message_from_bytes(raw, policy=default)
+
+
+CODED = ("=?utf-8?q?=0ABcc:xy?=", "=?utf-8?q?a=0D=0A=0D=0AHello=21?=", "=?utf-8?b?CkJjYzogeEB5Lm9yZw==?=")
+
+
+@pytest.mark.parametrize("name", ['<i onx="1">&\'', "Anna <xy>, y", "{{ 7*7 }}%s{x}", 'ü"\\,;:', *CODED])
+def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name: str) -> None:
+    hall = Hall(tmp_path)
+    guests = [Invited(name, OWN), Invited("Bert", "bert@example.org")]
+    opened = opening.open_table(hall.house, "kaiser", {}, guests, 0)
+    for link in opened.links:
+        submitting.submit(hall.house, access.find(hall.house, link), "sit word", "sit")
+    for number in (0, 1):
+        talk.say(hall.house, access.find(hall.house, opened.links[number]), name)
+        seat_settings.write(hall.house, access.find(hall.house, opened.links[number]), name)
+    hall.do(opened, hall.moves(opened)[0])
+    hall.do(opened, "resign", 0)
+    visitor = hall.visitor()
+    for page in ("", "/replay", "/whatif", "/replay/frame"):
+        shown = visitor.get(f"/t/{opened.links[1]}{page}")
+        assert "<i onx" not in shown
+        assert page == "/whatif" or str(escape(name)) in shown
+    hall.write_letters()
+    for letter in letters_of(hall):
+        assert '<i onx="' not in letter.get_body(("html",)).get_content()
+        assert [one.addr_spec for one in letter["To"].addresses] in (["bert@example.org"], [OWN])
+        assert letter["To"].addresses[0].display_name in (name.replace("=?", "= ?"), "Bert")
+        assert set(letter.keys()) <= HEADERS
+        assert not letter.defects
+    hall.house.close()
+
+
+@pytest.mark.parametrize("kind", ["enter", "confirm", "replaced"])
+def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None:
+    hall, name = Hall(tmp_path), '<i onx="1">&'
+    guests = [Invited(name, OWN), Invited("Bert <b>", "bert@example.org")]
+    opened = opening.open_table(hall.house, "kaiser", {}, guests, 0)
+    rest = {"enter": str(hall.time), "confirm": opened.table, "replaced": f"{opened.table}/1/1"}[kind]
+    person = hall.look(opened).seats[0].person
+    letter = personal_letters.write(hall.house, LetterOrder("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
+    assert letter
+    page = letter.get_body(("html",))
+    assert page
+    assert '<i onx="' not in page.get_content()
+    assert "Bert <b>" not in page.get_content()
+    hall.house.close()
+
+
+def test_no_command_however_odd_is_too_much_for_the_referee(house: House) -> None:
+    places = houses.seated(house)
+    place, move = houses.on_turn(house, places)
+    verbs = [*sorted({*RESERVED, *seat_commands.COMMANDS, move.split()[0]} - {"resign"}), "resign"]
+    for verb in verbs:
+        for words in (*HOSTILE, "", "0", "2027-02-30 x", "9999-12-31 9999-12-31", "0 0 0", "x " * 500):
+            with suppress(Refused):
+                said = houses.judged(house, place, f"{verb} {words}")
+                assert said.why != referee.FAULT, f"{verb} {words[:30]}"
+
+
+@pytest.mark.parametrize("name", catalogue.games())
+def test_half_a_move_however_odd_is_shown_without_a_fault(hall: Hall, name: str) -> None:
+    opened = hall.begin("Anna", "Bert", "Cleo", game=name)
+    verbs, link = {move.split()[0] for move in hall.moves(opened)}, opened.links[hall.turn(opened)]
+    odd = ("zzz", "-1", "1,2 9", "a:b:c", ",", "()", "0", *HOSTILE[:2])
+    client, path = hall.app.test_client(), f"/t/{link}"
+    for say in (f"{verb} {words}" for verb in verbs for words in odd):
+        assert client.get(path, query_string={"say": say}).status_code == 200, say
+
+
+# Boards that are kept
+
+
+@pytest.mark.parametrize("name", catalogue.games())
+def test_a_kept_board_is_the_one_that_would_be_drawn_anew(hall: Hall, name: str) -> None:
+    opened = hall.begin("Anna", "Bert", "Cleo", game=name)
+    for _ in range(6):
+        hall.do(opened, hall.moves(opened)[0])
+    readers = [*((link, "en") for link in opened.links), (opened.links[0], "de"), (opened.watch, "en")]
+    last = hall.look(opened).row.length - 1
+    paths = ("", f"/replay/frame?at={last}")
+    kept = [boards(hall, link, tongue, paths) for link, tongue in readers]
+    again = [boards(hall, link, tongue, paths) for link, tongue in reversed(readers)]
+    assert again[::-1] == kept
+    for (link, tongue), found in zip(readers, kept, strict=True):
+        hall.house.caches.boards = LRU(200)
+        assert boards(hall, link, tongue, paths) == found
+
+
+def boards(hall: Hall, link: str, tongue: str, paths: tuple[str, ...]) -> list[str]:
+    """What this reader is shown of the board, in pictures and in words."""
+    client, found = hall.app.test_client(), list[str]()
+    for path in paths:
+        text = client.get(f"/t/{link}{path}", headers={"Accept-Language": tongue}).text
+        found += re.findall(r"<svg.*?</svg>|<pre.*?</pre>", text, re.DOTALL)
+    return found

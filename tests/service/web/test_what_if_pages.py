@@ -1,0 +1,218 @@
+"""The pages of what if as a player gets them: forms alone, everything told, and nothing told that is secret."""
+
+import re
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from engine import bots, catalogue, chance
+from engine.game import Game
+from service.plans import branches
+from service.tables import snapshots
+from service.tables.access import Place
+from tests import houses
+from tests.service.plans.test_branches import every_game, newest, states, table_of, wander
+from tests.service.text.test_languages import assert_not_english
+from tests.visiting import Hall, Strict, Visitor
+
+DRAWING = re.compile(r'<figure.*?<div class="tray".*?</div>', re.DOTALL)
+CHANGING = re.compile(r'name="csrf_token" value="[^"]+"')
+
+
+def start(hall: Hall, visitor: Visitor, name: str = "kaiser", moves: int = 8) -> tuple[list[Place], str]:
+    """The places of a table in the middle of a game, and the page of a new branch of the first."""
+    places = table_of(hall.house, catalogue.find(name), moves)
+    begun = visitor.post(f"/t/{places[0].link}/whatif", at=newest(hall.house, places[0]))
+    assert begun.status_code == 303
+    return places, begun.location
+
+
+def number_of(path: str) -> int:
+    return int(re.findall(r"/whatif/(\d+)", path)[0])
+
+
+def wandered(hall: Hall, visitor: Visitor, place: Place, path: str, moves: int) -> list[str]:
+    """So many random moves made by forms; the addresses they lead to."""
+    game, random, led = snapshots.look(hall.house, place.table).game, Random(2), list[str]()
+    for step in range(moves):
+        state = states(hall.house, place, number_of(path))[-1]
+        open_menus = [(seat, menu) for seat in range(len(game.standing(state))) if (menu := game.menu(state, seat))]
+        if not open_menus:
+            break
+        seat, menu = random.choice(open_menus)
+        sent = visitor.post(path, move=str(bots.random_move(menu, random)), step=step, **{"as": seat})
+        assert sent.status_code == 303, sent.text
+        led.append(sent.location)
+    return led
+
+
+def drawing(page: str) -> str:
+    return DRAWING.findall(page)[0]
+
+
+@every_game
+def test_twenty_moves_forward_and_back_show_the_same_positions(hall: Hall, visitor: Visitor, game: Game) -> None:
+    places, path = start(hall, visitor, game.META.name, 30)
+    led = wandered(hall, visitor, places[0], path, 20)
+    forth = [visitor.get(address) for address in led]
+    for page in forth:
+        assert Strict(page).faults == []
+        assert "nothing here is real" in page
+    back = [visitor.get(address) for address in reversed(led)][::-1]
+    assert list(map(drawing, back)) == list(map(drawing, forth))
+
+
+@every_game
+def test_the_page_is_the_same_whatever_its_player_cannot_know(hall: Hall, visitor: Visitor, game: Game) -> None:
+    places, path = start(hall, visitor, game.META.name, 30)
+    wandered(hall, visitor, places[0], path, 6)
+    look = snapshots.look(hall.house, places[0].table)
+    addresses = [f"{path}?step={step}" for step in range(7)]
+
+    def pages() -> list[str]:
+        return [CHANGING.sub("", visitor.get(address)) for address in addresses]
+
+    before = pages()
+    for luck in range(3):
+        other = look.game.redeal(look.table.state, places[0].seat, chance.sealed(bytes(32), luck))
+        hall.house.caches.newest.put(look.row.id, replace(look.table, state=other))
+        assert pages() == before
+
+
+def test_the_table_and_the_replay_lead_to_it(hall: Hall, visitor: Visitor) -> None:
+    place = table_of(hall.house, catalogue.find("kaiser"), 6)[0]
+    last = newest(hall.house, place)
+    assert f"/t/{place.link}/whatif" in visitor.get(f"/t/{place.link}")
+    replay = visitor.get(f"/t/{place.link}/replay?at={last - 2}")
+    assert f"/t/{place.link}/whatif?at={last - 2}" in replay
+    page = visitor.get(f"/t/{place.link}/whatif?at={last - 2}")
+    assert f"after entry {last - 2}" in page
+    assert Strict(page).faults == []
+    watching = hall.house.links.watch(place.table)
+    for path in ("", "/replay"):
+        assert "/whatif" not in visitor.get(f"/t/{watching}{path}")
+
+
+def test_looking_at_branches_changes_none(hall: Hall, visitor: Visitor) -> None:
+    places, path = start(hall, visitor)
+    wandered(hall, visitor, places[0], path, 3)
+    before = branches.of(hall.house, places[0])
+    for address in (
+        path,
+        f"{path}?step=1&as=1&say=move",
+        f"{path}?step=99&as=x&dealt=2",
+        f"/t/{places[0].link}/whatif",
+    ):
+        visitor.get(address)
+    for deed in ("cut", "fork", "deal", "name", "delete", "orders", "forget"):
+        visitor.get(f"{path}/{deed}", 405)
+    assert branches.of(hall.house, places[0]) == before
+
+
+def test_words_lead_to_a_move_without_a_script(hall: Hall, visitor: Visitor) -> None:
+    _, path = start(hall, visitor)
+    page = visitor.get(path)
+    further = re.findall(r'href="([^"]+say=[^"]+)"', page)
+    if further:
+        page = visitor.get(further[0].replace("&amp;", "&"))
+    move = re.findall(r'name="move" value="(move [^"]+)"', page)[0]
+    seat = re.findall(r'name="as" value="(\d)"', page)[0]
+    sent = visitor.post(path, move=move, step=0, **{"as": seat})
+    assert (sent.status_code, sent.location) == (303, f"{path}?step=1")
+
+
+def test_where_several_may_move_one_chooses_for_whom(hall: Hall, visitor: Visitor) -> None:
+    place = table_of(hall.house, catalogue.find("turfmaster"), 0, simultaneous_cards="on")[0]
+    look, number = snapshots.look(hall.house, place.table), branches.begin(hall.house, place, newest(hall.house, place))
+    waiting: list[int] = []
+    while len(waiting) < 2:
+        assert wander(hall.house, place, number, 1)
+        state = states(hall.house, place, number)[-1]
+        waiting = [seat for seat in range(len(look.seats)) if look.game.menu(state, seat)]
+    path = f"/t/{place.link}/whatif/{number}"
+    assert "For whom do you play?" in visitor.get(path)
+    shown = {seat: visitor.get(f"{path}?as={seat}") for seat in waiting}
+    assert len(set(map(drawing, shown.values()))) == len(waiting)
+    assert all(f'name="as" value="{seat}"' in page for seat, page in shown.items())
+
+
+def test_what_is_not_possible_is_said_on_the_page(hall: Hall, visitor: Visitor) -> None:
+    _, path = start(hall, visitor)
+    sent = visitor.post(path, move="fly moon", step=0, **{"as": 0})
+    assert sent.status_code == 422
+    assert "Not possible." in sent.text
+    assert "nothing here is real" in sent.text
+    assert Strict(sent.text).faults == []
+
+
+def test_moves_are_taken_back_and_copied(hall: Hall, visitor: Visitor) -> None:
+    places, path = start(hall, visitor)
+    wandered(hall, visitor, places[0], path, 4)
+    assert visitor.post(f"{path}/cut", step=3).status_code == 303
+    copied = visitor.post(f"{path}/fork", step=2).location
+    assert copied != path
+    found = {one.id: len(one.moves) for one in branches.of(hall.house, places[0])}
+    assert found == {number_of(path): 3, number_of(copied): 2}
+    assert visitor.post(f"{copied}/name", name="Over the river").status_code == 303
+    assert "Over the river" in visitor.get(path)
+    visitor.post(f"{copied}/delete")
+    assert "no such branch" in visitor.get(copied, 404)
+
+
+def test_dealing_anew_says_what_no_longer_fits(hall: Hall, visitor: Visitor) -> None:
+    places, path = start(hall, visitor, "carcassonne")
+    wandered(hall, visitor, places[0], path, 20)
+    dealt = visitor.post(f"{path}/deal").location
+    lost = int(dealt.partition("dealt=")[2])
+    assert lost > 1
+    page = visitor.get(dealt)
+    assert "dealt anew" in page
+    assert f"The last {lost} moves no longer fitted" in page
+
+
+def test_orders_made_from_a_branch_stand_on_the_page_of_the_table(hall: Hall, visitor: Visitor) -> None:
+    places, path = start(hall, visitor)
+    waiter = houses.waiting(hall.house, places)
+    path = visitor.post(f"/t/{waiter.link}/whatif", at=newest(hall.house, waiter)).location
+    wandered(hall, visitor, waiter, path, 2)
+    theirs, mine = branches.find(hall.house, waiter, number_of(path)).moves
+    kept = visitor.post(f"{path}/orders")
+    assert kept.location == f"/t/{waiter.link}#orders"
+    page = visitor.get(f"/t/{waiter.link}")
+    assert Strict(page).faults == []
+    name = snapshots.look(hall.house, waiter.table).names[theirs[0]]
+    assert f"if {name} plays “{theirs[1]}”," in page
+    assert f"<code>{mine[1]}</code>" in page
+    assert "This branch has standing orders" in visitor.get(path)
+    other = next(place for place in places if place != waiter)
+    assert mine[1] not in visitor.get(f"/t/{other.link}/whatif")
+    assert "As long as the game goes" not in visitor.get(f"/t/{other.link}")
+    visitor.post(f"{path}/forget")
+    assert "As long as the game goes" not in visitor.get(f"/t/{waiter.link}")
+
+
+def test_a_branch_is_found_by_its_own_link_alone(hall: Hall, visitor: Visitor) -> None:
+    places, path = start(hall, visitor)
+    foreign = path.replace(places[0].link, places[1].link)
+    visitor.get(foreign, 404)
+    for deed in ("", "/cut", "/fork", "/deal", "/name", "/delete", "/orders"):
+        assert visitor.post(foreign + deed, move="move A1 A2", step=0).status_code == 404, deed
+    watching = hall.house.links.watch(places[0].table)
+    assert "only players" in visitor.get(f"/t/{watching}/whatif", 422)
+    assert "only players" in visitor.post(f"/t/{watching}/whatif", at=9).text
+    assert len(branches.of(hall.house, places[0])) == 1
+
+
+@pytest.mark.parametrize("language", ["nl", "fr", "de"])
+def test_it_is_told_in_every_language(hall: Hall, visitor: Visitor, language: str) -> None:
+    places, _ = start(hall, visitor)
+    waiter = houses.waiting(hall.house, places)
+    path = visitor.post(f"/t/{waiter.link}/whatif", at=newest(hall.house, waiter)).location
+    wandered(hall, visitor, waiter, path, 2)
+    visitor.post(f"{path}/orders")
+    visitor.client.set_cookie("language", language)
+    refused = visitor.post(path, move="fly moon", step=0, **{"as": 0}).text
+    pages = [refused, *map(visitor.get, (f"{path}?step=1&dealt=2", f"/t/{waiter.link}/whatif", f"/t/{waiter.link}"))]
+    for page in pages:
+        assert_not_english(page.partition("<main")[2].partition("</main>")[0], language)

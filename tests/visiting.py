@@ -1,0 +1,168 @@
+"""What tests of pages share: a house with its pages, visitors, and a strict reader of HTML."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import insert, select
+from werkzeug.test import TestResponse
+
+from engine import table as tables
+from service import create_app
+from service.settings import Settings
+from service.store.schema import letters, mailbox, people, seats
+from service.tables import access, opening, snapshots, submitting
+from service.tables.access import Place
+from service.tables.opening import Invited, Opened
+from service.tables.snapshots import Snapshot
+from service.timing import Clock
+from tests import houses
+from workers import referee
+from workers.jobs import work_for
+from workers.outgoing import envelopes
+from workers.outgoing import letters as writing
+
+NAMES = ("Anna", "Bert")
+
+
+class Hall:
+    """A house with its pages, whose referee judges at once; `judging = False` makes him late."""
+
+    def __init__(self, folder: Path, **others: Any) -> None:
+        settings = Settings(folder=folder, patience=0.01, **{"opens_per_hour": 1_000, **others})
+        self.time = 1_800_000_000
+        self.house = houses.founded(settings, lambda: self.time)
+        self.house.bells.ring = self._ring
+        self.judging = True
+        work_for(self.house)
+        self.app: Flask = create_app(self.house)
+
+    def _ring(self, bell: str) -> None:
+        if bell == "referee" and self.judging:
+            referee.hear()
+
+    def visitor(self) -> "Visitor":
+        return Visitor(self.app.test_client())
+
+    def open(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
+        guests = [Invited(name, f"{name.lower()}@example.org") for name in names or NAMES]
+        return opening.open_table(self.house, game, options, guests, pace)
+
+    def begin(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
+        """A table where everybody has sat down."""
+        opened = self.open(*names, game=game, pace=pace, **options)
+        for link in opened.links:
+            submitting.submit(self.house, access.find(self.house, link), "sit word", "sit")
+        return opened
+
+    def look(self, opened: Opened) -> Snapshot:
+        return snapshots.look(self.house, opened.table)
+
+    def turn(self, opened: Opened) -> int:
+        look = self.look(opened)
+        return tables.waiting_for(look.game, look.table)[0]
+
+    def moves(self, opened: Opened) -> list[str]:
+        look = self.look(opened)
+        menu = tables.menu(look.game, look.table, self.turn(opened))
+        return [str(move) for entry in menu for move in entry.moves()]
+
+    def do(self, opened: Opened, move: str, seat: int | None = None) -> None:
+        seat = self.turn(opened) if seat is None else seat
+        number = submitting.submit(self.house, Place(opened.table, seat, ""), move)
+        verdict = submitting.verdict(self.house, number)
+        assert verdict
+        assert verdict.accepted, verdict.said
+
+    def write_letters(self) -> None:
+        """Everything owed, straight into the mailbox."""
+        with self.house.store.reading() as connection:
+            joined = letters.join(seats, (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat))
+            owed = connection.execute(
+                select(*letters.c, seats.c.name, people.c.address).select_from(
+                    joined.join(people, people.c.id == seats.c.person)
+                )
+            ).all()
+        for row in owed:
+            message = writing.write(
+                self.house, envelopes.LetterOrder(row.table, row.seq, row.seat, row.kind, row.address, row.name)
+            )
+            if message:
+                with self.house.store.writing() as connection:
+                    kept = {"at": self.time, "recipient": row.address, "raw": message.as_bytes()}
+                    connection.execute(insert(mailbox), kept)
+
+
+class Visitor:
+    """Somebody with a browser of his own."""
+
+    def __init__(self, client: FlaskClient) -> None:
+        self.client = client
+
+    def get(self, path: str, status: int = 200) -> str:
+        response = self.client.get(path)
+        assert response.status_code == status, response.text
+        return response.text
+
+    def token(self) -> str:
+        found = re.search(r'name="csrf_token" value="([^"]+)"', self.get("/new/kaiser"))
+        assert found
+        return found[1]
+
+    def post(self, path: str, **fields: object) -> TestResponse:
+        data = {name.replace("__", "."): value for name, value in fields.items()}
+        return self.client.post(path, data={"csrf_token": self.token(), **data})
+
+    def say(self, link: str, move: str, **fields: object) -> str:
+        """Send a move as the page's form does; the page that comes back."""
+        response = self.post(f"/t/{link}", move=move, **fields)
+        assert response.status_code == 303, response.text
+        return self.get(response.location)
+
+
+ROWS = {"name__0": "Anna", "address__0": "anna@example.org", "name__1": "Bert", "address__1": "bert@example.org"}
+
+
+class Strict(HTMLParser):
+    """Notes what our Content-Security-Policy forbids, and forms and fields that lack something."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.faults: list[str] = []
+        self.labelled: set[str] = set()
+        self.fields: list[str] = []
+        self.ids: list[str] = []
+        self.inside: list[str] = []
+        self.open_form: list[str] | None = None
+        self.feed(page)
+        self.faults += [f"no label: {name}" for name in self.fields if name not in self.labelled]
+        self.faults += [f"id twice: {name}" for name in self.ids if self.ids.count(name) > 1]
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attributes}
+        self.faults += [f"inline: {name}" for name in found if name == "style" or name.startswith("on")]
+        if tag == "style" or (tag == "script" and "src" not in found and found.get("type") != "application/json"):
+            self.faults.append(f"inline: <{tag}>")
+        if "id" in found:
+            self.ids.append(found["id"])
+        if tag == "form":
+            self.open_form = ["csrf"] if found.get("method") == "post" else []
+        if tag == "label":
+            self.inside.append(tag)
+            self.labelled.add(found.get("for", ""))
+        if found.get("name") == "csrf_token":
+            self.open_form = []
+        if (tag == "input" and found.get("type") not in ("hidden", "submit")) or tag in ("select", "textarea"):
+            self.fields += [] if self.inside else [found.get("id", found.get("name", "?"))]
+        if tag == "img" and "alt" not in found:
+            self.faults.append("a picture without words")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "label":
+            self.inside.pop()
+        if tag == "form":
+            self.faults += ["a form without csrf_token"] if self.open_form else []
+            self.open_form = None

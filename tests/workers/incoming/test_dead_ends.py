@@ -1,0 +1,126 @@
+"""Mails as people write them: courtesy is no obstacle, and whoever writes no move is told how to go on."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+
+from engine import catalogue
+from engine.menu import Choice, bare
+from service.house import House
+from service.store.schema import letters, seats, talk
+from service.tables import snapshots
+from service.text import words
+from service.text.languages import Said
+from tests import houses
+from tests.workers.incoming.test_inbox import handed_in, here, last_letter, posted, report, rows, start, text
+from workers.incoming.move_parser import Guess, understand
+from workers.outgoing.answer_hints import Pen, in_words
+
+assert here  # the fixture
+MENU = (Choice("move", (("A14", "A8"), ("A15", "A9"), ("A9", "Z"))), *bare("undo"))
+MEANT = {
+    "1. move A14 A8": "move A14 A8",
+    "- ziehe A14 A8.": "move A14 A8",
+    "ziehe A14 A8, viel Glück!": "move A14 A8",
+    "move A14 A8. Good luck!": "move A14 A8",
+    "Move A14-A8, please, good luck": "move A14 A8",
+    "zet A14 A8. Jouw beurt, en tot morgen!": "move A14 A8",
+    "déplace A14 A8 s'il te plaît": "move A14 A8",
+    "2) A15 A9 - bonne chance !": "move A15 A9",
+}
+GUESSED = {"ziehn A14 A8": "move A14 A8", "moev A15 A9": "move A15 A9", "déplcae A9 Z": "move A9 Z"}
+YES = ("ja gerne", "count me in", "mach mit", "Ja, klar!", "doe mee", "je participe", "ok", "I'm in!", "avec plaisir")
+NO = ("nee bedankt", "no thanks", "Nein danke.", "non merci", "count me out")
+
+
+@pytest.mark.parametrize(("line", "move"), MEANT.items())
+def test_courtesy_and_numbers_are_no_obstacle(line: str, move: str) -> None:
+    assert str(understand(line, MENU, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))) == move
+
+
+@pytest.mark.parametrize(("line", "move"), GUESSED.items())
+def test_a_slip_of_the_pen_is_guessed(line: str, move: str) -> None:
+    found = understand(line, MENU, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))
+    assert isinstance(found, Guess)
+    assert str(found.move) == move
+
+
+@pytest.mark.parametrize("line", ["ziehn A14 A9", "move", "schiebe A1 B2", "Gute Nacht alle zusammen"])
+def test_what_is_near_to_nothing_or_to_several_moves_is_not_guessed(line: str) -> None:
+    assert not isinstance(understand(line, (Choice("move", (("A14", "A8"), ("A14", "A7"))),), spoken()), Guess)
+
+
+def spoken() -> words.Vocabulary:
+    return words.of(catalogue.find("kaiser"), ("Anna", "Berta"))
+
+
+@pytest.mark.parametrize("line", YES)
+def test_an_invitation_is_accepted_as_people_accept(here: House, line: str) -> None:
+    place = houses.opened(here)[1]
+    posted(here, place, line)
+    assert snapshots.look(here, place.table).seats[1].status == "taken"
+
+
+@pytest.mark.parametrize("line", NO)
+def test_an_invitation_is_declined_its_seat_is_free_and_the_opener_hears_it(here: House, line: str) -> None:
+    first, second = houses.opened(here)
+    posted(here, second, line)
+    with here.store.reading() as connection:
+        seat = connection.execute(select(seats).where(seats.c.table == first.table, seats.c.seat == 1)).one()
+    assert (seat.status, seat.person, seat.name) == ("open", None, "")
+    (row,) = rows(here, letters, letters.c.kind.like("declined/%"))
+    assert row.seat == 0
+    assert f"{here.settings.address}/join/{here.links.join(first.table)}" in row.said
+    assert '"who":"Berta"' in row.said
+
+
+def test_the_opener_cannot_decline_and_nobody_can_twice(here: House) -> None:
+    first, second = houses.opened(here)
+    posted(here, first, "nein danke")
+    assert report(here)[0][1] == "refused"
+    posted(here, second, "sit word")
+    posted(here, second, "nein danke")
+    assert report(here)[0][1] == "refused"
+    assert snapshots.look(here, first.table).seats[1].status == "taken"
+
+
+def test_a_guess_is_played_by_yes_and_by_nothing_else(here: House) -> None:
+    place, other, move = start(here)
+    slip = f"moev {move.partition(' ')[2]}"
+    posted(here, place, slip)
+    told = text(last_letter(here, place))
+    assert f"Did you mean this? Then answer with one word: yes {move}" in told
+    posted(here, place, "Ja!")
+    assert handed_in(here) == [move]
+    posted(here, other, "ja")
+    assert handed_in(here) == [move]
+
+
+def test_a_guess_about_an_older_position_is_not_played(here: House) -> None:
+    place, _, move = start(here)
+    posted(here, place, f"moev {move.partition(' ')[2]}")
+    assert houses.judged(here, place, move).accepted
+    posted(here, place, "ja")
+    assert handed_in(here) == []
+
+
+def test_a_mail_without_a_move_can_be_told_to_the_table_by_one_word(here: House) -> None:
+    place, _, _ = start(here)
+    posted(here, place, "Lovely weather here!", "And with you?")
+    assert "nobody else has seen it. To tell it to the table, answer with one word: say" in text(
+        last_letter(here, place)
+    )
+    posted(here, place, "sag")
+    with here.store.reading() as connection:
+        assert [row.text for row in connection.execute(select(talk)).all()] == ["Lovely weather here!\nAnd with you?"]
+
+
+def test_a_refusal_uses_the_words_of_its_reader() -> None:
+    pen = Pen(catalogue.find("carcassonne"), ("Anna", "Berta"), "fr")
+    why = Said("After “{said}”, “{bit}” does not fit; write one of these: {following}.", {})
+    words_of_the_menu = {"said": "figure meeple", "bit": "Strasse", "following": "road, city-N"}
+    found = in_words(Said(why.sentence, dict(words_of_the_menu)), pen)
+    assert found.words["bit"] == "Strasse"
+    assert found.words["said"] == "figurine meeple"
+    assert "road" not in str(found.words["following"])

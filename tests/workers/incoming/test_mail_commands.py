@@ -1,0 +1,214 @@
+"""What a mail may ask of the house besides moves, in four languages, and what the answer says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import select
+
+from engine import catalogue
+from engine.menu import Choice, Move, bare
+from engine.record import VacationEnded, VacationTaken
+from service.house import House
+from service.people import letter_settings
+from service.people.letter_settings import TableLetterSettings
+from service.store.schema import seats
+from service.tables import snapshots, standing_orders
+from service.tables.access import Place
+from service.text import words
+from service.text.drawing import environment
+from service.text.languages import LANGUAGES, Said, say
+from tests import houses
+from tests.houses import Clock
+from tests.workers.incoming.test_inbox import answered, last_letter, posted, text
+from workers.incoming.mail_commands import asked
+
+TWO_WEEKS = "vacation 2027-07-01 2027-07-14"
+ASKED = {
+    "vacation 2027-07-01 2027-07-14": TWO_WEEKS,
+    "Vakantie van 2027-07-01 tot 2027-07-14": TWO_WEEKS,
+    "Vacances du 2027-07-01 au 2027-07-14, merci": TWO_WEEKS,
+    "Urlaub 2027-07-01 bis 2027-07-14.": TWO_WEEKS,
+    "home": "home",
+    "Ik ben thuis!": "home",
+    "rentrée": "home",
+    "zu Hause": "home",
+    "order move A15 A9": "order move A15 A9",
+    "opdracht zet a15 a9": "order zet a15 a9",
+    "ordre déplacer A15 A9": "order déplacer A15 A9",
+    "Auftrag: ziehe A15 A9": "order ziehe A15 A9",
+    "cancel": "cancel",
+    "schrap 12": "cancel 12",
+    "supprime": "cancel",
+    "Streiche Auftrag 3": "cancel 3",
+    "letters digest": "letters digest",
+    "Letters: every turn": "letters turn",
+    "brieven overzicht": "letters digest",
+    "lettres rappels": "letters reminders",
+    "Briefe täglich": "letters digest",
+    "keine Briefe bitte": "letters none",
+    "Unsubscribe": "letters none",
+    "STOP": "letters none",
+    "vacation": None,
+    "order": None,
+    "letters perhaps": None,
+}
+TALK = (
+    "Vacation was great, thank you!",
+    "We were on vacation in 2019 with the whole family and the dog",
+    "Home is where the heart is",
+    "Order of play, as I said",
+    "Cancel that thought",
+    "Letters like yours are nice",
+    "Stop it, all of you",
+    "no",
+    "",
+)
+
+
+@pytest.fixture
+def here(tmp_path, clock: Clock) -> Iterator[House]:
+    with houses.standing(houses.settings(tmp_path, sender="table@games.example"), clock) as here:
+        yield here
+
+
+@pytest.fixture
+def spoken() -> words.Vocabulary:
+    return words.of(catalogue.find("kaiser"), ("Anna", "Berta"))
+
+
+def otherwise(here: House, place: Place) -> TableLetterSettings:
+    own = select(seats.c.wishes).where(seats.c.table == place.table, seats.c.seat == place.seat)
+    with here.store.reading() as connection:
+        return letter_settings.read_otherwise(connection.execute(own).scalar_one())
+
+
+def entries(here: House, place: Place) -> list[object]:
+    found = snapshots.entries(here, snapshots.look(here, place.table))
+    return [event for entry in found for event in entry.events]
+
+
+def said(here: House, place: Place, *lines: str) -> str:
+    """The letter that answers this mail."""
+    posted(here, place, *lines)
+    return text(last_letter(here, place))
+
+
+@pytest.mark.parametrize(("line", "meant"), ASKED.items(), ids=str)
+def test_people_ask_in_their_language(spoken, line, meant):
+    found = asked(line, (Choice("move", (("A15", "A9"),)), *bare("undo")), spoken)
+    if meant is None:  # an answer says how it is written
+        assert "Write" in str(found)
+    else:
+        assert str(found) == meant
+
+
+@pytest.mark.parametrize("line", TALK)
+def test_talk_asks_for_nothing(spoken, line):
+    assert asked(line, (), spoken) is None
+
+
+def test_where_stop_is_a_move_it_stops_no_letters():
+    spoken = words.of(catalogue.find("kurier"), ("Anna", "Berta"))
+    for offered in ((), bare("stop")):
+        assert asked("stop", offered, spoken) is None
+        assert asked("stop letters", offered, spoken) == Move("letters", ("none",))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("game", ["kaiser", "kurier"])
+def test_what_help_tells_is_understood(language, game):
+    spoken = words.of(catalogue.find(game), ("Anna", "Berta"))
+    helped = environment(language).get_template("mail/help.txt").module.requests().strip().splitlines()
+    verb = next(iter(spoken.game.verbs))
+    found = [asked(line.partition(": ")[0].replace("...", verb), (), spoken) for line in helped]
+    wanted = [TWO_WEEKS, "home", f"order {verb}", "cancel", "letters digest", "letters none"]
+    assert [str(move) for move in found] == wanted
+    modes = helped[4].rpartition(": ")[2].rpartition("\N{NO-BREAK SPACE}:")[2].split(", ")
+    assert [str(asked(mode, (), spoken)) for mode in modes] == [
+        "letters turn",
+        "letters reminders",
+        "letters none",
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_who_is_told_how_to_write_it_may_write_just_that(language):
+    spoken = words.of(catalogue.find("carcassonne"), ("Anna", "Berta"))
+    shown = {
+        "Write a vacation with its first and last day, such as: vacation 2027-07-01 2027-07-14": "vacation",
+        "Write the move after the word order, such as: order pass": "order",
+        "To end a vacation early write only: home": "home",
+        "No more letters come from this table; your clock runs on. To have them again, write: letters turn": "letters",
+    }
+    for sentence, verb in shown.items():
+        written = say(language, Said(sentence)).rpartition(":")[2].strip()
+        found = asked(written, (), spoken)
+        assert isinstance(found, Move), written
+        assert found.verb == verb
+
+
+def test_a_vacation_is_taken_and_ended_by_mail(here):
+    place = houses.seated(here)[0]
+    assert "Anna is away from 1 Jul 2027 to 14 Jul 2027." in said(here, place, TWO_WEEKS)
+    assert entries(here, place)[-1] == VacationTaken(0, "2027-07-01", "2027-07-14")
+    assert "Done." in said(here, place, TWO_WEEKS)
+    assert "You are away from 2027-07-01 to 2027-07-14 already." in said(here, place, "vacation 2027-07-03 2027-07-05")
+    assert "Anna does not go away" in said(here, place, "home")
+    assert isinstance(entries(here, place)[-1], VacationEnded)
+    assert "no vacation that could end earlier" in said(here, place, "home")
+    assert "such as: vacation 2027-07-01" in said(here, place, "vacation 1.7. 14.7.")
+    assert answered(here) == ["accepted"] * 2 + ["refused", "accepted", "refused", "refused"]
+
+
+def test_orders_are_given_listed_and_cancelled_by_mail(here):
+    place = houses.waiting(here, houses.seated(here))
+    letter = said(here, place, "opdracht zet A1 A2", "order move B1 B2")
+    with here.store.reading() as connection:
+        first, second = [order.id for order in standing_orders.of(connection, place.table, place.seat)]
+    assert f"Noted as number {first}. As soon as it is possible in your turn, this is done: zet A1 A2" in letter
+    assert f"{first}: zet A1 A2; {second}: move B1 B2" in said(here, place, "status")
+    assert f"Order {first} is forgotten." in said(here, place, f"cancel {first}")
+    assert "You have no orders any more." in said(here, place, "cancel")
+    assert "There is no such order" in said(here, place, "cancel")
+
+
+def test_an_order_in_ones_own_language_is_carried_out(here):
+    place, move = houses.on_turn(here, houses.seated(here))
+    verb, start, end = move.split()
+    assert verb == "move"
+    posted(here, place, f"Auftrag ziehe {start} {end}")
+    assert snapshots.entries(here, snapshots.look(here, place.table))[-1].move == move
+
+
+def test_letters_of_a_table_are_chosen_by_mail(here):
+    place = houses.seated(here)[0]
+    assert "in the one letter of your day" in said(here, place, "letters digest")
+    assert otherwise(here, place) == TableLetterSettings("digest")
+    assert "No more letters come from this table" in said(here, place, "stop")
+    assert otherwise(here, place) == TableLetterSettings("none")
+    assert "for every turn of yours" in said(here, place, "letters turn")
+    assert otherwise(here, place) == TableLetterSettings()
+    assert "letters turn, digest, reminders, or none" in said(here, place, "letters often")
+
+
+def test_letters_stop_before_the_game_and_after_it(here):
+    place = houses.opened(here)[0]
+    posted(here, place, "unsubscribe")
+    assert otherwise(here, place) == TableLetterSettings("none")
+    assert "has not begun yet" in said(here, place, TWO_WEEKS)
+
+
+def test_what_is_asked_stands_beside_moves(here):
+    place, move = houses.on_turn(here, houses.seated(here))
+    letter = said(here, place, move, "letters digest")
+    assert snapshots.entries(here, snapshots.look(here, place.table))[-1].move == move
+    assert "in the one letter of your day" in letter
+
+
+def test_help_lists_what_may_be_asked(here):
+    place = houses.seated(here)[0]
+    letter = said(here, place, "help")
+    for line in ("vacation 2027-07-01 2027-07-14: your clocks", "home:", "order ...:", "cancel:", "unsubscribe:"):
+        assert line in letter

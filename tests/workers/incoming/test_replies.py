@@ -1,0 +1,76 @@
+"""A corpus of replies as real mail programs write them: every one plays what it says, and nothing else."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import select
+
+from service.house import House
+from service.store.schema import letters, submissions
+from service.tables import access, opening, snapshots
+from service.tables.opening import Invited, Opened
+from tests import houses
+from tests.workers.incoming.replies import make
+from tests.workers.incoming.replies.cases import POSITIONS, REPLIES, Reply
+from workers.incoming import inbox, mail_moves
+
+
+class Known:
+    """What a table is made of, always the same, so that a mail can be written beforehand."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.numbers = itertools.count(1)
+
+    def token_bytes(self, size: int) -> bytes:
+        return bytes([self.seed]) * size
+
+    def token_hex(self, size: int) -> str:
+        return f"{self.seed * 1000 + next(self.numbers):0{2 * size}x}"
+
+
+@pytest.fixture
+def here(tmp_path) -> Iterator[House]:
+    with houses.standing(houses.settings(tmp_path, sender="table@games.example"), houses.Clock()) as here:
+        yield here
+
+
+def laid(here: House, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
+    """The table that replies about this game are written for."""
+    monkeypatch.setattr(opening, "secrets", Known(POSITIONS[game].seed))
+    guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
+    opened = opening.open_table(here, game, {}, guests)
+    for link in opened.links:
+        assert houses.judged(here, access.find(here, link), "sit lantern").accepted
+    return opened
+
+
+@pytest.mark.parametrize("game", POSITIONS)
+def test_the_corpus_is_written_for_these_tables(here, game, monkeypatch):
+    look = snapshots.look(here, laid(here, game, monkeypatch).table)
+    assert access.address_of(here, look.seats[0]) == POSITIONS[game].answer
+    assert look.seats[0].open_since is not None
+
+
+def test_the_corpus_is_large_and_as_its_script_writes_it():
+    assert len(REPLIES) >= 60
+    assert {file.name for file in make.FOLDER.glob("*.eml")} == {f"{reply.name}.eml" for reply in REPLIES}
+    for reply in REPLIES:
+        assert (make.FOLDER / f"{reply.name}.eml").read_bytes() == make.mail(reply), reply.name
+
+
+@pytest.mark.parametrize("reply", REPLIES, ids=[reply.name for reply in REPLIES])
+def test_a_reply_plays_what_it_says(here: House, reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
+    laid(here, reply.game, monkeypatch)
+    raw = (make.FOLDER / f"{reply.name}.eml").read_bytes()
+    inbox.take(here, raw.replace(b"\n", b"\r\n"), POSITIONS[reply.game].answer, "anna@example.org")
+    mail_moves.hear()
+    with here.store.reading() as connection:
+        wanted = select(submissions.c.move).where(submissions.c.by_mail, submissions.c.accepted)
+        moves = tuple(connection.execute(wanted.order_by(submissions.c.id)).scalars())
+        kinds = [kind.partition("/") for kind in connection.execute(select(letters.c.kind)).scalars()]
+    assert moves == reply.moves
+    assert [kind for kind, slash, _ in kinds if slash] == ([reply.letter] if reply.letter else [])

@@ -1,0 +1,138 @@
+"""Mails whose text is not what their sender saw or typed: hidden, turned around, sent in a loop, nested without end."""
+
+from __future__ import annotations
+
+import pytest
+from structlog.testing import capture_logs
+
+from service.house import House
+from service.store.schema import letters, mails
+from tests.workers.incoming.test_inbox import (
+    address,
+    answer,
+    answered,
+    handed_in,
+    here,
+    last_letter,
+    posted,
+    rows,
+    start,
+    text,
+)
+from workers.incoming import html_text, inbox, mail_moves, reply_text, sender_checks
+
+assert here  # the fixture
+HIDDEN = (
+    '<div style="display:none">{}</div>',
+    '<div style="color:red; DISPLAY : none">{}</div>',
+    "<span style='visibility:hidden'>{}</span>",
+    '<span style="font-size:0">{}</span>',
+    '<span style="font-size:0px;line-height:0">{}</span>',
+    '<span style="font-size:0.0em">{}</span>',
+    '<span style="opacity:0">{}</span>',
+    '<span style="max-height:0;overflow:hidden">{}</span>',
+    "<p hidden>{}</p>",
+    '<p class="x" hidden="hidden">{}</p>',
+    '<p style="mso-hide:all">{}</p>',
+    '<div style="display&#58;none">{}</div>',
+)
+SHOWN = (
+    '<p style="font-size:0.9em">{}</p>',
+    '<p style="font-size:10px">{}</p>',
+    '<p title="a hidden joke">{}</p>',
+    '<p style="opacity:0.8">{}</p>',
+    '<p style="visibility:visible">{}</p>',
+)
+TURNED = ("\u202epilf", "\u202dflip", "\u2066flip\u2069", "fl\u202bip\u202c", "\u2068flip")
+
+
+@pytest.mark.parametrize("page", HIDDEN)
+def test_what_a_style_hides_is_not_read(page: str) -> None:
+    assert "flip" not in html_text.text(page.format("flip"))
+
+
+@pytest.mark.parametrize("page", SHOWN)
+def test_what_is_shown_is_read(page: str) -> None:
+    assert html_text.text(page.format("flip")).strip() == "flip"
+
+
+@pytest.mark.parametrize("line", TURNED)
+def test_a_line_whose_order_is_turned_is_no_move(line: str) -> None:
+    assert list(reply_text.unquoted(line)) == []
+
+
+def test_marks_that_only_say_where_writing_begins_do_not_matter() -> None:
+    assert list(reply_text.unquoted("\u200eflip\u200f")) == ["flip"]
+
+
+@pytest.mark.parametrize(
+    ("written", "lines"),
+    [
+        ("*flip*", ["flip"]),
+        ("**move A1 A2**", ["move A1 A2"]),
+        ("2*3*4", ["2*3*4"]),
+        ("flip\n\nLG> move A1 A2\nLG> pass\nD> pass", ["flip"]),
+        (
+            "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\nflip\n- -- \nA\n\n-----BEGIN PGP SIGNATURE-----\n\ni",
+            ["flip"],
+        ),
+        ("-----BEGIN PGP MESSAGE-----\n\nhQEMA\n-----END PGP MESSAGE-----", []),
+    ],
+)
+def test_armour_initials_and_stars_are_not_typed(written: str, lines: list[str]) -> None:
+    assert list(reply_text.unquoted(written)) == lines
+
+
+def test_our_letter_that_comes_back_under_its_own_id_is_not_answered(here: House) -> None:
+    place, _, _ = start(here)
+    for _ in range(2):
+        posted(here, place, "It is your turn", Message_ID=f"<{place.table}.3.{place.seat}.turn@games.example>")
+    assert rows(here, mails) == []
+
+
+def test_the_same_refused_text_of_a_sender_is_answered_once(here: House) -> None:
+    place, _, move = start(here)
+    for _ in range(3):
+        posted(here, place, "I am on holiday until Monday.", "Yours, Anna")
+    assert answered(here) == ["refused"]
+    posted(here, place, move)
+    assert handed_in(here) == [move]
+
+
+@pytest.mark.parametrize("depth", [90, 2_000])
+def test_parts_inside_parts_without_end_are_passed_over(here: House, depth: int) -> None:
+    place, _, move = start(here)
+    head = f"From: anna@example.org\nTo: {address(here, place)}\nMessage-ID: <deep@x>\nMIME-Version: 1.0\n"
+    nest = "".join(f'Content-Type: multipart/mixed; boundary="b{n}"\n\n--b{n}\n' for n in range(depth))
+    raw = f"{head}{nest}Content-Type: text/plain\n\n{move}\n".encode()
+    with capture_logs() as logs:
+        assert inbox.received(here, raw, address(here, place), "anna@example.org") == inbox.TAKEN
+    mail_moves.hear()
+    assert handed_in(here) == []
+    assert [log for log in logs if log["log_level"] == "error"] == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("anna@gmail.com", "Anna@googlemail.com", True),
+        ("anna+games@example.org", "anna@example.org", True),
+        ("an.na@gmail.com", "anna@gmail.com", True),
+        ("an.na@example.org", "anna@example.org", False),
+        ("anna@example.org", "anna@example.com", False),
+    ],
+)
+def test_plus_addresses_and_both_domains_of_gmail_are_one_box(one: str, other: str, same: bool) -> None:
+    assert (sender_checks.mailbox(one) == sender_checks.mailbox(other)) == same
+
+
+def test_a_mail_from_another_address_is_told_to_the_player_once_a_day(here: House) -> None:
+    place, _, move = start(here)
+    for number in range(3):
+        message = answer(here, place, move, From="anna@work.example", Message_ID=f"<{number}@x>")
+        inbox.take(here, message.as_bytes(), address(here, place), "anna@work.example")
+    mail_moves.hear()
+    assert handed_in(here) == []
+    (row,) = rows(here, letters, letters.c.kind.like("stranger/%"))
+    assert "It came from {address}. At this table only answers from {own} play." in row.said
+    assert "a mail from another address was not read" in text(last_letter(here, place))

@@ -1,0 +1,181 @@
+"""What stands in a letter, and in which order, for every game, as text and as HTML."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+
+import pytest
+from msgspec.structs import replace
+
+from engine import catalogue
+from engine import table as tables
+from service import timing
+from service.house import House
+from service.settings import DAY
+from service.tables import access, opening, snapshots
+from service.tables.access import Place
+from service.tables.opening import Invited
+from service.timing import Calendar
+from tests import houses
+from workers.outgoing import envelopes, letters, pictures
+
+every_game = pytest.mark.parametrize("game", catalogue.games())
+LARGEST = 100_000
+
+
+@pytest.fixture(autouse=True)
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+
+
+def opened(here: House, game: str = "kaiser") -> list[Place]:
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta")]
+    return [access.find(here, link) for link in opening.open_table(here, game, {}, guests, 3 * DAY).links]
+
+
+def seated(here: House, game: str = "kaiser") -> list[Place]:
+    """A game where one is on turn again after somebody else has moved, with a choice; the one on turn comes first."""
+    places = opened(here, game)
+    for place in places:
+        assert houses.judged(here, place, "sit word").accepted
+    moved: list[int | None] = []
+    while True:
+        mover, move = houses.on_turn(here, places)
+        look = snapshots.look(here, mover.table)
+        choice = any(entry.count() > 1 for entry in tables.menu(look.game, look.table, mover.seat or 0))
+        if choice and mover.seat in moved and moved[-1] != mover.seat:
+            break
+        assert houses.judged(here, mover, move).accepted
+        moved.append(mover.seat)
+    return sorted(places, key=lambda place: place.seat != mover.seat)
+
+
+def written(here: House, place: Place, kind: str, language: str = "en", calendar: str = "") -> EmailMessage:
+    seat = snapshots.look(here, place.table).seats[place.seat or 0]
+    since = seat.open_since or 0
+    order = envelopes.LetterOrder(place.table, since, seat.seat, kind, "guest@example.org", seat.name, language)
+    letter = letters.write(here, replace(order, calendar=calendar))
+    assert letter is not None
+    return letter
+
+
+def body(letter: EmailMessage, kind: str) -> str:
+    part = letter.get_body((kind,))
+    assert part is not None
+    return str(part.get_content())
+
+
+def stands_in_order(text: str, *parts: str) -> None:
+    places = [text.find(part) for part in parts]
+    assert -1 not in places, parts[places.index(-1)]
+    assert places == sorted(places)
+
+
+@every_game
+@pytest.mark.parametrize("kind", ["plain", "html"])
+def test_a_turn_letter_says_things_in_the_order_in_which_they_matter(house: House, game: str, kind: str) -> None:
+    place = seated(house, game)[0]
+    look = snapshots.look(house, place.table)
+    letter = written(house, place, "turn")
+    text = body(letter, kind)
+    board = "cid:" if kind == "html" else "\n  "
+    stands_in_order(
+        text,
+        "it is your turn",
+        "You have time until 18 Jan 2027",
+        "since your last move" if kind == "plain" else "Since your last move",
+        board,
+        "Answer this letter with your move",
+        "For instance:",
+        f"{place.link}\n" if kind == "plain" else 'class="button',
+        look.row.head,
+        "You get this letter because",
+    )
+    assert text.count(f"/t/{place.link}") == (1 if kind == "plain" else 2)  # one button, and the picture
+    assert len(text.encode()) < LARGEST
+
+
+@every_game
+@pytest.mark.parametrize("kind", ["plain", "html"])
+def test_a_first_turn_letter_tells_how_it_began_and_leads_to_the_rules(house: House, game: str, kind: str) -> None:
+    places = opened(house, game)
+    for place in places:
+        assert houses.judged(house, place, "sit word").accepted
+    text = body(written(house, houses.on_turn(house, places)[0], "turn"), kind)
+    stands_in_order(text, "it is your turn", "How it began", "The game begins.", f"/rules/{game}", "Answer this letter")
+    assert "sits down" not in text
+
+
+@every_game
+def test_without_pictures_a_letter_says_how_the_game_stands(house: House, game: str) -> None:
+    place = seated(house, game)[0]
+    html = body(written(house, place, "turn"), "html")
+    alt = html.split('alt="')[1].split('"')[0]
+    assert len(alt.split()) > 5
+
+
+@every_game
+def test_an_example_is_a_move(house: House, game: str) -> None:
+    place = seated(house, game)[0]
+    text = body(written(house, place, "turn"), "plain")
+    example = text.split("For instance:")[1].split()
+    end = next(size for size in range(1, 6) if " ".join(example[:size]) in houses.moves(house, place))
+    assert end
+
+
+def test_a_deadline_is_told_in_the_readers_own_time(house: House) -> None:
+    place = seated(house)[0]
+    kept = timing.kept(Calendar("America/New_York"))
+    assert "until 18 Jan 2027, 03:00 (America/New York)." in body(written(house, place, "turn", calendar=kept), "plain")
+
+
+@pytest.mark.parametrize("kind", ["plain", "html"])
+def test_an_invitation_tells_what_one_is_invited_to(house: House, kind: str) -> None:
+    text = " ".join(body(written(house, opened(house)[1], "invitation"), kind).split())
+    stands_in_order(
+        text,
+        "Anna invites you to a game of Kaiser",
+        " ".join(catalogue.find("kaiser").META.about.split()[:6]),
+        "/rules/kaiser",
+        "At the table: Anna, Berta.",
+        "Time for a move: 3 days",
+        "You need no account",
+        "answer this letter with:",
+        "join",
+        "Receipt after 1 entry:",
+    )
+
+
+def test_an_invitation_calls_a_chair_for_anybody_a_free_seat(house: House) -> None:
+    anybody, anna = Invited("", who="anybody"), Invited("Anna", "anna@example.org", "word")
+    guests = [anna, Invited("Berta", "berta@example.org"), anybody]
+    links = opening.open_table(house, "kaiser", {}, guests, None).links
+    letter = written(house, access.find(house, links[1]), "invitation")
+    assert "At the table: Anna, Berta, a free seat." in body(letter, "plain")
+    assert ": Anna, Berta [" in letter["Subject"]
+
+
+@pytest.mark.parametrize("language", ["en", "nl", "fr", "de"])
+def test_who_answers_an_invitation_as_it_says_sits_down(house: House, language: str) -> None:
+    from tests.workers.incoming.test_inbox import posted
+
+    place = opened(house)[1]
+    text = body(written(house, place, "invitation", language), "plain")
+    answer = next(line for line in text.splitlines() if line.startswith("  "))
+    posted(house, place, answer)
+    assert snapshots.look(house, place.table).table.seats[1].status == "taken"
+
+
+def test_the_last_letter_tells_places_and_points(house: House) -> None:
+    places = seated(house)
+    loser = houses.waiting(house, places)
+    assert houses.judged(house, loser, "resign").accepted
+    while (look := snapshots.look(house, loser.table)).table.phase != "over":
+        seat = tables.waiting_for(look.game, look.table)[0]
+        move = next(tables.menu(look.game, look.table, seat)[0].moves())
+        assert houses.judged(house, Place(loser.table, seat, ""), str(move)).accepted
+    text = body(written(house, places[0], "over"), "plain")
+    points = [own.score for own in look.game.standing(look.table.state)]
+    for seat, name in enumerate(("Anna", "Berta")):
+        assert f"{look.table.places[seat]}. {name}: {points[seat]}" in text
+    assert look.row.seed.hex() in text
