@@ -34,21 +34,26 @@ def answer(bell: str, work: Callable[[House], bool], held_up: Callable[[House], 
 
     What is held up because somebody else holds its table is waited for a moment; after that the clock rings for it.
     """
-    here, began = house(), time.monotonic()
+    here, until = house(), time.monotonic() + SHIFT
     here.bells.answered(bell)
     try:
-        while work(here) or (held_up(here) and _rested(began + LINGER)):
-            if time.monotonic() >= began + SHIFT:
+        while work(here) or _comes_free(here, work, held_up):
+            if time.monotonic() >= until:
                 here.bells.ring(bell)
                 return
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
         log.warning("work not finished", bell=bell, error=said(error))
 
 
-def _rested(until: float) -> bool:
-    """Whether there is still time, after a short rest."""
-    time.sleep(PAUSE)
-    return time.monotonic() < until
+def _comes_free(here: House, work: Callable[[House], bool], held_up: Callable[[House], bool]) -> bool:
+    """Whether some of what is held up could be done within a moment; the pauses between the tries grow."""
+    until, pause = time.monotonic() + LINGER, PAUSE
+    while held_up(here) and time.monotonic() < until:
+        time.sleep(pause)
+        if work(here):
+            return True
+        pause *= 1.5
+    return False
 
 
 def said(error: Exception) -> str:

@@ -28,23 +28,24 @@ TRIES = 3
 
 WAITING = select(submissions.c.id).where(submissions.c.accepted.is_(None))
 # The table is claimed with its submission: one that somebody else holds is passed over, and holds no other table up.
+# It is locked first, so that a submission that is passed over here stays free for the next referee.
 NEXT = (
     select(submissions)
     .join(tables, tables.c.id == submissions.c.table)
     .where(submissions.c.accepted.is_(None))
     .order_by(submissions.c.id)
     .limit(1)
-    .with_for_update(skip_locked=True, key_share=True, of=[submissions, tables])
+    .with_for_update(skip_locked=True, key_share=True, of=[tables, submissions])
 )
 
 
 def hear() -> None:
     """Judge everything that waits for a verdict; a table that cannot be judged now is passed over."""
     passed: set[str] = set()
-    answer("referee", lambda here: hear_one(here, passed), _waits)
+    answer("referee", lambda here: hear_one(here, passed), waits)
 
 
-def _waits(here: House) -> bool:
+def waits(here: House) -> bool:
     """Whether something waits; where nothing could be claimed, somebody else is at its table."""
     with here.store.reading() as connection:
         return connection.execute(WAITING.limit(1)).first() is not None

@@ -24,6 +24,7 @@ from service.text import words
 from service.text.languages import Said
 
 BACK = Move("back")
+HELD_UP = ("referee", "inbox")  # bells of those who pass over a table that is held, and look again when it is free
 
 
 class SeatCommand(Struct, frozen=True):
@@ -57,6 +58,8 @@ def at_table(house: House, table: str, take: Lock = clerk.lock) -> Iterator[Work
         work = Work(take(house, connection, table))
         yield work
     settle(work.locked)
+    for bell in HELD_UP:
+        house.bells.ring(bell)
 
 
 def settle(locked: LockedTable) -> None:

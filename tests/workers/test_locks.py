@@ -2,23 +2,24 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, Select, func, select, update
 
+from service.bells import JOBS
 from service.house import House
 from service.settings import DAY
 from service.store import Store
 from service.store.schema import letters, mails, seats, submissions, tables
-from service.tables import submitting
+from service.tables import judging, submitting
 from service.tables.access import Place
 from tests import houses
 from tests.houses import Clock
 from tests.workers.incoming.test_inbox import address, answer
 from workers import clock as clocks
-from workers import referee
+from workers import jobs, referee
 from workers.incoming import inbox, mail_moves
 
 SOON = 5.0  # seconds; a lock that somebody holds would be waited for much longer
@@ -136,3 +137,56 @@ def test_whoever_forgets_a_transaction_loses_its_locks(tmp_path: Path, laid_post
         connection.invalidate()
         connection.close()
         forgetful.close()
+
+
+def test_who_passes_a_submission_over_leaves_it_free_for_the_next(house: House) -> None:
+    places = houses.seated(house)
+    number = submitting.submit(house, *houses.on_turn(house, places))
+    with house.store.writing() as slow:  # another referee, which looks while the table is held, and takes long to go
+        with held(house, row_of(places[0])):
+            assert slow.execute(referee.NEXT).first() is None
+        assert referee.hear_one(house)
+    assert houses.verdict(house, number).accepted
+
+
+def test_a_mail_that_was_passed_over_is_free_for_the_next(house: House) -> None:
+    places = houses.seated(house)
+    place, move = houses.on_turn(house, places)
+    inbox.take(house, answer(house, place, move).as_bytes(), address(house, place), "somebody@example.org")
+    with house.store.writing() as slow:
+        with held(house, row_of(places[0])):
+            assert slow.execute(mail_moves.NEXT).first() is None
+        assert mail_moves.hear_one(house)
+
+
+def test_after_a_long_shift_too_a_held_table_is_waited_for_a_moment(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck, free = houses.seated(house), houses.seated(house, 3)
+    other = submitting.submit(house, *houses.on_turn(house, free))
+    number = submitting.submit(house, *houses.on_turn(house, stuck))
+    judged, lets_go = referee.hear_one, ExitStack()
+    lets_go.enter_context(held(house, row_of(stuck[0])))
+
+    def slowly(here: House, passed: set[str]) -> bool:
+        if submitting.verdict(here, other) is None:
+            time.sleep(jobs.LINGER)
+        found = judged(here, passed)
+        if not found:
+            lets_go.close()  # after nothing could be claimed for the first time
+        return found
+
+    monkeypatch.setattr(referee, "hear_one", slowly)
+    referee.hear()
+    assert houses.verdict(house, number).accepted
+
+
+def test_whoever_held_a_table_rings_for_those_who_passed_it_over(house: House) -> None:
+    place, _ = houses.seated(house)
+    for name in ("referee", "inbox"):
+        house.bells.answered(name)
+    queue = house.bells.queue("referee")
+    queue.empty()
+    with judging.at_table(house, place.table):
+        pass
+    assert {job.func_name for job in queue.jobs} == {JOBS["referee"], JOBS["inbox"]}

@@ -21,7 +21,7 @@ from service.tables.access import Place
 from tests import houses
 from tests.houses import Clock, verdict
 from workers import clock as clocks
-from workers.referee import hear_one
+from workers.referee import hear_one, waits
 
 ROUNDS = 12
 Two = tuple[House, House]
@@ -47,7 +47,9 @@ def at_once(*works: Callable[[], Any]) -> list[Any]:
 
 
 def judge_all(here: House) -> None:
-    while hear_one(here):
+    """Judge until nothing waits, as a referee does: what somebody else has in hand just now is waited for."""
+    until = time.monotonic() + 10
+    while hear_one(here) or (waits(here) and time.monotonic() < until):
         pass
 
 

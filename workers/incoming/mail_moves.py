@@ -51,7 +51,7 @@ NEXT = (
     .where(mails.c.read_at.is_(None))
     .order_by(mails.c.id)
     .limit(1)
-    .with_for_update(skip_locked=True, key_share=True, of=[mails, table_rows])
+    .with_for_update(skip_locked=True, key_share=True, of=[table_rows, mails])
 )
 OTHER_TABLE = Refused(
     "This mail answers a letter of another table, so nothing was played at this one. To move here, answer this letter."
