@@ -62,6 +62,7 @@ class Settings(Struct, frozen=True):
     answers_per_hour: int = 30
     require_authentication: bool = False
     trusted_authserv: str = ""
+    metrics: str = ""  # the word with which monitoring elsewhere may read /metrics
     games: str = ""  # installed packages whose games may be played here; their code runs with our rights
 
     @property
