@@ -30,13 +30,15 @@ class Bells:
     def queue(self, name: str) -> Queue:
         return Queue(name, connection=self.redis, serializer=JSONSerializer)
 
-    def ring(self, name: str) -> None:
-        """Ask for a look at what is waiting; a bell that is ringing already is not rung again."""
+    def ring(self, name: str) -> bool:
+        """Ask for a look at what is waiting; whether it did not ring already, for then it is not rung again."""
         try:
             if self.redis.set(f"bell:{name}", "1", nx=True, ex=RINGING):
                 self.queue(SHARED.get(name, name)).enqueue(JOBS[name], result_ttl=0, failure_ttl=3600, job_timeout=120)
+                return True
         except RedisError as error:
             log.warning("bell not rung", bell=name, error=str(error))
+        return False
 
     def answered(self, name: str) -> None:
         """A worker begins to look: from now on a new bell means new work."""

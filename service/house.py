@@ -12,6 +12,7 @@ from engine import catalogue
 from service.bells import Bells
 from service.links import Links
 from service.lru import Caches
+from service.meters import Meters
 from service.settings import EMBEDDED, Settings, keep_secret
 from service.store import Store, identity
 
@@ -34,6 +35,7 @@ class House:
         self.now = now
         self.store = Store(settings.database_url)
         self.redis: Redis = redis or connect_redis(settings.redis)
+        self.meters = Meters(self.redis)
         self.bells = Bells(self.redis)
         self.relay = settings.smtp
         self.inbound = ""  # where the local mailbox sends answers to

@@ -62,6 +62,7 @@ class Settings(Struct, frozen=True):
     answers_per_hour: int = 30
     require_authentication: bool = False
     trusted_authserv: str = ""
+    metrics: str = ""  # the word with which monitoring elsewhere may read /metrics
     games: str = ""  # installed packages whose games may be played here; their code runs with our rights
 
     @property
@@ -209,7 +210,7 @@ def keep_secret(settings: Settings) -> str:
     path = settings.folder / "secret"
     if not path.exists():
         settings.folder.mkdir(parents=True, exist_ok=True)
-        _put(path, secrets.token_hex(32))
+        put_secret(path, secrets.token_hex(32))
     return _long_enough(path.read_bytes().decode("ascii", "ignore").strip(), str(path))
 
 
@@ -225,7 +226,7 @@ def _long_enough(secret: str, where: str) -> str:
     return secret
 
 
-def _put(path: Path, secret: str) -> None:
+def put_secret(path: Path, secret: str) -> None:
     """Make the file whole or not at all, and only where there is none: a half-made key would open every seat."""
     with NamedTemporaryFile("w", dir=path.parent, prefix=".secret-") as made:
         made.write(secret)

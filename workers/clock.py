@@ -147,4 +147,6 @@ def ring(here: House) -> None:
     with here.store.reading() as connection:
         due = [bell for bell, wanted in waiting.items() if connection.execute(wanted.limit(1)).first()]
     for bell in due:
-        here.bells.ring(bell)
+        if here.bells.ring(bell):
+            here.meters.count("bells", bell)
+    here.meters.hand_over()

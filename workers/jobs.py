@@ -43,6 +43,8 @@ def answer(bell: str, work: Callable[[House], bool], held_up: Callable[[House], 
                 return
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
         log.warning("work not finished", bell=bell, error=said(error))
+    finally:
+        here.meters.hand_over()
 
 
 def _comes_free(here: House, work: Callable[[House], bool], held_up: Callable[[House], bool]) -> bool:

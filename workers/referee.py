@@ -102,6 +102,7 @@ def _is(submission: Submission) -> ColumnElement[bool]:
 def _heard(here: House, connection: Connection, submission: Submission) -> LockedTable | None:
     verdict, locked = _judged(here, connection, submission)
     book.judge(connection, submission.id, verdict)
+    here.meters.count("moves", "accepted" if verdict.accepted else "refused")
     return locked
 
 

@@ -67,6 +67,11 @@ class Store:
         with self.reading() as connection:
             return set(MigrationContext.configure(connection).get_current_heads()) == set(wanted)
 
+    def revision(self) -> str:
+        """The name of the database's shape; only looks."""
+        with self.reading() as connection:
+            return MigrationContext.configure(connection).get_current_revision() or ""
+
     def scrub(self) -> None:
         """Of what was deleted, leave no copy in SQLite's log ahead of the file; while others read, as far as can be."""
         if self.engine.dialect.name == "sqlite":

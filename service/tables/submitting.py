@@ -75,10 +75,11 @@ def _own(row: dict[str, Any]) -> ColumnElement[bool]:
 
 def verdict(house: House, submission: int, patience: float | None = None) -> Verdict | None:
     """The referee's verdict, waited for a little; None while there is none."""
-    found = _verdict(house, submission)
-    if found is None:
-        house.bells.wait(submission, house.settings.patience if patience is None else patience)
+    with house.meters.timed("verdict_seconds", "page"):
         found = _verdict(house, submission)
+        if found is None:
+            house.bells.wait(submission, house.settings.patience if patience is None else patience)
+            found = _verdict(house, submission)
     return found
 
 

@@ -40,6 +40,7 @@ from service.web.joining_pages import joining
 from service.web.language_pages import choice
 from service.web.lobby_pages import lobby
 from service.web.mailbox_pages import mailbox
+from service.web.metrics_pages import metrics
 from service.web.preferences_pages import wishes
 from service.web.rematch_pages import again
 from service.web.rendering import language, problem
@@ -77,6 +78,7 @@ BLUEPRINTS = (
     api,
     manual,
     ops,
+    metrics,
     verify,
     mailbox,
     choice,
@@ -146,6 +148,7 @@ def wire(house: House) -> Flask:
     app.register_error_handler(Exception, _failed)
     app.after_request(_headers)
     app.after_request(squeeze)
+    app.teardown_request(lambda _: house.meters.hand_over())
     if house.settings.proxies:
         behind = house.settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=behind, x_proto=behind)  # type: ignore[method-assign]

@@ -32,6 +32,17 @@ def health() -> tuple[Response, int]:
     return jsonify(found), 200 if found["database"] else 503
 
 
+@ops.get("/readyz")
+def ready() -> tuple[Response, int]:
+    """200 while this process can serve pages: its database has the shape that it knows, and moves will be judged."""
+    here = house()
+    try:
+        found: dict[str, Any] = {"database": here.store.is_current(), "redis": _redis(here)}
+    except SQLAlchemyError:
+        found = {"database": False, "redis": _redis(here)}
+    return jsonify(found), 200 if all(found.values()) else 503
+
+
 def _writes(here: House) -> bool:
     """Whether the database keeps what is written, tried; a full disk is told before it is in anybody's way."""
     if here.store.url.startswith("sqlite:///") and shutil.disk_usage(here.settings.folder).free < LEAST_ROOM:

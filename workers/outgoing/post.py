@@ -229,6 +229,7 @@ def _refused(here: House, row: Due, error: smtplib.SMTPRecipientsRefused | smtpl
     log.warning("letter refused for good", letter=row.id, error=str(error))
     with here.store.writing() as connection:
         _mark(connection, row, here.now(), f"refused: {error}")
+        here.meters.count("letters", "refused")
         if why := _gone(error):
             bounces.note(connection, row.person, why, here.now())
 
@@ -251,6 +252,7 @@ def _done(here: House, row: Due, outcome: str) -> None:
     """Mark a letter; a mark that the power takes away sends it again, and it is recognised."""
     with here.store.noting() as connection:
         _mark(connection, row, here.now(), outcome)
+    here.meters.count("letters", outcome.partition(":")[0])
 
 
 def _mark(connection: Connection, row: Due, at: int, outcome: str) -> None:

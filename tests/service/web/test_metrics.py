@@ -1,0 +1,99 @@
+"""Monitoring: what is counted is right over several processes, and is told to the host alone."""
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from service.house import House
+from service.meters import Meters
+from service.settings import Settings
+from service.store.schema import letters
+from tests.visiting import Hall, Visitor
+
+
+def figures(page: str) -> dict[str, float]:
+    """Each figure by its name and its labels; where a step ends stands last."""
+    return {
+        " ".join([sample.name, *(value for _, value in sorted(sample.labels.items(), key=_step_last))]): sample.value
+        for family in text_string_to_metric_families(page)
+        for sample in family.samples
+    }
+
+
+def _step_last(label: tuple[str, str]) -> bool:
+    return label[0] == "le"
+
+
+def test_moves_and_verdicts_are_counted(hall: Hall, visitor: Visitor) -> None:
+    opened = hall.begin()
+    hall.do(opened, hall.moves(opened)[0])
+    visitor.say(opened.links[hall.turn(opened)], "no such move")
+    found = figures(visitor.get("/metrics"))
+    assert found["depesche_moves_total accepted"] == 3  # two sat down, one moved
+    assert found["depesche_moves_total refused"] == 1
+    assert found["depesche_verdict_seconds_count page"] >= 2
+    assert found["depesche_verdict_seconds_bucket page +Inf"] == found["depesche_verdict_seconds_count page"]
+    assert found["depesche_tables playing"] == 1
+
+
+def test_steps_of_a_time_add_up_and_what_is_slower_counts_in_the_sum(hall: Hall, visitor: Visitor) -> None:
+    for seconds in (0.001, 0.015, 0.015, 60):
+        hall.house.meters.time("thinking_seconds", "strong", seconds)
+    found = figures(visitor.get("/metrics"))
+    steps = {
+        name.rsplit(" ", 1)[1]: value for name, value in found.items() if name.startswith("depesche_thinking_seconds_b")
+    }
+    assert (steps["0.005"], steps["0.01"], steps["0.02"], steps["5.0"], steps["+Inf"]) == (1, 1, 3, 3, 4)
+    assert found["depesche_thinking_seconds_sum strong"] == 60.031
+
+
+def test_processes_count_together(house: House) -> None:
+    here, there = Meters(house.redis), Meters(house.redis)
+    here.count("moves", "accepted")
+    there.count("moves", "accepted")
+    there.hand_over()
+    assert here.read() == {"moves|accepted|count": 2}
+
+
+def test_without_redis_what_was_counted_is_kept_until_it_is_back(house: House) -> None:
+    meters = Meters(house.redis)
+    house.redis.connection_pool.connection_kwargs["server"].connected = False
+    meters.count("moves", "accepted")
+    meters.hand_over()
+    assert meters.read() == {}
+    house.redis.connection_pool.connection_kwargs["server"].connected = True
+    assert meters.read() == {"moves|accepted|count": 1}
+
+
+def test_what_waits_tells_since_when(hall: Hall, visitor: Visitor) -> None:
+    hall.judging = False
+    opened = hall.open()
+    visitor.post(f"/t/{opened.links[0]}/sit", nonce="a word")
+    hall.time += 90
+    found = figures(visitor.get("/metrics"))
+    assert (found["depesche_submissions_waiting"], found["depesche_submissions_oldest_seconds"]) == (1, 90)
+    with hall.house.store.reading() as connection:
+        owed = connection.execute(letters.select()).all()
+    assert found["depesche_letters_owed"] == len(owed) > 0
+
+
+def test_no_figure_names_a_link_or_an_address(hall: Hall, visitor: Visitor) -> None:
+    opened = hall.begin()
+    page = visitor.get("/metrics")
+    assert not any(word in page for word in (*opened.links, opened.watch, opened.table, "example.org"))
+
+
+def test_strangers_are_told_nothing_but_with_the_hosts_word(hall: Hall, visitor: Visitor) -> None:
+    elsewhere = {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}}
+    assert visitor.client.get("/metrics", **elsewhere).status_code == 404
+    assert visitor.client.get("/metrics", headers={"Authorization": "Bearer "}, **elsewhere).status_code == 404
+    hall.house.settings = Settings(folder=hall.house.settings.folder, metrics="of the host")
+    for word, status in (("of the host", 200), ("of a guest", 404)):
+        answer = visitor.client.get("/metrics", headers={"Authorization": f"Bearer {word}"}, **elsewhere)
+        assert answer.status_code == status
+
+
+def test_a_process_is_ready_while_database_and_redis_answer(hall: Hall, visitor: Visitor) -> None:
+    assert visitor.client.get("/readyz").json == {"database": True, "redis": "embedded"}
+    hall.house.store.engine.dispose()
+    with hall.house.store.writing() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001_first'")
+    assert visitor.client.get("/readyz").status_code == 503
