@@ -127,7 +127,8 @@ def undo_is_free(game: Game, table: Table, seat: int, rewind: Rewind) -> bool:
 
 def draws(table: Table, seed: bytes) -> Chance:
     """The chance of the next entry."""
-    return chances.sealed(chances.key(seed, (seat.nonce for seat in table.seats)), table.length)
+    nonces = [seat.nonce for seat in table.seats]
+    return chances.sealed(chances.key(seed, nonces), table.length)
 
 
 def play(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind = no_rewind) -> Played:

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from email.utils import parseaddr
+from functools import cached_property
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -34,7 +35,7 @@ SCHEMES = (
 )
 
 
-class Settings(Struct, frozen=True):
+class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached properties
     """Everything that differs from one house to another; the defaults are those of the embedded service."""
 
     folder: Path = Path("depesche-data")
@@ -73,27 +74,27 @@ class Settings(Struct, frozen=True):
     def database_url(self) -> str:
         return self.database or f"sqlite:///{(self.folder / 'depesche.sqlite').resolve()}"
 
-    @property
+    @cached_property
     def confirms(self) -> bool:
         """Whether an organiser has to prove his address before letters go to others; not where no letters leave."""
         return self.confirm and self.smtp != EMBEDDED
 
-    @property
+    @cached_property
     def gathers(self) -> int:
         """So many seconds a turn letter waits, so that two turns make one; one that never leaves does not."""
         return 0 if self.smtp == EMBEDDED else self.gather
 
-    @property
+    @cached_property
     def mail_host(self) -> str:
         """The right-hand side of the addresses and message ids of this house."""
         return self.sender_address.rpartition("@")[2]
 
-    @property
+    @cached_property
     def sender_address(self) -> str:
         """The address that letters come from, without the name before it."""
         return parseaddr(self.sender)[1]
 
-    @property
+    @cached_property
     def sender_name(self) -> str:
         """The name that letters come from: Depesche, unless the host chose another."""
         return parseaddr(self.sender)[0] or "Depesche"

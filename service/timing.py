@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import cached_property
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
@@ -23,7 +24,7 @@ Seconds = Annotated[int, Meta(ge=0, le=366 * DAY)]
 Late = Literal["move", "seat", "resign", "skip"]
 
 
-class Clock(Struct, frozen=True):
+class Clock(Struct, frozen=True, dict=True):  # `dict` for the cached properties
     """How a table keeps time: so long for a move, or a bank that every turn adds to, or no limit at all.
 
     `late` says what a missed deadline does: a bot makes this move, takes the seat until its player comes back, or
@@ -39,7 +40,7 @@ class Clock(Struct, frozen=True):
     spare_weekends: bool = False
     automatic: bool = False
 
-    @property
+    @cached_property
     def runs(self) -> bool:
         """Whether there are deadlines at all."""
         return bool(self.pace or self.bank)
@@ -190,6 +191,19 @@ def reminder(due: int, ahead: tuple[int, ...], after: int) -> int | None:
     return min((due - lead for lead in ahead if due - lead > after), default=None)
 
 
+class Due(Struct, frozen=True):
+    """Until when a seat may take, and when it is reminded next."""
+
+    at: int
+    remind_at: int | None
+
+
+def due(since: int, left: int, calendar: Calendar, share: float, now: int) -> Due:
+    """The deadline of a seat that had so much time left then, and its next reminder."""
+    at = deadline(since, left, calendar)
+    return Due(at, reminder(at, leads(left, calendar, share), now))
+
+
 def refilled(clock: Clock, left: int | None) -> int:
     """What a seat has as its turn begins: its pace, or its bank with the increment, never more than the bank held."""
     if not clock.bank:
@@ -197,9 +211,10 @@ def refilled(clock: Clock, left: int | None) -> int:
     return clock.bank if left is None else min(left + clock.increment, clock.bank)
 
 
-def calendar(text: str) -> Calendar:
-    """A person's calendar as it is kept."""
-    return msgspec.json.decode(text, type=Calendar) if text else Calendar()
+def calendar(text: str, away: tuple[tuple[str, str], ...] = (), spare_weekends: bool = False) -> Calendar:
+    """A person's calendar as it is kept, with his vacations, and with weekends where a table spares them."""
+    own = msgspec.json.decode(text, type=Calendar) if text else Calendar()
+    return msgspec.structs.replace(own, away=away, weekends=own.weekends or spare_weekends)
 
 
 def kept(one: Calendar) -> str:

@@ -25,6 +25,7 @@ from service.tables.snapshots import Snapshot
 from service.text import drawing, languages, rulebook, words
 from service.text.drawing import Scene, Voice
 from workers.outgoing import answer_hints, envelopes, letters
+from workers.outgoing.answer_hints import Pen
 
 NAMES = ("Anna", "Bert", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 SEED = b"the same dice whenever it is drawn again"[:32]
@@ -108,7 +109,7 @@ def _seat(here: House, look: Snapshot, seat: int | None, language: str) -> DevSe
 
 
 def _hints(look: Snapshot, menu: Any, voice: Voice, language: str) -> Iterator[str]:
-    for hint in answer_hints.of(look.game, menu, look.names, voice, language):
+    for hint in answer_hints.of(menu, Pen(look.game, look.names, language), voice):
         yield hint.label
         yield from (f"  {line}" for line in hint.lines)
 

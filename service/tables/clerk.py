@@ -90,9 +90,9 @@ def lock_free(house: House, connection: Connection, table: str) -> LockedTable:
 
 
 def _locked(house: House, connection: Connection, row: Found) -> LockedTable:
-    position = positions.current(house.caches, connection, row)
-    seats = _seats(connection, row.id)
-    return LockedTable(house, connection, row, row.head, seats, catalogue.find(row.game, row.edition), position)
+    game = catalogue.find(row.game, row.edition)
+    position = positions.current(house.caches, connection, game, row)
+    return LockedTable(house, connection, row, row.head, _seats(connection, row.id), game, position)
 
 
 def _seats(connection: Connection, table: str) -> tuple[SeatRow, ...]:

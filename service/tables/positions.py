@@ -20,9 +20,8 @@ from service.tables.turns import TurnIndex, extended
 APART = 16
 
 
-def current(caches: Caches, connection: Connection, row: book.Found) -> Table:
+def current(caches: Caches, connection: Connection, game: Game, row: book.Found) -> Table:
     """The position of this table as its row says it is now."""
-    game = catalogue.find(row.game, row.edition)
     known = caches.newest.get(row.id)
     if known is not None and known.length > row.length:
         known = None

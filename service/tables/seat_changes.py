@@ -42,6 +42,7 @@ class SeatTurn(Struct, frozen=True):
     entry: Entry[Any]
     before: Table
     after: Table
+    mover: int | None
     opened: bool
     status: str
     clock: Clock
@@ -59,13 +60,14 @@ class SeatTurn(Struct, frozen=True):
     @property
     def arrives(self) -> bool:
         """Whether its player comes home from a vacation that had begun."""
-        calendar = own_calendar(self.before, self.seat, self.clock)
-        return self.has(VacationEnded) and timing.is_away(self.entry.at, calendar)
+        return self.has(VacationEnded) and timing.is_away(
+            self.entry.at, own_calendar(self.before, self.seat, self.clock)
+        )
 
     @property
     def moved(self) -> bool:
         """Whether its player moved himself."""
-        return self.entry.seat == self.seat.seat and record.mover(self.entry) == self.seat.seat
+        return self.entry.seat == self.seat.seat == self.mover
 
     @property
     def rolled_back(self) -> bool:
@@ -84,11 +86,11 @@ def changed(
     game: Game, seats: tuple[SeatRow, ...], before: Table, after: Table, entry: Entry[Any], clock: Clock, share: float
 ) -> Iterator[SeatUpdate]:
     """The seats whose row changes with this entry."""
+    mover, on_turn = record.mover(entry), tables.waiting_for(game, after)
     for seat in seats:
         chair = after.seats[seat.seat]
         status = seat.status if chair.status == "empty" else chair.status
-        opened = bool(tables.menu(game, after, seat.seat))
-        turn = SeatTurn(seat, entry, before, after, opened, status, clock, share)
+        turn = SeatTurn(seat, entry, before, after, mover, seat.seat in on_turn, status, clock, share)
         if _concerned(turn):
             yield _update(turn)
 
@@ -120,9 +122,8 @@ def timed(update: SeatUpdate, calendar: Calendar, clock: Clock, share: float, no
     """A seat whose time runs, with its deadline and the next reminder."""
     assert update.clock_from is not None
     assert update.clock_left is not None
-    due = timing.deadline(update.clock_from, update.clock_left, calendar)
-    remind = timing.reminder(due, timing.leads(update.clock_left, calendar, share), now)
-    return replace(update, due_at=due, late_at=due + clock.grace, remind_at=remind)
+    due = timing.due(update.clock_from, update.clock_left, calendar, share, now)
+    return replace(update, due_at=due.at, late_at=due.at + clock.grace, remind_at=due.remind_at)
 
 
 def rested(held: SeatRow, table: Table, clock: Clock, share: float, now: int) -> SeatUpdate | None:
@@ -135,8 +136,7 @@ def rested(held: SeatRow, table: Table, clock: Clock, share: float, now: int) ->
 
 def own_calendar(table: Table, seat: SeatRow, clock: Clock) -> Calendar:
     """When this seat’s player rests: by his own settings, by his vacations, and by the table’s weekends."""
-    own = timing.calendar(seat.calendar or "")
-    return replace(own, away=table.seats[seat.seat].away, weekends=own.weekends or clock.spare_weekends)
+    return timing.calendar(seat.calendar or "", table.seats[seat.seat].away, clock.spare_weekends)
 
 
 def _left(turn: SeatTurn) -> int | None:

@@ -41,8 +41,8 @@ def look(house: House, table: str) -> Snapshot:
             raise Unknown("There is no such table.")
         sitting = tuple(book.seats_of(connection, table))
         names = tuple(seat.name for seat in sitting)
-        position = positions.current(house.caches, connection, row)
-        return Snapshot(row, sitting, catalogue.find(row.game, row.edition), position, names)
+        game = catalogue.find(row.game, row.edition)
+        return Snapshot(row, sitting, game, positions.current(house.caches, connection, game, row), names)
 
 
 def menu(look: Snapshot, seat: int | None) -> Menu:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import jinja2
@@ -28,13 +27,12 @@ class Templates(jinja2.BaseLoader):
     A macro is compiled with the file it stands in, so what a page or picture takes from a plain text would not be.
     """
 
-    def get_source(self, _: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+    def get_source(self, _: jinja2.Environment, template: str) -> tuple[str, str, None]:
         name = "/".join(split_template_path(template))  # refuses to climb out of the folder
         path = template_file(name.removesuffix(".html") if ".txt." in name else name)
         if not path.is_file():
             raise jinja2.TemplateNotFound(template)
-        written = path.stat().st_mtime
-        return path.read_text("utf-8"), str(path), lambda: path.is_file() and path.stat().st_mtime == written
+        return path.read_text("utf-8"), str(path), None  # read once: they belong to the code that runs
 
     def list_templates(self) -> list[str]:
         packages = {f"{GAMES}{name}/": home / "templates" for name, home in catalogue.packages().items()}

@@ -124,14 +124,14 @@ def foresee(link: str) -> Response:
 @table.post("")
 def move(link: str) -> Reply:
     """Hand a move in, wait a moment for the verdict, and go back to the page with it."""
-    place = access.find(house(), link)
-    form = request.form
+    here, form = house(), request.form
+    place = access.find(here, link)
     words = {name: form.getlist(name) for name in ("move", "verb", "arg")}
     text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in words[name])
     seen = numbers.read(form.get("seen", ""), 2**31 - 1)
     key = form.get("key", "")
-    submission = submitting.submit(house(), place, text, f"{key[:16]}/{text}" if key else "", seen)
-    submitting.verdict(house(), submission)
+    submission = submitting.submit(here, place, text, f"{key[:16]}/{text}" if key else "", seen)
+    submitting.verdict(here, submission)
     return redirect(url_for("table.show", link=link, said=submission), 303)
 
 

@@ -37,24 +37,21 @@ class Hint(Struct, frozen=True):
     most: int = 0
 
 
-def of(game: Game, menu: Menu, names: Sequence[str], voice: Voice, language: str) -> tuple[Hint, ...]:
+def of(menu: Menu, pen: Pen, voice: Voice) -> tuple[Hint, ...]:
     """What may be answered now."""
-    pen = Pen(game, names, language)
     return tuple(_hint(entry, pen, voice) for entry in menu)
 
 
-def example(game: Game, menu: Menu, names: Sequence[str], language: str) -> str:
+def example(menu: Menu, pen: Pen) -> str:
     """A move written out, the first that takes more than its verb; nothing where a verb is all it takes."""
-    pen = Pen(game, names, language)
     for entry in menu:
         if entry.count() > 1:
             return pen.move(next(entry.moves()), entry)
     return ""
 
 
-def commands(table: Table, seat: int, game: Game, language: str) -> tuple[str, ...]:
+def commands(table: Table, seat: int, pen: Pen) -> tuple[str, ...]:
     """What may be said of the table itself; nothing where there is no more to say."""
-    pen = Pen(game, (), language)
     found = tuple(pen.verb(entry.verb) for entry in tables.commands(table, seat))
     return (*found, *map(pen.verb, ASIDE), f"{pen.say} …") if found else ()
 

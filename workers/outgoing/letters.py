@@ -28,7 +28,7 @@ from workers import process_pool
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
 from workers.outgoing import answer_hints, envelopes, pictures
-from workers.outgoing.answer_hints import Hint
+from workers.outgoing.answer_hints import Hint, Pen
 from workers.outgoing.envelopes import LetterContent, LetterOrder, Picture
 
 ANSWERS = ("accepted", "refused")
@@ -92,6 +92,7 @@ def write(here: House, order: LetterOrder) -> EmailMessage | None:
     if overtaken(look, order) or _reachable_again(here, look, order):
         return None
     game, voice = look.game, Voice(look.game, look.names, order.language, order.seat)
+    pen = Pen(game, look.names, order.language)
     playing = look.table.phase in ("playing", "over")
     menu = tables.menu(game, look.table, order.seat)
     scene = (
@@ -99,10 +100,9 @@ def write(here: House, order: LetterOrder) -> EmailMessage | None:
         if playing
         else None
     )
-    sheet = _sheet(here, look, order, voice, scene, menu)
+    sheet = _sheet(here, look, order, voice, pen, scene, menu)
     mail, report = _answered(here, order)
     if report:
-        pen = answer_hints.Pen(game, look.names, order.language)
         told = tuple(
             replace(line, why=answer_hints.in_words(line.why, pen), meant=pen.phrase(line.meant))
             for line in mail_reports.told(here, look, report, voice, order.seat)
@@ -191,7 +191,7 @@ def overtaken(look: Snapshot, order: LetterOrder) -> bool:
 
 
 def _sheet(
-    here: House, look: Snapshot, order: LetterOrder, voice: Voice, scene: Scene | None, menu: Menu
+    here: House, look: Snapshot, order: LetterOrder, voice: Voice, pen: Pen, scene: Scene | None, menu: Menu
 ) -> LetterContext:
     seat = look.seats[order.seat]
     calendar, box = timing.calendar(order.calendar), look.game.META
@@ -203,12 +203,14 @@ def _sheet(
         name=seat.name,
         game=box.name,
         title=in_game(order.language, box.name, box.title),
-        players=players(look.names),
+        players=scene.players if scene else players(look.names),
         organiser=look.names[book.organiser(look.seats) or 0],
         seats=look.seats,
         to_move=tuple(one.name for one in look.seats if one.open_since is not None),
         chapters=tuple(chronicle.chapters(look.game, entries, voice, order.seat))[-60:],
-        **_answerable(look, order, voice, menu),
+        hints=answer_hints.of(menu, pen, voice),
+        example=answer_hints.example(menu, pen),
+        commands=answer_hints.commands(look.table, order.seat, pen),
         places=tuple(sorted((place, look.names[number]) for number, place in enumerate(look.table.places))),
         board=board_text(scene) if scene else "",
         alt=voice.alt(scene.view) if scene else "",
@@ -243,15 +245,6 @@ def _ending(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
         "scores": _scores(look),
         "turned": tuple((look.names[point.seat], point) for point in told.turning_points),
         "luck": tuple((name, round(100 * share)) for name, share in zip(look.names, told.luck, strict=False)),
-    }
-
-
-def _answerable(look: Snapshot, order: LetterOrder, voice: Voice, menu: Menu) -> dict[str, Any]:
-    """What the reader can answer, in words of his language."""
-    return {
-        "hints": answer_hints.of(look.game, menu, look.names, voice, order.language),
-        "example": answer_hints.example(look.game, menu, look.names, order.language),
-        "commands": answer_hints.commands(look.table, order.seat, look.game, order.language),
     }
 
 

@@ -14,6 +14,7 @@ from service.text.drawing import Voice
 from service.text.languages import LANGUAGES
 from workers.incoming.move_parser import TalkLine, understand
 from workers.outgoing import answer_hints
+from workers.outgoing.answer_hints import Pen
 
 NAMES = ("Anna", "Piet Jan", "Émilie", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 STEPS = 60
@@ -25,7 +26,7 @@ every_language = pytest.mark.parametrize("language", LANGUAGES)
 def test_every_move_as_letters_write_it_is_understood(game):
     seats = max(seats for seats in game.META.seats if seats <= 4)
     sample, random, spoken = samples.started(game, seats, b"hints"), Random(1), words.of(game, NAMES[:seats])
-    pens = {language: answer_hints.Pen(game, NAMES[:seats], language) for language in LANGUAGES}
+    pens = {language: Pen(game, NAMES[:seats], language) for language in LANGUAGES}
     for number, _ in enumerate(samples.played(sample, random)):
         for seat in tables.waiting_for(game, sample.table):
             menu = tables.menu(game, sample.table, seat)
@@ -39,7 +40,7 @@ def test_every_move_as_letters_write_it_is_understood(game):
 
 def written(game: str, menu: Menu, language: str, names: tuple[str, ...] = ("Anna", "Berta")) -> list[str]:
     found = catalogue.find(game)
-    told = answer_hints.of(found, menu, names, Voice(found, names, language, 0), language)
+    told = answer_hints.of(menu, Pen(found, names, language), Voice(found, names, language, 0))
     return [line for hint in told for line in (hint.label, *hint.lines)]
 
 
@@ -52,8 +53,9 @@ def test_a_letter_speaks_its_readers_language():
     assert written("kurier", road, "nl")[1:3] == ["zet dame Iwan, Boris", "zet officier Iwan"]
     assert written("kurier", road, "fr")[1] == "déployer dame Iwan, Boris"
     assert written("kurier", road, "de")[1] == "setze Dame Iwan, Boris"
-    assert answer_hints.example(catalogue.find("kurier"), road, (), "de") == "setze Dame Iwan"
-    assert answer_hints.example(catalogue.find("kurier"), road[1:], (), "de") == ""
+    pen = Pen(catalogue.find("kurier"), (), "de")
+    assert answer_hints.example(road, pen) == "setze Dame Iwan"
+    assert answer_hints.example(road[1:], pen) == ""
 
 
 def test_a_bare_sign_is_written_as_its_word():
@@ -85,16 +87,17 @@ def test_a_long_menu_stays_short():
 
 def _carcassonne(menu: Menu):
     game = catalogue.find("carcassonne")
-    return game, menu, NAMES[:2], Voice(game, NAMES[:2], "en", 0), "en"
+    return menu, Pen(game, NAMES[:2], "en"), Voice(game, NAMES[:2], "en", 0)
 
 
 def test_so_many_of_these_and_a_number_are_told():
     game = catalogue.find("turfmaster")
+    pen, voice = Pen(game, NAMES[:2], "nl"), Voice(game, NAMES[:2], "nl", 0)
     menu = (Subset("discard", ("7", "8", "J12"), 2, 2), Number("ride", 1, 6))
-    subset, number = answer_hints.of(game, menu, NAMES[:2], Voice(game, NAMES[:2], "nl", 0), "nl")
+    subset, number = answer_hints.of(menu, pen, voice)
     assert (subset.lines, subset.least, subset.most) == (("afleggen 7, 8, J12",), 2, 2)
     assert number.lines == ("rijd 1–6",)
-    assert answer_hints.example(game, menu, NAMES[:2], "nl") == "afleggen 7 8"
+    assert answer_hints.example(menu, pen) == "afleggen 7 8"
 
 
 @every_language
@@ -102,6 +105,7 @@ def test_what_may_be_said_at_any_time_is_understood(language):
     game = catalogue.find("kaiser")
     sample, spoken = samples.started(game, 2, b"hints"), words.of(game, NAMES[:2])
     offered = (*(entry for entry in tables.commands(sample.table, 0) if entry.verb != "resign"), Choice("resign"))
-    found = [understand(said, offered, spoken) for said in answer_hints.commands(sample.table, 0, game, language)]
+    pen = Pen(game, NAMES[:2], language)
+    found = [understand(said, offered, spoken) for said in answer_hints.commands(sample.table, 0, pen)]
     commands = [Move(entry.verb) for entry in tables.commands(sample.table, 0)]
     assert found == [*commands, Move("status"), Move("help"), TalkLine("")]
