@@ -9,6 +9,7 @@ import structlog
 from redis import Redis, RedisError
 from rq import Queue
 from rq.serializers import JSONSerializer
+from structlog.contextvars import get_contextvars
 
 JOBS = {
     "referee": "workers.referee.hear",
@@ -34,7 +35,8 @@ class Bells:
         """Ask for a look at what is waiting; whether it did not ring already, for then it is not rung again."""
         try:
             if self.redis.set(f"bell:{name}", "1", nx=True, ex=RINGING):
-                self.queue(SHARED.get(name, name)).enqueue(JOBS[name], result_ttl=0, failure_ttl=3600, job_timeout=120)
+                keeping: dict[str, Any] = {"result_ttl": 0, "failure_ttl": 3600, "job_timeout": 120}
+                self.queue(SHARED.get(name, name)).enqueue(JOBS[name], meta=get_contextvars(), **keeping)
                 return True
         except RedisError as error:
             log.warning("bell not rung", bell=name, error=str(error))

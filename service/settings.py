@@ -25,6 +25,7 @@ DAY = 86_400
 EMBEDDED = "embedded"
 SENDER = re.compile(r"[!-;=?A-~]{1,64}@[A-Za-z0-9.-]{1,200}")
 SHORTEST_SECRET = 16
+LOGS = ("plain", "json")
 PREFIX = "DEPESCHE_"
 OTHERS = ("DEPESCHE_NO_SKIPS",)  # not ours, but that of our tests
 SCHEMES = (
@@ -63,6 +64,7 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     answers_per_hour: int = 30
     require_authentication: bool = False
     trusted_authserv: str = ""
+    logs: str = "plain"  # for people, or json for programs
     metrics: str = ""  # the word with which monitoring elsewhere may read /metrics
     games: str = ""  # installed packages whose games may be played here; their code runs with our rights
 
@@ -135,6 +137,8 @@ def checked(settings: Settings) -> Settings:
     for name in ("moves_per_minute", "opens_per_hour", "invitations_per_day", "answers_per_hour", "lease"):
         _refuse_beyond(name, getattr(settings, name), 1)
     _refuse_beyond("reminder", settings.reminder, 0, 1)
+    if settings.logs not in LOGS:
+        raise Refused("DEPESCHE_LOGS has to be plain or json, not “{text}”.", text=settings.logs)
     if not SENDER.fullmatch(settings.sender_address):
         raise Refused(
             "DEPESCHE_SENDER has to be an address such as depesche@example.org, not “{text}”.", text=settings.sender

@@ -19,15 +19,14 @@ from service.tables.access import Place
 from service.tables.clerk import BOT_STATUSES
 from service.tables.snapshots import Snapshot
 from workers import process_pool
-from workers.jobs import house
+from workers.jobs import begin
 
 log = structlog.get_logger()
 
 
 def move() -> None:
     """Move once for every seat that a bot holds and that may act; the referee rings again while there is more."""
-    here = house()
-    here.bells.answered("bots")
+    here = begin("bots")
     for table, seat in waiting(here):
         try:
             _move(here, Place(table, seat, ""))

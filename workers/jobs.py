@@ -9,7 +9,9 @@ import time
 from collections.abc import Callable
 
 import structlog
+from rq import get_current_job
 from sqlalchemy.exc import OperationalError
+from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from service.house import House
 
@@ -29,13 +31,23 @@ def house() -> House:
     return _houses[0]
 
 
+def begin(bell: str) -> House:
+    """Begin to look: from now on a new bell means new work, and what is logged names the request that rang."""
+    here = house()
+    if job := get_current_job():
+        clear_contextvars()
+        bind_contextvars(**job.meta)
+    here.bells.answered(bell)
+    return here
+
+
 def answer(bell: str, work: Callable[[House], bool], held_up: Callable[[House], bool] = lambda _: False) -> None:
     """Work step by step until nothing is left to do; after a long shift ring for the next one instead.
 
     What is held up because somebody else holds its table is waited for a moment; after that the clock rings for it.
     """
-    here, until = house(), time.monotonic() + SHIFT
-    here.bells.answered(bell)
+    until = time.monotonic() + SHIFT
+    here = begin(bell)
     try:
         while work(here) or _comes_free(here, work, held_up):
             if time.monotonic() >= until:

@@ -93,24 +93,31 @@ def _add_web(subparsers: Subparsers[Parser]) -> None:
     web.add_argument("--bind", help="address and port, for instance 0.0.0.0:8000")
 
 
-def plain_logs() -> None:
+def write_logs(form: str) -> None:
     """What went wrong is told without the values of variables, for among them are seeds, links and addresses."""
     import structlog
 
-    renderer = structlog.dev.ConsoleRenderer(
-        colors=sys.stdout.isatty(), exception_formatter=structlog.dev.plain_traceback
-    )
-    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], renderer])
+    before: list[Any]
+    *before, _ = structlog.get_config()["processors"]
+    if form == "json":
+        last: list[Any] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        before = [one for one in before if not isinstance(one, structlog.processors.TimeStamper)]
+        before.append(structlog.processors.TimeStamper(fmt="iso", utc=True))
+    else:
+        colours, plain = sys.stdout.isatty(), structlog.dev.plain_traceback
+        last = [structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=plain)]
+    structlog.configure(processors=[*before, *last])
 
 
 def _settings(options: argparse.Namespace) -> Settings:
     """The settings of the environment; what the command line says stands above it."""
     from service import settings
 
-    plain_logs()
     said = {name: getattr(options, name, None) for name in ("folder", "host", "port")}
     above = {f"DEPESCHE_{name.upper()}": str(value) for name, value in said.items() if value is not None}
-    return settings.read({**os.environ, **above})
+    found = settings.read({**os.environ, **above})
+    write_logs(found.logs)
+    return found
 
 
 def _shared(options: argparse.Namespace) -> Settings:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import secrets
+import time
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import msgspec
 import structlog
-from flask import Flask, Response, request, url_for
+from flask import Flask, Response, g, request, url_for
 from flask_limiter import Limiter
 from flask_limiter.util import get_remote_address
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from sqlalchemy.exc import DataError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
+from structlog.contextvars import bind_contextvars, clear_contextvars, get_contextvars
 from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, ValidationError
@@ -43,7 +47,7 @@ from service.web.mailbox_pages import mailbox
 from service.web.metrics_pages import metrics
 from service.web.preferences_pages import wishes
 from service.web.rematch_pages import again
-from service.web.rendering import language, problem
+from service.web.rendering import house, language, problem
 from service.web.replay_pages import replay
 from service.web.rules_pages import rules
 from service.web.seat_pages import aside
@@ -54,6 +58,7 @@ from service.web.what_if_pages import whatif
 
 log = structlog.get_logger()
 LARGEST = 64 * 1024
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 DIGITS = 18  # of the largest numbers that a database can look for
 STOPS = "300 per minute"
 POLICY = (
@@ -143,6 +148,9 @@ def wire(house: House) -> Flask:
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     csrf.exempt(app.view_functions["wishes.stop"])  # mail programs stop letters by themselves (RFC 8058)
+    app.before_request(_name_request)
+    if house.settings.logs == "json":
+        app.after_request(_log_request)
     app.after_request(_waiting)  # what is named first here is done last
     _limit(app, house)
     app.register_error_handler(Exception, _failed)
@@ -153,6 +161,21 @@ def wire(house: House) -> Flask:
         behind = house.settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=behind, x_proto=behind)  # type: ignore[method-assign]
     return app
+
+
+def _name_request() -> None:
+    """Each request has a name, which its log lines carry, those of the workers that it rang for among them."""
+    asked = request.headers.get("X-Request-Id", "") if house().settings.proxies else ""
+    g.began = time.perf_counter()
+    clear_contextvars()
+    bind_contextvars(request=asked if REQUEST_ID.fullmatch(asked) else secrets.token_hex(8))
+
+
+def _log_request(response: Response) -> Response:
+    """A line for each request; it names the route, for the path holds links."""
+    took = round((time.perf_counter() - g.began) * 1000, 1)
+    log.info("request", method=request.method, route=str(request.url_rule), status=response.status_code, ms=took)
+    return response
 
 
 def _limit(app: Flask, house: House) -> None:
@@ -234,4 +257,5 @@ def _headers(response: Response) -> Response:
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["X-Robots-Tag"] = "noindex"
+    response.headers["X-Request-Id"] = get_contextvars().get("request", "")
     return response

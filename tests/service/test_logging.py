@@ -1,0 +1,88 @@
+"""Logs tell what went wrong, and no secret."""
+
+import json
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from rq import SimpleWorker
+from rq.serializers import JSONSerializer
+
+from service.commands import run
+from tests.visiting import Hall
+from workers import referee
+from workers.jobs import work_for
+
+
+@pytest.fixture(params=["plain", "json"])
+def form(request: pytest.FixtureRequest) -> Iterator[str]:
+    before = structlog.get_config()
+    run.write_logs(request.param)
+    yield request.param
+    structlog.configure(**before)
+
+
+@pytest.mark.usefixtures("form")
+def test_a_logged_fault_shows_no_values_of_variables(capsys: pytest.CaptureFixture[str]) -> None:
+    def deal(seed: str) -> None:
+        raise ZeroDivisionError(f"{len(seed)} letters")
+
+    seed = secrets.token_hex(13)
+    try:
+        deal(seed)
+    except ZeroDivisionError:
+        structlog.get_logger().exception("not judged", table="t1")
+    told = capsys.readouterr().out
+    assert "ZeroDivisionError: 26 letters" in told
+    assert "not judged" in told
+    assert seed not in told
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Iterator[Hall]:
+    """A house that writes its log for programs."""
+    before = structlog.get_config()
+    run.write_logs("json")
+    hall = Hall(tmp_path, logs="json", proxies=1)
+    yield hall
+    hall.house.close()
+    structlog.configure(**before)
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_programs_get_a_line_for_each_request_that_names_its_route_and_no_link(
+    programs: Hall, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened = programs.begin()
+    answer = programs.visitor().client.get(f"/t/{opened.links[0]}")
+    (line,) = (line for line in lines(capsys) if line["event"] == "request")
+    assert (line["method"], line["route"], line["status"]) == ("GET", "/t/<link>", 200)
+    assert line["request"] == answer.headers["X-Request-Id"]
+    assert opened.links[0] not in str(line)
+
+
+@pytest.mark.parametrize(("said", "taken"), [("of-the-proxy.7", True), ('a"b', False), ("x" * 65, False), ("", False)])
+def test_a_request_keeps_the_name_that_a_web_server_in_front_gave_it(programs: Hall, said: str, taken: bool) -> None:
+    answer = programs.visitor().client.get("/", headers={"X-Request-Id": said})
+    assert (answer.headers["X-Request-Id"] == said) == taken
+    assert answer.headers["X-Request-Id"]
+
+
+def test_what_a_worker_logs_names_the_request_that_rang(
+    programs: Hall, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = programs.begin()
+    del programs.house.bells.ring  # the true bell, whose job stands in the queue
+    queue = programs.house.bells.queue("referee")
+    answer = programs.visitor().post(f"/t/{opened.links[0]}", move="no such move")
+    work_for(programs.house)
+    monkeypatch.setattr(referee, "hear_one", lambda *_: structlog.get_logger().warning("looked"))
+    SimpleWorker([queue], connection=programs.house.redis, serializer=JSONSerializer).work(burst=True)
+    line = next(line for line in lines(capsys) if line["event"] == "looked")
+    assert line["request"] == answer.headers["X-Request-Id"]
