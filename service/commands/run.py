@@ -6,10 +6,11 @@ import argparse
 import fcntl
 import logging
 import os
+import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from service.house import House
     from service.settings import Settings
 
+
+ADDRESS = re.compile(r"[^\s<>'\"(){},;]+@")  # up to the name of the mail server, or of the database
 
 # Whoever sends slowly, or much, holds nobody else up: many may be connected, the silent are let go, and what is longer
 # than any request of ours is not taken in.
@@ -100,13 +103,23 @@ def write_logs(form: str) -> None:
     before: list[Any]
     *before, _ = structlog.get_config()["processors"]
     if form == "json":
-        last: list[Any] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        last: list[Any] = [
+            structlog.processors.format_exc_info,
+            _without_addresses,
+            structlog.processors.JSONRenderer(ensure_ascii=False),
+        ]
         before = [one for one in before if not isinstance(one, structlog.processors.TimeStamper)]
         before.append(structlog.processors.TimeStamper(fmt="iso", utc=True))
     else:
         colours, plain = sys.stdout.isatty(), structlog.dev.plain_traceback
-        last = [structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=plain)]
+        last = [_without_addresses, structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=plain)]
     structlog.configure(processors=[*before, *last])
+
+
+def _without_addresses(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Mail servers name the recipient when they refuse; the number of the letter says enough."""
+    shown = {name: ADDRESS.sub("…@", value) for name, value in line.items() if isinstance(value, str)}
+    return {**line, **shown}
 
 
 def _settings(options: argparse.Namespace) -> Settings:

@@ -41,6 +41,19 @@ def test_a_logged_fault_shows_no_values_of_variables(capsys: pytest.CaptureFixtu
     assert seed not in told
 
 
+def test_no_line_names_an_address_or_a_password(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    log = structlog.get_logger()
+    log.warning("refused", letter=7, error="{'anna.b+c@example.org': (550, b'no such user <anna.b+c@example.org>')}")
+    try:
+        raise OSError("postgresql://depesche:geheim@db/depesche is down")
+    except OSError as error:
+        log.warning("down", error=str(error))
+    told = capsys.readouterr().out
+    assert "anna" not in told
+    assert "geheim" not in told
+    assert "…@example.org" in told
+
+
 @pytest.fixture
 def programs(tmp_path: Path) -> Iterator[Hall]:
     """A house that writes its log for programs."""
