@@ -79,7 +79,8 @@ lock: ## work out requirements/*.txt anew from pyproject.toml
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && export UV_CUSTOM_COMPILE_COMMAND="make lock" && \
 	echo "-- locking with $(UV)" && $(PYTHON) -m venv "$$dir" && "$$dir/bin/pip" install --quiet "$(UV)" && \
 	"$$dir/bin/uv" $(LOCK) pyproject.toml --extra prod --extra test -o requirements/test.txt $(LOCKARGS) && \
-	"$$dir/bin/uv" $(LOCK) pyproject.toml -c requirements/test.txt -o requirements/run.txt $(LOCKARGS)
+	"$$dir/bin/uv" $(LOCK) pyproject.toml -c requirements/test.txt -o requirements/run.txt $(LOCKARGS) && \
+	"$$dir/bin/uv" $(LOCK) pyproject.toml --extra prod -c requirements/test.txt -o requirements/prod.txt $(LOCKARGS)
 
 clean: ## remove the environment and whatever tools left behind
 	rm -rf $(VENV) build dist *.egg-info .coverage* htmlcov .hypothesis .mypy_cache .pytest_cache .ruff_cache

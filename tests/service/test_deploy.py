@@ -1,0 +1,119 @@
+"""The recipes for a server: their programs take them, and what they say of the house is true."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from service import cli, settings
+from service.commands import terminal
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "service/deploy"
+UNITS = sorted((DEPLOY / "systemd").iterdir())
+CERTIFICATES = ROOT / "tests/certificates"
+PLACES = {"web": "8000", "inbound": "8024"}
+
+
+def program(name: str, package: str) -> str:
+    found = shutil.which(name) or shutil.which(f"/usr/sbin/{name}")
+    if not found:
+        pytest.skip(f"{name} is not here; on Debian or Ubuntu: sudo apt-get install {package}")
+    return found
+
+
+def ran(*command: object, **others: Any) -> str:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=30, **others)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    return said
+
+
+def texts() -> dict[str, str]:
+    return {path.relative_to(DEPLOY).as_posix(): path.read_text() for path in DEPLOY.rglob("*") if path.is_file()}
+
+
+def test_systemd_takes_every_unit(tmp_path: Path) -> None:
+    verify = program("systemd-analyze", "systemd")
+    for unit in UNITS:
+        text = unit.read_text().replace("/opt/depesche/bin/depesche", sys.executable)
+        (tmp_path / unit.name).write_text(text.replace("EnvironmentFile=/etc/depesche", f"EnvironmentFile=-{tmp_path}"))
+    names = [unit.name.replace("@.", "@worker.") for unit in UNITS]
+    assert ran(verify, "verify", "--man=no", *(tmp_path / name for name in names)) == ""
+
+
+def test_nginx_takes_its_recipe(tmp_path: Path) -> None:
+    nginx = program("nginx", "nginx-light")
+    recipe = (DEPLOY / "nginx.conf").read_text()
+    recipe = re.sub(r"ssl_certificate .*;", f"ssl_certificate {CERTIFICATES}/ours.pem;", recipe)
+    recipe = re.sub(r"ssl_certificate_key .*;", f"ssl_certificate_key {CERTIFICATES}/ours.pem;", recipe)
+    whole = tmp_path / "nginx.conf"
+    whole.write_text(f"pid {tmp_path}/pid; error_log stderr; events {{}} http {{ {recipe} }}")
+    assert "test is successful" in ran(nginx, "-t", "-c", whole, "-p", tmp_path)
+
+
+def test_caddy_takes_its_recipe(tmp_path: Path) -> None:
+    caddy = program("caddy", "caddy")
+    home = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    assert "Valid configuration" in ran(
+        caddy, "validate", "--adapter", "caddyfile", "--config", DEPLOY / "Caddyfile", env=home
+    )
+
+
+def test_postfix_knows_every_line_of_its_recipe(tmp_path: Path) -> None:
+    postconf = program("postconf", "postfix")
+    shutil.copy(DEPLOY / "postfix.cf", tmp_path / "main.cf")
+    (tmp_path / "master.cf").touch()
+    said = ran(postconf, "-c", tmp_path, "-n")
+    assert "warning" not in said
+    assert "virtual_transport = lmtp:inet:127.0.0.1:8024" in said
+
+
+def test_the_mail_server_and_the_web_server_look_where_the_house_listens() -> None:
+    found = texts()
+    assert f"server 127.0.0.1:{PLACES['web']};" in found["nginx.conf"]
+    assert f"reverse_proxy 127.0.0.1:{PLACES['web']}" in found["Caddyfile"]
+    assert f"lmtp:inet:127.0.0.1:{PLACES['inbound']}" in found["postfix.cf"]
+    assert f"--port {PLACES['web']}" in found["systemd/depesche.service"]
+    assert f"DEPESCHE_PORT={PLACES['web']}" in found["systemd/depesche@.service"]
+    compose = yaml.safe_load(found["compose.yaml"])["services"]
+    for name, port in PLACES.items():
+        assert compose[name]["ports"] == [f"127.0.0.1:{port}:{port}"]
+
+
+@pytest.mark.parametrize("name", texts())
+def test_every_setting_of_a_recipe_is_one_of_ours(name: str) -> None:
+    named = set(re.findall(r"\bDEPESCHE_[A-Z_]+", texts()[name]))
+    assert named <= {f"DEPESCHE_{field.upper()}" for field in settings.Settings.__struct_fields__}
+
+
+def test_every_command_of_a_recipe_is_one_of_ours() -> None:
+    compose = yaml.safe_load(texts()["compose.yaml"])["services"]
+    commands = [service["command"] for service in compose.values() if service.get("image") == "depesche"]
+    for text in texts().values():
+        commands += [line.split() for line in re.findall(r"/bin/depesche ((?!%i)[a-z]+[^&'\n]*)", text)]
+    assert len(commands) >= 7
+    for command in commands:
+        try:
+            cli.parser().parse_args(command)
+        except terminal.Misuse as misuse:
+            pytest.fail(f"{command}: {misuse}")
+
+
+def test_in_containers_nobody_is_root_and_nothing_of_the_house_can_be_written() -> None:
+    compose = yaml.safe_load(texts()["compose.yaml"])["services"]
+    for name in ("web", "worker", "clock", "inbound"):
+        assert compose[name]["read_only"]
+        assert compose[name]["cap_drop"] == ["ALL"]
+    assert re.search(r"^USER \d+$", texts()["Containerfile"], re.MULTILINE)
+
+
+def test_the_image_holds_all_that_the_program_needs() -> None:
+    copied = re.findall(r"^COPY (?!--from)(.*) \S+$", texts()["Containerfile"], re.MULTILINE)
+    assert {"engine", "service", "workers", "templates", "pyproject.toml"} <= set(" ".join(copied).split())
+    assert all((ROOT / path).exists() for path in " ".join(copied).split())
