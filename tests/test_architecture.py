@@ -185,6 +185,19 @@ def test_only_a_games_own_folders_mention_it(game: str) -> None:
     assert mentions == []
 
 
+def test_no_test_lists_the_games() -> None:
+    """A test for all games asks the catalogue, so that it holds for the next game as well."""
+    assert [where for path in sources("tests") for where in lists_of_games(path)] == []
+
+
+def lists_of_games(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            named = {one.value for one in node.elts if isinstance(one, ast.Constant)}
+            if named >= set(games()):
+                yield f"{name_of(path)}:{node.lineno}"
+
+
 def test_no_file_is_too_long_to_read() -> None:
     files = [path for folder in (*OURS, "templates") for path in (ROOT / folder).rglob("*") if path.suffix in WRITTEN]
     lengths = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in files}

@@ -194,6 +194,13 @@ def test_an_unknown_event_is_a_loud_fault(game: Any) -> None:
         game.evolve(game.State(), object())
 
 
+def test_every_event_is_found_by_its_name_and_written_alike(game: Any) -> None:
+    """`engine.game.events` finds the classes of `Event`: frozen, tagged by their name, defaults left out."""
+    for name, kind in games.events(game).items():
+        written = kind.__struct_config__
+        assert (written.frozen, written.omit_defaults, written.tag) == (True, True, name), name
+
+
 def test_event_names_do_not_collide_with_the_tables_own(game: Any) -> None:
     kinds = games.events(game)
     assert len(kinds) == len(get_args(game.Event) or (game.Event,))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from datetime import date, timedelta
 
 from sqlalchemy import Connection, delete, insert, select, update
@@ -26,6 +28,15 @@ def of(connection: Connection, person: int) -> list[Span]:
     """All vacations of this person, in order."""
     wanted = select(vacations).where(vacations.c.person == person).order_by(vacations.c.first)
     return [(row.first, row.last) for row in connection.execute(wanted)]
+
+
+def of_all(connection: Connection, persons: Iterable[int]) -> dict[int, tuple[Span, ...]]:
+    """The vacations of each of these people who has any."""
+    wanted = select(vacations).where(vacations.c.person.in_(set(persons))).order_by(vacations.c.first)
+    found = defaultdict[int, tuple[Span, ...]](tuple)
+    for row in connection.execute(wanted):
+        found[row.person] += ((row.first, row.last),)
+    return found
 
 
 def coming(connection: Connection, person: int, today: date) -> list[Span]:

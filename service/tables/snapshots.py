@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
+from sqlalchemy import Connection
 
 from engine import catalogue, log
 from engine import table as engine_table
@@ -36,13 +37,18 @@ class Snapshot(Struct, frozen=True):
 def look(house: House, table: str) -> Snapshot:
     """The table as it is now."""
     with house.store.reading() as connection:
-        row = book.find(connection, table)
-        if row is None:
-            raise Unknown("There is no such table.")
-        sitting = tuple(book.seats_of(connection, table))
-        names = tuple(seat.name for seat in sitting)
-        game = catalogue.find(row.game, row.edition)
-        return Snapshot(row, sitting, game, positions.current(house.caches, connection, game, row), names)
+        return seen(house, connection, table)
+
+
+def seen(house: House, connection: Connection, table: str) -> Snapshot:
+    """The table as this transaction sees it."""
+    row = book.find(connection, table)
+    if row is None:
+        raise Unknown("There is no such table.")
+    sitting = tuple(book.seats_of(connection, table))
+    names = tuple(seat.name for seat in sitting)
+    game = catalogue.find(row.game, row.edition)
+    return Snapshot(row, sitting, game, positions.current(house.caches, connection, game, row), names)
 
 
 def menu(look: Snapshot, seat: int | None) -> Menu:

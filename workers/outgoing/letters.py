@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
+from sqlalchemy import Connection
 
 from engine import record
 from engine import table as tables
@@ -18,7 +19,7 @@ from service import numbers, timing
 from service.accounts import bounces
 from service.house import House
 from service.store import book
-from service.tables import access, snapshots, stories, substitutes, talk
+from service.tables import access, positions, snapshots, stories, substitutes, talk
 from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
@@ -46,7 +47,6 @@ class LetterContext(Struct, frozen=True):
     organiser: str
     seats: tuple[Any, ...]
     to_move: tuple[str, ...]
-    chapters: tuple[chronicle.Chapter, ...]
     hints: tuple[Hint, ...]
     example: str
     commands: tuple[str, ...]
@@ -69,6 +69,7 @@ class LetterContext(Struct, frozen=True):
     wishes: str
     about: str
     undone: tuple[str, ...] = ()
+    chapters: tuple[chronicle.Chapter, ...] = ()
     report: tuple[mail_reports.ToldLine, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
     talk: tuple[tuple[str, str], ...] = ()
@@ -88,8 +89,13 @@ class LetterContext(Struct, frozen=True):
 
 def write(here: House, order: LetterOrder) -> EmailMessage | None:
     """The letter as it is right now; None where it has been overtaken and would only confuse."""
-    look = snapshots.look(here, order.table)
-    if overtaken(look, order) or _reachable_again(here, look, order):
+    with here.store.reading() as connection:
+        look = snapshots.seen(here, connection, order.table)
+        if overtaken(look, order):
+            return None
+        known = positions.entries(connection, look.game, order.table)
+        remarks = _talk(connection, look, order.seat)
+    if _reachable_again(here, look, order):
         return None
     game, voice = look.game, Voice(look.game, look.names, order.language, order.seat)
     pen = Pen(game, look.names, order.language)
@@ -100,7 +106,8 @@ def write(here: House, order: LetterOrder) -> EmailMessage | None:
         if playing
         else None
     )
-    sheet = _sheet(here, look, order, voice, pen, scene, menu)
+    chapters = tuple(chronicle.chapters(game, chronicle.since_own_move(known, order.seat), voice, order.seat))[-60:]
+    sheet = replace(_sheet(here, look, order, voice, pen, scene, menu), chapters=chapters, talk=remarks)
     mail, report = _answered(here, order)
     if report:
         told = tuple(
@@ -195,7 +202,6 @@ def _sheet(
 ) -> LetterContext:
     seat = look.seats[order.seat]
     calendar, box = timing.calendar(order.calendar), look.game.META
-    entries = chronicle.since_own_move(snapshots.entries(here, look), order.seat)
     link = f"{here.settings.address}/t/{access.link_of(here, seat)}"
     return LetterContext(
         kind=order.kind.partition("/")[0],
@@ -207,10 +213,7 @@ def _sheet(
         organiser=look.names[book.organiser(look.seats) or 0],
         seats=look.seats,
         to_move=tuple(one.name for one in look.seats if one.open_since is not None),
-        chapters=tuple(chronicle.chapters(look.game, entries, voice, order.seat))[-60:],
-        hints=answer_hints.of(menu, pen, voice),
-        example=answer_hints.example(menu, pen),
-        commands=answer_hints.commands(look.table, order.seat, pen),
+        **_answerable(look, order, voice, pen, menu),
         places=tuple(sorted((place, look.names[number]) for number, place in enumerate(look.table.places))),
         board=board_text(scene) if scene else "",
         alt=voice.alt(scene.view) if scene else "",
@@ -228,7 +231,6 @@ def _sheet(
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
         started=scene is not None,
         wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
-        talk=_talk(here, look, order.seat),
         **_question(here, look, order, voice),
         **_ending(here, look, order),
     )
@@ -248,12 +250,20 @@ def _ending(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
     }
 
 
-def _talk(here: House, look: Snapshot, seat: int) -> tuple[tuple[str, str], ...]:
+def _answerable(look: Snapshot, order: LetterOrder, voice: Voice, pen: Pen, menu: Menu) -> dict[str, Any]:
+    """What the reader can answer, in words of his language."""
+    return {
+        "hints": answer_hints.of(menu, pen, voice),
+        "example": answer_hints.example(menu, pen),
+        "commands": answer_hints.commands(look.table, order.seat, pen),
+    }
+
+
+def _talk(connection: Connection, look: Snapshot, seat: int) -> tuple[tuple[str, str], ...]:
     """What others have said since the last letter; nothing for somebody who has not sat down with them."""
     if look.seats[seat].status == "invited":
         return ()
-    with here.store.reading() as connection:
-        return tuple((look.names[one.seat], one.text) for one in talk.untold(connection, look.row.id, seat))
+    return tuple((look.names[one.seat], one.text) for one in talk.untold(connection, look.row.id, seat))
 
 
 def _free(here: House, look: Snapshot) -> tuple[tuple[str, str], ...]:

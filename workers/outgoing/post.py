@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import structlog
+from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection, Row, func, select, update
 
@@ -26,6 +27,7 @@ from workers.incoming import bounce_reports
 from workers.jobs import answer
 from workers.outgoing import digest, letter_kinds, personal_letters
 from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letter_kinds import Fate, LetterKind
 from workers.outgoing.letters import write
 
 log = structlog.get_logger()
@@ -46,6 +48,19 @@ OWED = (
 )
 
 
+class LetterInHand(Struct, frozen=True):
+    """A letter to be sent: its row with the reader, what he wants of its kind, and when he rests."""
+
+    row: Due
+    kind: LetterKind
+    wanted: LetterSettings
+    calendar: Calendar
+
+    @property
+    def fate(self) -> Fate:
+        return self.kind.fate(self.wanted.letters)
+
+
 def deliver() -> None:
     """Send everything that is owed now."""
     answer("post", deliver_some)
@@ -58,7 +73,7 @@ def deliver_some(here: House) -> bool:
     return bool(batch)
 
 
-def claim(here: House) -> Sequence[Due]:
+def claim(here: House) -> Sequence[LetterInHand]:
     """Take some letters in hand: for a while nobody else will, and should we die, somebody else does afterwards."""
     with here.store.writing() as connection:
         owed = _together(connection.execute(OWED.where(letters.c.due_at <= here.now())).all())
@@ -68,7 +83,14 @@ def claim(here: House) -> Sequence[Due]:
         lease = {"due_at": here.now() + here.settings.lease, "tries": letters.c.tries + 1}
         lease["outcome"] = f"{IN_HAND}{times}"  # it stays where nothing becomes of it, because its writer ended
         connection.execute(update(letters).where(letters.c.id.in_(wanted)).values(**lease))
-        return _addressed(connection, wanted)
+        rows = _addressed(connection, wanted)
+        away = vacations.of_all(connection, [row.person for row in rows])
+    return [_in_full(row, away.get(row.person, ())) for row in rows]
+
+
+def _in_full(row: Due, away: tuple[vacations.Span, ...]) -> LetterInHand:
+    wanted = letter_settings.at_table(row.wishes or "", row.otherwise or "")
+    return LetterInHand(row, letter_kinds.of(row.kind), wanted, timing.calendar(row.calendar or "", away))
 
 
 def _together(owed: Sequence[Any]) -> Sequence[Any]:
@@ -99,10 +121,10 @@ def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
     ).all()
 
 
-def send(here: House, batch: Sequence[Due]) -> None:
+def send(here: House, batch: Sequence[LetterInHand]) -> None:
     """Write and send these letters over one connection."""
-    leaving = [row for row in batch if _leaves(here, row)]
-    ready = [(row, message) for row in leaving if (message := _written(here, row)) is not None]
+    leaving = [letter for letter in batch if _leaves(here, letter)]
+    ready = [(letter.row, message) for letter in leaving if (message := _written(here, letter)) is not None]
     if not ready:
         return
     try:
@@ -119,9 +141,9 @@ def send(here: House, batch: Sequence[Due]) -> None:
                 return
 
 
-def _leaves(here: House, row: Due) -> bool:
+def _leaves(here: House, letter: LetterInHand) -> bool:
     """Whether a letter is for sending now; otherwise what becomes of it is noted."""
-    sort, outcome = letter_kinds.of(row.kind), _unsent(row)
+    row, outcome = letter.row, _unsent(letter)
     if _in_hand(row) > DEADLY:
         outcome = "given up: its writer ended several times"
         log.error("letter given up", letter=row.id, kind=row.kind, why=outcome)
@@ -129,23 +151,22 @@ def _leaves(here: House, row: Due) -> bool:
         _done(here, row, outcome)
     elif _unproven(here, row):
         _hold(here, row)
-    elif sort.fate(_wished(row).letters) == "gathered":
-        _gather(here, row)
-    elif sort.waits and (until := _until(here, row)):
+    elif letter.fate == "gathered":
+        _gather(here, letter)
+    elif letter.kind.waits and (until := _until(here, letter)):
         _wait(here, row, until)
     else:
         return True
     return False
 
 
-def _unsent(row: Due) -> str:
+def _unsent(letter: LetterInHand) -> str:
     """Why a letter is never sent; empty where it is."""
-    sort = letter_kinds.of(row.kind)
-    if row.person is None:
+    if letter.row.person is None:
         return "nobody there"
-    if row.bounced_at is not None and sort is not letter_kinds.ANSWER:
+    if letter.row.bounced_at is not None and letter.kind is not letter_kinds.ANSWER:
         return "address bounced"
-    return "not wanted" if sort.fate(_wished(row).letters) == "unwanted" else ""
+    return "not wanted" if letter.fate == "unwanted" else ""
 
 
 def _unproven(here: House, row: Due) -> bool:
@@ -153,30 +174,18 @@ def _unproven(here: House, row: Due) -> bool:
     return bool(row.table) and row.kind not in UNPROVEN and here.settings.confirms and row.confirmed_at is None
 
 
-def _wished(row: Due) -> LetterSettings:
-    return letter_settings.at_table(row.wishes, row.otherwise or "")
-
-
-def _calendar(here: House, row: Due) -> Calendar:
-    """When the reader rests, with his vacations."""
-    with here.store.reading() as connection:
-        away = vacations.of(connection, row.person)
-    return replace(timing.calendar(row.calendar), away=tuple(away))
-
-
-def _gather(here: House, row: Due) -> None:
+def _gather(here: House, letter: LetterInHand) -> None:
     """Set a letter aside for the one letter of the day, which is owed with it."""
-    calendar = _calendar(here, row)
     with here.store.writing() as connection:
-        digest.owe(connection, row.person, _wished(row).hour, calendar, here.now())
-        _mark(connection, row, here.now(), digest.GATHERED)
+        digest.owe(connection, letter.row.person, letter.wanted.hour, letter.calendar, here.now())
+        _mark(connection, letter.row, here.now(), digest.GATHERED)
 
 
-def _until(here: House, row: Due) -> int | None:
+def _until(here: House, letter: LetterInHand) -> int | None:
     """When the reader of a letter is up again; None where he is, or where his time would be over by then."""
-    now = here.now()
-    until = timing.awake(now, _calendar(here, row))
-    late = row.deadline is not None and row.deadline <= until
+    now, deadline = here.now(), letter.row.deadline
+    until = timing.awake(now, letter.calendar)
+    late = deadline is not None and deadline <= until
     return until if until > now and not late else None
 
 
@@ -186,11 +195,12 @@ def _wait(here: House, row: Due, until: int) -> None:
         connection.execute(same.values(due_at=until, tries=row.tries - 1, outcome=""))
 
 
-def _written(here: House, row: Due) -> EmailMessage | None:
+def _written(here: House, letter: LetterInHand) -> EmailMessage | None:
+    row = letter.row
     order = LetterOrder(
         row.table or "", row.seq or 0, row.seat or 0, row.kind, row.address, row.name, row.language, row.said
     )
-    order = replace(order, person=row.person, plain=_wished(row).plain, calendar=row.calendar)
+    order = replace(order, person=row.person, plain=letter.wanted.plain, calendar=row.calendar)
     try:
         message = write(here, order) if row.table else personal_letters.write(here, order)
     except Exception as error:

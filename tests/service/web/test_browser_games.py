@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from engine import catalogue
 from engine.log import Export, canonical
 from service.tables import snapshots
 from tests.browsing import SHORT, Player, Reader, finger, keys, mouse, play, play_again
@@ -194,7 +195,7 @@ def test_carcassonne_with_a_tile_taken_up_again_unasked(service: Running, visit:
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("game", ["kaiser", "kurier", "turfmaster", "carcassonne"])
+@pytest.mark.parametrize("game", catalogue.games())
 def test_a_whole_game_at_random_is_clicked_move_by_move(service: Running, visit: Visit, game: str) -> None:
     opened = service.begin(game=game)
     players = [Player(visit(f"/t/{link}"), whim=whim) for whim, link in enumerate(opened.links)]

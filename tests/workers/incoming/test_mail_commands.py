@@ -117,7 +117,7 @@ def test_where_stop_is_a_move_it_stops_no_letters():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("game", ["kaiser", "kurier"])
+@pytest.mark.parametrize("game", catalogue.games())
 def test_what_help_tells_is_understood(language, game):
     spoken = words.of(catalogue.find(game), ("Anna", "Berta"))
     helped = environment(language).get_template("mail/help.txt").module.requests().strip().splitlines()

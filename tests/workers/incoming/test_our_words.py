@@ -9,19 +9,19 @@ from email.message import EmailMessage
 import pytest
 from sqlalchemy import select
 
+from engine import catalogue
 from service.house import House
 from service.store.schema import mails, submissions
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
+from service.text.languages import LANGUAGES
 from tests import houses
 from workers.incoming import inbox, mail_moves, our_letters
 from workers.outgoing import letter_kinds, pictures
 from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
 
-GAMES = ("carcassonne", "kaiser", "kurier", "turfmaster")
-LANGUAGES = ("en", "nl", "fr", "de")
 ITALIAN = "Da: Depesche <table@games.example>\nInviato: mercoledì 3 febbraio 2027 10:00\nA: Anna\nOggetto: R: Zug\n\n"
 FINNISH = "Depesche kirjoitti 3.2.2027 klo 10.00:\n\n"
 WAYS = {
@@ -78,7 +78,7 @@ def played(here: House) -> list[str]:
         return list(connection.execute(select(submissions.c.move).where(submissions.c.by_mail)).scalars())
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", catalogue.games())
 def test_no_line_of_our_letter_plays_however_it_is_quoted(here: House, game: str) -> None:
     place = at(here, game)
     for language in LANGUAGES:

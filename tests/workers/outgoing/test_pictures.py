@@ -69,7 +69,7 @@ def _empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sprites, "_seen", sprites.OrderedDict())
 
 
-@pytest.mark.parametrize("game", ["carcassonne", "kaiser", "kurier", "turfmaster"])
+@pytest.mark.parametrize("game", catalogue.games())
 def test_a_board_of_sprites_looks_as_drawn_whole_and_is_small(
     house: House, game: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
