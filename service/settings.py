@@ -26,11 +26,14 @@ EMBEDDED = "embedded"
 SENDER = re.compile(r"[!-;=?A-~]{1,64}@[A-Za-z0-9.-]{1,200}")
 SHORTEST_SECRET = 16
 LOGS = ("plain", "json")
+ANSWERED_AT = ("play", "plus", "subject")
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 PREFIX = "DEPESCHE_"
 OTHERS = ("DEPESCHE_NO_SKIPS",)  # not ours, but that of our tests
 SCHEMES = (
     ("smtp", ("smtp", "smtps", "smtp+tls"), "smtp+tls://user:password@mail.example.org:587"),
     ("redis", ("redis", "rediss", "unix"), "redis://cache/0"),
+    ("imap", ("imaps", "imap"), "imaps://user:password@mail.example.org/INBOX"),
     ("address", ("http", "https"), "https://games.example.org"),
     ("database", ("sqlite", "postgresql", "postgresql+psycopg"), "postgresql+psycopg://depesche@db/depesche"),
 )
@@ -61,6 +64,8 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     confirm: bool = True
     gather: int = 60
     inbound: str = ""
+    imap: str = ""  # an ordinary mailbox that answers are fetched from
+    answer_to: str = ""  # play, plus or subject: where an answer says which seat it is from
     answers_per_hour: int = 30
     require_authentication: bool = False
     trusted_authserv: str = ""
@@ -85,6 +90,11 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     def gathers(self) -> int:
         """So many seconds a turn letter waits, so that two turns make one; one that never leaves does not."""
         return 0 if self.smtp == EMBEDDED else self.gather
+
+    @property
+    def answered_at(self) -> str:
+        """How an answer names its seat: in the address `play+…`, in the sender's own with a plus, or in the subject."""
+        return self.answer_to or ("plus" if self.imap else "play")
 
     @cached_property
     def mail_host(self) -> str:
@@ -139,6 +149,7 @@ def checked(settings: Settings) -> Settings:
     _refuse_beyond("reminder", settings.reminder, 0, 1)
     if settings.logs not in LOGS:
         raise Refused("DEPESCHE_LOGS has to be plain or json, not “{text}”.", text=settings.logs)
+    _refuse_mailbox(settings)
     if not SENDER.fullmatch(settings.sender_address):
         raise Refused(
             "DEPESCHE_SENDER has to be an address such as depesche@example.org, not “{text}”.", text=settings.sender
@@ -158,6 +169,22 @@ def _refuse_scheme(name: str, text: str, schemes: tuple[str, ...], example: str)
         good = False
     if not good:
         raise Refused("DEPESCHE_{name} has to be an address like {example}.", name=name.upper(), example=example)
+
+
+def _refuse_mailbox(settings: Settings) -> None:
+    """A mailbox needs its user and password, which travel only encrypted; and an answer a place to name its seat."""
+    if settings.answer_to not in ("", *ANSWERED_AT):
+        raise Refused("DEPESCHE_ANSWER_TO has to be play, plus or subject, not “{text}”.", text=settings.answer_to)
+    if not settings.imap:
+        return
+    parts = urlsplit(settings.imap)
+    if not parts.username or not parts.password:
+        raise Refused("DEPESCHE_IMAP needs a user and a password, like imaps://user:password@mail.example.org/INBOX.")
+    if parts.scheme == "imap" and parts.hostname not in THIS_MACHINE:
+        raise Refused(
+            "DEPESCHE_IMAP would send the password readable to {host}; write imaps:// instead of imap://.",
+            host=parts.hostname,
+        )
 
 
 def _refuse_beyond(name: str, number: float, least: int, most: int = 10**9) -> None:

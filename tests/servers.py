@@ -10,6 +10,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -229,6 +230,36 @@ def smtp_server() -> Iterator[Sink]:
         yield sink
     finally:
         sink.stop()
+
+
+# IMAP
+
+IMAP_USER, IMAP_PASSWORD = "friends", "ünter: 100%@home"
+
+
+@contextmanager
+def imap_server(mails: Path, port: int) -> Iterator[None]:
+    """A mailbox of one user whose mails stay in that folder; one that is stopped and started again has the same."""
+    from pymap.backend.maildir.users import PasswordsFile, UsersFile
+    from pysasl.hashing import BuiltinHash
+
+    if not mails.exists():
+        mails.mkdir()
+        (mails / UsersFile.FILE_NAME).write_text(f"{IMAP_USER}:x::::box:\n")
+        (mails / PasswordsFile.FILE_NAME).write_text(
+            f"{IMAP_USER}:{BuiltinHash(rounds=1_000).hash(IMAP_PASSWORD)}:::::::\n"
+        )
+    listen = ["--host", "127.0.0.1", "--port", str(port), "--no-tls"]
+    command = [sys.executable, "-c", "from pymap.main import main; main()", *listen, "maildir", str(mails)]
+    with temporary_folder(os.geteuid()) as folder, guarded(command, folder, lambda: _listens(port)):
+        yield
+
+
+def _listens(port: int) -> None:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError as error:
+        raise redis.ConnectionError from error
 
 
 # Browser

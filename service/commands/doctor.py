@@ -69,7 +69,19 @@ def _checks(settings: Settings) -> dict[str, Callable[[], str]]:
     if settings.smtp != "embedded":
         name = f"mail server {settings.smtp.rpartition('@')[2]}"
         checks[name] = lambda: _answered(post.connect(settings.smtp).quit())
+    if settings.imap:
+        checks[f"mailbox {settings.imap.rpartition('@')[2]}"] = lambda: _mailbox(settings)
     return checks
+
+
+def _mailbox(settings: Settings) -> str:
+    """Whether it opens, and how soon an answer is noticed."""
+    from workers.incoming import mailbox_polling
+
+    with mailbox_polling.opened(settings) as found:
+        if mailbox_polling.tells(found.box):
+            return "an answer is noticed at once"
+        return f"an answer is noticed within {mailbox_polling.EVERY:.0f} seconds"
 
 
 def _answered(answer: object) -> str:

@@ -66,6 +66,13 @@ def add(subparsers: Subparsers[Parser]) -> None:
     )
     inbound.add_argument("--bind", default="127.0.0.1:8024", help="address and port to listen on")
     inbound.add_argument("--smtp", action="store_true", help="speak SMTP, not LMTP")
+    add_command(
+        subparsers,
+        "imap",
+        run_imap,
+        "Fetch answers from an ordinary mailbox (DEPESCHE_IMAP), where no mail server hands them over.",
+        "depesche imap",
+    )
 
 
 def _add_serve(subparsers: Subparsers[Parser]) -> None:
@@ -196,6 +203,7 @@ def _server(house: House) -> Any:
 def embedded(house: House) -> Iterator[None]:
     """The workers, the clock and, where there is no relay, the mail server, as threads of this process."""
     from workers import process_pool, processes
+    from workers.incoming import mailbox_polling
     from workers.jobs import work_for
 
     stop, servers = threading.Event(), _mail_servers(house)
@@ -206,6 +214,8 @@ def embedded(house: House) -> Iterator[None]:
         for queue in processes.QUEUES
     ]
     threads.append(threading.Thread(target=processes.run_clock, args=(house, stop), name="clock"))
+    if house.settings.imap:
+        threads.append(threading.Thread(target=mailbox_polling.watch, args=(house, stop), name="imap"))
     for thread in threads:
         thread.daemon = True
         thread.start()
@@ -359,6 +369,23 @@ def run_inbound(options: argparse.Namespace) -> int:
     _say(f"Answers are received at {options.bind} ({'SMTP' if options.smtp else 'LMTP'})")
     stop.wait()
     receiver.stop()
+    return 0
+
+
+def run_imap(options: argparse.Namespace) -> int:
+    """The fetcher of answers as a process."""
+    from service.house import House
+    from workers.incoming import mailbox_polling
+
+    settings, stop = _shared(options), threading.Event()
+    if not settings.imap:
+        raise Refused("Say which mailbox: set DEPESCHE_IMAP to an address like imaps://user:password@host/INBOX.")
+    house = House(settings)
+    house.open()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    _say(f"Answers are fetched from {settings.imap.rpartition('@')[2]}")
+    mailbox_polling.watch(house, stop)
     return 0
 
 

@@ -75,8 +75,21 @@ def link_of(house: House, seat: Found) -> str:
 
 
 def address_of(house: House, seat: Found) -> str:
-    """The reply address of a seat."""
-    return f"play+{house.links.answer(seat.table, seat.seat, seat.link_number)}@{house.settings.mail_host}"
+    """The reply address of a seat; that of the house where the subject tells the seat."""
+    token, settings = house.links.answer(seat.table, seat.seat, seat.link_number), house.settings
+    match settings.answered_at:
+        case "subject":
+            return settings.sender_address
+        case "plus":
+            return f"{settings.sender_address.partition('@')[0]}+{token}@{settings.mail_host}"
+    return f"play+{token}@{settings.mail_host}"
+
+
+def mark_of(house: House, seat: Found) -> str:
+    """What stands at the end of a subject: the beginning of the table's id, or what tells the seat of an answer."""
+    if house.settings.answered_at == "subject":
+        return house.links.answer(seat.table, seat.seat, seat.link_number)
+    return str(seat.table[:6])
 
 
 def owner(house: House, place: Place) -> str:

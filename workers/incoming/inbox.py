@@ -39,7 +39,7 @@ LARGEST_HEARD = 32 * 1024 * 1024  # more than that the mail server is not even l
 READ = 512 * 1024  # pictures come after the text
 LONGEST_HEADER = 4_000
 SHOWABLE = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,100}", re.ASCII)
-TO = re.compile(r"play\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII)
+TO = re.compile(r"[\w.=-]{1,64}\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII)
 MESSAGE_ID = re.compile(r"<[!-;=?-~]{1,240}>")
 # The ids of our letters: table, entry (not in an invitation), seat, kind. The last group names kinds that begin a turn.
 LETTER = re.compile(

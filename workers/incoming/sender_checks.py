@@ -22,6 +22,7 @@ AWAY = re.compile(
     re.IGNORECASE,
 )
 GMAIL = {"googlemail.com": "gmail.com"}
+OUR_ID = re.compile(r"<(?:[0-9a-z]{16}|[0-9]{1,18})\.[\w.-]{1,200}@", re.ASCII)  # of a table or of a person
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 INNERMOST = re.compile(r"\([^()]*\)")
 
@@ -57,7 +58,7 @@ def refuse_machines(message: Message, envelope_sender: str) -> None:
         raise Ignored("This mail says that a program sent it.")
     if any(name in message for name in MACHINES) or message.get_content_type() == "multipart/report":
         raise Ignored("This mail says that a program sent it.")
-    if AWAY.match(_decoded(_header(message, "Subject"))):
+    if AWAY.match(decoded(_header(message, "Subject"))):
         raise Ignored("The subject of this mail is that of an automatic reply.")
     if _header(message, "Precedence").strip().casefold() in BULK or "List-Unsubscribe" in message:
         raise Ignored("This mail went to many.")
@@ -65,12 +66,16 @@ def refuse_machines(message: Message, envelope_sender: str) -> None:
 
 def refuse_loops(message: Message, settings: Settings) -> None:
     """Our own letters come back where somebody forwards them; they answer nothing."""
-    own_id = f"@{settings.mail_host.casefold()}>"
-    if receipts.MARK in message or _header(message, "Message-ID").strip().casefold().endswith(own_id):
+    if receipts.MARK in message or _is_our_id(_header(message, "Message-ID").strip(), settings):
         raise Ignored("This is a letter of our own.")
     if "List-Id" in message:
         ours = f".{settings.mail_host.casefold()}>" in _header(message, "List-Id").casefold()
         raise Ignored("This is a letter of our own." if ours else "This mail went to many.")
+
+
+def _is_our_id(message_id: str, settings: Settings) -> bool:
+    """Whether an id is that of a letter of ours; at a large provider, the host alone says nothing."""
+    return bool(OUR_ID.match(message_id)) and message_id.casefold().endswith(f"@{settings.mail_host.casefold()}>")
 
 
 def sender(message: Message) -> str:
@@ -131,7 +136,7 @@ def _plain(header: str) -> str:
     return plain
 
 
-def _decoded(header: str) -> str:
+def decoded(header: str) -> str:
     """A header as people read it; as it stands where it cannot be read."""
     try:
         return str(make_header(decode_header(header)))

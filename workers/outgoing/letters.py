@@ -59,6 +59,7 @@ class LetterContext(Struct, frozen=True):
     clock: Clock
     link: str
     answer: str
+    mark: str
     free: tuple[tuple[str, str], ...]
     replay: str
     said: Said
@@ -223,6 +224,7 @@ def _sheet(
         clock=look.clock,
         link=link,
         answer=access.address_of(here, seat),
+        mark=access.mark_of(here, seat),
         free=_free(here, look),
         replay=f"{link}/replay",
         said=Said.read(order.said),
@@ -278,9 +280,10 @@ def _message(
     order = replace(order, person=sheet.seats[order.seat].person or 0)
     env = environment(order.language)
     cid = f"{order.table}.{order.seq}.{order.seat}.board@{here.settings.mail_host}" if scene else ""
-    own, follows = _thread(here, order, mail)
+    proof = f".{sheet.mark.rpartition('.')[2]}" if here.settings.answered_at == "subject" else ""
+    own, follows = _thread(here, order, mail, proof)
     paper = LetterContent(
-        subject=subject(sheet, order),
+        subject=subject(sheet),
         id=own,
         text=env.get_template("mail/letter.txt").render(sheet=sheet),
         html="" if order.plain else env.get_template("mail/letter.html").render(sheet=sheet, picture=cid),
@@ -293,20 +296,21 @@ def _message(
     return envelopes.message(here, order, paper)
 
 
-def subject(sheet: LetterContext, order: LetterOrder) -> str:
+def subject(sheet: LetterContext) -> str:
     """The same for every letter of a table, so that mail programs keep them together."""
     names = ", ".join(player.name for player in sheet.players if player.name)
-    return f"{sheet.title}: {names} [{order.table[:6]}]"
+    return f"{sheet.title}: {names} [{sheet.mark}]"
 
 
-def _thread(here: House, order: LetterOrder, mail: str) -> tuple[str, tuple[str, ...]]:
+def _thread(here: House, order: LetterOrder, mail: str, proof: str = "") -> tuple[str, tuple[str, ...]]:
     """A letter's id, and what it follows. The id derives from what it is about: sent twice it is recognisable.
 
-    All letters follow the first, and one that answers a mail follows that mail.
+    All letters follow the first, and one that answers a mail follows that mail. Where the address that answers go to
+    does not tell the seat, the ids prove it.
     """
-    host = here.settings.mail_host
-    root = f"<{order.table}.{order.seat}.table@{host}>"
+    host = f"{proof}@{here.settings.mail_host}"
+    root = f"<{order.table}.{order.seat}.table{host}>"
     if order.kind == "invitation":
         return root, ()
-    own = f"<{order.table}.{order.seq}.{order.seat}.{order.kind.replace('/', '.')}@{host}>"
+    own = f"<{order.table}.{order.seq}.{order.seat}.{order.kind.replace('/', '.')}{host}>"
     return own, (root, mail) if mail else (root,)

@@ -39,6 +39,7 @@ WAIT = 30.0  # seconds for each word of the mail server
 TRIES = 24  # three to four days
 DEADLY = 6  # writers that one letter may end before it is given up
 IN_HAND = "in hand "
+RETURNED = "X-Depesche-Return"
 OWED = (
     select(letters.c.id, letters.c.outcome)
     .where(letters.c.sent_at.is_(None))
@@ -217,7 +218,7 @@ def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage) ->
     if here.now() >= row.due_at:
         return False
     try:
-        server.send_message(message, f"{here.links.bounce(row.id)}@{here.settings.mail_host}", [row.address])
+        server.send_message(message, _returned_to(here, row, message), [row.address])
     except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError) as error:
         _refused(here, row, error)
     except OSError as error:  # smtplib's own are among these
@@ -230,6 +231,16 @@ def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage) ->
     else:
         _done(here, row, "sent")
     return True
+
+
+def _returned_to(here: House, row: Due, message: EmailMessage) -> str:
+    """Where a letter comes back to; an ordinary mailbox has no addresses for that, so the letter itself says which."""
+    address = f"{here.links.bounce(row.id)}@{here.settings.mail_host}"
+    if here.settings.answered_at == "play":
+        return address
+    del message[RETURNED]
+    message[RETURNED] = address
+    return here.settings.sender_address
 
 
 def _refused(here: House, row: Due, error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> None:

@@ -1,0 +1,384 @@
+"""Answers fetched from an ordinary mailbox, from a real IMAP server that is stopped in the middle."""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from imap_tools.mailbox import MailBoxUnencrypted
+from sqlalchemy import select
+from structlog.testing import capture_logs
+
+from engine.refusal import Refused
+from service import cli, settings
+from service.commands import run
+from service.house import House
+from service.store.schema import letters, mails, people, submissions
+from service.tables import access, snapshots
+from service.tables.access import Place
+from tests import houses, servers
+from tests.houses import Clock
+from tests.servers import Sink
+from workers.incoming import mail_moves, mailbox_polling, sender_checks
+from workers.outgoing import pictures, post
+from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letters import write
+
+CERTIFICATES = Path(__file__).parents[2] / "certificates"
+SOON = 20.0
+HOST = "friends.example"
+
+
+class Mailbox:
+    """A mailbox at a real server, which can be stopped and started."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = servers.free_port()
+        self.server = ExitStack()
+        user, password = quote(servers.IMAP_USER), quote(servers.IMAP_PASSWORD, safe="")
+        self.url = f"imap://{user}:{password}@127.0.0.1:{self.port}/INBOX"
+
+    def start(self) -> None:
+        self.server.enter_context(servers.imap_server(self.folder, self.port))
+
+    def stop(self) -> None:
+        self.server.close()
+
+    @contextmanager
+    def box(self) -> Iterator[MailBoxUnencrypted]:
+        box = MailBoxUnencrypted("127.0.0.1", self.port, timeout=10)
+        with box.login_utf8(servers.IMAP_USER, servers.IMAP_PASSWORD):
+            yield box
+
+    def put(self, *messages: EmailMessage) -> None:
+        with self.box() as box:
+            for message in messages:
+                box.append(message.as_bytes())
+
+    def unread(self) -> int:
+        with self.box() as box:
+            return len(box.uids("UNSEEN", charset=None))
+
+
+@pytest.fixture
+def mailbox(tmp_path: Path) -> Iterator[Mailbox]:
+    box = Mailbox(tmp_path / "mails")
+    box.start()
+    yield box
+    box.stop()
+
+
+@contextmanager
+def house_with(tmp_path: Path, clock: Clock, mailbox: Mailbox, **others: Any) -> Iterator[House]:
+    words = {"sender": f"Friends <friends@{HOST}>", "imap": mailbox.url, **others}
+    with houses.standing(houses.settings(tmp_path, **words), clock) as here:
+        yield here
+
+
+@pytest.fixture
+def here(tmp_path: Path, clock: Clock, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    monkeypatch.setattr(mailbox_polling, "FIRST_PAUSE", 0.2)
+    clock.at = int(time.time())  # as in the mailbox, which the first look asks for the mails of the last days
+    with house_with(tmp_path, clock, mailbox) as here:
+        yield here
+
+
+def letter_to(here: House, place: Place) -> EmailMessage:
+    """The letter that began this player's turn."""
+    seat = snapshots.look(here, place.table).seats[place.seat or 0]
+    owner = access.owner(here, place)
+    made = write(here, LetterOrder(place.table, seat.open_since, seat.seat, "turn", owner, seat.name))
+    assert made is not None
+    return made
+
+
+def answer(here: House, place: Place, body: str, number: int = 1) -> EmailMessage:
+    """An answer to that letter, as mail programs make it."""
+    letter, message = letter_to(here, place), EmailMessage()
+    message["From"] = str(letter["To"])
+    message["To"] = str(letter["Reply-To"])
+    message["Subject"] = f"Re: {letter['Subject']}"
+    message["In-Reply-To"] = str(letter["Message-ID"])
+    message["Message-ID"] = f"<{number}@phone.example>"
+    message.set_content(body)
+    return message
+
+
+def look(here: House) -> None:
+    """One look into the mailbox, and all mails played."""
+    with mailbox_polling.opened(here.settings) as found:
+        mailbox_polling.collect(here, found)
+    mail_moves.hear()
+
+
+def played(here: House) -> list[str]:
+    own = select(submissions.c.move).where(submissions.c.by_mail, submissions.c.accepted).order_by(submissions.c.id)
+    with here.store.reading() as connection:
+        return list(connection.execute(own).scalars())
+
+
+def stored(here: House) -> int:
+    with here.store.reading() as connection:
+        return len(connection.execute(select(mails.c.id)).all())
+
+
+def eventually(what: Callable[[], Any], seconds: float = SOON) -> None:
+    until = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < until, "it did not come to pass"
+        time.sleep(0.05)
+
+
+@contextmanager
+def watched(here: House) -> Iterator[None]:
+    stop = threading.Event()
+    thread = threading.Thread(target=mailbox_polling.watch, args=(here, stop), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(SOON)
+
+
+def test_an_answer_is_played_once_and_the_mailbox_stays_as_it_was(here: House, mailbox: Mailbox) -> None:
+    place, move = houses.on_turn(here, houses.seated(here))
+    note = EmailMessage()
+    note["From"], note["To"], note["Subject"] = "aunt@example.org", f"friends@{HOST}", "Coffee?"
+    note.set_content(move)
+    mailbox.put(note, answer(here, place, move))
+    for _ in range(3):
+        look(here)
+    assert played(here) == [move]
+    assert stored(here) == 1
+    assert mailbox.unread() == 2
+
+
+def test_a_process_that_ends_before_its_note_plays_nothing_twice(
+    here: House, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, move = houses.on_turn(here, houses.seated(here))
+    mailbox.put(answer(here, place, move))
+    with monkeypatch.context() as cut:
+        cut.setattr(mailbox_polling, "_note", lambda *_: (_ for _ in ()).throw(SystemExit))
+        with pytest.raises(SystemExit):
+            look(here)
+    assert stored(here) == 1
+    look(here)
+    assert played(here) == [move]
+    assert stored(here) == 1
+
+
+def test_a_mail_that_the_book_cannot_take_is_fetched_again(
+    here: House, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, move = houses.on_turn(here, houses.seated(here))
+    mailbox.put(answer(here, place, move))
+    with monkeypatch.context() as full:
+        full.setattr(mailbox_polling.inbox, "_store", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+        with pytest.raises(mailbox_polling.NotStored):
+            look(here)
+    assert stored(here) == 0
+    look(here)
+    assert played(here) == [move]
+
+
+def test_a_mailbox_that_numbers_its_mails_anew_plays_nothing_twice(here: House, mailbox: Mailbox) -> None:
+    place, move = houses.on_turn(here, houses.seated(here))
+    mailbox.put(answer(here, place, move))
+    look(here)
+    with mailbox_polling.opened(here.settings) as found:
+        before = found.numbering
+    mailbox.stop()
+    (mailbox.folder / "box" / "dovecot-uidlist").unlink()
+    mailbox.start()
+    with mailbox_polling.opened(here.settings) as found:
+        assert found.numbering != before
+    mailbox.put(answer(here, place, "say hello", 2))
+    look(here)
+    assert played(here) == [move]
+    assert stored(here) == 2
+
+
+def test_the_service_in_one_process_plays_new_mail_as_soon_as_the_server_tells_of_it(
+    here: House, mailbox: Mailbox
+) -> None:
+    place, move = houses.on_turn(here, houses.seated(here))
+    with run.embedded(here):
+        time.sleep(1)
+        mailbox.put(answer(here, place, move))
+        eventually(lambda: played(here) == [move], 10)  # a look without being told comes after 120 seconds
+
+
+def test_a_lost_mailbox_is_told_in_one_line_and_found_again(here: House, mailbox: Mailbox) -> None:
+    place, move = houses.on_turn(here, houses.seated(here))
+    with capture_logs() as lines, watched(here):
+        mailbox.stop()
+        eventually(lambda: any(line["event"] == "mailbox not reached" for line in lines))
+        time.sleep(0.5)
+        mailbox.start()
+        mailbox.put(answer(here, place, move))
+        eventually(lambda: stored(here) == 1)
+    events = [line["event"] for line in lines]
+    assert events.count("mailbox not reached") == 1
+    assert events.count("mailbox reached again") == 1
+    mail_moves.hear()
+    assert played(here) == [move]
+
+
+def test_where_no_plus_is_delivered_the_subject_tells_the_seat(tmp_path: Path, here: House, mailbox: Mailbox) -> None:
+    with house_with(tmp_path / "subject", Clock(), mailbox, answer_to="subject") as other:
+        other.now = here.now
+        place, move = houses.on_turn(other, houses.seated(other))
+        message = answer(other, place, move)
+        assert message["To"] == f"friends@{HOST}"
+        mailbox.put(message)
+        look(other)
+        assert played(other) == [move]
+
+
+@pytest.mark.parametrize("known_by", ["Subject", "In-Reply-To"])
+def test_one_of_subject_and_answered_letter_is_enough_and_both_need_their_proof(
+    tmp_path: Path, clock: Clock, mailbox: Mailbox, known_by: str
+) -> None:
+    with house_with(tmp_path, clock, mailbox, answer_to="subject") as here:
+        place, move = houses.on_turn(here, houses.seated(here))
+        message = answer(here, place, move)
+        told = str(message[known_by])
+        for name in {"Subject", "In-Reply-To"} - {known_by}:
+            message.replace_header(name, "my move")
+        (recipient,) = mailbox_polling.recipients(message, b"")
+        assert access.answered(here, recipient.removeprefix("play+").removesuffix("@")) == place
+        proof = access.mark_of(here, snapshots.look(here, place.table).seats[place.seat or 0]).rpartition(".")[2]
+        message.replace_header(known_by, told.replace(proof, "a" * 26))
+        mailbox_polling.hand_on(here, message.as_bytes())
+        assert stored(here) == 0
+
+
+def test_a_letter_that_comes_back_to_an_ordinary_mailbox_is_recognised(
+    here: House, mailbox: Mailbox, smtp_sink: Sink
+) -> None:
+    here.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    houses.opened(here)
+    post.deliver()
+    assert {envelope.mail_from for envelope in smtp_sink.envelopes} == {f"friends@{HOST}"}
+    first = smtp_sink.letters[0]
+    report = EmailMessage()
+    report["From"], report["To"], report["Return-Path"] = "mailer-daemon@example.org", f"friends@{HOST}", "<>"
+    report.set_content("It could not be delivered.")
+    raw = report.as_bytes().replace(b"text/plain", b"multipart/report; boundary=x") + (
+        b"\n--x\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; mx.example\n\nAction: failed\n"
+        b"Status: 5.1.1\n\n--x\nContent-Type: message/rfc822\n\n" + first.as_bytes() + b"\n--x--\n"
+    )
+    with mailbox.box() as box:
+        box.append(raw)
+    look(here)
+    with here.store.reading() as connection:
+        bounced = connection.execute(select(people.c.address).where(people.c.bounced_at.is_not(None))).scalars().all()
+        assert connection.execute(select(letters.c.kind).where(letters.c.kind.like("unreachable%"))).first()
+    assert list(bounced) == [first["To"].addresses[0].addr_spec]
+
+
+def test_an_id_made_at_a_large_provider_is_not_taken_for_ours(here: House) -> None:
+    message = EmailMessage()
+    message["Message-ID"] = f"<5D6BD7C5-3A51-4B5A-8E66-8D2C3B9E0B11@{HOST}>"
+    sender_checks.refuse_loops(message, here.settings)
+    place, _ = houses.on_turn(here, houses.seated(here))
+    own = letter_to(here, place)
+    message.replace_header("Message-ID", str(own["Message-ID"]))
+    with pytest.raises(sender_checks.Ignored, match="letter of our own"):
+        sender_checks.refuse_loops(message, here.settings)
+
+
+@contextmanager
+def encrypted(mailbox: Mailbox, certificate: str) -> Iterator[tuple[int, list[bytes]]]:
+    """The same mailbox behind TLS from the first byte; what clients say is kept."""
+    context, heard = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), list[bytes]()
+    context.load_cert_chain(CERTIFICATES / certificate)
+
+    def carried(source: socket.socket, target: socket.socket, kept: list[bytes]) -> None:
+        with suppress(OSError):  # whoever hangs up first
+            while said := source.recv(65536):
+                kept.append(said)
+                target.sendall(said)
+            target.shutdown(socket.SHUT_WR)
+
+    def served() -> None:
+        try:
+            client = context.wrap_socket(listener.accept()[0], server_side=True)
+        except OSError:
+            return
+        with client, socket.create_connection(("127.0.0.1", mailbox.port)) as behind:
+            threading.Thread(target=carried, args=(behind, client, []), daemon=True).start()
+            carried(client, behind, heard)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=served, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1], heard
+    thread.join(5)
+
+
+def test_the_password_goes_only_to_a_server_that_proves_its_name(
+    mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "ours.pem"))
+    for certificate, trusted in (("ours.pem", True), ("other.pem", False)):
+        with encrypted(mailbox, certificate) as (port, heard):
+            url = re.sub(r"^imap://(.*)@.*?/", rf"imaps://\1@localhost:{port}/", mailbox.url)
+            chosen = settings.checked(settings.Settings(imap=url))
+            if trusted:
+                with mailbox_polling.opened(chosen) as found:
+                    assert mailbox_polling.tells(found.box)
+            else:
+                with pytest.raises(ssl.SSLCertVerificationError), mailbox_polling.opened(chosen):
+                    pass
+        assert bool(heard) is trusted
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ({"DEPESCHE_IMAP": "pop://a:b@host"}, "an address like imaps://user:password@mail.example.org/INBOX"),
+        ({"DEPESCHE_IMAP": "imaps://mail.example.org"}, "needs a user and a password"),
+        ({"DEPESCHE_IMAP": "imap://a:b@mail.example.org"}, "write imaps:// instead of imap://"),
+        ({"DEPESCHE_ANSWER_TO": "reply"}, "play, plus or subject"),
+    ],
+)
+def test_a_mailbox_that_could_not_be_used_is_refused_in_a_sentence(words: dict[str, str], sentence: str) -> None:
+    with pytest.raises(Refused, match=re.escape(sentence)):
+        settings.read(words)
+
+
+def test_the_first_look_goes_back_some_days_and_no_further(here: House, mailbox: Mailbox, clock: Clock) -> None:
+    place, move = houses.on_turn(here, houses.seated(here))
+    mailbox.put(answer(here, place, move))
+    clock.move(30 * settings.DAY)
+    look(here)
+    assert stored(here) == 0
+
+
+def test_the_doctor_opens_the_mailbox_and_says_how_soon_answers_are_noticed(
+    mailbox: Mailbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path / "house"))
+    monkeypatch.setenv("DEPESCHE_IMAP", mailbox.url)
+    assert cli.main(["doctor"]) == 0
+    assert f"well: mailbox 127.0.0.1:{mailbox.port}/INBOX: an answer is noticed at once" in capsys.readouterr().out
+    monkeypatch.setenv("DEPESCHE_IMAP", mailbox.url.replace(f"//{servers.IMAP_USER}:", "//nobody:"))
+    assert cli.main(["doctor"]) == 1
+    told = capsys.readouterr().out
+    assert "ILL:  mailbox" in told
+    assert quote(servers.IMAP_PASSWORD, safe="") not in told
