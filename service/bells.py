@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import structlog
@@ -19,6 +20,7 @@ JOBS = {
 }
 SHARED = {"inbox": "referee"}  # the worker that judges moves also reads mails
 RINGING = 5
+CHANGES = "changes"
 log = structlog.get_logger()
 
 
@@ -66,6 +68,19 @@ class Bells:
             self.redis.brpoplpush(key, key, seconds)
         except RedisError:
             time.sleep(min(seconds, 0.2))
+
+    def changed(self, table: str, what: str = "") -> None:
+        """Tell the open pages of a table that it changed; `talk` concerns its players alone."""
+        self._quietly("publish", CHANGES, f"{table}/{what}")
+
+    def changes(self) -> Iterator[str | None]:
+        """Changes as they happen: None once they are heard, then what was told, and nothing after a quiet second."""
+        with self.redis.pubsub(ignore_subscribe_messages=True) as heard:  # type: ignore[no-untyped-call]  # of redis
+            heard.subscribe(CHANGES)
+            yield None
+            while True:
+                message = heard.get_message(timeout=1.0)
+                yield message["data"].decode() if message else ""
 
     def _quietly(self, command: str, *args: Any) -> None:
         try:

@@ -21,6 +21,10 @@ class Links:
         """The spectators' token."""
         return self._token(f"watch/{table}")
 
+    def live(self, table: str, kind: str) -> str:
+        """The token with which a page of this table is told that something changed, and never what."""
+        return f"{table}.{kind}.{self._token(f'live/{table}/{kind}')}"
+
     def answer(self, table: str, seat: int, number: int) -> str:
         """The local part of the address that answers for a seat go to: who they are for, and a proof of it."""
         return f"{table}.{seat}.{self._token(f'answer/{table}/{seat}/{number}')[:26]}"

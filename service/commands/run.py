@@ -7,6 +7,7 @@ import fcntl
 import logging
 import os
 import re
+import resource
 import signal
 import sys
 import threading
@@ -33,7 +34,9 @@ SLOW_CLIENTS = {
     "cleanup_interval": 5,
     "max_request_header_size": 16 * 1024,
     "max_request_body_size": 128 * 1024,
+    "asyncore_use_poll": True,  # `select` knows no connection beyond the 1,024th, and open pages have one each
 }
+MOST_FILES = 65_536
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
@@ -140,6 +143,13 @@ def _settings(options: argparse.Namespace) -> Settings:
     return found
 
 
+def many_files() -> None:
+    """As many connections as this machine lets one process have: an open page holds one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+
+
 def _shared(options: argparse.Namespace) -> Settings:
     """The settings of one process of several: without one Redis for all of them no bell would ever be heard."""
     from service.settings import EMBEDDED
@@ -160,6 +170,7 @@ def run_serve(options: argparse.Namespace) -> int:
 
     settings = _settings(options)
     settings.folder.mkdir(parents=True, exist_ok=True)
+    many_files()
     with only_one(settings):
         house = House(settings)
         house.open()
@@ -287,6 +298,7 @@ def run_web(options: argparse.Namespace) -> int:
     from service.web import warm_up
 
     settings = _shared(options)
+    many_files()
     house = House(settings)
     house.open()
     house.close()  # every process opens its own

@@ -63,8 +63,9 @@ def at_table(house: House, table: str, take: Lock = clerk.lock) -> Iterator[Work
 
 
 def settle(locked: LockedTable) -> None:
-    """What follows a commit: the position is cached, and the bells ring for letters and bots."""
+    """What follows a commit: the position is cached, open pages are told, and bells ring for letters and bots."""
     locked.house.caches.newest.put(locked.row.id, locked.table)
+    locked.house.bells.changed(locked.row.id)
     locked.house.bells.ring("post")
     if any(seat.open_since is not None and seat.status in BOT_STATUSES for seat in locked.seats):
         locked.house.bells.ring("bots")

@@ -42,6 +42,7 @@ from service.web.gallery_pages import gallery
 from service.web.health_pages import ops
 from service.web.joining_pages import joining
 from service.web.language_pages import choice
+from service.web.live import Door
 from service.web.lobby_pages import lobby
 from service.web.mailbox_pages import mailbox
 from service.web.metrics_pages import metrics
@@ -160,6 +161,7 @@ def wire(house: House) -> Flask:
     if house.settings.proxies:
         behind = house.settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=behind, x_proto=behind)  # type: ignore[method-assign]
+    app.wsgi_app = Door(app.wsgi_app, house)  # type: ignore[assignment,method-assign]
     return app
 
 

@@ -25,7 +25,7 @@ from service.tables.snapshots import Snapshot
 from service.text import board_cache, chronicle
 from service.text.drawing import Scene, Voice, players, stage
 from service.timing import Calendar
-from service.web import menu_forms
+from service.web import live, menu_forms
 from service.web.account_pages import visitor
 from service.web.joining_pages import waiting
 from service.web.rendering import house, language, page
@@ -169,6 +169,7 @@ def _common(place: Place, look: Snapshot) -> dict[str, Any]:
         "now": house().now(),
         "unreachable": bounces.unreachable(house(), look.row.id),
         "watch": url_for("table.show", link=house().links.watch(look.row.id)) if look.row.watched else "",
+        "live": live.PATH + house().links.live(look.row.id, "watch" if place.seat is None else "seat"),
         **waiting(place, look),
     }
 

@@ -1,12 +1,12 @@
 // A table that is gathering: when somebody sits down or speaks, the page is loaded again, unless somebody writes in it.
 
-const QUICK = 4000;
+import { live } from "./live.js";
+
 const table = document.querySelector("[data-pulse]");
 
 const writing = () => [...document.querySelectorAll("main textarea, main [type=text]:not([readonly])")].some((field) => field === document.activeElement || field.value !== field.defaultValue);
 
 async function look() {
-  if (document.hidden) return;
   const answer = await fetch(table.dataset.pulse, { cache: "no-store" });
   if (!answer.ok) return;
   const { length, talk } = await answer.json();
@@ -15,14 +15,4 @@ async function look() {
   else location.assign(location.pathname);
 }
 
-async function watch() {
-  try {
-    await look();
-  } catch {
-    // the service is out of reach for the moment; the next look may find it again
-  }
-  setTimeout(watch, QUICK);
-}
-
-document.addEventListener("visibilitychange", () => look().catch(() => {}));
-setTimeout(watch, QUICK);
+live(table.dataset.live, look);

@@ -3,22 +3,19 @@
 
 import { glide, snapshot } from "./glide.js";
 import Idiomorph from "./idiomorph.min.js";
+import { live } from "./live.js";
 import { localise } from "./moments.js";
 import { lay } from "./play.js";
 import { still } from "./stage.js";
 import "./places.js";
 
-const QUICK = 4000;
-const SLOW = 20000;
 const LONG = 1100; // ms for all that happened since one was here
-const PATIENCE = 30; // looks without news, after which it looks less often
 const TABS = ["now", "log", "talk", "more"];
 
 const table = () => document.querySelector(".table");
 const words = () => JSON.parse(document.getElementById("words").textContent);
 
 let board = lay(table(), tell);
-let looks = 0;
 let tag = "";
 let tab = "now";
 let sent = 0; // so many forms; a look that began before the last one is too old
@@ -105,6 +102,7 @@ async function send(form, button) {
     tell(words().lost, "", "bad");
   } finally {
     form.inert = false;
+    check();
   }
   return null;
 }
@@ -189,34 +187,24 @@ function hear() {
   document.getElementById("heard").textContent = told?.textContent ?? "";
 }
 
+// Answers whether something had happened.
 async function look() {
-  if (document.hidden || document.querySelector(".table form[inert]")) return;
-  looks += 1;
+  if (document.querySelector(".table form[inert]")) return false;
   const before = sent;
   const answer = await fetch(table().dataset.pulse, { headers: tag ? { "If-None-Match": tag } : {}, cache: "no-store" });
-  if (answer.status !== 200) return;
+  if (answer.status !== 200) return false;
   const { length, talk } = await answer.json();
-  if (sent !== before) return;
-  if (length <= Number(table().dataset.length) && talk <= Number(table().dataset.talk)) {
-    tag = answer.headers.get("ETag") ?? "";
-    return;
+  if (sent !== before) return false;
+  const news = length > Number(table().dataset.length) || talk > Number(table().dataset.talk);
+  if (news) {
+    const fresh = await fetch(location.pathname + said, { cache: "no-store" });
+    const drawn = fresh.ok ? await page(fresh) : null;
+    if (sent !== before || !drawn) return false;
+    renew(drawn);
+    history.replaceState(null, "", location.pathname);
   }
-  looks = 0;
-  const fresh = await fetch(location.pathname + said, { cache: "no-store" });
-  const drawn = fresh.ok ? await page(fresh) : null;
-  if (sent !== before || !drawn) return;
   tag = answer.headers.get("ETag") ?? "";
-  renew(drawn);
-  history.replaceState(null, "", location.pathname);
-}
-
-async function watch() {
-  try {
-    await look();
-  } catch {
-    // the service is out of reach for the moment; the next look may find it again
-  }
-  setTimeout(watch, looks > PATIENCE ? SLOW : QUICK);
+  return news;
 }
 
 // Keys that work everywhere on the page.
@@ -248,9 +236,9 @@ async function catchUp() {
   if (answer?.ok) glide(snapshot(await page(answer)), document, LONG);
 }
 
+const check = live(table().dataset.live, look);
+
 dress();
 catchUp().catch(() => {});
 if (location.hash) open(location.hash.slice(1));
-document.addEventListener("visibilitychange", () => look().catch(() => {}));
 if (new URL(location).searchParams.has("said")) follow(new URL(location));
-setTimeout(watch, QUICK);

@@ -36,6 +36,19 @@ def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(se
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
 
 
+def test_an_open_page_is_told_at_once_and_asks_no_more(service: Running, visit: Visit) -> None:
+    opened, seat, page = begun(service, visit)
+    with page.expect_response("**/live/*") as stream:
+        pass
+    assert stream.value.headers["content-type"] == "text/event-stream"
+    page.wait_for_timeout(4_500)  # longer than from one question to the next where nobody tells
+    house, said = service.house, list[str]()
+    page.on("request", lambda request: said.append(request.url))
+    talk.say(house, access.find(house, opened.links[1 - seat]), "Are you there?")
+    expect(page.get_by_text("Are you there?").first).to_be_attached(timeout=2_000)
+    assert len([url for url in said if "/pulse" in url]) == 1
+
+
 def test_a_click_that_completes_a_move_makes_it_for_who_wants_that(service: Running, visit: Visit) -> None:
     _, seat, page = begun(service, visit, at_once=True)
     start, end = SHORT[seat].split()[0].split("-")
