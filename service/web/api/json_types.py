@@ -16,7 +16,7 @@ from service.timing import Clock
 Seq = Annotated[int, Meta(description="The number of an entry of the log, counted from 0")]
 Seat = Annotated[int, Meta(description="A seat, counted from 0")]
 At = Annotated[int, Meta(description="Seconds since 1970, UTC")]
-Own = Annotated[int | None, Meta(description="The seat this link is for; null for somebody who looks on")]
+Own = Annotated[int | None, Meta(description="The seat this link is for, counted from 0; null for a spectator")]
 Receipt = Annotated[str, Meta(description="The hash of the log up to here, as it stands at the foot of every letter")]
 View = Annotated[
     Any,
