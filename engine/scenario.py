@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,20 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
     expect: tuple[Expectation, ...] = ()
 
 
+class Picture(Struct, frozen=True, forbid_unknown_fields=True):
+    """How an example is shown: a part of the board, whose eyes see it, and the words of a move that light it up.
+
+    `whole` shows what lies beside the board too, as in a letter.
+    """
+
+    box: tuple[float, float, float, float] | None = None
+    whole: bool = False
+    seat: int | None = None
+    choosing: str = ""
+
+
 class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
-    """A worked example."""
+    """A worked example; `told` is what a lesson says about it, by language."""
 
     game: str
     seats: int
@@ -61,6 +73,8 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
     rig: dict[str, list[Any]] = {}
     steps: tuple[Step, ...] = ()
     expect: tuple[Expectation, ...] = ()
+    picture: Picture = Picture()
+    told: dict[str, str] = {}
 
 
 class Failed(Exception):
@@ -71,14 +85,18 @@ class Unfit(Failed):
     """A file that is no scenario of a game we have: nothing about the rules was checked."""
 
 
-class _Stage(Struct, frozen=True):
-    """Where a scenario has come to: the position, and everything that happened in the last step and before."""
+class Stage(Struct, frozen=True):
+    """Where a scenario has come to: the position, and everything that happened in the last step and before.
+
+    `refusal` is why the last step was refused, if it was.
+    """
 
     game: Game
     seats: int
     state: Any
     latest: tuple[Any, ...] = ()
     events: tuple[Any, ...] = ()
+    refusal: Refused | None = None
 
 
 def load(path: Path, text: str | None = None) -> Scenario:
@@ -93,16 +111,23 @@ def load(path: Path, text: str | None = None) -> Scenario:
 
 def run(scenario: Scenario, game: Game | None = None) -> Any:
     """Play the scenario through and return the last position; raises Failed where something is not as it says."""
+    *_, last = stages(scenario, game)
+    return last.state
+
+
+def stages(scenario: Scenario, game: Game | None = None) -> Iterator[Stage]:
+    """The opening, and the position after each step; raises Failed where something is not as it says."""
     game = game or _find(scenario.game)
     rig = Rig(scenario.rig, _luck(scenario.title))
     stage = _opening(scenario, game, rig)
+    yield stage
     for number, step in enumerate(scenario.steps, 1):
         where = f"step {number} (seat {step.seat}: {step.move or step.refused})"
         stage = _step(stage, step, where, rig)
         _check(stage, step.expect, where)
+        yield stage
     _check(stage, scenario.expect, "the end")
     _refuse_left(rig, "the end")
-    return stage.state
 
 
 def _luck(title: str) -> chances.Source:
@@ -125,7 +150,7 @@ def _refuse_left(rig: Rig, where: str) -> None:
         raise Failed(f"{where}: foreseen but never drawn: {left}")
 
 
-def _opening(scenario: Scenario, game: Game, rig: Rig) -> _Stage:
+def _opening(scenario: Scenario, game: Game, rig: Rig) -> Stage:
     try:
         options = choices.read(game.META.options, scenario.options)
         state, events = games.begin(game, options, scenario.seats, Chance(rig))
@@ -134,13 +159,14 @@ def _opening(scenario: Scenario, game: Game, rig: Rig) -> _Stage:
     except chances.Unforced as unforced:
         raise Failed(f"the opening: {unforced}") from unforced
     state = patched(game, state, scenario.given) if scenario.given else state
-    return _Stage(game, scenario.seats, state, events, events)
+    return Stage(game, scenario.seats, state, events, events)
 
 
 def patched(game: Game, state: Any, patch: Mapping[str, Any]) -> Any:
     """The state with some of its parts replaced: tables are merged, everything else is put in its place.
 
-    The text `"-"` removes a key. Forced consequences of the patched position are left for the next move.
+    The text `"-"` removes a key, and `"*" = "-"` all that were there. Forced consequences
+    of the patched position are left for the next move.
     """
     try:
         return msgspec.convert(_merged(msgspec.to_builtins(state, str_keys=True), patch), game.State, strict=False)
@@ -151,11 +177,11 @@ def patched(game: Game, state: Any, patch: Mapping[str, Any]) -> Any:
 def _merged(old: Any, new: Any) -> Any:
     if not isinstance(new, Mapping) or not isinstance(old, Mapping):
         return new
-    kept = {key: value for key, value in old.items() if new.get(key) != "-"}
+    kept = {key: value for key, value in old.items() if "-" not in (new.get("*"), new.get(key))}
     return kept | {key: _merged(old.get(key), value) for key, value in new.items() if value != "-"}
 
 
-def _step(stage: _Stage, step: Step, where: str, rig: Rig) -> _Stage:
+def _step(stage: Stage, step: Step, where: str, rig: Rig) -> Stage:
     if bool(step.move) == bool(step.refused):
         raise Failed(f"{where}: say either what is moved or what is refused")
     if not 0 <= step.seat < stage.seats:
@@ -172,18 +198,18 @@ def _step(stage: _Stage, step: Step, where: str, rig: Rig) -> _Stage:
     if step.refused:
         raise Failed(f"{where}: was accepted")
     _refuse_left(own, where)
-    return replace(stage, state=played.state, latest=played.events, events=stage.events + played.events)
+    return Stage(stage.game, stage.seats, played.state, played.events, stage.events + played.events)
 
 
-def _refused(stage: _Stage, step: Step, where: str, refused: Refused) -> _Stage:
+def _refused(stage: Stage, step: Step, where: str, refused: Refused) -> Stage:
     if step.move:
         raise Failed(f"{where}: {refused}")
     if step.because.casefold() not in str(refused).casefold():
         raise Failed(f"{where}: was refused with “{refused}”, not because “{step.because}”")
-    return stage
+    return replace(stage, refusal=refused)
 
 
-def _check(stage: _Stage, expectations: Sequence[Expectation], where: str) -> None:
+def _check(stage: Stage, expectations: Sequence[Expectation], where: str) -> None:
     for expectation in expectations:
         match expectation:
             case str():
@@ -194,7 +220,7 @@ def _check(stage: _Stage, expectations: Sequence[Expectation], where: str) -> No
                 _check_view(stage, expectation, where)
 
 
-def _check_event(stage: _Stage, wanted: Mapping[str, Any], where: str) -> None:
+def _check_event(stage: Stage, wanted: Mapping[str, Any], where: str) -> None:
     happened = [_plain(event) for event in stage.latest]
     if not any(wanted.items() <= event.items() for event in happened):
         raise Failed(f"{where}: no {wanted} happened, only {happened}")
@@ -210,7 +236,7 @@ def _as_read(value: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def _check_view(stage: _Stage, claim: Claim, where: str) -> None:
+def _check_view(stage: Stage, claim: Claim, where: str) -> None:
     found = _as_read(stage.game.view(stage.state, claim.seat))
     for key in claim.path.split("."):
         found = _at(found, key, f"{where}: {claim.path}")
@@ -225,7 +251,7 @@ def _at(found: Any, key: str, where: str) -> Any:
         raise Failed(f"{where} is not in the view") from error
 
 
-def _check_sentence(stage: _Stage, sentence: str, where: str) -> None:
+def _check_sentence(stage: Stage, sentence: str, where: str) -> None:
     for pattern, holds in SENTENCES.items():
         found = re.fullmatch(pattern, sentence)
         if found:
@@ -235,23 +261,23 @@ def _check_sentence(stage: _Stage, sentence: str, where: str) -> None:
     raise Unfit(f"{where}: nobody knows how to check “{sentence}”")
 
 
-def _holds(stage: _Stage, holds: Callable[..., bool], words: Sequence[str], where: str) -> bool:
+def _holds(stage: Stage, holds: Callable[..., bool], words: Sequence[str], where: str) -> bool:
     try:
         return holds(stage, *words)
     except IndexError as error:
         raise Failed(f"{where} speaks of a seat that is not there") from error
 
 
-def _to_move(stage: _Stage) -> list[int]:
+def _to_move(stage: Stage) -> list[int]:
     return [seat for seat in range(stage.seats) if stage.game.menu(stage.state, seat)]
 
 
-def _situation(stage: _Stage) -> str:
+def _situation(stage: Stage) -> str:
     scores = [standing.score for standing in stage.game.standing(stage.state)]
     return f"to move: {_to_move(stage)}, scores {scores}, happened: {', '.join(type(e).__name__ for e in stage.latest)}"
 
 
-def _may(stage: _Stage, seat: str, move: str) -> bool:
+def _may(stage: Stage, seat: str, move: str) -> bool:
     try:
         menus.from_text(stage.game.menu(stage.state, int(seat)), move)
     except Refused:

@@ -126,6 +126,16 @@ def board_svg(scene: Scene) -> str:
     return _draw(scene, "board.svg")
 
 
+def part(scene: Scene, box: Sequence[float] | None, whole: bool) -> str:
+    """A piece of the board for a book: the world alone, or the whole picture of a letter; without a box all of it."""
+    game = environment(scene.language, scene.game.META.name)
+    if whole or not _has_world(game, scene.game.META.name):
+        drawn = board_svg(scene)
+    else:
+        drawn = game.get_template("games/part.svg").render(_words(scene))
+    return VIEW_BOX.sub(f'viewBox="{" ".join(map(str, box))}"', drawn, count=1) if box else drawn
+
+
 def board_text(scene: Scene) -> str:
     """The board in letters, at most eighty columns wide."""
     lines = (line.rstrip() for line in _draw(scene, "board.txt").strip("\n").split("\n"))

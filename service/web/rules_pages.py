@@ -1,13 +1,15 @@
-"""The rules to read: one page for each game, where every paragraph can be pointed at."""
+"""The rules to read: a book for each game, where every paragraph can be pointed at, and its pictures."""
 
 from __future__ import annotations
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, make_response
 
 from engine import catalogue
+from engine.game import Meta
 from service.tables.access import Unknown
-from service.text import rulebook
-from service.web.rendering import page
+from service.text import examples, rulebook
+from service.text.languages import LANGUAGES
+from service.web.rendering import language, page
 
 rules = Blueprint("rules", __name__, url_prefix="/rules")
 
@@ -21,6 +23,44 @@ def shelf() -> Response:
 @rules.get("/<name>")
 def show(name: str) -> Response:
     """The rules of one game."""
+    return page("rules.html", game=_meta(name), book=rulebook.read(name, language()))
+
+
+@rules.get("/<name>/short")
+def short(name: str) -> Response:
+    """The rules on one page, to print and to lay beside the table."""
+    chapter = _chapter(name, "short")
+    return page("rules_short.html", game=_meta(name), chapter=chapter, book=rulebook.read(name, language()))
+
+
+@rules.get("/<name>/<key>")
+def paragraph(name: str, key: str) -> Response:
+    """One paragraph by itself, for a page that opens it where it is cited."""
+    chapter = _chapter(name, key)
+    return page("rules_paragraph.html", game=_meta(name), chapter=chapter, book=rulebook.read(name, language()))
+
+
+@rules.get("/<name>/<spoken>/<example>-<any(before, after):when>.svg")
+def picture(name: str, spoken: str, example: str, when: str) -> Response:
+    """The board before or after an example of a book."""
+    _meta(name)
+    if spoken not in LANGUAGES or not (examples.folder(name) / f"{example}.toml").exists():
+        raise Unknown("There is no such picture in this book.")
+    response = make_response(examples.picture(name, example, spoken, when))
+    response.headers["Content-Type"] = "image/svg+xml"
+    response.headers["Cache-Control"] = "public, max-age=3600"
+    return response
+
+
+def _meta(name: str) -> Meta:
     if name not in catalogue.games():
         raise Unknown("There are no rules of “{name}” here; please choose a game from the list of rules.", name=name)
-    return page("rules.html", game=catalogue.find(name).META, book=rulebook.read(name))
+    return catalogue.find(name).META
+
+
+def _chapter(name: str, key: str) -> rulebook.Chapter:
+    _meta(name)
+    places = rulebook.read(name, language()).places
+    if key not in places:
+        raise Unknown("There is no paragraph “{key}” in these rules; please look in their contents.", key=key[:20])
+    return places[key]

@@ -1,4 +1,4 @@
-"""Every game's README names its people, and every numbered paragraph of it has a test."""
+"""Every game's README names its people, and every numbered paragraph of its book has a test."""
 
 from __future__ import annotations
 
@@ -23,9 +23,15 @@ def page(game):
     return (Path(game.__file__).parent / "README.md").read_text("utf-8")
 
 
+def book(game):
+    """The rules, in English."""
+    written = Path(game.__file__).parent / "book" / "en.md"
+    return written.read_text("utf-8") if written.exists() else page(game)
+
+
 def paragraphs(game):
     """The numbers that head a paragraph, as in `### 2.3 The way must be free`."""
-    return re.findall(r"^### (\d+\.\d+)\b", page(game), re.MULTILINE)
+    return re.findall(r"^### (\d+\.\d+)\b", book(game), re.MULTILINE)
 
 
 def cited_by_tests(game):
@@ -43,7 +49,7 @@ def cited_by_tests(game):
 
 def numbered(game):
     """Every number that can be cited: of paragraphs and of chapters."""
-    return set(paragraphs(game)) | set(re.findall(r"^## (\d+)\b", page(game), re.MULTILINE))
+    return set(paragraphs(game)) | set(re.findall(r"^## (\d+)\b", book(game), re.MULTILINE))
 
 
 @every_game

@@ -11,13 +11,14 @@ from engine.scenario import Failed
 from tests.engine import highcard
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
-FILES = sorted(path for path in FOLDER.glob("*/*") if path.suffix in (".toml", ".json"))
+BOOKS = [path for name in catalogue.games() for path in (catalogue.folder(name) / "book").glob("*/*.toml")]
+FILES = sorted([*(path for path in FOLDER.glob("*/*") if path.suffix in (".toml", ".json")), *BOOKS])
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-4:]))
 def test_the_worked_example_holds(path):
     example = scenario.load(path)
-    assert example.game == path.parent.name
+    assert example.game in path.parts
     assert example.title
     scenario.run(example)
 
@@ -25,6 +26,13 @@ def test_the_worked_example_holds(path):
 @pytest.mark.parametrize("name", catalogue.games())
 def test_every_game_has_worked_examples(name):
     assert [path for path in FILES if path.parent.name == name]
+
+
+def test_a_star_takes_away_everything_that_was_there():
+    game = catalogue.find("kaiser")
+    state = game.State(stones={"A1": {"seat": 0, "rank": "king"}, "A2": {"seat": 0, "rank": "king"}})
+    patch = {"stones": {"*": "-", "A3": {"seat": 1, "rank": "emperor"}}}
+    assert list(scenario.patched(game, state, patch).stones) == ["A3"]
 
 
 DEAL = 'game = "highcard"\nseats = 2\noptions = { cards = 1 }\nrig = { deck = [7, 9] }\n'

@@ -12,9 +12,12 @@ from engine.options import describe
 from service import create_app
 from service.tables import submitting
 from service.text import rulebook
+from service.text.languages import LANGUAGES
 from tests import houses
 
 every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=catalogue.games().keys())
+BOOKS = [game for name, game in catalogue.games().items() if rulebook.file_of(name, "en").exists()]
+every_book = pytest.mark.parametrize("game", BOOKS, ids=lambda game: game.META.name)
 
 
 @pytest.fixture(scope="module")
@@ -24,23 +27,23 @@ def visitor(tmp_path_factory):
 
 
 def ids(page: str) -> set[str]:
-    return set(re.findall(r'<h[23] id="([\d.]+)"', page))
+    return set(re.findall(r'<h[23] id="([\w.]+)"', page))
 
 
 @every_game
 def test_every_paragraph_of_a_game_has_an_address_and_is_in_the_contents(visitor, game):
     page = visitor.get(f"/rules/{game.META.name}").text
     book = rulebook.read(game.META.name)
-    assert ids(page) == set(book.numbers)
+    assert ids(page) == set(book.places)
     contents = re.search(r'<nav class="sheet contents".*?</nav>', page, re.DOTALL)
-    assert set(re.findall(r'href="#([\d.]+)"', contents[0])) == set(book.numbers)
+    assert set(re.findall(r'href="#([\w.]+)"', contents[0])) == set(book.places)
 
 
 @every_game
 def test_everything_the_rules_link_to_is_there(game):
     book = rulebook.read(game.META.name)
-    assert set(re.findall(r'href="#([^"]*)"', book.html)) <= set(book.numbers)
-    assert not re.search(r'href="(?!#|https://)', book.html)
+    assert set(re.findall(r'href="#([^"]*)"', book.html)) <= set(book.places)
+    assert not re.search(rf'href="(?!#|https://|/rules/{game.META.name}#)', book.html)
 
 
 def test_the_list_leads_to_every_game_and_every_page_to_the_list(visitor):
@@ -51,11 +54,55 @@ def test_the_list_leads_to_every_game_and_every_page_to_the_list(visitor):
     assert 'href="/rules"' in visitor.get("/mailbox").text
 
 
-@pytest.mark.parametrize(("language", "told"), [("en", False), ("nl", True), ("fr", True), ("de", True)])
-def test_the_text_is_marked_as_english_and_other_readers_are_told(visitor, language, told):
-    page = visitor.get("/rules/kaiser", headers={"Accept-Language": language}).text
+@pytest.mark.parametrize("language", LANGUAGES)
+@every_book
+def test_everybody_reads_the_book_in_the_own_language(visitor, game, language):
+    page = visitor.get(f"/rules/{game.META.name}", headers={"Accept-Language": language}).text
+    assert f'<article class="sheet rules" lang="{language}">' in page
+    assert 'class="note"' not in page
+
+
+def test_a_book_that_is_not_translated_is_marked_as_english_and_readers_are_told(visitor, monkeypatch):
+    english = rulebook.read("kaiser")
+    monkeypatch.setattr(rulebook, "read", lambda name, language: english)
+    page = visitor.get("/rules/kaiser", headers={"Accept-Language": "nl"}).text
     assert '<article class="sheet rules" lang="en">' in page
-    assert ('class="note"' in page) == told
+    assert 'class="note"' in page
+
+
+@every_book
+def test_every_picture_of_a_book_is_drawn(visitor, game):
+    page = visitor.get(f"/rules/{game.META.name}").text
+    addresses = re.findall(r'<img src="([^"]+)" alt="([^"]+)"', page)
+    assert addresses
+    for address, alt in addresses:
+        drawn = visitor.get(address)
+        assert drawn.content_type.startswith("image/svg+xml")
+        assert drawn.text.lstrip().startswith("<svg")
+        assert alt
+
+
+@pytest.mark.parametrize("address", ["kaiser/xx/capture-before.svg", "kaiser/en/none-before.svg", "kaiser/9.9"])
+def test_what_a_book_does_not_have_is_said_in_one_sentence(visitor, address):
+    answer = visitor.get(f"/rules/{address}")
+    assert answer.status_code == 404
+    assert "there is no" in answer.text.casefold()
+
+
+def test_a_paragraph_can_be_read_by_itself_with_its_picture_and_its_rulings(visitor):
+    page = visitor.get("/rules/kaiser/5.1", headers={"Accept-Language": "de"}).text
+    assert ids(page) == {"5.1"}
+    assert "/rules/kaiser/de/fortress-after.svg" in page
+    assert "<b>E14</b>" in page
+    assert 'href="/rules/kaiser#5.1"' in page
+
+
+@every_book
+def test_every_game_has_its_rules_on_one_page(visitor, game):
+    page = visitor.get(f"/rules/{game.META.name}/short")
+    assert page.status_code == 200
+    assert ids(page.text) == {"short"}
+    assert f'href="/rules/{game.META.name}/short"' in visitor.get(f"/rules/{game.META.name}").text
 
 
 def test_rules_of_an_unknown_game_say_where_to_look(visitor):

@@ -1,0 +1,143 @@
+"""Examples and lessons of a book: scenario files, drawn by the game's own board and told by its own voice."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from markupsafe import Markup
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine import catalogue, scenario
+from engine.menu import Choice, Menu
+from engine.refusal import Refused
+from engine.scenario import Picture, Scenario, Stage
+from service.text import drawing, languages, words
+from service.text.drawing import Scene, Voice
+
+NAMES = ("Anna", "Bruno", "Clara", "David", "Emma", "Felix", "Greta", "Hugo")
+BOX = re.compile(r'viewBox="([^"]+)"')
+
+
+class Told(Struct, frozen=True):
+    """A step of an example: who writes what, and what comes of it."""
+
+    who: str
+    move: str
+    news: tuple[str, ...]
+    refused: bool
+    rule: str = ""
+
+
+def folder(name: str, kind: str = "examples") -> Path:
+    """Where the scenario files of a book are."""
+    return catalogue.folder(name) / "book" / kind
+
+
+@functools.lru_cache(maxsize=256)
+def load(name: str, example: str, kind: str = "examples") -> Scenario:
+    """One scenario file of a book."""
+    return scenario.load(folder(name, kind) / f"{example}.toml")
+
+
+@functools.lru_cache(maxsize=256)
+def stages(name: str, example: str, kind: str = "examples") -> tuple[Stage, ...]:
+    """The positions of an example: the opening, and after each step."""
+    return tuple(scenario.stages(load(name, example, kind)))
+
+
+def figure(name: str, example: str, language: str, caption: Markup) -> Markup:
+    """An example as it stands in a book: before, the moves, after."""
+    found, positions = load(name, example), stages(name, example)
+    played = any(step.move for step in found.steps)
+    shown = tuple(_shown(name, example, language, when) for when in ("before", "after") if played or when == "before")
+    template = drawing.environment(language).get_template("pages/example.html")
+    told = tuple(steps(found, positions, language))
+    return Markup(template.render(shown=shown, told=told, caption=caption, rules=f"/rules/{name}"))  # noqa: S704
+
+
+class Shown(Struct, frozen=True):
+    """A picture of a page: its address, its size, and the position in words."""
+
+    address: str
+    width: float
+    height: float
+    alt: str
+
+
+def _shown(name: str, example: str, language: str, when: str) -> Shown:
+    found, positions = load(name, example), stages(name, example)
+    stage = positions[0] if when == "before" else positions[-1]
+    box = found.picture.box or _box(picture(name, example, language, when))
+    voice = Voice(stage.game, NAMES[: stage.seats], language)
+    address = f"/rules/{name}/{language}/{example}-{when}.svg"
+    return Shown(address, box[2], box[3], voice.alt(stage.game.view(stage.state, found.picture.seat)))
+
+
+def _box(svg: str) -> tuple[float, ...]:
+    found = BOX.search(svg)
+    assert found
+    return tuple(map(float, found[1].split()))
+
+
+@functools.lru_cache(maxsize=64)
+def picture(name: str, example: str, language: str, when: str) -> str:
+    """The board before or after an example, cropped; before it, what can follow the words of the picture is lit."""
+    found, positions = load(name, example), stages(name, example)
+    if when == "before":
+        return draw(positions[0], found.picture, language, lit(found, positions[0]))
+    return draw(positions[-1], found.picture, language, ())
+
+
+def draw(stage: Stage, asked: Picture, language: str, menu: Menu) -> str:
+    """A position as the game's own board draws it."""
+    players = drawing.players(NAMES[: stage.seats])
+    view = stage.game.view(stage.state, asked.seat)
+    return drawing.part(Scene(stage.game, view, players, asked.seat, menu, language), asked.box, asked.whole)
+
+
+def lit(found: Scenario, stage: Stage) -> Menu:
+    """The part of a menu that goes on with the words of a picture."""
+    verb, *said = found.picture.choosing.split() or [""]
+    seat = found.picture.seat if found.picture.seat is not None else next((step.seat for step in found.steps), 0)
+    entries = (entry for entry in stage.game.menu(stage.state, seat) if entry.verb == verb)
+    return tuple(_tail(entry, tuple(said)) if isinstance(entry, Choice) else entry for entry in entries)
+
+
+def _tail(entry: Choice, said: tuple[str, ...]) -> Choice:
+    left = (args[len(said) :] for args in entry.options if args[: len(said)] == said)
+    return replace(entry, options=tuple(left))
+
+
+def steps(found: Scenario, positions: tuple[Stage, ...], language: str) -> Iterator[Told]:
+    """Each step as a letter would tell it."""
+    for step, stage in zip(found.steps, positions[1:], strict=True):
+        voice = Voice(stage.game, NAMES[: stage.seats], language, found.picture.seat)
+        move = in_words(stage, step.move or step.refused, language)
+        if stage.refusal and step.refused:
+            yield Told(NAMES[step.seat], move, (refusal(stage, language),), True, stage.refusal.rule)
+        else:
+            yield Told(NAMES[step.seat], move, tuple(filter(None, _news(stage, voice))), False)
+
+
+def _news(stage: Stage, voice: Voice) -> tuple[str, ...]:
+    heard = (stage.game.hear(event, None) for event in stage.latest)
+    return tuple(voice.tell(event) for event in heard if event is not None)
+
+
+def refusal(stage: Stage, language: str) -> str:
+    """Why the last step was refused, with the words of moves as that language has them."""
+    assert stage.refusal
+    said = {key: in_words(stage, str(word), language) for key, word in stage.refusal.words.items()}
+    return languages.say(language, Refused(stage.refusal.sentence, rule="", **said))
+
+
+def in_words(stage: Stage, move: str, language: str) -> str:
+    """A move as a player of that language would write it."""
+    if language == languages.SOURCE:
+        return move
+    spoken = words.spoken(stage.game, NAMES[: stage.seats], language)
+    return " ".join(next(iter(spoken(token)), token) for token in move.split())

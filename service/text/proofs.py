@@ -1,0 +1,115 @@
+"""Proof-reading: whether the translations of a book hold together with its English, and what has become out of date.
+
+Beside the translations lies `book/translated.toml` with a digest of each English section as it was when its translation
+was last read. A section that changed since is out of date until `depesche book NAME --read LANGUAGE` notes it anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from engine import catalogue
+from service.text import examples, rulebook
+from service.text.languages import LANGUAGES, SOURCE
+from service.text.rulebook import Manuscript, Section
+
+LONG = 40  # characters that no two languages have in common by chance
+
+TRANSLATIONS = tuple(language for language in LANGUAGES if language != SOURCE)
+
+
+def wrong(name: str) -> Iterator[str]:
+    """What has to be mended in the book of a game, one sentence each; nothing, if all is well."""
+    if not rulebook.file_of(name, SOURCE).exists():
+        yield f"{name} has no book: write {rulebook.file_of(name, SOURCE)}."
+        return
+    english = written(name, SOURCE)
+    yield from (f"{name}, {SOURCE}: {problem}" for problem in _unsound(name, english))
+    for language in TRANSLATIONS:
+        yield from (f"{name}, {language}: {problem}" for problem in _against(name, english, language))
+
+
+def written(name: str, language: str) -> Manuscript:
+    """A book as its file has it."""
+    return rulebook.manuscript(rulebook.file_of(name, language).read_text("utf-8"))
+
+
+def digests(book: Manuscript) -> dict[str, str]:
+    """A digest of each section and ruling; how lines are broken does not matter."""
+    texts = {section.key: f"{section.title} {section.text}" for section in book.sections}
+    texts |= {f"^{code}": said for code, said in book.rulings.items()}
+    return {key: hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:8] for key, text in texts.items()}
+
+
+def noted(name: str) -> dict[str, dict[str, str]]:
+    """By language, the digests of the English sections that its translation was last read against."""
+    path = _notes(name)
+    return tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
+
+
+def note(name: str, language: str) -> None:
+    """From now on the translation counts as read against the English as it is now."""
+    kept = noted(name) | {language: digests(written(name, SOURCE))}
+    _notes(name).write_text("\n".join(_table(*found) for found in sorted(kept.items())), "utf-8")
+
+
+def _table(language: str, found: Mapping[str, str]) -> str:
+    return f"[{language}]\n" + "".join(f'"{key}" = "{digest}"\n' for key, digest in found.items())
+
+
+def _notes(name: str) -> Path:
+    return catalogue.folder(name) / "book" / "translated.toml"
+
+
+def _unsound(name: str, book: Manuscript) -> Iterator[str]:
+    """What is wrong with a book in itself."""
+    keys = [section.key for section in book.sections]
+    yield from (f"“{section.title}” has neither a number nor a name." for section in book.sections if not section.key)
+    yield from (f"§{key} is there twice." for key in sorted({key for key in keys if keys.count(key) > 1}))
+    marked = {code for section in book.sections for code in section.marks}
+    yield from (f"ruling {code} is cited and not told." for code in sorted(marked - book.rulings.keys()))
+    yield from (f"ruling {code} is told and not cited." for code in sorted(book.rulings.keys() - marked))
+    for section in book.sections:
+        yield from (f"{section.key} cites §{cited}, which is not there." for cited in set(section.cites) - set(keys))
+        yield from (f"{section.key} shows {one}, which is no file." for one in _absent(name, section))
+
+
+def _absent(name: str, section: Section) -> Iterator[str]:
+    return (one for one in section.examples if not (examples.folder(name) / f"{one}.toml").exists())
+
+
+def _against(name: str, english: Manuscript, language: str) -> Iterator[str]:
+    """What is wrong with a translation beside the English."""
+    if not rulebook.file_of(name, language).exists():
+        yield "there is no translation."
+        return
+    book, now, then = written(name, language), digests(english), noted(name).get(language, {})
+    yield from _unsound(name, book)
+    if [one.key for one in book.sections] != [one.key for one in english.sections]:
+        missing = {one.key for one in english.sections} ^ {one.key for one in book.sections}
+        yield f"its sections are others, or in another order: {', '.join(sorted(missing))}."
+        return
+    for ours, theirs in zip(english.sections, book.sections, strict=True):
+        yield from _differences(ours, theirs)
+    for code in sorted(english.rulings):
+        yield from _untranslated(f"^{code}", english.rulings[code], book.rulings.get(code, ""))
+    yield from (f"{key} is out of date: the English has changed." for key in now if then.get(key) != now[key])
+
+
+def _differences(ours: Section, theirs: Section) -> Iterator[str]:
+    for what in ("examples", "marks", "cites"):
+        there, here = getattr(ours, what), getattr(theirs, what)
+        if there != here:
+            yield f"{ours.key} has {what} {', '.join(here) or 'none'}; in English {', '.join(there) or 'none'}."
+    yield from _untranslated(ours.key, ours.text, theirs.text)
+
+
+def _untranslated(key: str, ours: str, theirs: str) -> Iterator[str]:
+    """A line that is the same in both languages has been forgotten."""
+    if not theirs and ours:
+        yield f"{key} is empty."
+    same = set(ours.splitlines()) & set(theirs.splitlines())
+    yield from (f"{key} is untranslated: “{line[:60]}”." for line in sorted(same) if len(line) > LONG)
