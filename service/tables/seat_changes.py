@@ -52,6 +52,12 @@ class SeatTurn(Struct, frozen=True):
         return any(isinstance(event, kinds) and event.seat == self.seat.seat for event in self.entry.events)
 
     @property
+    def goes_on(self) -> bool:
+        """Whether the draws of its own move are there now: what follows is the same turn."""
+        waited = self.before.awaited
+        return waited is not None and waited.seat == self.seat.seat
+
+    @property
     def resumed(self) -> bool:
         """Whether a pause of the table ends."""
         return self.before.paused and not self.after.paused
@@ -65,7 +71,7 @@ class SeatTurn(Struct, frozen=True):
     @property
     def moved(self) -> bool:
         """Whether its player moved himself."""
-        return self.entry.seat == self.seat.seat and record.mover(self.entry) == self.seat.seat
+        return record.player(self.entry) == self.seat.seat
 
     @property
     def rolled_back(self) -> bool:
@@ -150,9 +156,9 @@ def _left(turn: SeatTurn) -> int | None:
         left = clock.bank
     if left is not None and (turn.resumed or turn.has(Returned) or turn.arrives):
         left = max(left, clock.courtesy)
-    if turn.begins:
+    if turn.begins and not turn.goes_on:
         return timing.refilled(clock, left)
-    return clock.pace if clock.pace and turn.moved and turn.opened else left
+    return clock.pace if clock.pace and (turn.moved or turn.goes_on) and turn.opened else left
 
 
 def _settled(turn: SeatTurn) -> int | None:
