@@ -12,13 +12,15 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from engine import beacon as beacons
 from engine import chance as chances
 from engine import form, law, log, record, table
+from engine.beacon import Signed
 from engine.chance import Chance
 from engine.game import Game
 from engine.log import Entry, Export, Link
 from engine.menu import Move
-from engine.record import Rewind, Table
+from engine.record import Rewind, RoundDrawn, Table
 from engine.refusal import Refused
 
 Kind = Literal["tampering", "drift"]
@@ -36,7 +38,8 @@ class Report(Struct, frozen=True):
     """What an audit found: entries seen, how many of them were open to a full check, and what is wrong.
 
     `proven` counts the entries that are what was sealed; `named` says that the log seals the name of its table.
-    `ruled` says that the rules were there; without them no move can be judged.
+    `ruled` says that the rules were there; without them no move can be judged. `rounds` of a public beacon were drawn
+    by, and `signed` says that their signatures were checked.
     """
 
     entries: int
@@ -46,6 +49,8 @@ class Report(Struct, frozen=True):
     proven: int = 0
     named: bool = True
     ruled: bool = True
+    rounds: int = 0
+    signed: bool = True
 
 
 class Receipt(Struct, frozen=True):
@@ -68,12 +73,13 @@ class Comparison(Struct, frozen=True):
     sentence: str
 
 
-def audit(game: Game | None, export: Export, *, running: bool = False) -> Report:
+def audit(game: Game | None, export: Export, *, running: bool = False, signed: Signed | None = None) -> Report:
     """Everything that can be checked about this log with what it discloses; without its game all but the moves.
 
-    `running` is for its host, who alone holds the seed of a table that has not ended.
+    `running` is for its host, who alone holds the seed of a table that has not ended. `signed` knows the curve of
+    beacons; without it their signatures are not checked, and the report says so.
     """
-    broken = form.broken(export, running=running)
+    broken = form.broken(export, running=running) or next(beacons.broken(export, signed), None)
     finding, replayed = (_tampered(*broken) if broken else None), 0
     checked = 0
     if finding is None and export.seed is not None:
@@ -83,9 +89,9 @@ def audit(game: Game | None, export: Export, *, running: bool = False) -> Report
     proven = checked if export.seed else sum(link.salt is not None for link in export.entries)
     finding = _head(export, finding)
     named = "table" in log.opening(export)
-    return Report(
-        len(export.entries), replayed, export.head, finding, 0 if finding else proven, named, game is not None
-    )
+    rounds = 0 if finding else beacons.rounds(export)
+    seen = (len(export.entries), replayed, export.head, finding, 0 if finding else proven)
+    return Report(*seen, named, game is not None, rounds, signed is not None)
 
 
 def _tampered(seq: int, sentence: str) -> Finding:
@@ -114,7 +120,7 @@ def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, in
         now = tables[-1]
         if entry.move == "start" and now.phase == "gathering":
             key = chances.key(seed, (seat.nonce for seat in now.seats))
-        after = _draws(entry, key) or _decision(game, now, entry, tables.__getitem__)
+        after = _draws(entry, _own_key(entry, key)) or _decision(game, now, entry, tables.__getitem__)
         if isinstance(after, Finding):
             return after, number
         tables.append(after)
@@ -131,7 +137,7 @@ def _unsealed(export: Export, seed: bytes) -> tuple[Finding | None, int]:
         nonces |= {event["seat"]: event["nonce"] for event in entry.events if event["type"] == "table.Sat"}
         if entry.move == "start" and not key:
             key = chances.key(seed, (nonces[seat] for seat in sorted(nonces)))
-        if broken := _draws(entry, key):
+        if broken := _draws(entry, _own_key(entry, key)):
             return broken, number
     return None, len(export.entries)
 
@@ -158,6 +164,14 @@ def _within(then: Any, now: Any) -> bool:
     return type(then) is type(now) and bool(then == now)
 
 
+def _own_key(entry: Entry[Any], key: bytes) -> bytes:
+    """The key of the draws of this entry: that of its table, with the round it draws by mixed in."""
+    match entry.events[0]:
+        case RoundDrawn(_, signature) | {"type": "table.RoundDrawn", "signature": str(signature)}:
+            return chances.public(key, signature)
+    return key
+
+
 def _draws(entry: Entry[Any], key: bytes) -> Finding | None:
     if entry.draws and not key:
         return _tampered(entry.seq, f"Entry {entry.seq} draws before the table has started.")
@@ -174,7 +188,7 @@ def _draws(entry: Entry[Any], key: bytes) -> Finding | None:
 
 def _decision(game: Game, now: Table, entry: Entry[Any], rewind: Rewind) -> Table | Finding:
     """The same command under today's rules, with the draws as recorded; the table after it where they agree."""
-    chance, move = Chance(_recorded(entry)), Move.read(entry.move or "-")
+    chance, move = _luck(now, entry), Move.read(entry.move or "-")
     if why := law.objection(now, entry, move):
         return _tampered(entry.seq, f"The table’s own law forbids {_said(entry)}: {why}.")
     try:
@@ -196,6 +210,13 @@ def _said(entry: Entry[Any]) -> str:
 
 class Drifted(Exception):
     """Today's rules draw something else than was drawn then."""
+
+
+def _luck(now: Table, entry: Entry[Any]) -> Chance:
+    """The draws as recorded; where the table draws in public and waits for nothing yet, a draw has to wait."""
+    if now.beacon and now.awaited is None:
+        return chances.unlit(now.beacon.named(entry.at))
+    return Chance(_recorded(entry))
 
 
 def _recorded(entry: Entry[Any]) -> chances.Source:
@@ -248,6 +269,10 @@ def sentences(report: Report) -> Iterator[str]:
     else:
         yield f"The chain of {report.entries} digests is whole, so none was taken out, added or put elsewhere."
         yield _unproven(report) if report.ruled else _unruled(report)
+    if report.rounds and report.signed:
+        yield f"{report.rounds} rounds of the public beacon were named before they came, and are signed by its key."
+    elif report.rounds:
+        yield f"NOT CHECKED: the signatures of {report.rounds} rounds of the public beacon."
     if not report.named:
         yield "This log does not seal the name of its table; only a receipt shows which table it is from."
 

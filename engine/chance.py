@@ -76,6 +76,30 @@ def sealed(key: bytes, entry: int) -> Chance:
     return Chance(lambda _, faces, index: drawn(key, entry, index, len(faces)))
 
 
+def public(key: bytes, signature: str) -> bytes:
+    """The key of an entry that also mixes in a round of a public beacon, by that round's signature."""
+    return hashlib.sha256(b"depesche round 1" + key + bytes.fromhex(signature)).digest()
+
+
+class Unlit(Exception):
+    """A draw waits for a round of the beacon that is still to come."""
+
+    def __init__(self, round: int) -> None:  # noqa: A002  # the beacon's own word
+        super().__init__(f"round {round}")
+        self.round = round
+
+
+def unlit(round: int) -> Chance:  # noqa: A002  # the beacon's own word
+    """Chance before its round is there: what is certain is certain, and any real draw raises `Unlit`."""
+
+    def source(_label: str, faces: Sequence[Any], _index: int) -> int:
+        if len(faces) > 1:
+            raise Unlit(round)
+        return 0
+
+    return Chance(source)
+
+
 def drawn(key: bytes, entry: int, index: int, size: int) -> int:
     """The result of one draw, as anybody can work it out who knows the key."""
     return below(size, key + entry.to_bytes(8, "big") + index.to_bytes(4, "big")) if size > 1 else 0

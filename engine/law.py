@@ -15,11 +15,22 @@ from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
 from engine.menu import Move
-from engine.record import TABLE_EVENTS, Ended, Opened, Table, UndoAsked, Undone
+from engine.record import (
+    TABLE_EVENTS,
+    Ended,
+    Opened,
+    RoundDrawn,
+    RoundNamed,
+    Table,
+    UndoAsked,
+    Undone,
+    WentSealed,
+)
 
 ON_MENUS = frozenset(("expire", "miss"))  # commands of the house that need an open menu, so they hang on the game
 
-DRAWING = frozenset(("start", "expire"))
+DECIDING = frozenset((RoundDrawn, WentSealed))  # events that carry out what waited for its draws
+DRAWING = frozenset(("start", "expire", "round", "sealed", "agree"))
 
 
 def objection(now: Table, entry: Entry[Any], move: Move) -> str:
@@ -28,7 +39,7 @@ def objection(now: Table, entry: Entry[Any], move: Move) -> str:
         return "its words are not parted by single blanks"
     if now.phase == "over":
         return "the table is over"
-    if entry.seat is not None and (now.phase != "playing" or entry.seat >= len(now.seats)):
+    if entry.seat is not None and (entry.seat >= len(now.seats) or not (now.phase == "playing" or now.awaited)):
         return "no seat can act there now"
     if entry.draws and move.verb not in DRAWING and is_own(entry, move):
         return "nothing is drawn for it"
@@ -46,6 +57,8 @@ def hangs_on_rules(entry: Entry[Any], move: Move) -> bool:
     """Whether the rules of the game, and not the table's own law alone, can have refused this entry."""
     if not is_own(entry, move):
         return True
+    if any(type(event) in DECIDING for event in entry.events[:2]):
+        return True
     if entry.seat is not None:
         return False
     if move.verb == "start":
@@ -56,6 +69,8 @@ def hangs_on_rules(entry: Entry[Any], move: Move) -> bool:
 def agree(entry: Entry[Any], events: tuple[Any, ...]) -> bool:
     """Whether the table's own events are those that the command has today, whatever the game makes of it."""
     then, now = _own(entry.events), _own(events)
+    if _waits(entry.events) != _waits(events):  # whether a move draws, the game's rules decide
+        return True
     if then and now and {type(then[0]), type(now[0])} == {UndoAsked, Undone}:  # whether it is free, menus decide
         return (then[0].seat, then[0].to) == (now[0].seat, now[0].to)
     return then == now and _leading(entry.events) == _leading(events)
@@ -78,6 +93,11 @@ def _own(events: tuple[Any, ...]) -> list[Any]:
     return [event for event in events if type(event) in TABLE_EVENTS and type(event) is not Ended]
 
 
+def _waits(events: tuple[Any, ...]) -> bool:
+    """Whether a round of the beacon is named for it."""
+    return type(events[0]) is RoundNamed
+
+
 def _leading(events: tuple[Any, ...]) -> bool:
     """Whether the table's own event comes first."""
     return type(events[0]) in TABLE_EVENTS
@@ -95,4 +115,5 @@ def _words(opened: Opened) -> list[str]:
     words = [opened.game, str(opened.seats), opened.commitment]
     words += [f"{name}={tables.word(value)}" for name, value in opened.options.items()]
     words += [f"clock.{name}={value}" for name, value in opened.clock.items()]
+    words += [f"beacon.{name}={value}" for name, value in opened.beacon.items()]
     return words + ([f"table.name={opened.table}"] if opened.table else [])

@@ -14,6 +14,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine import beacon as beacons
+from engine.beacon import Beacon
 from engine.game import Game
 from engine.log import Entry
 from engine.reading import reader
@@ -27,6 +29,7 @@ class Opened(Struct, frozen=True, omit_defaults=True, tag="table.Opened"):
     options: dict[str, Any] = {}
     clock: dict[str, str] = {}
     table: str = ""  # what the table is called; logs that were opened before names were sealed have none
+    beacon: dict[str, str] = {}  # the public beacon that its draws wait for; without one they are sealed
 
 
 class Sat(Struct, frozen=True, omit_defaults=True, tag="table.Sat"):
@@ -130,6 +133,40 @@ class VacationEnded(Struct, frozen=True, omit_defaults=True, tag="table.Vacation
     last: str
 
 
+class RoundNamed(Struct, frozen=True, omit_defaults=True, tag="table.RoundNamed"):
+    """The command is taken in and will be carried out with this round of the beacon, which is still to come."""
+
+    round: int
+
+
+class RoundDrawn(Struct, frozen=True, omit_defaults=True, tag="table.RoundDrawn"):
+    """The round is there, and what waited for it follows; it was a command of this seat, or of the house."""
+
+    round: int
+    signature: str
+    seat: int | None = None
+
+
+class SealAsked(Struct, frozen=True, omit_defaults=True, tag="table.SealAsked"):
+    """This seat wishes to go on without the beacon, which does not come."""
+
+    seat: int
+
+
+class SealAgreed(Struct, frozen=True, omit_defaults=True, tag="table.SealAgreed"):
+    seat: int
+
+
+class SealRefused(Struct, frozen=True, omit_defaults=True, tag="table.SealRefused"):
+    seat: int
+
+
+class WentSealed(Struct, frozen=True, omit_defaults=True, tag="table.WentSealed"):
+    """From now on all draws are sealed; what waited for the beacon follows, a command of this seat or of the house."""
+
+    seat: int | None = None
+
+
 class Ended(Struct, frozen=True, omit_defaults=True, tag="table.Ended"):
     places: tuple[int, ...]
 
@@ -155,6 +192,12 @@ TableEvent = (
     | Resumed
     | VacationTaken
     | VacationEnded
+    | RoundNamed
+    | RoundDrawn
+    | SealAsked
+    | SealAgreed
+    | SealRefused
+    | WentSealed
     | Ended
 )
 TABLE_EVENTS = frozenset(TableEvent.__args__)
@@ -198,6 +241,15 @@ class Wish(Struct, frozen=True):
     waiting: tuple[int, ...]
 
 
+class Awaited(Struct, frozen=True):
+    """A command that is taken in and waits for a round of the beacon; entry `seq` named the round."""
+
+    round: int
+    seat: int | None
+    move: str | None
+    seq: int
+
+
 class Table(Struct, frozen=True):
     """A table after some entries; `state` is the game's own."""
 
@@ -215,6 +267,9 @@ class Table(Struct, frozen=True):
     paused: bool = False
     places: tuple[int, ...] = ()
     length: int = 0
+    beacon: Beacon | None = None
+    awaited: Awaited | None = None
+    sealing: Wish | None = None
 
 
 Rewind = Callable[[int], Table]
@@ -227,15 +282,37 @@ def no_rewind(seq: int) -> Table:
 def apply(game: Game, table: Table, entry: Entry[Any], rewind: Rewind = no_rewind) -> Table:
     """The table after one more entry; knows no rule."""
     after = evolve(game, table, entry.events, rewind)
+    if entry.events and isinstance(named := entry.events[0], RoundNamed):
+        after = awaiting(after, named, entry.seat, entry.move)
     return closed(after, mover(entry), bool(entry.draws))
+
+
+def awaiting(table: Table, named: RoundNamed, seat: int | None, move: str | None) -> Table:
+    """The table while this command waits for its round; whoever wished to take something back has been overtaken."""
+    return replace(table, awaited=Awaited(named.round, seat, move, table.length), asked=None)
 
 
 def mover(entry: Entry[Any]) -> int | None:
     """The seat whose move in the game this entry holds, if any."""
     first = entry.events[0]
-    if isinstance(first, TimedOut):
-        return first.seat
-    return entry.seat if type(first) not in TABLE_EVENTS else None
+    if type(first) not in TABLE_EVENTS:
+        return entry.seat
+    return first.seat if isinstance(first, TimedOut) else _drawn_for(entry.events)
+
+
+def _drawn_for(events: Sequence[Any]) -> int | None:
+    """The seat whose move waited for its draws and is made here."""
+    for place, event in enumerate(events[:2]):
+        if isinstance(event, RoundDrawn | WentSealed):
+            then = events[place + 1]
+            return then.seat if isinstance(then, TimedOut) else event.seat
+    return None
+
+
+def player(entry: Entry[Any]) -> int | None:
+    """The seat whose player made a move with this entry, also where its draws are still waited for."""
+    waits = bool(entry.events) and isinstance(entry.events[0], RoundNamed)
+    return entry.seat if waits or mover(entry) == entry.seat else None
 
 
 def closed(table: Table, mover: int | None, drew: bool) -> Table:
@@ -280,9 +357,9 @@ def evolve(game: Game, table: Table, events: Sequence[Any], rewind: Rewind) -> T
 
 def _evolve_table(game: Game, table: Table, event: TableEvent, rewind: Rewind) -> Table:
     match event:
-        case Opened(name, edition, seats, commitment, options, clock):
+        case Opened(name, edition, seats, commitment, options, clock, _, beacon):
             new = Table(name, edition, options, commitment, (Seat(),) * seats, "gathering", length=table.length)
-            return replace(new, clock=clock)
+            return replace(new, clock=clock, beacon=beacons.read(beacon))
         case Started():
             return replace(table, phase="playing", state=game.State())
         case TimedOut() | Missed():
@@ -291,8 +368,11 @@ def _evolve_table(game: Game, table: Table, event: TableEvent, rewind: Rewind) -
             return _evolve_undo(table, event, rewind)
         case PauseAsked() | PauseAgreed() | PauseRefused() | Paused() | Resumed():
             return _evolve_pause(table, event)
+        case RoundNamed() | RoundDrawn() | SealAsked() | SealAgreed() | SealRefused() | WentSealed():
+            return _evolve_round(table, event)
         case Ended(places):
-            return replace(table, phase="over", places=places, asked=None, pausing=None)
+            over = replace(table, phase="over", places=places, asked=None, pausing=None)
+            return replace(over, awaited=None, sealing=None)
     return _evolve_seat(table, event)
 
 
@@ -356,9 +436,29 @@ def _evolve_pause(table: Table, event: PauseAsked | PauseAgreed | PauseRefused |
             return replace(table, paused=False)
 
 
+def _evolve_round(
+    table: Table, event: RoundNamed | RoundDrawn | SealAsked | SealAgreed | SealRefused | WentSealed
+) -> Table:
+    match event:
+        case RoundNamed():
+            return table  # what waits is not in the event, which all may hear: `awaiting` notes it
+        case RoundDrawn():
+            return replace(table, awaited=None, sealing=None)
+        case SealAsked(seat):
+            return replace(table, sealing=Wish(seat, to_ask(table, seat)))
+        case SealAgreed(seat):
+            assert table.sealing
+            left = tuple(other for other in table.sealing.waiting if other != seat)
+            return replace(table, sealing=replace(table.sealing, waiting=left))
+        case SealRefused():
+            return replace(table, sealing=None)
+        case WentSealed():
+            return replace(table, awaited=None, sealing=None, beacon=None)
+
+
 def _seated(table: Table, number: int, seat: Seat) -> Table:
     """Somebody else acts for that chair; a wish that waited for those who sat there before is dropped."""
-    return replace(_changed(table, number, seat), asked=None, pausing=None)
+    return replace(_changed(table, number, seat), asked=None, pausing=None, sealing=None)
 
 
 def _changed(table: Table, number: int, seat: Seat) -> Table:

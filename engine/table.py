@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from engine import beacon as beacons
 from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
 from engine import options as choices
-from engine.chance import Chance
+from engine.beacon import Beacon
+from engine.chance import Chance, Unlit
 from engine.game import Game
 from engine.log import Entry
 from engine.menu import Menu, Move
@@ -36,7 +38,12 @@ from engine.record import (
     Resumed,
     Returned,
     Rewind,
+    RoundDrawn,
+    RoundNamed,
     Sat,
+    SealAgreed,
+    SealAsked,
+    SealRefused,
     Seat,
     Started,
     Step,
@@ -49,6 +56,8 @@ from engine.record import (
     UndoRefused,
     VacationEnded,
     VacationTaken,
+    WentSealed,
+    awaiting,
     closed,
     evolve,
     no_rewind,
@@ -59,8 +68,11 @@ from engine.refusal import Refused
 COMMITMENT = re.compile("[0-9a-f]{64}")
 RESERVED = frozenset(
     "open sit start resign undo agree refuse expire miss substitute offer back status help pause resume vacation home "
-    "order cancel letters unsubscribe".split()
+    "order cancel letters unsubscribe sealed".split()
 )
+ROUND = "round"
+WAITS = "The dice of the last move are not drawn yet; they come with round {round} of the public beacon."
+STANDING = frozenset("substitute relieve offer vacation home".split())  # what the house may do while a round is awaited
 NO_CLOCK: Mapping[str, str] = MappingProxyType({})
 CLOCK_WORD = re.compile("[a-z_]{1,20}=[a-z0-9_]{1,20}")
 NAME = re.compile("[0-9A-Za-z_-]{1,40}")
@@ -74,18 +86,32 @@ class Played(NamedTuple):
 
 
 def menu(game: Game, table: Table, seat: int) -> Menu:
-    """The game's own choices for that seat."""
-    return game.menu(table.state, seat) if table.phase == "playing" else ()
+    """The game's own choices for that seat; none while the draws of a move are waited for."""
+    return game.menu(table.state, seat) if table.phase == "playing" and table.awaited is None else ()
 
 
 def commands(table: Table, seat: int) -> Menu:
     """What the table itself lets that seat do, whoever's turn it is."""
     chair = table.seats[seat]
+    if table.awaited:
+        return menus.bare(*_while_waiting(table, seat)) if chair.status == "taken" else ()
     if table.phase != "playing":
         return ()
     if chair.status == "bot" and chair.held:
         return menus.bare("back")
     return menus.bare(*_verbs(table, seat)) if chair.status == "taken" else ()
+
+
+def _while_waiting(table: Table, seat: int) -> Iterator[str]:
+    """What a player can do while a round is awaited: ask to go on without the beacon, answer, or leave."""
+    if table.sealing is None:
+        yield "sealed"
+    else:
+        if seat in table.sealing.waiting:
+            yield "agree"
+        yield "refuse"
+    if table.phase == "playing":
+        yield "resign"
 
 
 def _verbs(table: Table, seat: int) -> Iterator[str]:
@@ -126,13 +152,40 @@ def undo_is_free(game: Game, table: Table, seat: int, rewind: Rewind) -> bool:
 
 
 def draws(table: Table, seed: bytes) -> Chance:
-    """The chance of the next entry."""
+    """The sealed chance of the next entry."""
+    return chances.sealed(_key(table, seed), table.length)
+
+
+def luck(table: Table, seed: bytes, move: Move, at: int) -> Chance:
+    """The chance of the next entry, with this command at that moment: sealed, or by the round that it brings."""
+    if table.beacon is None:
+        return draws(table, seed)
+    if table.awaited is None:
+        return chances.unlit(table.beacon.named(at))
+    key = _key(table, seed)
+    if move.verb == ROUND and len(move.args) == 2 and beacons.SIGNATURE.fullmatch(move.args[1]):
+        key = chances.public(key, move.args[1])
+    return chances.sealed(key, table.length)
+
+
+def _key(table: Table, seed: bytes) -> bytes:
     nonces = [seat.nonce for seat in table.seats]
-    return chances.sealed(chances.key(seed, nonces), table.length)
+    return chances.key(seed, nonces)
 
 
 def play(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind = no_rewind) -> Played:
-    """Judge a command of a seat, or of the house (None), and do it."""
+    """Judge a command of a seat, or of the house (None), and do it; where its draws are not there yet it waits."""
+    if table.awaited:
+        return _meanwhile(game, table, seat, move, chance, rewind)
+    try:
+        return _played(game, table, seat, move, chance, rewind)
+    except Unlit as unlit:
+        chance.draws.clear()
+        named = RoundNamed(unlit.round)
+        return Played(closed(awaiting(table, named, seat, str(move)), None, False), (named,))
+
+
+def _played(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind) -> Played:
     if seat is None and move.verb == "expire":
         return _expired(game, table, move, chance)
     if seat is not None:
@@ -140,9 +193,60 @@ def play(game: Game, table: Table, seat: int | None, move: Move, chance: Chance,
         if move.verb not in RESERVED:
             return _moved(game, table, seat, (), games.play(game, table.state, seat, move, chance), bool(chance.draws))
     events = _house(game, table, move, chance) if seat is None else _command(game, table, seat, move, rewind)
+    return _followed(game, table, events, rewind)
+
+
+def _followed(game: Game, table: Table, events: tuple[Any, ...], rewind: Rewind) -> Played:
+    """The table after what it does itself, and its end where that has come by it."""
     after = evolve(game, table, events, rewind)
     ending = _ending(game, after)
     return Played(closed(evolve(game, after, ending, rewind), None, False), (*events, *ending))
+
+
+def _meanwhile(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind) -> Played:
+    """A command while a round is awaited: the round itself, going on without the beacon, or what touches no draw."""
+    assert table.awaited
+    if seat is None and move.verb == ROUND:
+        return _decided(game, table, (_round(table, move),), chance, rewind)
+    if seat is None and move.verb in STANDING and table.phase == "playing" and move.args:
+        return _followed(game, table, _about_seat(game, table, _chair(table, move.args[0]), move), rewind)
+    if seat is None or not 0 <= seat < len(table.seats) or not menus.allows(commands(table, seat), move):
+        raise Refused(WAITS, round=table.awaited.round)
+    if move.verb == "resign":
+        return _followed(game, table, (Resigned(seat),), rewind)
+    said, settled = _about_sealing(table, seat, move)
+    if not settled:
+        return _followed(game, table, (said,), rewind)
+    return _decided(game, table, (said, WentSealed(table.awaited.seat)), chance, rewind)
+
+
+def _round(table: Table, move: Move) -> RoundDrawn:
+    """The awaited round; whether it is signed is for those to say who know the curve."""
+    assert table.awaited
+    match move.args:
+        case (number, signature) if number == str(table.awaited.round) and beacons.SIGNATURE.fullmatch(signature):
+            return RoundDrawn(table.awaited.round, signature, table.awaited.seat)
+    raise Refused("The round is told as: round {round} and its signature.", round=table.awaited.round)
+
+
+def _about_sealing(table: Table, seat: int, move: Move) -> tuple[SealAsked | SealAgreed | SealRefused, bool]:
+    """What a seat says about going on without the beacon, and whether all have agreed by that."""
+    match move.verb:
+        case "sealed":
+            return SealAsked(seat), not to_ask(table, seat)
+        case "agree":
+            assert table.sealing
+            return SealAgreed(seat), table.sealing.waiting == (seat,)
+    return SealRefused(seat), False
+
+
+def _decided(game: Game, table: Table, first: tuple[Any, ...], chance: Chance, rewind: Rewind) -> Played:
+    """What waited is carried out."""
+    waited = table.awaited
+    assert waited
+    freed = evolve(game, table, first, rewind)
+    played = _played(game, freed, waited.seat, Move.read(waited.move or "-"), chance, rewind)
+    return Played(played.table, (*first, *played.events))
 
 
 def _check_may_act(table: Table, seat: int) -> None:
@@ -229,14 +333,16 @@ def _open(game: Game, number: str, commitment: str, chosen: Sequence[str]) -> Op
     seats = int(number) if re.fullmatch("[0-9]{1,3}", number) else 0
     rest, ticking = _under("clock.", chosen)
     rest, named = _under("table.", rest)
+    rest, lit = _under("beacon.", rest)
     if not all(map(CLOCK_WORD.fullmatch, ticking)):
         raise Refused("A table’s clock is told in plain words, such as clock.pace=86400.")
     options = choices.read(game.META.options, dict(map(_pair, rest)))
     why = games.objection(game, options, seats)
     if why:
         raise why
-    plain = msgspec.to_builtins(options)
-    return Opened(game.META.name, game.META.edition, seats, commitment, plain, dict(map(_pair, ticking)), _name(named))
+    plain, clock, beacon = msgspec.to_builtins(options), dict(map(_pair, ticking)), dict(map(_pair, lit))
+    beacons.read(beacon)
+    return Opened(game.META.name, game.META.edition, seats, commitment, plain, clock, _name(named), beacon)
 
 
 def _under(prefix: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -267,12 +373,14 @@ def open_move(
     chosen: Mapping[str, Any],
     clock: Mapping[str, str] = NO_CLOCK,
     name: str = "",
+    beacon: Beacon | None = None,
 ) -> Move:
-    """The command that opens a table: the seed's commitment, the options in full, how time is kept, and its name."""
+    """The command that opens a table: the seed's commitment, the options in full, its clock, its name, its beacon."""
     options = msgspec.to_builtins(choices.read(game.META.options, chosen))
     words = [f"{option}={word(value)}" for option, value in options.items()]
     words += [f"clock.{word}={value}" for word, value in clock.items()]
     words += [f"table.name={name}"] if name else []
+    words += [f"beacon.{word}={value}" for word, value in beacons.words(beacon).items()] if beacon else []
     return Move("open", (game.META.name, str(seats), chances.commitment(seed), *words))
 
 
@@ -359,7 +467,10 @@ def redact(game: Game, entry: Entry[Any], seat: int | None) -> Entry[Any]:
     """The entry as that seat may know it: where an event is hidden from it, so are the draws and the move.
 
     Draws out of what is hidden are shown to nobody: the place at which a known card lay tells of the cards around it.
+    What a move is that still waits for its draws is its player's secret: what will be hidden of it nobody knows yet.
     """
+    if isinstance(entry.events[0], RoundNamed):
+        return entry if seat == entry.seat or entry.seat is None else replace(entry, move=None)
     heard = tuple(hear(game, event, seat) for event in entry.events)
     if heard == entry.events:
         hidden = any(draw.label in game.META.hidden_draws for draw in entry.draws)

@@ -17,8 +17,9 @@ JOBS = {
     "inbox": "workers.incoming.mail_moves.hear",
     "post": "workers.outgoing.post.deliver",
     "bots": "workers.bots.move",
+    "rounds": "workers.rounds.draw",
 }
-SHARED = {"inbox": "referee"}  # the worker that judges moves also reads mails
+SHARED = {"inbox": "referee", "rounds": "bots"}  # who judges moves also reads mails; bots may wait for a beacon
 RINGING = 5
 CHANGES = "changes"
 log = structlog.get_logger()

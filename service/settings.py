@@ -20,8 +20,10 @@ from msgspec.structs import replace
 
 from engine.options import SWITCH
 from engine.refusal import Refused
+from service import beacon as beacons
 
 DAY = 86_400
+LUCK = ("sealed", "public")
 EMBEDDED = "embedded"
 SENDER = re.compile(r"[!-;=?A-~]{1,64}@[A-Za-z0-9.-]{1,200}")
 SHORTEST_SECRET = 16
@@ -30,6 +32,13 @@ ANSWERED_AT = ("play", "plus", "subject")
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 PREFIX = "DEPESCHE_"
 OTHERS = ("DEPESCHE_NO_SKIPS",)  # not ours, but that of our tests
+QUICKNET = (  # drand's public beacon, a round every three seconds
+    "https://api.drand.sh/52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971 "
+    "https://drand.cloudflare.com/52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971 "
+    "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451"
+    "0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a "
+    "1692803367 3"
+)
 SCHEMES = (
     ("smtp", ("smtp", "smtps", "smtp+tls"), "smtp+tls://user:password@mail.example.org:587"),
     ("redis", ("redis", "rediss", "unix"), "redis://cache/0"),
@@ -71,7 +80,13 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     trusted_authserv: str = ""
     logs: str = "plain"  # for people, or json for programs
     metrics: str = ""  # the word with which monitoring elsewhere may read /metrics
+    luck: str = "sealed"  # how new tables draw, where their opener does not say: sealed or public
+    beacon: str = QUICKNET  # of public draws: where its rounds are, its key, its first round and its period
     games: str = ""  # installed packages whose games may be played here; their code runs with our rights
+
+    @property
+    def beacon_source(self) -> beacons.Source:
+        return beacons.source(self.beacon)
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -150,6 +165,9 @@ def checked(settings: Settings) -> Settings:
     if settings.logs not in LOGS:
         raise Refused("DEPESCHE_LOGS has to be plain or json, not “{text}”.", text=settings.logs)
     _refuse_mailbox(settings)
+    if settings.luck not in LUCK:
+        raise Refused("DEPESCHE_LUCK has to be sealed or public, not “{text}”.", text=settings.luck)
+    beacons.source(settings.beacon)
     if not SENDER.fullmatch(settings.sender_address):
         raise Refused(
             "DEPESCHE_SENDER has to be an address such as depesche@example.org, not “{text}”.", text=settings.sender

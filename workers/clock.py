@@ -9,12 +9,12 @@ from sqlalchemy import Connection, delete, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from engine import menu as menus
-from engine import table as tables
+from engine import table as engine_table
 from engine.menu import Move
 from service import timing
 from service.house import House
 from service.settings import DAY
-from service.store.schema import letters, mails, people, seats, submissions
+from service.store.schema import letters, mails, people, seats, submissions, tables
 from service.tables import clerk, judging, snapshots
 from service.tables.clerk import Held, LockedTable
 from service.tables.snapshots import Snapshot
@@ -97,7 +97,7 @@ def expire(here: House) -> None:
 
 def _expire(here: House, table: str, seat: int) -> None:
     look = snapshots.look(here, table)
-    if not tables.menu(look.game, look.table, seat):
+    if not engine_table.menu(look.game, look.table, seat):
         return
     command = consequence(here, look, seat)
     try:
@@ -120,7 +120,7 @@ def consequence(here: House, look: Snapshot, seat: int) -> Move:
             return Move("miss", (str(seat), "relieve"))
         case "resign":
             return Move("miss", (str(seat), "resign"))
-    menu = tables.menu(look.game, look.table, seat)
+    menu = engine_table.menu(look.game, look.table, seat)
     skips = map(Move, look.game.META.skips if look.clock.late == "skip" else ())
     harmless = [move for move in skips if menus.allows(menu, move)]
     move = harmless[0] if harmless else bots.choose(here, look, seat)
@@ -142,6 +142,7 @@ def ring(here: House) -> None:
         "referee": select(submissions.c.id).where(submissions.c.accepted.is_(None)),
         "inbox": select(mails.c.id).where(mails.c.read_at.is_(None)),
         "post": select(letters.c.id).where(letters.c.sent_at.is_(None), letters.c.due_at <= here.now()),
+        "rounds": select(tables.c.id).where(tables.c.draws_at <= here.now()),
         "bots": select(seats.c.seat).where(seats.c.open_since.is_not(None), seats.c.status.in_(clerk.BOT_STATUSES)),
     }
     with here.store.reading() as connection:

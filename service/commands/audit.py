@@ -228,6 +228,7 @@ def judged(name: str, read: Callable[[], Export], receipts: tuple[Receipt, ...],
     from engine import catalogue
     from engine import log as engine_log
     from engine.refusal import Refused
+    from service import beacon
 
     try:
         log = read()
@@ -238,7 +239,7 @@ def judged(name: str, read: Callable[[], Export], receipts: tuple[Receipt, ...],
     except Exception as fault:
         return Audited(name, "damage", (f"The log cannot be read ({type(fault).__name__}: {fault}).",))
     try:
-        report = audits.audit(game, log, running=running)
+        report = audits.audit(game, log, running=running, signed=beacon.signed)
         compared = audits.compared(log, receipts)
     except Exception as fault:
         return Audited(name, "damage", (f"The log cannot be followed ({type(fault).__name__}: {fault}).",))

@@ -140,6 +140,7 @@ def append(
     at: int,
     updates: Iterable[SeatUpdate] = (),
     owed: Iterable[Owed] = (),
+    draws_at: int | None = None,
 ) -> None:
     """Add one entry and everything that follows from it, within the caller's transaction.
 
@@ -151,7 +152,7 @@ def append(
     )
     ended = at if phase == "over" else None
     row = {"length": sealed.seq + 1, "head": sealed.hash, "phase": phase, "moved_at": at, "ended_at": ended}
-    connection.execute(ADVANCE, {"wanted": table, **row})
+    connection.execute(ADVANCE, {"wanted": table, **row, "draws_at": draws_at})
     sitting = [{"wanted": table, "one": update.seat, **_columns(update)} for update in updates]
     if sitting:
         connection.execute(SIT, sitting)
@@ -220,6 +221,11 @@ def owe(connection: Connection, table: str, seq: int, letter: Owed, why: Said = 
     same = select(letters.c.id).where(*(letters.c[name] == value for name, value in key.items()))
     if connection.execute(same).first() is None:
         connection.execute(insert(letters), {**key, "due_at": letter.due_at, "said": why.kept()})
+
+
+def look_for_round(connection: Connection, table: str, draws_at: int | None) -> None:
+    """When to look for the awaited round of this table the next time."""
+    connection.execute(update(tables).where(tables.c.id == table).values(draws_at=draws_at))
 
 
 def rank(connection: Connection, table: str, places: Sequence[int]) -> None:

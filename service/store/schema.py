@@ -58,8 +58,15 @@ tables = Table(
     Column("opened_at", BigInteger, nullable=False),
     Column("moved_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
+    Column("draws_at", BigInteger),  # when to look for the round of the public beacon that a move waits for
     Column("opening", Text),  # what was asked for, so that asking twice opens one table
     Index("tables_opening", "opening", unique=True),
+    Index(
+        "tables_draw",
+        "draws_at",
+        sqlite_where=text("draws_at IS NOT NULL"),
+        postgresql_where=text("draws_at IS NOT NULL"),
+    ),
 )
 
 seats = Table(

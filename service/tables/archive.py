@@ -14,6 +14,7 @@ from engine import table as engine_table
 from engine.game import Game
 from engine.log import Export
 from engine.refusal import Refused
+from service import beacon
 from service.house import House
 from service.links import Links, hashed
 from service.store import Store, book
@@ -71,7 +72,7 @@ def refuse(brought: Export) -> None:
         raise Refused("Only the log of a finished table can be imported; this one does not disclose its seed yet.")
     if not engine_table.NAME.fullmatch(brought.table):
         raise Refused("The name of a table is one word of letters and digits, not “{table}”.", table=brought.table)
-    finding = audit.audit(catalogue.find(brought.game, log.edition(brought)), brought).finding
+    finding = audit.audit(catalogue.find(brought.game, log.edition(brought)), brought, signed=beacon.signed).finding
     if finding:
         raise Refused("This log is not taken: {why}", why=finding.sentence)
     if not all(0 <= link.entry["at"] <= LATEST for link in brought.entries):

@@ -22,6 +22,7 @@ from engine.record import (
     PauseAsked,
     Paused,
     Resumed,
+    SealAsked,
     Substituted,
     Table,
     TimedOut,
@@ -108,7 +109,7 @@ def change_seat(locked: LockedTable, seat: int, **columns: Any) -> LockedTable:
 def enter(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
     """Append a command of a seat, or of the house (None), to the log; raises Refused and changes nothing."""
     table, game, at = locked.table, locked.game, locked.now
-    chance = tables.draws(table, locked.row.seed)
+    chance = tables.luck(table, locked.row.seed, move, at)
     after, events = tables.play(game, table, seat, move, chance, locked.before)
     entry = Entry(table.length, at, seat, str(move), tuple(chance.draws), events, game.META.edition)
     sealed = seal(locked.row.seed, locked.head, entry)
@@ -116,10 +117,15 @@ def enter(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
     changing = changed(game, locked.seats, table, after, entry, clock, locked.settings.reminder)
     updates = {update.seat: update for update in changing}
     owed = tuple(_owed(locked, after, updates.values(), entry))
-    book.append(locked.connection, locked.row.id, sealed, after.phase, at, updates.values(), owed)
+    book.append(locked.connection, locked.row.id, sealed, after.phase, at, updates.values(), owed, _draws_at(after))
     if after.phase == "over":
         book.rank(locked.connection, locked.row.id, after.places)
     return replace(locked, head=sealed.hash, table=after, seats=tuple(_updated(seat, updates) for seat in locked.seats))
+
+
+def _draws_at(after: Table) -> int | None:
+    """When the round comes that this table waits for."""
+    return after.beacon.due(after.awaited.round) if after.beacon and after.awaited else None
 
 
 def _updated(seat: SeatRow, updates: Mapping[int, SeatUpdate]) -> SeatRow:
@@ -154,6 +160,8 @@ def _told(event: Any, after: Table, entry: Entry[Any], people: list[int]) -> Ite
             yield from ((seat, "asked") for seat in after.asked.waiting)
         case PauseAsked() if after.pausing:
             yield from ((seat, "pausing") for seat in after.pausing.waiting)
+        case SealAsked() if after.sealing:
+            yield from ((seat, "sealing") for seat in after.sealing.waiting)
         case Paused():
             yield from ((seat, "paused") for seat in people if seat != entry.seat)
         case Resumed():

@@ -16,6 +16,7 @@ from engine import table as tables
 from engine.menu import Move
 from engine.record import Table
 from engine.refusal import Refused
+from service import beacon
 from service.house import House
 from service.store.book import Verdict
 from service.tables import clerk, seat_commands, sitting, standing_orders
@@ -88,7 +89,7 @@ def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
     verb = verb.casefold()
     if verb == "sit":
         return go_on(locked, sitting.sit(locked, command.seat, args[0] if args else ""))
-    if verb == "refuse" and locked.table.phase == "gathering":
+    if verb == "refuse" and locked.table.phase == "gathering" and not locked.table.awaited:
         return sitting.decline(locked, command.seat)
     if verb in seat_commands.COMMANDS:
         after = seat_commands.carry_out(locked, command.seat, verb, args)
@@ -121,6 +122,7 @@ def _moved(locked: LockedTable, command: SeatCommand) -> LockedTable:
     then = _on_the_page(locked, command)
     _refuse_old_page(locked, then, command.seat)
     move = _read(locked, command)
+    _refuse_early_sealing(locked, move)
     _refuse_old_question(locked, then, move)
     _refuse_old_letter(locked, command, move)
     if not command.by_bot:
@@ -146,6 +148,8 @@ def _read(locked: LockedTable, command: SeatCommand) -> Move:
     except Refused:
         if own:
             raise
+        if locked.table.awaited:
+            raise Refused(tables.WAITS, round=locked.table.awaited.round) from None
         raise Refused("It is not your turn; somebody else has to move first.") from None
 
 
@@ -176,8 +180,19 @@ def _refuse_old_question(locked: LockedTable, then: Table, move: Move) -> None:
         raise Refused("Something else is asked by now; look at the table again before you answer.")
 
 
+def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
+    """Nobody gives up the beacon that is on time."""
+    due = locked.table.beacon.due(locked.table.awaited.round) if locked.table.beacon and locked.table.awaited else 0
+    if move.verb == "sealed" and locked.now < due + beacon.LATE:
+        minutes = -(-(due + beacon.LATE - locked.now) // 60)
+        raise Refused(
+            "The public beacon is not late yet; if its round is still missing in {minutes} minutes, ask again.",
+            minutes=minutes,
+        )
+
+
 def _asked(table: Table) -> tuple[object, ...]:
-    wish = table.asked or table.pausing
+    wish = table.sealing if table.awaited else table.asked or table.pausing
     return (type(wish), wish.seat) if wish else ()
 
 

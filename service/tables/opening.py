@@ -31,6 +31,7 @@ from service.timing import Clock
 
 Who = Literal["", "person", "bot", "anybody"]
 Strength = Literal["", "easy", "normal", "strong"]
+Luck = Literal["", "sealed", "public"]
 LEVELS = {"easy": Refused("easy"), "normal": Refused("normal"), "strong": Refused("strong")}
 STATUS = {"person": "invited", "bot": "bot", "anybody": "open"}
 
@@ -73,12 +74,13 @@ class NewTable(Struct, frozen=True):
     key: str = ""
     watched: bool = True
     opener: int | None = None  # the person who has proven just now to be the one who asks
+    luck: Luck = ""  # how draws are made; empty is as this house does it
 
     @property
     def once(self) -> str | None:
         """The idempotency key, with the guests and the game: a key alone could be another person's."""
         who = sorted((guest.name, guest.address, guest.status, *filter(None, [guest.level])) for guest in self.guests)
-        what = [self.key, self.game, dict(self.chosen), who]
+        what = [self.key, self.game, dict(self.chosen), who, *filter(None, [self.luck])]
         return hashed(msgspec.json.encode(what, order="sorted").decode()) if self.key else None
 
 
@@ -92,17 +94,17 @@ def open_table(
     key: str = "",
     watched: bool = True,
     opener: int | None = None,
+    luck: Luck = "",
 ) -> Opened:
     """Open a table, seat its bots, and owe an invitation to all other guests; the first person among them opens it.
 
     A number for the clock is so many seconds for a move, 0 no limit, None the default of this house. New players get
     letters in the language of the opener until they choose another. The same key again is the same table.
     Where addresses are proven, invitations wait until the organiser has said by letter that it is his table, unless he
-    is the `opener`.
+    is the `opener`. With public luck every draw waits for a beacon that nobody can foresee.
     """
-    return open_once(
-        house, NewTable(game, chosen, tuple(invited), _clock(house, clock), language, key, watched, opener)
-    )
+    time = _clock(house, clock)
+    return open_once(house, NewTable(game, chosen, tuple(invited), time, language, key, watched, opener, luck))
 
 
 def _clock(house: House, asked: Clock | int | None) -> Clock:
@@ -188,7 +190,9 @@ def _laid(house: House, connection: Connection, opening: NewTable) -> str:
         [_seat_row(house, table, number, guest, owners.get(guest.address)) for number, guest in enumerate(guests)],
     )
     game = catalogue.find(opening.game)
-    move = engine_table.open_move(game, len(guests), seed, opening.chosen, timing.words(opening.clock), table)
+    beacon = house.settings.beacon_source.beacon if (opening.luck or house.settings.luck) == "public" else None
+    clock = timing.words(opening.clock)
+    move = engine_table.open_move(game, len(guests), seed, opening.chosen, clock, table, beacon)
     _seat(clerk.enter(clerk.lock(house, connection, table), None, move), guests)
     if held and organiser is not None:
         book.owe_person(connection, organiser, f"confirm/{table}", at)

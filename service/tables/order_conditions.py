@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -15,7 +15,7 @@ from engine.game import Game
 from engine.log import Entry
 from engine.menu import Menu, Move
 from engine.reading import reader
-from engine.record import Table
+from engine.record import RoundDrawn, RoundNamed, Table, WentSealed
 
 Heard = tuple[tuple[int, str | None], ...]
 Status = Literal["waits", "now", "done", "left"]
@@ -60,7 +60,17 @@ def heard(game: Game, table: Table, entries: Iterable[Entry[Any]], since: int, s
         step = step.before
     if (step.seq if step else -1) != since:
         return None
-    return tuple(_told(game, entry, seat) for entry in entries if entry.seq in numbers)
+    return tuple(_told(game, entry, said, seat) for entry, said in _with_commands(entries) if entry.seq in numbers)
+
+
+def _with_commands(entries: Iterable[Entry[Any]]) -> Iterator[tuple[Entry[Any], Entry[Any]]]:
+    """Each entry with the one that holds its command, which came earlier where its draws were waited for."""
+    waiting: Entry[Any] | None = None
+    for entry in entries:
+        if isinstance(entry.events[0], RoundNamed):
+            waiting = entry
+        drawn = any(isinstance(event, RoundDrawn | WentSealed) for event in entry.events[:2])
+        yield entry, (waiting or entry) if drawn else entry
 
 
 def status(condition: Condition, seat: int, move: str, so_far: Heard | None, now: str) -> Status:
@@ -75,11 +85,11 @@ def status(condition: Condition, seat: int, move: str, so_far: Heard | None, now
     return "done" if so_far[both] == (seat, move) else "left"
 
 
-def _told(game: Game, entry: Entry[Any], seat: int) -> tuple[int, str | None]:
+def _told(game: Game, entry: Entry[Any], said: Entry[Any], seat: int) -> tuple[int, str | None]:
     """A move in the log as this seat heard of it."""
     mover = record.mover(entry)
     assert mover is not None
-    text = entry.move if entry.seat is not None else " ".join(Move.read(entry.move or "").args[1:])
+    text = said.move if said.seat is not None else " ".join(Move.read(said.move or "").args[1:])
     return mover, as_heard(game, mover, text or "", entry.events, seat)[1]
 
 

@@ -42,7 +42,7 @@ class SeatTurn(Struct, frozen=True):
     entry: Entry[Any]
     before: Table
     after: Table
-    mover: int | None
+    player: int | None  # the seat that moved with this entry
     opened: bool
     status: str
     clock: Clock
@@ -51,6 +51,12 @@ class SeatTurn(Struct, frozen=True):
     def has(self, *kinds: Any) -> bool:
         """Whether the entry tells such an event of this very seat."""
         return any(isinstance(event, kinds) and event.seat == self.seat.seat for event in self.entry.events)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the draws of its own move are there now: what follows is the same turn."""
+        waited = self.before.awaited
+        return waited is not None and waited.seat == self.seat.seat
 
     @property
     def resumed(self) -> bool:
@@ -67,7 +73,7 @@ class SeatTurn(Struct, frozen=True):
     @property
     def moved(self) -> bool:
         """Whether its player moved himself."""
-        return self.entry.seat == self.seat.seat == self.mover
+        return self.player == self.seat.seat
 
     @property
     def rolled_back(self) -> bool:
@@ -86,11 +92,11 @@ def changed(
     game: Game, seats: tuple[SeatRow, ...], before: Table, after: Table, entry: Entry[Any], clock: Clock, share: float
 ) -> Iterator[SeatUpdate]:
     """The seats whose row changes with this entry."""
-    mover, on_turn = record.mover(entry), tables.waiting_for(game, after)
+    player, on_turn = record.player(entry), tables.waiting_for(game, after)
     for seat in seats:
         chair = after.seats[seat.seat]
         status = seat.status if chair.status == "empty" else chair.status
-        turn = SeatTurn(seat, entry, before, after, mover, seat.seat in on_turn, status, clock, share)
+        turn = SeatTurn(seat, entry, before, after, player, seat.seat in on_turn, status, clock, share)
         if _concerned(turn):
             yield _update(turn)
 
@@ -150,9 +156,9 @@ def _left(turn: SeatTurn) -> int | None:
         left = clock.bank
     if left is not None and (turn.resumed or turn.has(Returned) or turn.arrives):
         left = max(left, clock.courtesy)
-    if turn.begins:
+    if turn.begins and not turn.goes_on:
         return timing.refilled(clock, left)
-    return clock.pace if clock.pace and turn.moved and turn.opened else left
+    return clock.pace if clock.pace and (turn.moved or turn.goes_on) and turn.opened else left
 
 
 def _settled(turn: SeatTurn) -> int | None:

@@ -49,7 +49,13 @@ def begin(locked: LockedTable) -> LockedTable:
     """The game begins where no seat is empty."""
     if any(seat.status == "empty" for seat in locked.table.seats):
         return locked
-    locked = clerk.enter(locked, None, Move("start"))
+    return begun(clerk.enter(locked, None, Move("start")))
+
+
+def begun(locked: LockedTable) -> LockedTable:
+    """What follows the beginning of the game, once its first draws are there: vacations are announced."""
+    if locked.table.phase != "playing":
+        return locked
     for seat in range(len(locked.seats)):
         locked = absences.announce(locked, seat)
     return locked

@@ -40,7 +40,7 @@ def chapters(game: Game, entries: Iterable[Entry[Any]], voice: Voice, seat: int 
 def since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
     """The entries after this seat's last move in the game; for a seat without one, the last few since the start."""
     for place in range(len(entries) - 1, -1, -1):
-        if seat is not None and entries[place].seat == seat == record.mover(entries[place]):
+        if seat is not None and record.player(entries[place]) == seat:
             return entries[place + 1 :]
     first = next((place for place, entry in enumerate(entries) if _is_start(entry)), 0)
     return entries[first:][-20:]

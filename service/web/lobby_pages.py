@@ -19,10 +19,10 @@ from engine.game import Game, objection
 from engine.options import Option, describe
 from engine.refusal import Refused
 from service import numbers
-from service.settings import DAY
+from service.settings import DAY, LUCK
 from service.tables import opening
 from service.tables.access import Unknown
-from service.tables.opening import Invited, Strength, Who
+from service.tables.opening import Invited, Luck, Strength, Who
 from service.text import samples
 from service.text.drawing import Scene, board_svg, players
 from service.text.languages import LANGUAGES, SOURCE
@@ -92,11 +92,18 @@ def open_table(name: str) -> Reply:
         key, watched, guests = form.get("key", "")[:80], _watched(form), _invited(form)
         here, signed_in = house(), visitor()
         opener = signed_in.id if signed_in else None
-        opened = opening.open_table(here, name, chosen, guests, _clock(form), language(), key, watched, opener)
+        time, luck = _clock(form), _luck(form)
+        opened = opening.open_table(here, name, chosen, guests, time, language(), key, watched, opener, luck)
     except Refused as refused:
         return _form(name, form, refused, 422)
     first = next(link for link in opened.links if link)
     return redirect(url_for("table.show", link=first), 303)
+
+
+def _luck(form: Mapping[str, str]) -> Luck:
+    """How the table draws; a form without the question leaves it to the house."""
+    found: Any = form.get("luck", "")
+    return found if found in LUCK else ""
 
 
 def _invited(form: Mapping[str, str]) -> list[Invited]:

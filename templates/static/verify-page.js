@@ -58,14 +58,14 @@ async function textOf(file) {
 
 async function take(files) {
   for (const file of files) {
-    if (/\.json$/i.test(file.name)) shown.report = verify(await textOf(file));
+    if (/\.json$/i.test(file.name)) shown.report = await verify(await textOf(file));
     else shown.letters = [...shown.letters, await file.text()];
   }
   show();
 }
 
 log.addEventListener("change", async () => {
-  if (log.files[0]) shown.report = verify(await textOf(log.files[0]));
+  if (log.files[0]) shown.report = await verify(await textOf(log.files[0]));
   show();
 });
 letters.addEventListener("change", async () => {

@@ -4,6 +4,7 @@
 //   node verify.mjs game.json [letter.eml ...]               in a terminal: 0 sound, 1 broken, 2 misuse
 //
 // It knows no game. It checks the form, the chain, the seed, every digest, every draw, and all that the table itself does.
+// Only logs with public luck need a second file: the curve of the beacon, noble-curves.min.mjs beside this one.
 
 // --- Bytes and hashes -------------------------------------------------------------------------------------------
 
@@ -284,6 +285,8 @@ function checkOpening(log) {
   ok(!opened.has("table") || opened.get("table") === log.table, "The table was opened under another name.")
   log.links.forEach((link, n) => ok(link.entry.get("edition") === opened.get("edition"), `Entry ${n} is of another edition.`, n))
   log.named = opened.has("table")
+  log.lit = opened.has("beacon") || log.links.some(link => link.entry.get("events").some(event => /^table\.(Round|Seal|WentSealed)/.test(event.get("type"))))
+  log.rounds = 0
 }
 
 function checkSeed(log) {
@@ -308,6 +311,68 @@ function checkCuts(log) {
     ok(isText(link.entry.get("move")), "is said to be whole, yet its move is missing")
     ok(!salted || isHash(link.salt), "is said to be whole, yet has no salt to prove it")
   })
+}
+
+// --- Rounds of a public beacon ------------------------------------------------------------------------------------
+
+const SIGNATURE = /^[0-9a-f]{96}$/
+const COUNT = /^(0|[1-9]\d{0,14})$/
+const checkedRounds = new Map()
+const bigEndian = value => number(value, 8)
+const eventOf = (events, type) => events.find(event => event.get("type") === `table.${type}`)
+
+function beaconOf(log) {
+  const beacon = log.links[0].entry.get("events")[0].get("beacon")
+  if (beacon === undefined) return null
+  const right = has(beacon, "key", "genesis", "period") && [...beacon.values()].every(isText) && /^[0-9a-f]{192}$/.test(beacon.get("key"))
+    && COUNT.test(beacon.get("genesis")) && COUNT.test(beacon.get("period")) && beacon.get("period") !== "0"
+  require(right, "rounds", 0, "The table was opened with a beacon that is not told right.")
+  return { key: beacon.get("key"), genesis: Number(beacon.get("genesis")), period: Number(beacon.get("period")) }
+}
+
+// The scheme bls-unchained-g1-rfc9380: what is signed is the hash of the round's number, a point of the first group.
+async function isSigned(key, round, signature) {
+  const asked = `${key} ${round} ${signature}`
+  if (!checkedRounds.has(asked)) {
+    const { bls12_381: { shortSignatures } } = await import("./noble-curves.min.mjs")
+    try {
+      const message = shortSignatures.hash(sha256(bigEndian(round)), "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_")
+      checkedRounds.set(asked, shortSignatures.verify(unhex(signature), message, unhex(key)))
+    } catch {
+      checkedRounds.set(asked, false)
+    }
+  }
+  return checkedRounds.get(asked)
+}
+
+// Every round was named by the time of its move, before it came; it decides that move and no other, and is signed.
+async function checkRounds(log) {
+  let beacon = beaconOf(log), awaited = null
+  for (const [n, { entry }] of log.links.entries()) {
+    const ok = (holds, sentence) => require(holds, "rounds", n, `Entry ${n} ${sentence}.`)
+    const events = entry.get("events"), named = eventOf(events, "RoundNamed"), drawn = eventOf(events, "RoundDrawn")
+    if (named) {
+      ok(beacon, "names a round, though its table knows no beacon")
+      ok(awaited === null, "names a round while another one is waited for")
+      ok(!entry.get("draws").length && events.length === 1, "names a round, and yet more happens")
+      const due = Math.max(1, Math.floor((entry.get("at") - beacon.genesis) / beacon.period) + 3)
+      ok(named.get("round") === due, `names round ${named.get("round")}, and its time asks for ${due}`)
+      awaited = due
+    } else if (drawn) {
+      ok(beacon && awaited !== null, "draws by a round that no entry named")
+      ok(drawn.get("round") === awaited, `draws by round ${drawn.get("round")}, and round ${awaited} was named`)
+      const signature = drawn.get("signature")
+      ok(isText(signature) && SIGNATURE.test(signature), "has no signature of 96 small hexadecimal digits")
+      ok(await isSigned(beacon.key, awaited, signature), `draws by a signature that is not the beacon's for round ${awaited}`)
+      awaited = null
+      log.rounds += 1
+    } else if (eventOf(events, "WentSealed")) {
+      ok(beacon && awaited !== null, "goes on sealed, though no round is waited for")
+      beacon = awaited = null
+    } else {
+      ok(!beacon || entry.get("draws").every(one => Array.isArray(one) && !(one[1] > 1)), "draws without a round of the beacon, though its table draws in public")
+    }
+  }
 }
 
 // --- What is sealed -----------------------------------------------------------------------------------------------
@@ -353,11 +418,13 @@ function checkDraws(log) {
         key = sha256(ascii("depesche key 1"), unhex(log.seed), ...words)
       }
     }
+    const [first] = entry.get("events"), lit = first.get("type") === "table.RoundDrawn"
+    const own = key && lit ? sha256(ascii("depesche round 1"), key, unhex(first.get("signature"))) : key
     entry.get("draws").forEach((drawn, i) => {
       const ok = (holds, sentence) => require(holds, "draws", n, `Draw ${i} of entry ${n} ${sentence}.`)
       ok(key, "was made before the table had started")
       ok(Array.isArray(drawn) && drawn.length === 3 && isText(drawn[0]) && isCount(drawn[1]) && drawn[1] > 0, "has no label and size")
-      const found = draw(key, n, i, drawn[1])
+      const found = draw(own, n, i, drawn[1])
       ok(found === drawn[2], `(“${drawn[0]}”) gives ${found} of ${drawn[1]} from the seed, not ${drawn[2]}`)
     })
   })
@@ -366,7 +433,8 @@ function checkDraws(log) {
 // --- The table's own law ------------------------------------------------------------------------------------------
 
 const OWN = new Set(["open", "sit", "start", "resign", "undo", "agree", "refuse", "expire", "miss", "substitute", "offer", "back",
-  "status", "help", "pause", "resume", "vacation", "home", "order", "cancel", "letters", "unsubscribe"])
+  "status", "help", "pause", "resume", "vacation", "home", "order", "cancel", "letters", "unsubscribe", "sealed"])
+const STANDING = ["substitute", "relieve", "offer", "vacation", "home"]
 const DAY = /^\d{4}-\d\d-\d\d$/
 const isDay = text => DAY.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text
 const told = (type, fields = {}) => new Map(Object.entries({ type: `table.${type}`, ...fields }).filter(([, value]) => value !== undefined))
@@ -375,7 +443,7 @@ const TOKENS = /^[^\s\x00-\x1f\x7f]+( [^\s\x00-\x1f\x7f]+)*$/u
 
 // Every entry in turn: the table's own events have to be those that its command brings about.
 function checkLaw(log) {
-  const table = { phase: "new", seats: [], asked: null, pausing: null, paused: false, steps: [], before: [] }
+  const table = { phase: "new", seats: [], asked: null, pausing: null, paused: false, awaited: null, sealing: null, steps: [], before: [] }
   log.links.forEach(({ entry }, n) => {
     const forbid = why => { throw new Broken("table", n, `The table's own law forbids entry ${n} (“${entry.get("move")}”): ${why}.`) }
     table.before[n] = table.steps
@@ -383,25 +451,57 @@ function checkLaw(log) {
     const [verb, ...words] = entry.get("move").split(" "), seat = entry.get("seat"), events = entry.get("events")
     if (table.phase === "over") forbid("the table is over")
     const house = seat === null, own = house || OWN.has(verb)
-    if (!house && (table.phase !== "playing" || seat >= table.seats.length)) forbid("no seat can act there now")
-    if (own && !["start", "expire"].includes(verb) && entry.get("draws").length) forbid("nothing is drawn for it")
-    const wanted = house ? houseEvents(table, verb, words, events, forbid) : own ? seatEvents(table, seat, verb, words, entry, forbid) : []
-    checkEvents(table, wanted, events, verb, own, forbid)
+    if (!house && (!(table.phase === "playing" || table.awaited) || seat >= table.seats.length)) forbid("no seat can act there now")
+    const waits = events[0].get("type") === "table.RoundNamed", decides = events.slice(0, 2).some(isDeciding)
+    const moves = !waits && (decides || (!table.awaited && (!own || ["start", "expire"].includes(verb))))
+    if (!moves && entry.get("draws").length) forbid("nothing is drawn for it")
+    const command = () => house ? houseEvents(table, verb, words, events, forbid) : own ? seatEvents(table, seat, verb, words, entry, forbid) : []
+    const wanted = table.awaited ? meanwhile(table, seat, verb, words, events, forbid) : command()
+    if (waits && (table.awaited || (own && !["start", "expire"].includes(verb)))) forbid("nothing is drawn for it")
+    checkEvents(table, waits ? [told("RoundNamed", { round: events[0].get("round") })] : wanted, events, moves, forbid)
     for (const event of events) apply(table, event, n)
-    if (events.some(event => !isOwn(event))) table.asked = null
-    const mover = events[0].get("type") === "table.TimedOut" ? events[0].get("seat") : isOwn(events[0]) ? null : seat
+    if (waits) table.awaited = { seat, verb, words, round: events[0].get("round") }
+    if (waits || events.some(event => !isOwn(event))) table.asked = null
+    const mover = moverOf(events, seat)
     if (mover !== null) table.steps = [...table.steps, { seq: n, seat: mover, drew: entry.get("draws").length > 0 }]
     checkEnding(table, events, n, log.links.length - 1, forbid)
   })
 }
 
-function checkEvents(table, wanted, events, verb, own, forbid) {
+const isDeciding = event => ["table.RoundDrawn", "table.WentSealed"].includes(event.get("type"))
+
+// The seat whose move in the game this is, also where it waited for its draws.
+function moverOf(events, seat) {
+  const place = events.slice(0, 2).findIndex(isDeciding), first = events[place + 1]
+  if (first.get("type") === "table.TimedOut") return first.get("seat")
+  if (isOwn(first)) return null
+  return place < 0 ? seat : events[place].get("seat") ?? null
+}
+
+// While a round is awaited: the round, going on without the beacon, leaving, and what touches no draw.
+function meanwhile(table, seat, verb, words, events, forbid) {
+  const { awaited, sealing } = table, taken = seat !== null && table.seats[seat].status === "taken" && !words.length
+  const first = { start: () => [told("Started")], expire: () => [told("TimedOut", { seat: Number(awaited.words[0]) })] }
+  const then = awaited.seat === null ? first[awaited.verb]() : []
+  const went = () => [told("WentSealed", { seat: awaited.seat ?? undefined }), ...then]
+  if (seat === null && verb === "round" && words.length === 2 && words[0] === String(awaited.round) && SIGNATURE.test(words[1])) {
+    return [told("RoundDrawn", { round: awaited.round, signature: words[1], seat: awaited.seat ?? undefined }), ...then]
+  }
+  if (seat === null && STANDING.includes(verb) && table.phase === "playing") return houseEvents(table, verb, words, events, forbid)
+  if (taken && verb === "resign" && table.phase === "playing") return [told("Resigned", { seat })]
+  if (taken && verb === "sealed" && !sealing) return [told("SealAsked", { seat }), ...(toAsk(table, seat).length ? [] : went())]
+  if (taken && verb === "agree" && sealing?.waiting.includes(seat)) return [told("SealAgreed", { seat }), ...(sealing.waiting.length === 1 ? went() : [])]
+  if (taken && verb === "refuse" && sealing) return [told("SealRefused", { seat })]
+  return forbid("a round of the beacon is waited for")
+}
+
+function checkEvents(table, wanted, events, moves, forbid) {
   const ending = events.findIndex(event => event.get("type") === "table.Ended")
   if (ending >= 0 && ending < events.length - 1) forbid("something happens after the end")
   if (ending >= 0 && !["playing", "gathering"].includes(table.phase)) forbid("it ends before it began")
   const rest = ending < 0 ? events : events.slice(0, -1)
   if (rest.length < wanted.length || !wanted.every((event, i) => same(event, rest[i]))) forbid("it does not bring about what it has to")
-  const game = rest.slice(wanted.length), moves = !own || ["start", "expire"].includes(verb)
+  const game = rest.slice(wanted.length)
   if (game.some(isOwn) || (!moves && game.length)) forbid("more happens at the table than it brings about")
   if (moves && !game.length) forbid("nothing happens in the game")
 }
@@ -458,7 +558,7 @@ function gathering(table, verb, words, chair, forbid) {
 
 // What the opening tells is what was ordered, word for word and each thing once.
 function opening(words, event, forbid) {
-  const known = ["type", "game", "edition", "seats", "commitment", "options", "clock", "table"]
+  const known = ["type", "game", "edition", "seats", "commitment", "options", "clock", "table", "beacon"]
   const plain = value => value === true ? "on" : value === false ? "off" : String(value)
   const pairs = (name, prefix = "") => {
     const map = event.get(name)
@@ -468,7 +568,7 @@ function opening(words, event, forbid) {
   if ([...event.keys()].some(name => !known.includes(name)) || !isCount(event.get("seats")) || !event.get("seats")) forbid("the opening has unknown fields")
   if (event.has("table") && !/^[0-9A-Za-z_-]{1,40}$/.test(event.get("table"))) forbid("the name is not one word of letters and digits")
   const ordered = [event.get("game"), String(event.get("seats")), event.get("commitment"), ...pairs("options"), ...pairs("clock", "clock."),
-    ...(event.has("table") ? [`table.name=${event.get("table")}`] : [])]
+    ...pairs("beacon", "beacon."), ...(event.has("table") ? [`table.name=${event.get("table")}`] : [])]
   if (!same(ordered.sort(byCodePoints), [...words].sort(byCodePoints))) forbid("it says something else than the command")
   return [event]
 }
@@ -501,7 +601,7 @@ function apply(table, event, n) {
   const field = name => event.get(name), seat = field("seat"), chair = table.seats[seat]
   const seated = change => {
     table.seats[seat] = { ...chair, ...change }
-    table.asked = table.pausing = null
+    table.asked = table.pausing = table.sealing = null
   }
   switch (event.get("type")) {
     case "table.Opened":
@@ -527,7 +627,11 @@ function apply(table, event, n) {
     case "table.PauseRefused": table.pausing = null; break
     case "table.Paused": table.pausing = null; table.paused = true; break
     case "table.Resumed": table.paused = false; break
-    case "table.Ended": table.phase = "over"; table.asked = table.pausing = null; break
+    case "table.RoundDrawn": case "table.WentSealed": table.awaited = table.sealing = null; break
+    case "table.SealAsked": table.sealing = { seat, waiting: toAsk(table, seat) }; break
+    case "table.SealAgreed": table.sealing.waiting = table.sealing.waiting.filter(other => other !== seat); break
+    case "table.SealRefused": table.sealing = null; break
+    case "table.Ended": table.phase = "over"; table.asked = table.pausing = table.awaited = table.sealing = null; break
   }
 }
 
@@ -575,12 +679,12 @@ export function held(report, receipt) {
 
 const CHECKS = {
   order: checkOrder, opening: checkOpening, seed: checkSeed, cuts: checkCuts,
-  digests: checkDigests, chain: checkChain, table: checkLaw, draws: checkDraws,
+  digests: checkDigests, chain: checkChain, rounds: checkRounds, table: checkLaw, draws: checkDraws,
 }
 
 // Every check in turn, up to the first that fails: { sound, checks, finding, table, game, entries, head, proven, named, finished }.
-export function verify(text) {
-  const report = { sound: true, finding: null, checks: [], table: "", game: "", entries: 0, head: "", proven: 0, named: true, finished: false, heads: [] }
+export async function verify(text) {
+  const report = { sound: true, finding: null, checks: [], table: "", game: "", entries: 0, head: "", proven: 0, named: true, finished: false, rounds: 0, heads: [] }
   const passed = name => report.checks.push({ name, ok: true })
   try {
     const log = readLog(text)
@@ -588,9 +692,11 @@ export function verify(text) {
     Object.assign(report, { table: log.table, game: log.game, entries: log.links.length, head: log.head, finished: log.seed !== null })
     for (const [name, check] of Object.entries(CHECKS)) {
       if (log.seed === null ? ["draws", "table"].includes(name) : name === "cuts") continue
-      check(log)
+      if (name === "rounds" && !log.lit) continue
+      await check(log)
       passed(name)
       if (name === "opening") report.named = log.named
+      if (name === "rounds") report.rounds = log.rounds
       if (name === "chain") report.heads = heads(log)
     }
     report.proven = log.proven ?? 0
@@ -604,7 +710,7 @@ export function verify(text) {
 
 async function main(file, ...letters) {
   const { readFileSync } = await import("node:fs")
-  const report = verify(readFileSync(file, "utf8"))
+  const report = await verify(readFileSync(file, "utf8"))
   for (const { name, ok } of report.checks) console.log(`${ok ? "ok    " : "BROKEN"} ${name}`)
   console.log(report.finding ? `Entry ${report.finding.seq}: ${report.finding.sentence}` : `${report.entries} entries, ${report.proven} of them proven, receipt ${report.head}`)
   const said = letters.flatMap(letter => receipts(readFileSync(letter, "utf8"))).map(receipt => [receipt, held(report, receipt)])

@@ -8,9 +8,11 @@ from typing import Any
 
 from engine import bots, chance, log, menu
 from engine import table as tables
+from engine.beacon import Beacon
 from engine.log import Entry, Export, Link
 from engine.menu import Move
 from engine.record import Table
+from tests.beacons import sign
 
 SEED = bytes(range(32))
 NAME = "t"
@@ -31,9 +33,9 @@ class Ledger:
     def do(self, seat: int | None, move: Move | str) -> Table:
         """One command of a seat, or of the house (None); what is refused changes nothing."""
         move = Move.read(move) if isinstance(move, str) else move
-        luck = tables.draws(self.table, self.seed)
-        after, events = tables.play(self.game, self.table, seat, move, luck, self.tables.__getitem__)
         at, edition = 1_000 + len(self.entries), self.game.META.edition
+        luck = tables.luck(self.table, self.seed, move, at)
+        after, events = tables.play(self.game, self.table, seat, move, luck, self.tables.__getitem__)
         self.entries.append(Entry(len(self.entries), at, seat, str(move), tuple(luck.draws), events, edition))
         self.tables.append(after)
         return after
@@ -64,18 +66,30 @@ class Ledger:
         )
 
 
-def seated(game: Any, seats: int, chosen: Any = (), seed: bytes = SEED, clock: Any = ()) -> Ledger:
+def seated(
+    game: Any, seats: int, chosen: Any = (), seed: bytes = SEED, clock: Any = (), beacon: Beacon | None = None
+) -> Ledger:
     """A table at which everybody sits and nothing has begun."""
     ledger = Ledger(game, seed)
-    ledger.do(None, tables.open_move(game, seats, seed, dict(chosen), dict(clock), NAME))
+    ledger.do(None, tables.open_move(game, seats, seed, dict(chosen), dict(clock), NAME, beacon))
     for seat in range(seats):
         ledger.do(None, f"sit {seat} nonce-{seat}")
     return ledger
 
 
-def started(game: Any, seats: int, chosen: Any = (), seed: bytes = SEED, clock: Any = ()) -> Ledger:
-    ledger = seated(game, seats, chosen, seed, clock)
+def started(
+    game: Any, seats: int, chosen: Any = (), seed: bytes = SEED, clock: Any = (), beacon: Beacon | None = None
+) -> Ledger:
+    ledger = seated(game, seats, chosen, seed, clock, beacon)
     ledger.do(None, "start")
+    return lit(ledger)
+
+
+def lit(ledger: Ledger) -> Ledger:
+    """The round that is awaited, if one is, has come."""
+    waited = ledger.table.awaited
+    if waited:
+        ledger.do(None, Move(tables.ROUND, (str(waited.round), sign(waited.round))))
     return ledger
 
 
@@ -84,6 +98,7 @@ def play_on(ledger: Ledger, random: Random, moves: int = 1_000_000) -> Ledger:
     while moves and ledger.table.phase == "playing":
         seat = random.choice(ledger.waiting())
         ledger.do(seat, ledger.any_move(seat, random))
+        lit(ledger)
         moves -= 1
     return ledger
 
@@ -91,6 +106,9 @@ def play_on(ledger: Ledger, random: Random, moves: int = 1_000_000) -> Ledger:
 def live_on(ledger: Ledger, random: Random, moves: int = 1_000_000, restless: float = 0.02) -> Ledger:
     """Like `play_on`, but life happens: moves are taken back, clocks run out, people come and go."""
     while moves and ledger.table.phase == "playing":
+        if ledger.table.awaited:
+            ledger.do(*_while_waiting(ledger, random))
+            continue
         seat = random.choice(ledger.waiting())
         happens = _what_time_brings if random.random() < restless else _what_happens
         ledger.do(*happens(ledger, seat, random))
@@ -105,6 +123,19 @@ def abandon(ledger: Ledger) -> Ledger:
             ledger.do(None, f"substitute {seat}")  # also a bot's chair can then be given up
             ledger.do(seat, "resign")
     return ledger
+
+
+def _while_waiting(ledger: Ledger, random: Random) -> tuple[int | None, Move]:
+    """Mostly the round comes; now and then players talk of going on without it."""
+    waited, asked = ledger.table.awaited, ledger.table.sealing
+    assert waited
+    people = [seat for seat, chair in enumerate(ledger.table.seats) if chair.status == "taken"]
+    chances = random.random()
+    if asked and asked.waiting and chances < 0.6:
+        return random.choice(asked.waiting), Move("agree" if chances < 0.3 else "refuse")
+    if not asked and people and chances < 0.2:
+        return random.choice(people), Move("sealed")
+    return None, Move(tables.ROUND, (str(waited.round), sign(waited.round)))
 
 
 def _what_happens(ledger: Ledger, seat: int, random: Random) -> tuple[int | None, Move]:

@@ -7,10 +7,10 @@ const answers = {
   letter: text => receipts(text),
   json: text => canonical(parse(text)),
   sha256: text => Buffer.from(sha256(Buffer.from(text))).toString("hex"),
-  held: ({ log, receipt }) => held(verify(log), receipt),
+  held: async ({ log, receipt }) => held(await verify(log), receipt),
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [[kind, question]] = Object.entries(JSON.parse(line))
-  console.log(JSON.stringify(answers[kind](question)))
+  console.log(JSON.stringify(await answers[kind](question)))
 }

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from engine import chance, log
+from tests.beacons import sign
 
 Plain = dict[str, Any]
 Mutation = Callable[[Plain, Random], None]
@@ -38,8 +39,9 @@ def mutants(text: bytes, random: Random, count: int) -> Iterator[tuple[str, str]
 
 
 def _fits(kind: str, plain: Plain) -> bool:
-    """A name that is sealed nowhere can be changed unseen; the specification says so."""
-    return kind != "renamed" or "table" in plain["entries"][0]["entry"]["events"][0]
+    """A name that is sealed nowhere can be changed unseen; the specification says so. Only public luck has rounds."""
+    opened = plain["entries"][0]["entry"]["events"][0]
+    return (kind != "renamed" or "table" in opened) and (not kind.startswith("round_") or "beacon" in opened)
 
 
 def any_place(plain: Plain, random: Random) -> tuple[Any, Any]:
@@ -253,6 +255,63 @@ def seedless(plain: Plain, random: Random) -> None:
     random.choice(plain["entries"])["entry"]["at"] += 1
 
 
+def _rounds(plain: Plain) -> list[tuple[Plain, Plain]]:
+    """Each entry that names a round, with the one that draws by it."""
+    entries = [link["entry"] for link in plain["entries"]]
+    named = {e["events"][0]["round"]: e for e in entries if e["events"][0]["type"] == "table.RoundNamed"}
+    drawn = [e for e in entries if e["events"][0]["type"] == "table.RoundDrawn"]
+    return [(named[entry["events"][0]["round"]], entry) for entry in drawn]
+
+
+def _drawn_by(plain: Plain, entry: Plain, number: int, signature: str) -> None:
+    """The entry as if it had drawn by this round, with all draws and seals made to fit."""
+    entry["move"] = f"round {number} {signature}"
+    entry["events"][0] |= {"round": number, "signature": signature}
+    words = _words(plain)
+    key = chance.key(bytes.fromhex(plain["seed"]), [words[seat] for seat in sorted(words)])
+    if len(signature) == 96:
+        lit = chance.public(key, signature)
+        entry["draws"] = [
+            [label, size, chance.drawn(lit, entry["seq"], place, size)]
+            for place, (label, size, _) in enumerate(entry["draws"])
+        ]
+    resealed(plain)
+
+
+def round_later(plain: Plain, random: Random) -> None:
+    """A later round, whose signature everybody can have, in the hope that it draws better; the name too, or not."""
+    named, drawn = random.choice(_rounds(plain))
+    number = drawn["events"][0]["round"] + random.randrange(1, 5)
+    if random.random() < 0.5:
+        named["events"][0]["round"] = number
+    _drawn_by(plain, drawn, number, sign(number))
+
+
+def round_forged(plain: Plain, random: Random) -> None:
+    """A signature that the beacon never made, out of which the wished draws come."""
+    _, drawn = random.choice(_rounds(plain))
+    signature = random.choice([sign(random.randrange(1, 10**6)), random.randbytes(48).hex(), "", "ff" * 48])
+    _drawn_by(plain, drawn, drawn["events"][0]["round"], signature)
+
+
+def round_left_out(plain: Plain, random: Random) -> None:
+    """The entry that names a round is gone, as if nobody had had to wait."""
+    named, _ = random.choice(_rounds(plain))
+    del plain["entries"][named["seq"]]
+    resealed(plain)
+
+
+def round_sealed(plain: Plain, random: Random) -> None:
+    """The table goes on without the beacon, and not all have agreed to that."""
+    named, drawn = random.choice(_rounds(plain))
+    seat = random.randrange(2)
+    drawn |= {"seat": seat, "move": random.choice(["sealed", "agree"])}
+    asked = {"type": random.choice(["table.SealAsked", "table.SealAgreed"]), "seat": seat}
+    went = {"type": "table.WentSealed"} | ({} if named["seat"] is None else {"seat": named["seat"]})
+    drawn["events"][:1] = [asked, went]
+    resealed(plain)
+
+
 def twice(text: str, random: Random) -> str:
     """A field told twice: which of them counts, readers disagree."""
     place = random.choice([at for at in range(len(text)) if text.startswith('"seq": ', at)])
@@ -289,6 +348,10 @@ KINDS |= {
         reseated,
         edition,
         seedless,
+        round_later,
+        round_forged,
+        round_left_out,
+        round_sealed,
     )
 }
 TEXTS: dict[str, Callable[[str, Random], str]] = {"twice": twice, "fraction": fraction, "trailing": trailing}

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from engine import audit, catalogue, log, record
+from service.beacon import signed
 from tests.golden import make
 from tests.golden.make import read
 
@@ -20,7 +21,7 @@ every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.par
 @every_file
 def test_the_log_passes_the_audit(path):
     export = read(path)
-    report = audit.audit(catalogue.find(path.parent.name, log.edition(export)), export)
+    report = audit.audit(catalogue.find(path.parent.name, log.edition(export)), export, signed=signed)
     assert report.finding is None
     assert report.replayed == len(export.entries)
     assert path.stat().st_size <= make.LARGEST

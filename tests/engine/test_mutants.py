@@ -9,6 +9,7 @@ import pytest
 
 from engine import audit, catalogue, log
 from engine.refusal import Refused
+from service.beacon import signed
 from tests.engine import second
 from tests.engine.mutants import mutants
 from tests.engine.test_golden import FILES, every_file
@@ -23,7 +24,7 @@ def first_verdict(text: str) -> str:
         game = catalogue.find(export.game, log.edition(export))
     except (msgspec.MsgspecError, ValueError, RecursionError, Refused) as refused:
         return str(refused)
-    finding = audit.audit(game, export).finding
+    finding = audit.audit(game, export, signed=signed).finding
     return finding.sentence if finding else ""
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from engine import audit, log
 from engine.refusal import Refused
+from service.beacon import signed
 from tests.engine import highcard, second
 from tests.vectors import make
 
@@ -26,7 +27,7 @@ def test_the_files_are_as_their_script_writes_them():
 def test_the_audit_says_what_the_index_says(vector):
     raw = (make.FOLDER / vector["file"]).read_bytes()
     try:
-        finding = audit.audit(highcard, log.read(raw)).finding
+        finding = audit.audit(highcard, log.read(raw), signed=signed).finding
     except (msgspec.MsgspecError, UnicodeError, ValueError, Refused):
         assert not vector["sound"]
         return

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from engine import catalogue
 from engine.log import Export
+from tests.beacons import BEACON
 from tests.engine.ledger import Ledger, abandon, live_on, started
 
 FOLDER = Path(__file__).parent
@@ -27,8 +28,8 @@ LARGEST = 300_000
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
-    """A table to be played: its seats, options and clock, how many random moves it gets before everybody leaves, and
-    how often time brings something."""
+    """A table to be played: its seats, options and clock, how many random moves it gets before everybody leaves, how
+    often time brings something, and whether its draws wait for a public beacon."""
 
     name: str
     seats: int
@@ -36,6 +37,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     clock: dict[str, str] = {}
     moves: int = 1_000_000
     restless: float = 0.0
+    public: bool = False
 
 
 def plans(game: Any) -> tuple[Plan, ...]:
@@ -49,7 +51,8 @@ def plans(game: Any) -> tuple[Plan, ...]:
 def play(game: Any, plan: Plan) -> Ledger:
     """The whole table, with everything that happens at one; the same for the same plan every time."""
     name = f"{game.META.name} {plan.name}"
-    ledger = started(game, plan.seats, plan.options.items(), name.encode().ljust(32, b".")[:32], plan.clock)
+    seed, beacon = name.encode().ljust(32, b".")[:32], BEACON if plan.public else None
+    ledger = started(game, plan.seats, plan.options.items(), seed, plan.clock, beacon)
     return abandon(live_on(ledger, Random(name), plan.moves, plan.restless))
 
 

@@ -16,8 +16,10 @@ from random import Random
 from typing import Any
 
 import msgspec
+from py_arkworks_bls12381 import Scalar
 
 from engine import chance, log
+from tests.beacons import BEACON, sign
 from tests.engine import highcard, ledger
 from tests.engine.ledger import SEED, Ledger
 from tests.engine.mutants import chain, drawn_anew, resealed
@@ -34,6 +36,28 @@ def played(moves: int = 1_000_000) -> Ledger:
     table.do(None, "bot 1 𝄞-ﬁ")
     table.do(None, "start")
     return ledger.play_on(table, Random(3), moves)
+
+
+def awaiting() -> Ledger:
+    """A table with public luck, where two people sit and the first shuffle waits for its round."""
+    table = Ledger(highcard)
+    table.do(None, ledger.tables.open_move(highcard, 2, SEED, {"cards": "2"}, {}, ledger.NAME, BEACON))
+    table.do(None, "sit 0 anna")
+    table.do(None, "sit 1 berta")
+    table.do(None, "start")
+    return table
+
+
+def public() -> Ledger:
+    return ledger.play_on(ledger.lit(awaiting()), Random(3))
+
+
+def went_sealed() -> Ledger:
+    """The beacon does not come; one player asks to go on without it, the other agrees."""
+    table = awaiting()
+    table.do(0, "sealed")
+    table.do(1, "agree")
+    return ledger.play_on(table, Random(3))
 
 
 def plainly(export: Any) -> Plain:
@@ -66,6 +90,9 @@ def sound() -> dict[str, Plain]:
     return {
         "finished": plainly(played().export()),
         "finished_nameless": nameless(),
+        "public_finished": plainly(public().export()),
+        "public_went_sealed": plainly(went_sealed().export()),
+        "public_awaiting": plainly(awaiting().export(0)),
         "running_seat_0": plainly(played(2).export(0)),
         "running_seat_1": plainly(played(2).export(1)),
         "running_spectator": plainly(played(2).export()),
@@ -156,6 +183,73 @@ def second_end(plain: Plain) -> None:
 
 
 EARLY = [["die", 1, 0]]
+NAMED, DRAWN = 3, 4  # the entries of a log with public luck that name a round, and that draw by it
+
+
+def redrawn(plain: Plain, key: bytes) -> None:
+    """The draws of the shuffle as they are by this key, and the whole log sealed anew; the cards stay as they were."""
+    entry = plain["entries"][DRAWN]["entry"]
+    entry["draws"] = [
+        [label, size, chance.drawn(key, DRAWN, place, size)] for place, (label, size, _) in enumerate(entry["draws"])
+    ]
+    resealed(plain)
+
+
+def table_key() -> bytes:
+    return chance.key(SEED, ["anna", "berta"])
+
+
+def drawn_by(number: int, signature: str, named: int | None = None) -> Breaking:
+    """The shuffle by another round or another signature, consistently; and the other round named, too."""
+
+    def broken(plain: Plain) -> None:
+        entry = plain["entries"][DRAWN]["entry"]
+        entry["move"] = f"round {number} {signature}"
+        entry["events"][0] |= {"round": number, "signature": signature}
+        if named is not None:
+            plain["entries"][NAMED]["entry"]["events"][0]["round"] = named
+        redrawn(plain, chance.public(table_key(), signature))
+
+    return broken
+
+
+def round_missing(plain: Plain) -> None:
+    """The shuffle as at a table with sealed luck, with no round at all."""
+    del plain["entries"][NAMED]
+    entry = plain["entries"][NAMED]["entry"]
+    entry["move"] = "start"
+    del entry["events"][0]
+    resealed(plain)
+
+
+def sealed_without_agreement(plain: Plain) -> None:
+    """One player says so, and the other was not asked."""
+    entry = plain["entries"][DRAWN]["entry"]
+    entry |= {"seat": 0, "move": "sealed"}
+    entry["events"][:1] = [{"type": "table.SealAsked", "seat": 0}, {"type": "table.WentSealed"}]
+    redrawn(plain, table_key())
+
+
+def beacon_taken_out(plain: Plain) -> None:
+    del plain["entries"][0]["entry"]["events"][0]["beacon"]
+    resealed(plain)
+
+
+ROUND = BEACON.named(1003)
+
+# Of a finished log with public luck.
+BROKEN_PUBLIC: dict[str, tuple[int, Breaking]] = {
+    "public_another_round": (DRAWN, drawn_by(ROUND + 1, sign(ROUND + 1))),
+    "public_later_round_named": (NAMED, drawn_by(ROUND + 1, sign(ROUND + 1), named=ROUND + 1)),
+    "public_earlier_round_named": (NAMED, drawn_by(ROUND - 1, sign(ROUND - 1), named=ROUND - 1)),
+    "public_another_signature": (DRAWN, drawn_by(ROUND, sign(ROUND + 1))),
+    "public_another_key": (DRAWN, drawn_by(ROUND, sign(ROUND, Scalar.from_be_bytes_mod_order(b"another")))),
+    "public_signature_in_capitals": (DRAWN, drawn_by(ROUND, sign(ROUND).upper())),
+    "public_no_point_of_the_curve": (DRAWN, drawn_by(ROUND, "ab" * 48)),
+    "public_round_missing": (NAMED, round_missing),
+    "public_sealed_without_agreement": (DRAWN, sealed_without_agreement),
+    "public_beacon_taken_out": (NAMED, beacon_taken_out),
+}
 
 # Of a finished log: what breaks it, and the entry at which it shows first.
 BROKEN: dict[str, tuple[int, Breaking]] = {
@@ -224,6 +318,10 @@ def files() -> dict[str, str]:
     broken = {}
     for name, (seq, breaking) in BROKEN.items():
         plain = copy.deepcopy(sound()["finished"])
+        breaking(plain)
+        broken[name] = (seq, _text(plain))
+    for name, (seq, breaking) in BROKEN_PUBLIC.items():
+        plain = copy.deepcopy(sound()["public_finished"])
         breaking(plain)
         broken[name] = (seq, _text(plain))
     for name, (seq, text) in (broken | broken_texts()).items():

@@ -50,6 +50,7 @@ Verbs = Annotated[
     tuple[str, ...],
     Meta(description="What the table itself offers besides: undo, agree, refuse, pause, resume, back, resign"),
 ]
+Luck = Literal["sealed", "public"]
 Phase = Literal["new", "gathering", "playing", "over"]
 
 
@@ -87,6 +88,14 @@ class Judged(Struct, frozen=True):
     rule: str = ""
 
 
+class AwaitedRound(Struct, frozen=True):
+    """The round of the public beacon that decides the command of this entry; it was named before it existed."""
+
+    entry: int
+    round: int
+    due: At
+
+
 class Seen(Struct, frozen=True):
     """A table as one seat, or a spectator, may see it now."""
 
@@ -106,6 +115,9 @@ class Seen(Struct, frozen=True):
     asked: Asked | None
     pausing: Wish | None
     paused: bool
+    luck: Luck
+    awaited: AwaitedRound | None
+    sealing: Wish | None
     view: View | None
     menu: MenuNow
     moves: Moves

@@ -24,13 +24,13 @@ from service.accounts import confirming
 from service.people import register
 from service.tables import access, archive, opening, snapshots, submitting
 from service.tables.access import Place, Unknown
-from service.tables.opening import Invited, Opened, Strength, Who
+from service.tables.opening import Invited, Luck, Opened, Strength, Who
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Voice
 from service.text.languages import in_game, say
 from service.timing import Clock
 from service.web.api import openapi
-from service.web.api.json_types import Box, Choices, Heard, Judged, Moment, News, Refusal, Seen, Way
+from service.web.api.json_types import AwaitedRound, Box, Choices, Heard, Judged, Moment, News, Refusal, Seen, Way
 from service.web.api.operations import Answer, Cacheable, Interface
 from service.web.rendering import house, language
 
@@ -59,7 +59,8 @@ class Opening(Struct, forbid_unknown_fields=True):
     """A table to be opened; a guest without an address is a bot. A clock says more than a pace, and goes before it.
 
     The same again with the same key is the same table; a key is 16 random characters or more. Where it is not
-    `watched`, the link for looking on leads nowhere.
+    `watched`, the link for looking on leads nowhere. With public luck each draw waits for a round of a public beacon
+    that is named before it exists; sealed luck draws at once; left empty it is as the house does it.
     """
 
     game: Line
@@ -68,6 +69,7 @@ class Opening(Struct, forbid_unknown_fields=True):
     pace: Annotated[int, Meta(ge=0, le=31_536_000)] | None = None
     clock: Clock | None = None
     watched: bool = True
+    luck: Luck = ""
     language: Annotated[Language, Meta(description="Of letters to who is new here")] | UnsetType = UNSET
     key: Annotated[str, Meta(pattern="^([!-~]{16,80})?$")] = ""
 
@@ -145,7 +147,8 @@ def open_table(body: Opening) -> Answer:
     guests = [Invited(guest.name, guest.address, who=guest.who, level=guest.level) for guest in body.players]
     clock = body.clock or body.pace
     here, spoken = house(), _spoken(body)
-    return Answer(opening.open_table(here, body.game, body.options, guests, clock, spoken, body.key, body.watched), 201)
+    how = (clock, spoken, body.key, body.watched, None, body.luck)
+    return Answer(opening.open_table(here, body.game, body.options, guests, *how), 201)
 
 
 @interface.offers("GET", "/t/<link>", {200: Seen, 404: Refusal}, kept=True)
@@ -318,11 +321,21 @@ def _seen(place: Place, look: Snapshot) -> Seen:
         asked=look.table.asked,
         pausing=look.table.pausing,
         paused=look.table.paused,
+        luck="public" if look.table.beacon else "sealed",
+        awaited=_awaited(look),
+        sealing=look.table.sealing,
         view=look.game.view(look.table.state, place.seat) if begun else None,
         menu=menu,
         moves=_listed(menu),
         commands=_commands(place, look),
     )
+
+
+def _awaited(look: Snapshot) -> AwaitedRound | None:
+    table = look.table
+    if table.awaited is None or table.beacon is None:
+        return None
+    return AwaitedRound(table.awaited.seq, table.awaited.round, table.beacon.due(table.awaited.round))
 
 
 def _news(place: Place, look: Snapshot, asked: Since) -> News:

@@ -1,0 +1,92 @@
+"""Rounds of the public beacon: what waits for one is carried out once it is there.
+
+Nobody holds a worker while a round is awaited: the table has a moment at which to look, and the clock rings then.
+"""
+
+from __future__ import annotations
+
+import structlog
+from sqlalchemy import select
+
+from engine.beacon import Beacon
+from engine.menu import Move
+from service import beacon as beacons
+from service.house import House
+from service.store import book
+from service.store.book import Owed
+from service.store.schema import tables
+from service.tables import clerk, judging, sitting, snapshots
+from service.tables.clerk import Held
+from service.tables.snapshots import Snapshot
+from workers.jobs import house
+
+LONGEST = 300  # seconds between two looks at a beacon that does not answer
+log = structlog.get_logger()
+
+
+class Rounds:
+    """The rounds of one look: each is fetched once, and a beacon that does not answer is not asked again."""
+
+    def __init__(self, here: House) -> None:
+        self._source = here.settings.beacon_source
+        self._found: dict[int, str | None] = {}
+
+    def signature(self, beacon: Beacon, number: int) -> str | None:
+        """The signature of that round; None where it cannot be had now, or where our beacon is another one."""
+        if beacon != self._source.beacon:
+            return None
+        if number not in self._found and None not in self._found.values():
+            self._found[number] = beacons.fetched(self._source, number)
+        return self._found.get(number)
+
+
+def draw() -> None:
+    """Look for the round of every table whose time has come."""
+    here = house()
+    here.bells.answered("rounds")
+    due = select(tables.c.id).where(tables.c.draws_at <= here.now()).order_by(tables.c.draws_at)
+    with here.store.reading() as connection:
+        waiting = connection.execute(due).scalars().all()
+    rounds = Rounds(here)
+    for table in waiting:
+        try:
+            _draw(here, table, rounds)
+        except Held:
+            continue  # somebody is at the table just now; the clock rings again
+        except Exception:  # one table's trouble must not stop the others' dice
+            log.exception("round not drawn", table=table)
+            _later(here, snapshots.look(here, table))
+
+
+def _draw(here: House, table: str, rounds: Rounds) -> None:
+    look = snapshots.look(here, table)
+    beacon, awaited = look.table.beacon, look.table.awaited
+    signature = rounds.signature(beacon, awaited.round) if beacon and awaited else None
+    if awaited is None or signature is None:
+        _later(here, look)
+        return
+    with judging.at_table(here, table, clerk.lock_free) as work:
+        if work.locked.table.awaited == awaited:
+            begins = work.locked.table.phase == "gathering"
+            work.locked = judging.by_house(work.locked, Move("round", (str(awaited.round), signature)))
+            work.locked = sitting.begun(work.locked) if begins else work.locked
+
+
+def _later(here: House, look: Snapshot) -> None:
+    """Look again, after twice as long each time; a round that is missing for long is told to the players, once."""
+    beacon, awaited = look.table.beacon, look.table.awaited
+    with here.store.writing() as connection:
+        if beacon is None or awaited is None:
+            book.look_for_round(connection, look.row.id, None)
+            return
+        late = here.now() - beacon.due(awaited.round)
+        book.look_for_round(connection, look.row.id, here.now() + max(beacon.period, min(late, LONGEST)))
+        if late >= beacons.LATE:
+            for seat in _players(look):
+                book.owe(connection, look.row.id, awaited.seq, Owed(seat, "unlit", here.now()))
+    here.bells.ring("post")
+
+
+def _players(look: Snapshot) -> list[int]:
+    """The seats of people, who may agree to go on without the beacon."""
+    return [seat.seat for seat in look.seats if seat.person is not None and seat.status == "taken"]
