@@ -87,6 +87,7 @@ def test_a_wrong_arrow_would_be_found(file: str, line: str, wrong: set[str], mon
 FLOORS = (
     ("engine",),
     (
+        "service.beacon",
         "service.numbers",
         "service.settings",
         "service.links",

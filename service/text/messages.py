@@ -22,7 +22,13 @@ from service.text.languages import COMMON, LANGUAGES, SOURCE, file_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("engine", "service", "workers")
-FOR_HOSTS = ("service/commands/", "service/settings.py", "service/store/identity.py")  # told in a terminal, to the host
+FOR_HOSTS = (  # told in a terminal
+    "service/beacon.py",
+    "service/commands/",
+    "service/settings.py",
+    "service/store/copies.py",
+    "service/store/identity.py",
+)
 SENTENCES = {"Refused", "Unknown", "NotInstalled", "Garbled", "Said"}
 JINJA = {"extensions": "jinja2.ext.do,jinja2.ext.loopcontrols", "trim_blocks": "true", "lstrip_blocks": "true"}
 WIDTH = 110

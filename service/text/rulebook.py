@@ -64,13 +64,13 @@ class Manuscript(Struct, frozen=True):
     rulings: dict[str, str]
 
 
-class Chapter(Struct, frozen=True):
+class RulesChapter(Struct, frozen=True):
     """A section of the table of contents, and what is told in it."""
 
     key: str
     title: Markup
     html: Markup
-    paragraphs: tuple[Chapter, ...] = ()
+    paragraphs: tuple[RulesChapter, ...] = ()
 
     @property
     def number(self) -> str:
@@ -82,10 +82,10 @@ class Rulebook(Struct, frozen=True):
 
     language: str
     preface: Markup
-    chapters: tuple[Chapter, ...]
+    chapters: tuple[RulesChapter, ...]
 
     @property
-    def places(self) -> dict[str, Chapter]:
+    def places(self) -> dict[str, RulesChapter]:
         """Everything that has an address."""
         return {one.key: one for chapter in self.chapters for one in (chapter, *chapter.paragraphs)}
 
@@ -167,16 +167,16 @@ class _Press:
         preface = self._prose(self._written.preface)
         return Rulebook(self._language, preface, tuple(self._chapter(chapter[0], chapter[1:]) for chapter in chapters))
 
-    def _chapter(self, head: Section, paragraphs: Sequence[Section]) -> Chapter:
+    def _chapter(self, head: Section, paragraphs: Sequence[Section]) -> RulesChapter:
         inner = tuple(self._paragraph(one, self._rulings(one.marks)) for one in paragraphs)
         alone = self._paragraph(head, self._rulings(head.marks))
         html = alone.html + Markup("\n").join(one.html for one in inner)
-        return Chapter(head.key, alone.title, Markup("<section>{}</section>").format(html), inner)
+        return RulesChapter(head.key, alone.title, Markup("<section>{}</section>").format(html), inner)
 
-    def _paragraph(self, section: Section, rulings: Markup) -> Chapter:
+    def _paragraph(self, section: Section, rulings: Markup) -> RulesChapter:
         title = Markup(self._inline(section.title))  # noqa: S704 - markdown-it has escaped it
         html = self._heading(section, title) + self._body(section.text) + rulings
-        return Chapter(section.key, title, html)
+        return RulesChapter(section.key, title, html)
 
     def _heading(self, section: Section, title: Markup) -> Markup:
         tag = f"h{section.level}"

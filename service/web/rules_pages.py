@@ -58,7 +58,7 @@ def _meta(name: str) -> Meta:
     return catalogue.find(name).META
 
 
-def _chapter(name: str, key: str) -> rulebook.Chapter:
+def _chapter(name: str, key: str) -> rulebook.RulesChapter:
     _meta(name)
     places = rulebook.read(name, language()).places
     if key not in places:
