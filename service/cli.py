@@ -17,6 +17,7 @@ from service.commands import (
     dev,
     doctor,
     games,
+    host_link,
     logs,
     new_game,
     playout,
@@ -29,7 +30,9 @@ from service.commands import (
 from service.commands.terminal import FINE, MISUSED, Misuse, Parser, complain
 
 # In the order of the help page; a further module with `add(subparsers)` is plugged in here.
-COMMANDS = (run, doctor, backup, games, playout, scenario, replay, audit, logs, new_game, rulebooks, dev, bench)
+FOR_HOSTS = (run, doctor, host_link, backup)
+FOR_AUTHORS = (games, playout, scenario, replay, audit, logs, new_game, rulebooks, dev, bench)
+COMMANDS = (*FOR_HOSTS, *FOR_AUTHORS)
 
 ABOUT = "Depesche, a play-by-email service for board games."
 STATUSES = "Every command has its own --help. Exit status: 0 fine, 1 something was found wrong, 2 misuse."

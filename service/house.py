@@ -15,6 +15,7 @@ from service.lru import Caches
 from service.meters import Meters
 from service.settings import EMBEDDED, Settings, keep_secret
 from service.store import Store, identity
+from service.store.notices import Board
 
 PATIENCE = 5.0  # seconds for an answer of Redis, which is longer than anybody waits for a verdict through it
 Now = Callable[[], int]
@@ -34,6 +35,7 @@ class House:
         self.settings = settings
         self.now = now
         self.store = Store(settings.database_url)
+        self.notices = Board(self.store, now)
         self.redis: Redis = redis or connect_redis(settings.redis)
         self.meters = Meters(self.redis)
         self.bells = Bells(self.redis)

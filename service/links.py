@@ -53,6 +53,10 @@ class Links:
         """The token with which a person signs in; it names the person and when it was made."""
         return f"{person}.{at}.{self._token(f'enter/{person}/{sessions}/{at}')}"
 
+    def host(self, number: int) -> str:
+        """The token of the host's page; a higher number replaces it."""
+        return self._token(f"host/{number}")
+
     def bounce(self, letter: int) -> str:
         """The local part that a mail server sends a letter back to when it cannot deliver it."""
         return f"bounce+{letter}.{self._token(f'bounce/{letter}')[:16]}"

@@ -94,10 +94,19 @@ class Estate:
             "enter": self.house.links.enter(self.person(), 0, self.house.now()),
             "join": self.open.join,
             "offer": self.offered,
+            "host": self.house.links.host(0),
         }
         place = self.played[0]
         branch = branches.of(self.house, place)
         common: dict[str, Any] = {"name": "kaiser", "table": self.shown[0].table, "seq": 1}
+        common |= {
+            "key": "1.1",
+            "example": "formation",
+            "spoken": "en",
+            "when": "before",
+            "person": self.person(),
+            "letter": 1,
+        }
         common |= {"filename": "depesche.css", "token": tokens.get(rule.rule.split("/")[1])}
         common |= {"number": branch[0].id if branch and "whatif" in rule.rule else 1}
         for link in self.links.values() if "link" in rule.arguments else [""]:

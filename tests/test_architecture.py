@@ -102,7 +102,7 @@ FLOORS = (
     ("service.people",),
     ("service.tables",),
     ("service.plans",),
-    ("service.accounts",),
+    ("service.accounts", "service.hosting"),
     ("service.web", "workers.jobs", "workers.process_pool"),
     ("workers.incoming",),
     ("workers.outgoing",),

@@ -22,7 +22,7 @@ from service import timing
 from service.house import House
 from service.links import hashed
 from service.people import limits, names, register
-from service.store import book
+from service.store import book, notices
 from service.store.schema import seats, tables
 from service.tables import access, clerk, sitting
 from service.tables.clerk import LockedTable
@@ -123,7 +123,7 @@ def open_once(house: House, opening: NewTable) -> Opened:
     opening = replace(opening, guests=checked(opening.guests, opening.language))
     try:
         with house.store.writing() as connection:
-            table = _known(connection, opening.once) or _laid(house, connection, opening)
+            table = _known(connection, opening.once) or _laid_if_open(house, connection, opening)
     except IntegrityError:  # asked for twice in this very moment
         with house.store.reading() as connection:
             again = _known(connection, opening.once)
@@ -133,6 +133,13 @@ def open_once(house: House, opening: NewTable) -> Opened:
     house.bells.ring("post")
     house.bells.ring("bots")
     return _opened(house, table)
+
+
+def _laid_if_open(house: House, connection: Connection, opening: NewTable) -> str:
+    """Lay a table, unless the host opens no new ones for now."""
+    if closed := notices.newest(connection).closed:
+        raise Refused("No new tables are opened here for now: {why}", why=closed)
+    return _laid(house, connection, opening)
 
 
 def checked(invited: Sequence[Invited], language: str = SOURCE) -> tuple[Invited, ...]:

@@ -40,6 +40,7 @@ from service.web.compression import squeeze
 from service.web.confirming_pages import confirming
 from service.web.gallery_pages import gallery
 from service.web.health_pages import ops
+from service.web.host_pages import host
 from service.web.joining_pages import joining
 from service.web.language_pages import choice
 from service.web.live import Door
@@ -85,6 +86,7 @@ BLUEPRINTS = (
     manual,
     ops,
     metrics,
+    host,
     verify,
     mailbox,
     choice,

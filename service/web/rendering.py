@@ -40,6 +40,7 @@ def page(template: str, status: int = 200, **words: Any) -> Response:
     here = request.full_path.rstrip("?")
     shared = {"url_for": url_for, "csrf_token": generate_csrf, "settings": house().settings, "here": here}
     shared["mailbox"] = house().settings.smtp == EMBEDDED and visited_from_here()
+    shared["banner"] = house().notices.read().banner
     shared |= {"cited": rulebook.cited, "describe": describe}
     response = make_response(drawn.render(**shared, **words), status)
     response.headers["Cache-Control"] = "no-store"

@@ -28,7 +28,7 @@ from tests.engine.ledger import variant
 
 ROOT = Path(__file__).parents[3]
 COMMANDS = (
-    "serve web worker clock inbound doctor backup restore games playout scenario replay audit export import "
+    "serve web worker clock inbound doctor host-link backup restore games playout scenario replay audit export import "
     "new-game catalogues dev bench"
 ).split()
 TOLD = """

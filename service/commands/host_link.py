@@ -1,0 +1,32 @@
+"""`depesche host-link`: the address of the host's page."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from service.commands.terminal import FINE, Parser, Subparsers, add_command
+
+
+def add(subparsers: Subparsers[Parser]) -> None:
+    parser = add_command(
+        subparsers,
+        "host-link",
+        run,
+        "Print the address of the host's page: tables, letters that did not leave, notices. It is a key: keep it.",
+        "depesche host-link",
+        "depesche host-link --renew",
+    )
+    parser.add_argument("--renew", action="store_true", help="make a new one; those before it open nothing any more")
+
+
+def run(args: argparse.Namespace) -> int:
+    from service import settings
+    from service.hosting import remedies
+    from service.house import House
+
+    house = House(settings.read(os.environ))
+    house.open()
+    print(f"{house.settings.address}/host/{remedies.link(house, args.renew)}")
+    house.close()
+    return FINE

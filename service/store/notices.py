@@ -1,0 +1,51 @@
+"""What the host tells everybody: a line on every page, and that no new tables are opened for now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec import Struct
+from sqlalchemy import Connection
+
+from service.store import facts
+from service.store.connect import Store
+
+Name = Literal["banner", "closed"]
+NAMES: tuple[Name, ...] = ("banner", "closed")
+LASTS = 10  # seconds until a process looks again
+LONGEST = 300
+
+
+class Notices(Struct, frozen=True):
+    """The host's words; empty where there are none."""
+
+    banner: str = ""
+    closed: str = ""
+
+
+class Board:
+    """The notices of a house, looked up now and then, for every page shows them."""
+
+    def __init__(self, store: Store, now: Callable[[], int]) -> None:
+        self._store = store
+        self._now = now
+        self._seen: tuple[int, Notices] | None = None
+
+    def read(self) -> Notices:
+        """The notices as they were some seconds ago at the latest."""
+        if self._seen is None or self._seen[0] + LASTS < self._now():
+            with self._store.reading() as connection:
+                self._seen = self._now(), newest(connection)
+        return self._seen[1]
+
+    def put(self, name: Name, words: str) -> None:
+        """Put this notice up, or take it down where the words are empty."""
+        with self._store.writing() as connection:
+            facts.note(connection, name, words[:LONGEST])
+        self._seen = None
+
+
+def newest(connection: Connection) -> Notices:
+    """The notices as they are now."""
+    return Notices(**facts.read(connection, NAMES))

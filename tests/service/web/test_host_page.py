@@ -1,0 +1,117 @@
+"""The host's page: it shows how the house is and nothing of anybody's hand, and mends what a host can mend."""
+
+import pytest
+from sqlalchemy import select, update
+
+from service import cli
+from service.accounts import bounces
+from service.hosting import remedies
+from service.store import book
+from service.store.book import Owed
+from service.store.schema import letters, people
+from tests.visiting import ROWS, Hall, Visitor
+
+
+@pytest.fixture
+def door(hall: Hall) -> str:
+    return f"/host/{remedies.link(hall.house)}"
+
+
+def test_the_house_is_seen_at_one_glance(hall: Hall, visitor: Visitor, door: str) -> None:
+    playing, gathering = hall.begin(), hall.open("Carla", "Dirk")
+    page = visitor.get(door)
+    assert playing.table in page
+    assert gathering.table in page
+    assert "1 table gathering, 1 table playing" in page or "1 table playing, 1 table gathering" in page
+    assert "Carla, Dirk" in page  # whom the second waits for
+
+
+def test_it_shows_no_link_no_draw_and_no_note(hall: Hall, visitor: Visitor, door: str) -> None:
+    opened = hall.begin(game="kurier")
+    page = visitor.get(f"{door}?table={opened.table}")
+    look = hall.look(opened)
+    secrets = [*opened.links, opened.watch, look.row.seed.hex()]
+    assert not [secret for secret in secrets if secret in page]
+
+
+def test_nobody_else_gets_in_and_a_renewed_link_closes_those_before_it(hall: Hall, visitor: Visitor, door: str) -> None:
+    assert "This is not the host&#39;s link" in visitor.get("/host/abcdefghijklmnopqrstuvwxyz234567", 404)
+    newer = f"/host/{remedies.link(hall.house, renew=True)}"
+    visitor.get(door, 404)
+    visitor.get(newer)
+    assert visitor.post(f"{door}/notice", name="banner", words="mine").status_code == 404
+    assert hall.house.notices.read().banner == ""
+
+
+def test_a_banner_stands_on_every_page_until_it_is_taken_down(hall: Hall, visitor: Visitor, door: str) -> None:
+    visitor.post(f"{door}/notice", name="banner", words="Closed <b>on Sunday</b>")
+    assert "Closed &lt;b&gt;on Sunday&lt;/b&gt;" in visitor.get("/")
+    visitor.post(f"{door}/notice", name="banner", words="")
+    assert "Closed" not in visitor.get("/")
+
+
+def test_a_closed_house_opens_no_tables_and_those_that_are_open_go_on(hall: Hall, visitor: Visitor, door: str) -> None:
+    opened = hall.begin()
+    visitor.post(f"{door}/notice", name="closed", words="We are moving house until Monday.")
+    page = visitor.post("/new/kaiser", **ROWS)
+    assert page.status_code == 422
+    assert "No new tables are opened here for now: We are moving house until Monday." in page.text
+    hall.do(opened, hall.moves(opened)[0])
+
+
+def test_bots_finish_a_table_that_its_players_left(hall: Hall, visitor: Visitor, door: str) -> None:
+    opened = hall.begin()
+    assert visitor.post(f"{door}/finish/{opened.table}").status_code == 303
+    assert [seat.status for seat in hall.look(opened).table.seats] == ["bot", "bot"]
+    gathering = hall.open()
+    refused = visitor.post(f"{door}/finish/{gathering.table}")
+    assert "Only a table that is being played can be finished." in refused.text
+
+
+def test_an_address_that_takes_no_letters_is_replaced(hall: Hall, visitor: Visitor, door: str) -> None:
+    opened = hall.begin()
+    with hall.house.store.writing() as connection:
+        person = connection.execute(select(people.c.id).where(people.c.address == "bert@example.org")).scalar_one()
+        bounces.note(connection, person, "550 no such user", hall.time)
+        book.owe(connection, opened.table, 2, Owed(1, "turn", hall.time))
+        connection.execute(
+            update(letters)
+            .where(letters.c.seat == 1, letters.c.kind == "turn")
+            .values(sent_at=hall.time, outcome="address bounced")
+        )
+    assert "550 no such user" in visitor.get(door)
+    taken = visitor.post(f"{door}/readdress/{person}", address="anna@example.org")
+    assert "Somebody here has this address already" in taken.text
+    assert visitor.post(f"{door}/readdress/{person}", address="bert@example.net").status_code == 303
+    with hall.house.store.reading() as connection:
+        row = connection.execute(select(people).where(people.c.id == person)).one()
+        lost = connection.execute(select(letters.c.sent_at).where(letters.c.seat == 1, letters.c.kind == "turn"))
+        assert (row.address, row.bounced_at, row.confirmed_at) == ("bert@example.net", None, None)
+        assert set(lost.scalars()) == {None}
+    assert visitor.post(f"{door}/readdress/999", address="x@example.net").status_code == 422
+
+
+def test_a_refused_letter_is_tried_again(hall: Hall, visitor: Visitor, door: str) -> None:
+    opened = hall.begin()
+    with hall.house.store.writing() as connection:
+        book.owe(connection, opened.table, 2, Owed(0, "turn", hall.time))
+        wanted = (letters.c.seat == 0, letters.c.kind == "turn")
+        connection.execute(update(letters).where(*wanted).values(sent_at=hall.time, outcome="refused: 550 spam"))
+        number = connection.execute(select(letters.c.id).where(*wanted)).scalars().first()
+    assert "refused: 550 spam" in visitor.get(door)
+    assert visitor.post(f"{door}/send/{number}").status_code == 303
+    with hall.house.store.writing() as connection:
+        row = connection.execute(select(letters).where(letters.c.id == number)).one()
+        assert (row.sent_at, row.outcome) == (None, "")
+        connection.execute(update(letters).where(letters.c.id == number).values(sent_at=hall.time, outcome="sent"))
+    assert "This letter was sent already" in visitor.post(f"{door}/send/{number}").text
+
+
+def test_the_command_prints_a_link_that_opens(
+    hall: Hall, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DEPESCHE_FOLDER", str(hall.house.settings.folder))
+    assert cli.main(["host-link", "--renew"]) == 0
+    address = capsys.readouterr().out.strip()
+    assert address.startswith("http://127.0.0.1:8765/host/")
+    visitor.get(address.removeprefix("http://127.0.0.1:8765"))
