@@ -47,7 +47,7 @@ BODIES = (
     '{"nonce": ODD}',
 )
 ODD = (r'"\u0000"', r'"\ud800"', '["a"]', "9" * 400, '"' + "x" * 1_900 + '"', "{}", "1e400", '"\ud800"')
-PUBLIC = {"static", "lobby.picture"}  # the same for everybody
+PUBLIC = {"static", "lobby.picture", "rules.picture"}  # the same for everybody
 TAGGED = ("text/html", "application/json", "image/svg+xml", "text/plain")
 
 
