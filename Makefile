@@ -8,6 +8,8 @@ PIP     := $(VENV)/bin/python -m pip --disable-pip-version-check
 WORKERS ?= $(shell n=$$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN); echo $$((n < 2 ? 3 : n + 1)))
 # Where there is a disk in memory with room, tests write there: on a real one they wait ten thousand times.
 SCRATCH := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 {print "TMPDIR=/dev/shm"}')
+# Tests start hundreds of processes: each would compile the same files again where the environment says not to keep them.
+COMPILED := env -u PYTHONDONTWRITEBYTECODE
 # How long make chaos goes on.
 SECONDS ?= 3600
 UV      ?= uv==0.13.8
@@ -43,7 +45,7 @@ types: env ## mypy, strict
 	$(call step,mypy: types of engine; service; workers,$(VENV)/bin/mypy --no-error-summary,the lines above name file and reason)
 
 pytest: env ## the tests alone, in parallel (WORKERS=4 ARGS="-k kaiser")
-	$(call step,pytest: $(WORKERS) workers,$(SCRATCH) $(VENV)/bin/pytest -q -n $(WORKERS) --dist loadgroup $(ARGS),run one test alone with $(VENV)/bin/pytest -k NAME)
+	$(call step,pytest: $(WORKERS) workers,$(COMPILED) $(SCRATCH) $(VENV)/bin/pytest -q -n $(WORKERS) --dist loadgroup $(ARGS),run one test alone with $(VENV)/bin/pytest -k NAME)
 
 soak: env ## the tests that take minutes
 	$(call step,pytest: soak,$(VENV)/bin/pytest -m soak $(ARGS),see the lines above)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -37,6 +38,7 @@ class Option(Struct, frozen=True):
         return self.title or self.name.replace("_", " ")
 
 
+@functools.lru_cache
 def describe(options: type[Struct]) -> tuple[Option, ...]:
     """Every option of a game in its order."""
     info = inspect.type_info(options)

@@ -202,8 +202,9 @@ class Heard(Struct):
 class Crowd:
     """People at several tables who all play at once, and repeat what they were not told a verdict on."""
 
-    def __init__(self, ports: Sequence[int]) -> None:
+    def __init__(self, ports: Sequence[int], thinking: float = 0.0) -> None:
         self._ports = ports
+        self._thinking = thinking  # seconds before a move
         self._over = threading.Event()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
@@ -262,6 +263,7 @@ class Crowd:
                 if not seen["moves"]:
                     time.sleep(0.02)
                     continue
+                time.sleep(self._thinking)
                 key, move = uuid.uuid4().hex, random.choice(seen["moves"])
                 body = {"move": move, "seen": seen["length"] - 1, "key": key}
                 self._submit(table, link, seat, "moves", body, key)

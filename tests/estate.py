@@ -37,6 +37,7 @@ class Estate:
         self.app: Flask = create_app(here)
         self.app.config["WTF_CSRF_ENABLED"] = False
         self.played = houses.seated(here)
+        self._anna = self.person()
         self.shown = self._shown()
         self.open = opening.open_table(
             here, "kaiser", {}, [Invited("Olga", "olga@example.org"), Invited("", who="anybody")]
@@ -73,7 +74,7 @@ class Estate:
         """Anna, signed in."""
         client = self.app.test_client()
         with client.session_transaction() as session:
-            session["visit"] = [self.person(), 0]
+            session["visit"] = [self._anna, 0]
         return client
 
     @property

@@ -31,6 +31,7 @@ HOST = "house.example"
 SETTINGS = {"secret": "a house for tests", "sender": f"depesche@{HOST}", "patience": 1.0, "thinking": 0.02, "lease": 8}
 SHORT, LONG = 6.0, float(os.environ.get("CHAOS_SECONDS", "240"))
 TABLES, KILLS = 9, 5
+THINKING = 0.25  # in the short runs, so that there are few moves and letters for each fault
 LONGEST_WAIT = 45.0  # seconds after any fault until everybody who waited has a verdict
 
 
@@ -74,7 +75,7 @@ def production(database: str, redis: str, sink: Sink, folder: Path, seconds: flo
         if seconds == SHORT:
             befalls = {name: befalls[name] for name in ("Redis emptied", "a table held", "connections cut")}
         vandal = Vandal(processes, (0.2, 1.0), befalls)
-        crowd = Crowd(ports)
+        crowd = Crowd(ports, THINKING if seconds == SHORT else 0.0)
         played(store, crowd, vandal, seconds)
         received = [str(letter["Message-ID"]) for letter in sink.letters]
         settled(store, crowd, vandal, received)
@@ -87,7 +88,7 @@ def embedded(folder: Path, seconds: float) -> None:
         chaos.service(folder, [["serve", "--port", str(port)]], **SETTINGS) as processes,
         closing(Store(database)) as store,
     ):
-        crowd = Crowd([port])
+        crowd = Crowd([port], THINKING if seconds == SHORT else 0.0)
         vandal = Vandal(processes, (0.0, 1.5), wait=lambda: crowd.ask("GET", "/games"))
         played(store, crowd, vandal, seconds)
         with store.reading() as connection:
