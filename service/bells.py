@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
-import structlog
 from redis import Redis, RedisError
 from rq import Queue
 from rq.serializers import JSONSerializer
+
+from service.outages import Outage
 
 JOBS = {
     "referee": "workers.referee.hear",
@@ -18,7 +18,6 @@ JOBS = {
 }
 SHARED = {"inbox": "referee"}  # the worker that judges moves also reads mails
 RINGING = 5
-log = structlog.get_logger()
 
 
 class Bells:
@@ -26,6 +25,7 @@ class Bells:
 
     def __init__(self, redis: Redis) -> None:
         self.redis = redis
+        self.outage = Outage("Redis")
 
     def queue(self, name: str) -> Queue:
         return Queue(name, connection=self.redis, serializer=JSONSerializer)
@@ -35,12 +35,17 @@ class Bells:
         try:
             if self.redis.set(f"bell:{name}", "1", nx=True, ex=RINGING):
                 self.queue(SHARED.get(name, name)).enqueue(JOBS[name], result_ttl=0, failure_ttl=3600, job_timeout=120)
+            self.outage.over()
         except RedisError as error:
-            log.warning("bell not rung", bell=name, error=str(error))
+            self.outage.met(error)
 
     def answered(self, name: str) -> None:
         """A worker begins to look: from now on a new bell means new work."""
-        self._quietly("delete", f"bell:{name}")
+        try:
+            self.redis.delete(f"bell:{name}")
+            self.outage.over()
+        except RedisError as error:
+            self.outage.met(error)
 
     def wake(self, submission: int) -> None:
         """Tell waiting callers that there is a verdict."""
@@ -50,8 +55,9 @@ class Bells:
                 pipeline.rpush(key, "1")
                 pipeline.expire(key, 10)
                 pipeline.execute()
+            self.outage.over()
         except RedisError as error:
-            log.warning("nobody woken", submission=submission, error=str(error))
+            self.outage.met(error)
 
     def wait(self, submission: int, seconds: float) -> None:
         """Wait until that submission has a verdict, or the time is up; what wakes one is left for the others."""
@@ -60,11 +66,6 @@ class Bells:
         key = f"verdict:{submission}"
         try:
             self.redis.brpoplpush(key, key, seconds)
-        except RedisError:
-            time.sleep(min(seconds, 0.2))
-
-    def _quietly(self, command: str, *args: Any) -> None:
-        try:
-            getattr(self.redis, command)(*args)
         except RedisError as error:
-            log.warning("Redis does not answer", command=command, error=str(error))
+            self.outage.met(error)
+            time.sleep(min(seconds, 0.2))

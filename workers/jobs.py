@@ -12,6 +12,8 @@ import structlog
 from sqlalchemy.exc import OperationalError
 
 from service.house import House
+from service.outages import first_line
+from service.store.connect import is_away
 
 SHIFT = 30.0  # seconds; a job that works much longer would be stopped by RQ in the middle of something
 LINGER, PAUSE = 0.5, 0.02  # seconds
@@ -42,7 +44,7 @@ def answer(bell: str, work: Callable[[House], bool], held_up: Callable[[House], 
                 here.bells.ring(bell)
                 return
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
-        log.warning("work not finished", bell=bell, error=said(error))
+        tell(error, "work not finished", bell=bell)
 
 
 def _comes_free(here: House, work: Callable[[House], bool], held_up: Callable[[House], bool]) -> bool:
@@ -56,6 +58,7 @@ def _comes_free(here: House, work: Callable[[House], bool], held_up: Callable[[H
     return False
 
 
-def said(error: Exception) -> str:
-    """The first line of what a database says; what follows repeats the statement."""
-    return str(getattr(error, "orig", error)).strip().partition("\n")[0]
+def tell(error: OperationalError, what: str, **words: object) -> None:
+    """Log what the database prevented; where it is away altogether its store has told that already."""
+    if not is_away(error):
+        log.warning(what, **words, error=first_line(error))

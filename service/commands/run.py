@@ -135,7 +135,7 @@ def run_serve(options: argparse.Namespace) -> int:
     settings.folder.mkdir(parents=True, exist_ok=True)
     with only_one(settings):
         house = House(settings)
-        house.open()
+        _make_ready(house)
         server = _server(house)
         with embedded(house):
             if options.demo:
@@ -146,6 +146,14 @@ def run_serve(options: argparse.Namespace) -> int:
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
             server.run()
     return 0
+
+
+def _make_ready(house: House) -> None:
+    """The database in today's shape, and no seat in it with a link that its log tells half of."""
+    from service.tables import half_links
+
+    house.open()
+    half_links.renew(house)
 
 
 def _server(house: House) -> Any:
@@ -258,7 +266,7 @@ def run_web(options: argparse.Namespace) -> int:
 
     settings = _shared(options)
     house = House(settings)
-    house.open()
+    _make_ready(house)
     house.close()  # every process opens its own
     chosen = {
         "bind": options.bind or f"{settings.host}:{settings.port}",
@@ -299,7 +307,7 @@ def run_worker(options: argparse.Namespace) -> int:
         )
     settings = _shared(options)
     house = House(settings)
-    house.open()
+    _make_ready(house)
     if len(queues) == 1:
         processes.run_worker(house, queues)
         return 0
@@ -315,7 +323,7 @@ def run_clock(options: argparse.Namespace) -> int:
     from workers.jobs import work_for
 
     house, stop = House(_shared(options)), threading.Event()
-    house.open()
+    _make_ready(house)
     work_for(house)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -331,7 +339,7 @@ def run_inbound(options: argparse.Namespace) -> int:
     from workers.incoming import inbox
 
     house, stop = House(_shared(options)), threading.Event()
-    house.open()
+    _make_ready(house)
     receiver = (inbox.smtp if options.smtp else inbox.lmtp)(house, host, port)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
