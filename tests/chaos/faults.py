@@ -2,11 +2,12 @@
 
 import random
 import signal
+import socket
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 
 from redis import Redis, RedisError
 from sqlalchemy import select, text
@@ -19,6 +20,7 @@ from tests.chaos.processes import Process
 
 LASTS = (0.3, 2.0)  # seconds
 CLOCKS_OFF = (-90, -20, 20, 90)  # seconds; longer than a letter is in hand, shorter than any deadline
+SLOW = 200  # visitors at once
 MENDABLE = 2  # the status of a process that says in one sentence what is amiss, such as a database that is down
 Fault = Callable[[], None]
 
@@ -96,6 +98,10 @@ def deaths(processes: Sequence[Process]) -> dict[str, Fault]:
     return found
 
 
+def of_visitors(ports: Sequence[int]) -> dict[str, Fault]:
+    return {"slow visitors": lambda: _slow_visitors(random.choice(ports))}
+
+
 def of_postgres(server: Postgres, store: Store) -> dict[str, Fault]:
     found: dict[str, Fault] = {
         "PostgreSQL crashed": lambda: _crashed(server),
@@ -121,6 +127,15 @@ def of_relay(relay: Relay) -> dict[str, Fault]:
 
 def _moment() -> None:
     time.sleep(random.uniform(*LASTS))
+
+
+def _slow_visitors(port: int) -> None:
+    """Many who begin a request, and send no more."""
+    with ExitStack() as connected, suppress(OSError):
+        for number in range(SLOW):
+            visitor = connected.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
+            visitor.sendall(b"GET / HT" if number % 2 else b"POST / HTTP/1.1\r\nContent-Length: 60000\r\n\r\nabc")
+        _moment()
 
 
 def _killed(victim: Process) -> None:

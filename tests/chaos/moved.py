@@ -1,6 +1,6 @@
 """The service's command line in a process whose clock is moved from outside: a file says how far it is off.
 
-libfaketime would move it for more than Python, but it makes `time.sleep` fail, and gunicorn with it.
+libfaketime would move it for more than Python, but it makes `time.sleep` fail, and whoever waits with it.
 """
 
 import sys

@@ -30,7 +30,14 @@ LONG = float(os.environ.get("CHAOS_SECONDS", "240"))
 MOVES, FAULTS = int(os.environ.get("CHAOS_MOVES", "0")), int(os.environ.get("CHAOS_FAULTS", "0"))
 TABLES, FEW_TABLES = 8, 4
 LEAST = 40  # moves that have to be accepted
-BRIEFLY = ("PostgreSQL crashed", "Redis down", "the relay drops the line", "worker killed", "web killed")
+BRIEFLY = (
+    "PostgreSQL crashed",
+    "Redis down",
+    "the relay drops the line",
+    "worker killed",
+    "web killed",
+    "slow visitors",
+)
 Enough = Callable[[Crowd, Vandal], bool]
 
 
@@ -89,6 +96,7 @@ def production(folder: Path, tables: int, enough: Enough, briefly: Sequence[str]
         with processes.service(folder, parts, **SETTINGS, **words) as running:
             befalls = {
                 **faults.deaths(running),
+                **faults.of_visitors(ports),
                 **faults.of_postgres(postgres, store),
                 **faults.of_redis(redis_server, redis),
                 **faults.of_relay(relay),
