@@ -10,8 +10,10 @@ WORKERS ?= $(shell n=$$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN); echo $$
 SCRATCH := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 {print "TMPDIR=/dev/shm"}')
 # Tests start hundreds of processes: each would compile the same files again where the environment says not to keep them.
 COMPILED := env -u PYTHONDONTWRITEBYTECODE
-# How long make chaos goes on.
-SECONDS ?= 3600
+# How much befalls the service in make chaos, and how long it goes on at most.
+MOVES   ?= 100000
+FAULTS  ?= 1000
+SECONDS ?= 10800
 UV      ?= uv==0.13.8
 LOCK    := pip compile --quiet --universal --python-version 3.11 --generate-hashes --annotation-style line \
            --no-emit-index-url --no-emit-find-links --group build
@@ -50,9 +52,9 @@ pytest: env ## the tests alone, in parallel (WORKERS=4 ARGS="-k kaiser")
 soak: env ## the tests that take minutes
 	$(call step,pytest: soak,$(VENV)/bin/pytest -m soak $(ARGS),see the lines above)
 
-chaos: env ## a service among kills, held locks, cuts, silent Redis and moody relays (SECONDS=3600)
-	$(call step,pytest: chaos for $(SECONDS) s,CHAOS_SECONDS=$(SECONDS) $(SCRATCH) $(VENV)/bin/pytest -m soak -s \
-	-k for_long tests/workers/test_survival.py $(ARGS),see the lines above)
+chaos: env ## a service and its servers among faults of every kind (MOVES=100000 FAULTS=1000 SECONDS=10800 at most)
+	$(call step,pytest: chaos,CHAOS_MOVES=$(MOVES) CHAOS_FAULTS=$(FAULTS) CHAOS_SECONDS=$(SECONDS) $(SCRATCH) \
+	$(VENV)/bin/pytest -m soak -s -k servers_for_long tests/workers/test_survival.py $(ARGS),see the lines above)
 
 catalogues: env ## gather what has to be translated and say what is missing in templates/locale
 	@$(VENV)/bin/python -m service.text.messages

@@ -6,11 +6,12 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import structlog
 from redis import Redis, RedisError
 from rq import Queue
 from rq.serializers import JSONSerializer
 from structlog.contextvars import get_contextvars
+
+from service.outages import Outage
 
 JOBS = {
     "referee": "workers.referee.hear",
@@ -22,7 +23,6 @@ JOBS = {
 SHARED = {"inbox": "referee", "rounds": "bots"}  # who judges moves also reads mails; bots may wait for a beacon
 RINGING = 5
 CHANGES = "changes"
-log = structlog.get_logger()
 
 
 class Bells:
@@ -30,6 +30,7 @@ class Bells:
 
     def __init__(self, redis: Redis) -> None:
         self.redis = redis
+        self.outage = Outage("Redis")
 
     def queue(self, name: str) -> Queue:
         return Queue(name, connection=self.redis, serializer=JSONSerializer)
@@ -41,13 +42,18 @@ class Bells:
                 keeping: dict[str, Any] = {"result_ttl": 0, "failure_ttl": 3600, "job_timeout": 120}
                 self.queue(SHARED.get(name, name)).enqueue(JOBS[name], meta=get_contextvars(), **keeping)
                 return True
+            self.outage.over()
         except RedisError as error:
-            log.warning("bell not rung", bell=name, error=str(error))
+            self.outage.met(error)
         return False
 
     def answered(self, name: str) -> None:
         """A worker begins to look: from now on a new bell means new work."""
-        self._quietly("delete", f"bell:{name}")
+        try:
+            self.redis.delete(f"bell:{name}")
+            self.outage.over()
+        except RedisError as error:
+            self.outage.met(error)
 
     def wake(self, submission: int) -> None:
         """Tell waiting callers that there is a verdict."""
@@ -57,8 +63,9 @@ class Bells:
                 pipeline.rpush(key, "1")
                 pipeline.expire(key, 10)
                 pipeline.execute()
+            self.outage.over()
         except RedisError as error:
-            log.warning("nobody woken", submission=submission, error=str(error))
+            self.outage.met(error)
 
     def wait(self, submission: int, seconds: float) -> None:
         """Wait until that submission has a verdict, or the time is up; what wakes one is left for the others."""
@@ -67,12 +74,16 @@ class Bells:
         key = f"verdict:{submission}"
         try:
             self.redis.brpoplpush(key, key, seconds)
-        except RedisError:
+        except RedisError as error:
+            self.outage.met(error)
             time.sleep(min(seconds, 0.2))
 
     def changed(self, table: str, what: str = "") -> None:
         """Tell the open pages of a table that it changed; `talk` concerns its players alone."""
-        self._quietly("publish", CHANGES, f"{table}/{what}")
+        try:
+            self.redis.publish(CHANGES, f"{table}/{what}")
+        except RedisError as error:
+            self.outage.met(error)
 
     def changes(self) -> Iterator[str | None]:
         """Changes as they happen: None once they are heard, then what was told, and nothing after a quiet second."""
@@ -82,9 +93,3 @@ class Bells:
             while True:
                 message = heard.get_message(timeout=1.0)
                 yield message["data"].decode() if message else ""
-
-    def _quietly(self, command: str, *args: Any) -> None:
-        try:
-            getattr(self.redis, command)(*args)
-        except RedisError as error:
-            log.warning("Redis does not answer", command=command, error=str(error))

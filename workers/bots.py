@@ -7,6 +7,7 @@ import hashlib
 import structlog
 from msgspec.structs import replace
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 
 from engine import catalogue, search
 from engine import table as tables
@@ -19,7 +20,7 @@ from service.tables.access import Place
 from service.tables.clerk import BOT_STATUSES
 from service.tables.snapshots import Snapshot
 from workers import process_pool
-from workers.jobs import begin
+from workers.jobs import begin, tell
 
 log = structlog.get_logger()
 
@@ -27,11 +28,21 @@ log = structlog.get_logger()
 def move() -> None:
     """Move once for every seat that a bot holds and that may act; the referee rings again while there is more."""
     here = begin("bots")
-    for table, seat in waiting(here):
-        try:
-            _move(here, Place(table, seat, ""))
-        except Exception:  # one table's trouble must not stop the other bots
-            log.exception("bot did not move", table=table, seat=seat)
+    try:
+        for table, seat in waiting(here):
+            _tried(here, table, seat)
+    except OperationalError as error:  # the database's trouble: the clock rings again when it is over
+        tell(error, "bots did not move")
+
+
+def _tried(here: House, table: str, seat: int) -> None:
+    """One table's trouble must not stop the other bots."""
+    try:
+        _move(here, Place(table, seat, ""))
+    except OperationalError:
+        raise
+    except Exception:
+        log.exception("bot did not move", table=table, seat=seat)
 
 
 def waiting(here: House) -> list[tuple[str, int]]:

@@ -19,7 +19,7 @@ from service.tables import clerk, judging, snapshots
 from service.tables.clerk import Held, LockedTable
 from service.tables.snapshots import Snapshot
 from workers import bots
-from workers.jobs import said
+from workers.jobs import tell
 
 KEPT = 60 * DAY  # so long the words of a mail
 SWEPT = 100
@@ -32,7 +32,7 @@ def tick(here: House) -> None:
         try:
             look(here)
         except OperationalError as error:  # the database's trouble: the next tick tries again
-            log.warning("tick not finished", at=look.__name__, error=said(error))
+            tell(error, "tick not finished", at=look.__name__)
         except Exception:
             log.exception("tick not finished", at=look.__name__)
 
@@ -90,7 +90,7 @@ def expire(here: House) -> None:
         try:
             _expire(here, seat.table, seat.seat)
         except OperationalError as error:
-            log.warning("deadline not kept", table=seat.table, seat=seat.seat, error=said(error))
+            tell(error, "deadline not kept", table=seat.table, seat=seat.seat)
         except Exception:  # one table's trouble must not stop the others' clocks
             log.exception("deadline not kept", table=seat.table, seat=seat.seat)
 

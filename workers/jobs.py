@@ -14,6 +14,8 @@ from sqlalchemy.exc import OperationalError
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from service.house import House
+from service.outages import first_line
+from service.store.connect import is_away
 
 SHIFT = 30.0  # seconds; a job that works much longer would be stopped by RQ in the middle of something
 LINGER, PAUSE = 0.5, 0.02  # seconds
@@ -54,7 +56,7 @@ def answer(bell: str, work: Callable[[House], bool], held_up: Callable[[House], 
                 here.bells.ring(bell)
                 return
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
-        log.warning("work not finished", bell=bell, error=said(error))
+        tell(error, "work not finished", bell=bell)
     finally:
         here.meters.hand_over()
 
@@ -70,6 +72,7 @@ def _comes_free(here: House, work: Callable[[House], bool], held_up: Callable[[H
     return False
 
 
-def said(error: Exception) -> str:
-    """The first line of what a database says; what follows repeats the statement."""
-    return str(getattr(error, "orig", error)).strip().partition("\n")[0]
+def tell(error: OperationalError, what: str, **words: object) -> None:
+    """Log what the database prevented; where it is away altogether its store has told that already."""
+    if not is_away(error):
+        log.warning(what, **words, error=first_line(error))

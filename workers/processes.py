@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import signal
 import sys
@@ -22,10 +23,25 @@ from workers.jobs import work_for
 
 QUEUES = ("referee", "post", "bots")
 TICK = 1.0
+REDIS_AWAY = ("Redis", "redis.exceptions.", "InvalidJobOperation")  # the last: a job that Redis forgot
 log = structlog.get_logger()
 
 
-class ThreadWorker(SimpleWorker):
+class WithoutOutages(logging.Filter):
+    """Leaves out what RQ says, at length, of a Redis that is away: our bells tell it once."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error, said = record.exc_info[1] if record.exc_info else None, record.getMessage()
+        return not isinstance(error, RedisError) and not any(word in said for word in REDIS_AWAY)
+
+
+class ProcessWorker(SimpleWorker):
+    """A worker that looks soon whether Redis is back; RQ's own would sleep up to a minute."""
+
+    max_connection_wait_time = 2 * TICK
+
+
+class ThreadWorker(ProcessWorker):
     """A worker outside the main thread, where no signals can be had: time limits come from a timer instead."""
 
     death_penalty_class = TimerDeathPenalty
@@ -37,14 +53,15 @@ class ThreadWorker(SimpleWorker):
 def run_worker(house: House, queues: Sequence[str] = QUEUES) -> None:
     """Work in this process until a signal ends it; a worker that quits for another reason is replaced."""
     work_for(house)
+    logging.getLogger("rq.worker").addFilter(WithoutOutages())
     while True:
-        worker = SimpleWorker(list(queues), connection=house.redis, serializer=JSONSerializer)
         try:
+            worker = ProcessWorker(list(queues), connection=house.redis, serializer=JSONSerializer)
             worker.work(logging_level="WARNING")
+            if worker._shutdown_requested_date:
+                return
         except RedisError as error:
-            log.warning("worker starts again", error=str(error))
-        if worker._shutdown_requested_date:
-            return
+            house.bells.outage.met(error)
         time.sleep(TICK)
 
 
@@ -81,6 +98,7 @@ def _child(work: Callable[[str], None], queue: str) -> None:
 
 def run_thread(house: House, queues: Sequence[str], stop: threading.Event) -> None:
     """Work in this thread until told to stop; a worker that quits is replaced."""
+    logging.getLogger("rq.worker").addFilter(WithoutOutages())
     warnings.filterwarnings("ignore", "CLIENT LIST")  # a Redis inside this process has no list of clients
     while not stop.is_set():
         try:
@@ -88,7 +106,7 @@ def run_thread(house: House, queues: Sequence[str], stop: threading.Event) -> No
             threading.Thread(target=_stop_with, args=(worker, stop), daemon=True).start()
             worker.work(logging_level="WARNING")
         except RedisError as error:
-            log.warning("worker starts again", error=str(error))
+            house.bells.outage.met(error)
         stop.wait(TICK)
 
 

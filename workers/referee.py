@@ -17,7 +17,7 @@ from service.tables import judging
 from service.tables.clerk import LockedTable
 from service.tables.judging import SeatCommand
 from service.text.languages import Said
-from workers.jobs import answer, said
+from workers.jobs import answer, tell
 
 Submission = Row[Any]
 log = structlog.get_logger()
@@ -86,7 +86,7 @@ def _retried(here: House, submission: Submission) -> LockedTable | None:
 
 def _pass_over(here: House, submission: Submission, error: OperationalError) -> None:
     """The database did not let it be judged, such as by a lock that somebody holds; that is no try."""
-    log.warning("submission waits", submission=submission.id, table=submission.table, error=said(error))
+    tell(error, "submission waits", submission=submission.id, table=submission.table)
     with suppress(OperationalError), here.store.writing() as connection:
         connection.execute(_tried(submission, submission.tries))
 

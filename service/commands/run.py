@@ -9,6 +9,7 @@ import os
 import re
 import resource
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator, MutableMapping
@@ -173,7 +174,7 @@ def run_serve(options: argparse.Namespace) -> int:
     many_files()
     with only_one(settings):
         house = House(settings)
-        house.open()
+        _make_ready(house)
         server = _server(house)
         with embedded(house):
             if options.demo:
@@ -186,6 +187,14 @@ def run_serve(options: argparse.Namespace) -> int:
     return 0
 
 
+def _make_ready(house: House) -> None:
+    """The database in today's shape, and no seat in it with a link that its log tells half of."""
+    from service.tables import half_links
+
+    house.open()
+    half_links.renew(house)
+
+
 def _server(house: House) -> Any:
     """The web server, its port already taken."""
     import waitress.server
@@ -194,20 +203,28 @@ def _server(house: House) -> Any:
     from service.web import warm_up
 
     host, port = house.settings.host, house.settings.port
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a short line of visitors is no news
     warm_up.beside()
     try:
-        chosen: dict[str, Any] = {"host": host, "port": port, "threads": 8, "ident": None}
-        chosen |= SLOW_CLIENTS
-        chosen["clear_untrusted_proxy_headers"] = not house.settings.proxies
-        return waitress.server.create_server(create_app(house), **chosen)
+        return waitress.server.create_server(
+            create_app(house), host=host, port=port, threads=8, **_chosen(house.settings)
+        )
     except (OSError, ValueError) as error:
-        raise Refused(
-            "{host}:{port} cannot be listened on ({why}); choose another port with --port.",
-            host=host,
-            port=port,
-            why=getattr(error, "strerror", None) or error,
-        ) from error
+        raise _not_listening(host, port, error) from error
+
+
+def _chosen(settings: Settings) -> dict[str, Any]:
+    """How our web servers deal with visitors."""
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a short line of visitors is no news
+    return {**SLOW_CLIENTS, "ident": None, "clear_untrusted_proxy_headers": not settings.proxies}
+
+
+def _not_listening(host: str, port: int, error: Exception) -> Refused:
+    return Refused(
+        "{host}:{port} cannot be listened on ({why}); choose another address or port.",
+        host=host,
+        port=port,
+        why=getattr(error, "strerror", None) or error,
+    )
 
 
 @contextmanager
@@ -290,40 +307,44 @@ def demonstration(house: House) -> str:
 
 
 def run_web(options: argparse.Namespace) -> int:
-    """The pages, by gunicorn."""
-    from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
+    """The pages, in several processes at one address; one that dies is replaced."""
+    from service.house import House
+    from workers import processes
+
+    settings = _shared(options)
+    house = House(settings)
+    _make_ready(house)
+    house.close()  # every process opens its own
+    host, port = _address("--bind", options.bind or f"{settings.host}:{settings.port}")
+    with listening(host, port) as listener:
+        _say(f"Depesche is open at {host}:{port}")
+        names = [f"web {number + 1}" for number in range(options.workers)]
+        processes.run_each(names, lambda _: _serve_pages(settings, listener, options.threads))
+    return 0
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A port taken for this process and those that it starts."""
+    try:
+        (family, *_, address), *_ = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+        return socket.create_server(address[:2], family=family, backlog=1_024)
+    except OSError as error:
+        raise _not_listening(host, port, error) from error
+
+
+def _serve_pages(settings: Settings, listener: socket.socket, threads: int) -> None:
+    """Answer at this port until told to stop, and then finish the requests in hand."""
+    import waitress.server
 
     from service import create_app
     from service.house import House
     from service.web import warm_up
 
-    settings = _shared(options)
-    many_files()
-    house = House(settings)
-    house.open()
-    house.close()  # every process opens its own
-    chosen = {
-        "bind": options.bind or f"{settings.host}:{settings.port}",
-        "workers": options.workers,
-        "threads": options.threads,
-        "worker_class": "gthread",
-        "keepalive": 5,
-        "limit_request_field_size": 8_190,
-        "accesslog": None,
-        "control_socket_disable": True,  # it would lie in the home folder, one for all services of this user
-    }
-
-    class Pages(BaseApplication):  # type: ignore[misc]  # of a class without types
-        def load_config(self) -> None:
-            for name, value in chosen.items():
-                self.cfg.set(name, value)
-
-        def load(self) -> Any:
-            warm_up.beside()
-            return create_app(House(settings))
-
-    Pages().run()
-    return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    warm_up.beside()
+    waitress.server.create_server(
+        create_app(House(settings)), sockets=[listener], threads=threads, **_chosen(settings)
+    ).run()
 
 
 def run_worker(options: argparse.Namespace) -> int:
@@ -341,7 +362,7 @@ def run_worker(options: argparse.Namespace) -> int:
         )
     settings = _shared(options)
     house = House(settings)
-    house.open()
+    _make_ready(house)
     if len(queues) == 1:
         processes.run_worker(house, queues)
         return 0
@@ -357,7 +378,7 @@ def run_clock(options: argparse.Namespace) -> int:
     from workers.jobs import work_for
 
     house, stop = House(_shared(options)), threading.Event()
-    house.open()
+    _make_ready(house)
     work_for(house)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -373,7 +394,7 @@ def run_inbound(options: argparse.Namespace) -> int:
     from workers.incoming import inbox
 
     house, stop = House(_shared(options)), threading.Event()
-    house.open()
+    _make_ready(house)
     receiver = (inbox.smtp if options.smtp else inbox.lmtp)(house, host, port)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

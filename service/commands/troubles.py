@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-PACKAGES = {"psycopg": "prod", "gunicorn": "prod"}
+PACKAGES = {"psycopg": "prod"}
 
 
 def sentence(error: Exception) -> str | None:

@@ -15,9 +15,13 @@ import alembic.config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import OperationalError
+
+from service.outages import Outage
 
 # What waits for a lock so long fails, and is tried again; whoever forgets a transaction loses it.
 LIMITS = "-c lock_timeout=2s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s"
+AWAY = ("08", "53", "57P", "58")  # classes of PostgreSQL's errors: connection, resources, shutdown, disk
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -27,28 +31,42 @@ class Store:
     def __init__(self, url: str) -> None:
         self.url = url
         self.engine = _engine(url)
+        self.outage = Outage("The database")
         self._snapshots = _snapshots(self.engine)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that only looks, and sees one moment however long it looks."""
-        with self._snapshots.begin() as connection:
+        with self._noticed(), self._snapshots.begin() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that changes something: all of it, or nothing."""
-        with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
+        with self._noticed(), self._writer() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def noting(self) -> Iterator[Connection]:
         """The same for what may be done once more: kept when this process dies, but it does not wait for the disk."""
-        noting = self.engine.connect().execution_options(writing=True, lasting=False)
-        with noting as connection, connection.begin():
+        with self._noticed(), self._writer(lasting=False) as connection, connection.begin():
             if connection.dialect.name == "postgresql":
                 connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
             yield connection
+
+    def _writer(self, **options: Any) -> Connection:
+        return self.engine.connect().execution_options(writing=True, **options)
+
+    @contextmanager
+    def _noticed(self) -> Iterator[None]:
+        """Tells where the database is away, and when it is back, once each."""
+        try:
+            yield
+        except OperationalError as error:
+            if is_away(error):
+                self.outage.met(error)
+            raise
+        self.outage.over()
 
     def migrate(self) -> None:
         """Bring the database to today's shape; several processes may try at once."""
@@ -80,6 +98,14 @@ class Store:
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def is_away(error: OperationalError) -> bool:
+    """Whether the database itself is away or full, which its store tells; not so where only a lock is held."""
+    state = getattr(error.orig, "sqlstate", None)
+    if isinstance(error.orig, sqlite3.Error):
+        return "locked" not in str(error.orig)
+    return state is None or state.startswith(AWAY)
 
 
 def _engine(url: str) -> Engine:

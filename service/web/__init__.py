@@ -26,7 +26,9 @@ from engine.catalogue import NotInstalled
 from engine.refusal import Refused
 from service.house import House
 from service.links import hashed
+from service.outages import first_line
 from service.settings import EMBEDDED
+from service.store.connect import is_away
 from service.tables.access import Unknown
 from service.text.languages import Said, say
 from service.text.template_files import TEMPLATES
@@ -239,7 +241,8 @@ def _said(error: Exception, sentences: Mapping[int, Said]) -> tuple[int, Said]:
         case DataError():  # PostgreSQL keeps no text with a NUL in it
             return 400, sentences[400]
         case OperationalError() | NoConnection():
-            log.warning("database not reached", route=str(request.url_rule), error=str(error).partition("\n")[0])
+            if not (isinstance(error, OperationalError) and is_away(error)):
+                log.warning("database too slow", route=str(request.url_rule), error=first_line(error))
             return 503, BUSY
     log.error("page failed", route=str(request.url_rule), exc_info=error)
     return 500, FAULT

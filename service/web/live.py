@@ -1,7 +1,7 @@
 """Changes told at once: an open page holds a connection here, which costs the process a socket and no thread.
 
 All that goes over it is the word “look”; the page then asks as if it had looked by itself. A connection is taken from
-the web server, which is left with a dead one in its place and lets that go; waitress and gunicorn both allow it.
+the web server, which is left with a dead one in its place and lets that go.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 
 class HandedOver(ClientDisconnected, ConnectionResetError):
-    """What both web servers take for a client who has gone."""
+    """What the web server takes for a client who has gone."""
 
 
 class Live:
@@ -160,7 +160,7 @@ class Door:
 def _taken(environ: dict[str, Any]) -> socket.socket | None:
     """The visitor's connection, taken from the web server; None where that server does not give it away."""
     channel = getattr(environ.get("waitress.client_disconnected"), "__self__", None)
-    theirs = environ.get("gunicorn.socket") or getattr(channel, "socket", None)
+    theirs = getattr(channel, "socket", None)
     if not isinstance(theirs, socket.socket):
         return None
     try:

@@ -15,7 +15,7 @@ from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from msgspec import Struct
 from sqlalchemy import func, insert, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from engine.refusal import Refused
 from service.house import House
@@ -31,6 +31,7 @@ from service.timing import HOUR
 from workers.incoming import bounce_reports, reply_text, sender_checks
 from workers.incoming.mail_moves import ELSEWHERE
 from workers.incoming.sender_checks import Ignored, Stranger
+from workers.jobs import tell
 
 log = structlog.get_logger()
 
@@ -98,6 +99,9 @@ def received(here: House, raw: bytes, recipient: str, envelope_sender: str) -> s
         return TOO_LARGE
     try:
         take(here, raw, recipient, envelope_sender)
+    except OperationalError as error:
+        tell(error, "mail not stored", recipient=_shown(recipient))
+        return LATER
     except Exception:
         log.exception("mail not stored", recipient=_shown(recipient))
         return LATER

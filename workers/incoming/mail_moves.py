@@ -34,7 +34,7 @@ from service.text.words import Vocabulary
 from workers.incoming import mail_commands, mail_reports
 from workers.incoming.mail_reports import MailReport, ReportLine
 from workers.incoming.move_parser import TALK, Guess, Meaning, TalkLine, bits, understand, verb_of
-from workers.jobs import answer, said
+from workers.jobs import answer, tell
 
 log = structlog.get_logger()
 
@@ -99,7 +99,7 @@ def hear_one(here: House, passed: set[str] | None = None) -> bool:
     except OperationalError as error:
         if mail is None:
             raise
-        log.warning("mail waits", mail=mail.id, table=mail.table, error=said(error))
+        tell(error, "mail waits", mail=mail.id, table=mail.table)
         passed.add(mail.table)
         return True
     judging.settle(read.locked)

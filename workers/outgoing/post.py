@@ -14,6 +14,7 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection, Row, func, select, update
+from sqlalchemy.exc import OperationalError
 
 from service import timing
 from service.accounts import bounces
@@ -70,7 +71,12 @@ def deliver() -> None:
 def deliver_some(here: House) -> bool:
     """Send some of the letters that are owed, if there are any."""
     batch = claim(here)
-    send(here, batch)
+    try:
+        send(here, batch)
+    except OperationalError:  # not the letters' fault, which would be given up in the end
+        with suppress(OperationalError):
+            _back_in_line(here, [letter.row for letter in batch])
+        raise
     return bool(batch)
 
 
@@ -204,6 +210,8 @@ def _written(here: House, letter: LetterInHand) -> EmailMessage | None:
     order = replace(order, person=row.person, plain=letter.wanted.plain, calendar=row.calendar)
     try:
         message = write(here, order) if row.table else personal_letters.write(here, order)
+    except OperationalError:
+        raise
     except Exception as error:
         log.exception("letter not written", letter=row.id)
         _later(here, row, f"not written: {error}")

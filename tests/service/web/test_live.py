@@ -145,7 +145,7 @@ def test_where_no_more_can_be_held_a_page_is_told_to_ask(
 
 @contextmanager
 def production(folder: Path, redis_url: str) -> Iterator[int]:
-    """The pages behind gunicorn, with one process and two threads."""
+    """The pages in a process of their own, with two threads."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     settings = {"FOLDER": str(folder), "REDIS": redis_url, "SECRET": SECRET}
@@ -168,7 +168,7 @@ def patiently_told(port: int, token: str) -> socket.socket:
             time.sleep(0.1)
 
 
-def test_gunicorn_too_holds_more_pages_than_it_has_threads(tmp_path: Path, redis_url: str) -> None:
+def test_production_too_holds_more_pages_than_it_has_threads(tmp_path: Path, redis_url: str) -> None:
     token = Links(SECRET).live("abc", "watch")
     with production(tmp_path, redis_url) as port:
         pages = [patiently_told(port, token) for _ in range(9)]

@@ -19,7 +19,8 @@ from engine import menu as menus
 from engine.audit import audit
 from engine.log import Export
 from engine.menu import Choice, Move, Number, Subset
-from tests import chaos, servers
+from tests import servers
+from tests.chaos import processes as chaos
 
 BOT = Path(__file__).parents[3] / "examples" / "bot.py"
 SHORT = {"rounds": 1, "messages": False, "rules": "basic", "horses": "2"}

