@@ -6,7 +6,6 @@ the web server, which is left with a dead one in its place and lets that go.
 
 from __future__ import annotations
 
-import errno
 import os
 import resource
 import socket
@@ -33,7 +32,7 @@ LOOK, STILL_HERE = b"data: look\n\n", b":\n\n"
 log = structlog.get_logger()
 
 
-class HandedOver(ClientDisconnected, ConnectionResetError):
+class HandedOver(ClientDisconnected):
     """What the web server takes for a client who has gone."""
 
 
@@ -145,7 +144,7 @@ class Door:
             connection.close()
         else:
             self._live.hold(topic, connection)
-        raise HandedOver(errno.ECONNRESET, "handed over")
+        raise HandedOver
 
     def _topic(self, environ: dict[str, Any]) -> str | None:
         """What the visitor may be told of; None where this is no address of ours."""
