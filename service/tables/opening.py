@@ -39,7 +39,8 @@ class Invited(Struct, frozen=True):
     """A guest: a person, a bot, or the first who comes with the table's link.
 
     Unless it is said who, an address makes a person and none a bot. With a word for the dice one sits down at once.
-    The level is that of a bot; left empty it is normal.
+    The level is that of a bot; left empty it is normal. The language is that of the letters to a person who has chosen
+    none; left empty it is the opener's.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Invited(Struct, frozen=True):
     nonce: str = ""
     who: Who = ""
     level: Strength = ""
+    language: str = ""
 
     @property
     def status(self) -> str:
@@ -77,7 +79,10 @@ class NewTable(Struct, frozen=True):
     @property
     def once(self) -> str | None:
         """The idempotency key, with the guests and the game: a key alone could be another person's."""
-        who = sorted((guest.name, guest.address, guest.status, *filter(None, [guest.level])) for guest in self.guests)
+        who = sorted(
+            (guest.name, guest.address, guest.status, *filter(None, [guest.level, guest.language]))
+            for guest in self.guests
+        )
         what = [self.key, self.game, dict(self.chosen), who]
         return hashed(msgspec.json.encode(what, order="sorted").decode()) if self.key else None
 
@@ -95,8 +100,8 @@ def open_table(
 ) -> Opened:
     """Open a table, seat its bots, and owe an invitation to all other guests; the first person among them opens it.
 
-    A number for the clock is so many seconds for a move, 0 no limit, None the default of this house. New players get
-    letters in the language of the opener until they choose another. The same key again is the same table.
+    A number for the clock is so many seconds for a move, 0 no limit, None the default of this house. The same key again
+    is the same table.
     Where addresses are proven, invitations wait until the organiser has said by letter that it is his table, unless he
     is the `opener`.
     """
@@ -156,7 +161,7 @@ def _clean(guest: Invited, language: str) -> Invited:
     address = register.clean_address(guest.address) if guest.address.strip() and guest.status == "invited" else ""
     if guest.status == "bot":
         return _bot(guest, language)
-    return Invited(names.clean(guest.name), address, guest.nonce, "person")
+    return Invited(names.clean(guest.name), address, guest.nonce, "person", language=guest.language)
 
 
 def _bot(guest: Invited, language: str) -> Invited:
@@ -207,8 +212,8 @@ def _seat(locked: LockedTable, guests: Sequence[Invited]) -> None:
 
 def _owners(connection: Connection, guests: Sequence[Invited], at: int, language: str) -> dict[str, int]:
     """The persons behind the addresses; always noted in the same order, so that two openings never wait in a circle."""
-    named = sorted((guest.address, guest.name) for guest in guests if guest.address)
-    return {address: register.person(connection, address, name, at, language) for address, name in named}
+    named = sorted((guest.address, guest.name, guest.language or language) for guest in guests if guest.address)
+    return {address: register.person(connection, address, name, at, spoken) for address, name, spoken in named}
 
 
 def _row(house: House, table: str, seed: bytes, opening: NewTable) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from service.tables import access, snapshots, stories, substitutes, talk
 from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
-from service.text.languages import Said, in_game
+from service.text.languages import LANGUAGES, Said, in_game
 from service.timing import Clock
 from workers import process_pool
 from workers.incoming import mail_reports
@@ -70,6 +70,7 @@ class LetterContext(Struct, frozen=True):
     wishes: str
     about: str
     undone: tuple[str, ...] = ()
+    tongues: tuple[tuple[str, str], ...] = ()
     report: tuple[mail_reports.ToldLine, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
     talk: tuple[tuple[str, str], ...] = ()
@@ -231,9 +232,18 @@ def _sheet(
         started=scene is not None,
         wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
         talk=_talk(here, look, order.seat),
+        tongues=_tongues(here, order, seat.person or 0),
         **_question(here, look, order, voice),
         **_ending(here, look, order),
     )
+
+
+def _tongues(here: House, order: LetterOrder, person: int) -> tuple[tuple[str, str], ...]:
+    """What the first letter asks who never chose: each language with the page that chooses it."""
+    if order.chose or order.kind not in ("invitation", "seat"):
+        return ()
+    page = f"{envelopes.wishes(here, person)}/language"
+    return tuple((name, f"{page}?in={code}") for code, name in LANGUAGES.items())
 
 
 def _ending(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
