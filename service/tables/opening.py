@@ -118,24 +118,40 @@ def _clock(house: House, asked: Clock | int | None) -> Clock:
 
 def open_once(house: House, opening: NewTable) -> Opened:
     """Open a table, or return the one that was opened with the same idempotency key."""
-    game = catalogue.find(opening.game)
-    options = choices.read(game.META.options, opening.chosen)
-    why = objection(game, options, len(opening.guests))
-    if why:
-        raise why
-    opening = replace(opening, guests=checked(opening.guests, opening.language))
+    opening = _allowed(opening)
     try:
         with house.store.writing() as connection:
-            table = _known(connection, opening.once) or _laid(house, connection, opening)
+            table = open_within(house, connection, opening)
     except IntegrityError:  # asked for twice in this very moment
         with house.store.reading() as connection:
             again = _known(connection, opening.once)
         if again is None:
             raise
         table = again
+    ring(house)
+    return _opened(house, table)
+
+
+def open_within(house: House, connection: Connection, opening: NewTable) -> str:
+    """The same as part of something greater, after which the house is told by `ring`; the result is the table."""
+    opening = _allowed(opening)
+    return _known(connection, opening.once) or _laid(house, connection, opening)
+
+
+def ring(house: House) -> None:
+    """Let the invitations leave, and the bots play."""
     house.bells.ring("post")
     house.bells.ring("bots")
-    return _opened(house, table)
+
+
+def _allowed(opening: NewTable) -> NewTable:
+    """The same with clean guests, refused where its game does not go with its options or seats."""
+    game = catalogue.find(opening.game)
+    options = choices.read(game.META.options, opening.chosen)
+    why = objection(game, options, len(opening.guests))
+    if why:
+        raise why
+    return replace(opening, guests=checked(opening.guests, opening.language))
 
 
 def checked(invited: Sequence[Invited], language: str = SOURCE) -> tuple[Invited, ...]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from email.message import EmailMessage
 from typing import Any
+from urllib.parse import urlencode
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import record
 from engine import table as tables
+from engine.log import Entry
 from engine.menu import Menu
 from engine.record import PauseAsked
 from engine.story import TurningPoint
@@ -18,7 +21,7 @@ from service import numbers, timing
 from service.accounts import bounces
 from service.house import House
 from service.store import book
-from service.tables import access, snapshots, stories, substitutes, talk
+from service.tables import access, score_course, snapshots, stories, substitutes, talk
 from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
@@ -32,6 +35,8 @@ from workers.outgoing.answer_hints import Hint, Pen
 from workers.outgoing.envelopes import LetterContent, LetterOrder, Picture
 
 ANSWERS = ("accepted", "refused")
+LATEST = 6  # sentences of the reader's own last turn
+POINTS, BARS = 24, "▁▂▃▄▅▆▇█"
 
 
 class LetterContext(Struct, frozen=True):
@@ -46,14 +51,16 @@ class LetterContext(Struct, frozen=True):
     organiser: str
     seats: tuple[Any, ...]
     to_move: tuple[str, ...]
+    own: tuple[str, ...]
     chapters: tuple[chronicle.Chapter, ...]
     hints: tuple[Hint, ...]
-    example: str
+    example: tuple[str, str]
     commands: tuple[str, ...]
     places: tuple[tuple[int, str], ...]
     board: str
     alt: str
     due: datetime | None
+    left: int
     zone: str
     box: str
     clock: Clock
@@ -76,11 +83,16 @@ class LetterContext(Struct, frozen=True):
     talk: tuple[tuple[str, str], ...] = ()
     turned: tuple[tuple[str, TurningPoint], ...] = ()
     luck: tuple[tuple[str, int], ...] = ()
+    course: tuple[tuple[str, str], ...] = ()
 
     @property
     def rules(self) -> str:
         """Where the rules of this game can be read."""
         return f"{self.link.rpartition('/t/')[0]}/rules/{self.game}"
+
+    def laid(self, move: str) -> str:
+        """The page with this move laid out, ready to be confirmed; it says when that turn is over."""
+        return f"{self.link}?{urlencode({'say': move, 'turn': self.seats[self.me].open_since or 0})}"
 
     @property
     def from_the_start(self) -> bool:
@@ -141,9 +153,11 @@ def _undone(here: House, look: Snapshot, order: LetterOrder, voice: Voice) -> tu
         return ()
     entries = snapshots.entries(here, look, look.table.asked.to, look.table.length)
     moves = [entry for entry in entries if record.mover(entry) is not None]
-    return tuple(
-        line for chapter in chronicle.chapters(look.game, moves, voice, order.seat) for line in chapter.sentences
-    )
+    return _sentences(look, moves, voice, order.seat)
+
+
+def _sentences(look: Snapshot, entries: Iterable[Entry[Any]], voice: Voice, seat: int) -> tuple[str, ...]:
+    return tuple(line for one in chronicle.chapters(look.game, entries, voice, seat) for line in one.sentences)
 
 
 def _reachable_again(here: House, look: Snapshot, order: LetterOrder) -> bool:
@@ -197,7 +211,8 @@ def _sheet(
 ) -> LetterContext:
     seat = look.seats[order.seat]
     calendar, box = timing.calendar(order.calendar), look.game.META
-    entries = chronicle.since_own_move(snapshots.entries(here, look), order.seat)
+    known = snapshots.entries(here, look)
+    entries, own = chronicle.since_own_move(known, order.seat), chronicle.own_last_turn(known, order.seat)
     link = f"{here.settings.address}/t/{access.link_of(here, seat)}"
     return LetterContext(
         kind=order.kind.partition("/")[0],
@@ -209,6 +224,9 @@ def _sheet(
         organiser=look.names[book.organiser(look.seats) or 0],
         seats=look.seats,
         to_move=tuple(one.name for one in look.seats if one.open_since is not None),
+        own=tuple(line for one in chronicle.chapters(look.game, own, voice, order.seat) for line in one.sentences)[
+            -LATEST:
+        ],
         chapters=tuple(chronicle.chapters(look.game, entries, voice, order.seat))[-60:],
         hints=answer_hints.of(menu, pen, voice),
         example=answer_hints.example(menu, pen),
@@ -217,6 +235,7 @@ def _sheet(
         board=board_text(scene) if scene else "",
         alt=voice.alt(scene.view) if scene else "",
         due=datetime.fromtimestamp(seat.due_at, calendar.here) if seat.due_at else None,
+        left=max(0, seat.due_at - here.now()) if seat.due_at else 0,
         zone=calendar.zone.replace("_", " "),
         box=in_game(order.language, box.name, box.about),
         clock=look.clock,
@@ -254,10 +273,26 @@ def _ending(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
         return {"scores": _scores(look)}
     told = stories.told(here, look, process_pool.do)
     return {
+        "course": _course(here, look),
         "scores": _scores(look),
         "turned": tuple((look.names[point.seat], point) for point in told.turning_points),
         "luck": tuple((name, round(100 * share)) for name, share in zip(look.names, told.luck, strict=False)),
     }
+
+
+def _course(here: House, look: Snapshot) -> tuple[tuple[str, str], ...]:
+    """How each player's score went, as a row of small bars, in the height of the highest score."""
+    marks = score_course.of(here, look)
+    if len(marks) < 2:
+        return ()
+    steps = [marks[-1].seq * (number + 1) // POINTS for number in range(POINTS)]
+    then = [next((mark for mark in reversed(marks) if mark.seq <= step), marks[0]) for step in steps]
+    scores = [score for mark in marks for score in mark.scores]
+    least, most = min(0, *scores), max(1, *scores)
+    return tuple(
+        (name, "".join(BARS[(len(BARS) - 1) * (mark.scores[seat] - least) // (most - least)] for mark in then))
+        for seat, name in enumerate(look.names)
+    )
 
 
 def _talk(here: House, look: Snapshot, seat: int) -> tuple[tuple[str, str], ...]:
@@ -283,7 +318,7 @@ def _message(
     proof = f".{sheet.mark.rpartition('.')[2]}" if here.settings.answered_at == "subject" else ""
     own, follows = _thread(here, order, mail, proof)
     paper = LetterContent(
-        subject=subject(sheet),
+        subject=subject(sheet, order.language),
         id=own,
         text=env.get_template("mail/letter.txt").render(sheet=sheet),
         html="" if order.plain else env.get_template("mail/letter.html").render(sheet=sheet, picture=cid),
@@ -296,10 +331,14 @@ def _message(
     return envelopes.message(here, order, paper)
 
 
-def subject(sheet: LetterContext) -> str:
-    """The same for every letter of a table, so that mail programs keep them together."""
+def subject(sheet: LetterContext, language: str) -> str:
+    """The same for every letter of a table, so that mail programs keep them together; but a last call stands out."""
     names = ", ".join(player.name for player in sheet.players if player.name)
-    return f"{sheet.title}: {names} [{sheet.mark}]"
+    plain = f"{sheet.title}: {names} [{sheet.mark}]"
+    if sheet.kind not in ("reminder", "over"):
+        return plain
+    words: Any = environment(language).get_template("mail/words.txt").make_module({"colon": ":"})
+    return f"{' '.join(str(words.urgent(sheet)).split())} {plain}"
 
 
 def _thread(here: House, order: LetterOrder, mail: str, proof: str = "") -> tuple[str, tuple[str, ...]]:
