@@ -106,7 +106,7 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
         """So many seconds a turn letter waits, so that two turns make one; one that never leaves does not."""
         return 0 if self.smtp == EMBEDDED else self.gather
 
-    @property
+    @cached_property
     def answered_at(self) -> str:
         """How an answer names its seat: in the address `play+…`, in the sender's own with a plus, or in the subject."""
         return self.answer_to or ("plus" if self.imap else "play")

@@ -75,7 +75,14 @@ def keep(house: House, one: Recipient, wished: LetterSettings, calendar: Calenda
     if language not in LANGUAGES:
         raise Refused("Letters are written in {languages}.", languages=", ".join(LANGUAGES.values()))
     rest(house, one.id, calendar)
-    _note(house, one, wishes=letter_settings.kept(wished), language=language)
+    _note(house, one, wishes=letter_settings.kept(wished), language=language, chose=True)
+
+
+def speak(house: House, one: Recipient, language: str) -> None:
+    """Write to this person in this language from now on."""
+    if language not in LANGUAGES:
+        raise Refused("Letters are written in {languages}.", languages=", ".join(LANGUAGES.values()))
+    _note(house, one, language=language, chose=True)
 
 
 def keep_at(house: House, one: Recipient, table: str, otherwise: TableLetterSettings) -> None:

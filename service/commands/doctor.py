@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from engine.refusal import Refused
 from service.commands.terminal import Parser, Subparsers, add_command, add_json, print_json
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ def add(subparsers: Subparsers[Parser]) -> None:
         "Check that database, Redis and mail server can be reached, that nothing lies too long, and the settings.",
         "depesche doctor",
         "depesche doctor --json",
+        "depesche doctor --mail you@example.org",
     )
     add_json(parser)
+    parser.add_argument("--mail", metavar="ADDRESS", help="also send one letter there, and say what came of it")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
 
     found = settings.read(os.environ)
     verdicts = [_verdict(name, check) for name, check in _checks(found).items()]
+    if args.mail:
+        verdicts += _letter(found, args.mail)
     ill = any(verdict == "ILL" for verdict, _ in verdicts)
     verdicts += [("odd", word) for word in (*oddities(found), *([] if ill else _lying(found)))]
     if args.json:
@@ -47,6 +52,30 @@ def run(args: argparse.Namespace) -> int:
         for verdict, what in verdicts:
             print(f"{verdict + ':':<5} {what}")
     return 1 if ill else 0
+
+
+def _letter(settings: Settings, to: str) -> list[tuple[str, str]]:
+    """What came of a letter to this address, and what its reader should look at."""
+    from service.people import register
+    from service.settings import EMBEDDED
+    from workers.outgoing import trial_letter
+
+    address = register.clean_address(to)
+    if settings.smtp == EMBEDDED:
+        raise Refused("No letter leaves this house; name a mail server with DEPESCHE_SMTP, and try again.")
+    try:
+        found = trial_letter.send(settings, address)
+    except Exception as error:
+        return [("ILL", f"letter to {address}: {error}")]
+    way = f"by {found.tls}" if found.tls else "unencrypted"
+    told = [("well" if found.taken else "ILL", f"letter to {address}, from {found.sender}, {way}: {found.said}")]
+    if not found.taken:
+        return told
+    told.append(("look", f"at its headers where it arrived; it left with {', '.join(found.headers)}"))
+    told.append(
+        ("look", "spf, dkim and dmarc should be “pass”, and dkim’s h= name list-unsubscribe, list-unsubscribe-post")
+    )
+    return told
 
 
 def _verdict(name: str, check: Callable[[], str]) -> tuple[str, str]:
@@ -96,7 +125,6 @@ def _is_made(settings: Settings) -> bool:
 
 def _database(settings: Settings) -> str:
     """Whether it can be reached and its links are ours."""
-    from engine.refusal import Refused
     from service.links import Links
     from service.settings import keep_secret
     from service.store import Store, identity

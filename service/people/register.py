@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, exists, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
@@ -49,17 +49,29 @@ def clean_nonce(text: str, otherwise: str) -> str:
 
 
 def person(connection: Connection, address: str, name: str, at: int, language: str = "en") -> int:
-    """The person with this address, noted now if not known before."""
+    """The person with this address, noted now if not known before.
+
+    Who has neither chosen a language nor sat down anywhere gets letters in this one.
+    """
     known = select(people.c.id).where(people.c.address == address).with_for_update(read=True, key_share=True)
     found = connection.execute(known).scalar_one_or_none()
     if found is not None:
+        plays = exists().where(seats.c.person == found, seats.c.status != "invited")
+        new = update(people).where(people.c.id == found, ~people.c.chose, people.c.language != language, ~plays)
+        connection.execute(new.values(language=language))
         return int(found)
+    row = {"address": address, "name": name, "language": language, "chose": False, "since": at}
     try:
         with connection.begin_nested():
-            connection.execute(insert(people), {"address": address, "name": name, "language": language, "since": at})
+            connection.execute(insert(people), row)
     except IntegrityError:  # another request inserted the person in this moment
         pass
     return int(connection.execute(known).scalar_one())
+
+
+def speak(connection: Connection, person: int, language: str) -> None:
+    """This person has chosen a language."""
+    connection.execute(update(people).where(people.c.id == person).values(language=language, chose=True))
 
 
 def find(connection: Connection, number: str) -> Any:

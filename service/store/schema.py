@@ -29,6 +29,7 @@ people = Table(
     Column("address", Text, nullable=False, unique=True),
     Column("name", Text, nullable=False),
     Column("language", Text, nullable=False, server_default="en"),
+    Column("chose", Boolean, nullable=False, server_default=text("true")),  # the language, himself
     Column("since", BigInteger, nullable=False),
     Column("calendar", Text, nullable=False, server_default=""),
     Column("wishes", Text, nullable=False, server_default=""),

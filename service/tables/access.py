@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
 from engine.refusal import Refused
 from service import links, numbers
 from service.house import House
 from service.links import hashed
+from service.people import register
 from service.store.book import Found
 from service.store.schema import people, seats, tables
 from service.tables import gallery
@@ -102,10 +103,10 @@ def owner(house: House, place: Place) -> str:
 
 def speak(house: House, place: Place, language: str) -> None:
     """Write to the player in this seat in this language from now on."""
-    holder = select(seats.c.person).where(_is(place))
     with house.store.writing() as connection:
-        spoken = update(people).where(people.c.id == holder.scalar_subquery())
-        connection.execute(spoken.values(language=language))
+        holder = connection.execute(select(seats.c.person).where(_is(place))).scalar_one_or_none()
+        if holder is not None:
+            register.speak(connection, holder, language)
 
 
 def _is(place: Place) -> Any:

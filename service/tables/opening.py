@@ -40,7 +40,8 @@ class Invited(Struct, frozen=True):
     """A guest: a person, a bot, or the first who comes with the table's link.
 
     Unless it is said who, an address makes a person and none a bot. With a word for the dice one sits down at once.
-    The level is that of a bot; left empty it is normal.
+    The level is that of a bot; left empty it is normal. The language is that of the letters to a person who has chosen
+    none; left empty it is the opener's.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Invited(Struct, frozen=True):
     nonce: str = ""
     who: Who = ""
     level: Strength = ""
+    language: str = ""
 
     @property
     def status(self) -> str:
@@ -79,7 +81,10 @@ class NewTable(Struct, frozen=True):
     @property
     def once(self) -> str | None:
         """The idempotency key, with the guests and the game: a key alone could be another person's."""
-        who = sorted((guest.name, guest.address, guest.status, *filter(None, [guest.level])) for guest in self.guests)
+        who = sorted(
+            (guest.name, guest.address, guest.status, *filter(None, [guest.level, guest.language]))
+            for guest in self.guests
+        )
         what = [self.key, self.game, dict(self.chosen), who, *filter(None, [self.luck])]
         return hashed(msgspec.json.encode(what, order="sorted").decode()) if self.key else None
 
@@ -98,8 +103,8 @@ def open_table(
 ) -> Opened:
     """Open a table, seat its bots, and owe an invitation to all other guests; the first person among them opens it.
 
-    A number for the clock is so many seconds for a move, 0 no limit, None the default of this house. New players get
-    letters in the language of the opener until they choose another. The same key again is the same table.
+    A number for the clock is so many seconds for a move, 0 no limit, None the default of this house. The same key again
+    is the same table.
     Where addresses are proven, invitations wait until the organiser has said by letter that it is his table, unless he
     is the `opener`. With public luck every draw waits for a beacon that nobody can foresee.
     """
@@ -115,24 +120,40 @@ def _clock(house: House, asked: Clock | int | None) -> Clock:
 
 def open_once(house: House, opening: NewTable) -> Opened:
     """Open a table, or return the one that was opened with the same idempotency key."""
-    game = catalogue.find(opening.game)
-    options = choices.read(game.META.options, opening.chosen)
-    why = objection(game, options, len(opening.guests))
-    if why:
-        raise why
-    opening = replace(opening, guests=checked(opening.guests, opening.language))
+    opening = _allowed(opening)
     try:
         with house.store.writing() as connection:
-            table = _known(connection, opening.once) or _laid_if_open(house, connection, opening)
+            table = open_within(house, connection, opening)
     except IntegrityError:  # asked for twice in this very moment
         with house.store.reading() as connection:
             again = _known(connection, opening.once)
         if again is None:
             raise
         table = again
+    ring(house)
+    return _opened(house, table)
+
+
+def open_within(house: House, connection: Connection, opening: NewTable) -> str:
+    """The same as part of something greater, after which the house is told by `ring`; the result is the table."""
+    opening = _allowed(opening)
+    return _known(connection, opening.once) or _laid_if_open(house, connection, opening)
+
+
+def ring(house: House) -> None:
+    """Let the invitations leave, and the bots play."""
     house.bells.ring("post")
     house.bells.ring("bots")
-    return _opened(house, table)
+
+
+def _allowed(opening: NewTable) -> NewTable:
+    """The same with clean guests, refused where its game does not go with its options or seats."""
+    game = catalogue.find(opening.game)
+    options = choices.read(game.META.options, opening.chosen)
+    why = objection(game, options, len(opening.guests))
+    if why:
+        raise why
+    return replace(opening, guests=checked(opening.guests, opening.language))
 
 
 def _laid_if_open(house: House, connection: Connection, opening: NewTable) -> str:
@@ -165,7 +186,7 @@ def _clean(guest: Invited, language: str) -> Invited:
     address = register.clean_address(guest.address) if guest.address.strip() and guest.status == "invited" else ""
     if guest.status == "bot":
         return _bot(guest, language)
-    return Invited(names.clean(guest.name), address, guest.nonce, "person")
+    return Invited(names.clean(guest.name), address, guest.nonce, "person", language=guest.language)
 
 
 def _bot(guest: Invited, language: str) -> Invited:
@@ -218,8 +239,8 @@ def _seat(locked: LockedTable, guests: Sequence[Invited]) -> None:
 
 def _owners(connection: Connection, guests: Sequence[Invited], at: int, language: str) -> dict[str, int]:
     """The persons behind the addresses; always noted in the same order, so that two openings never wait in a circle."""
-    named = sorted((guest.address, guest.name) for guest in guests if guest.address)
-    return {address: register.person(connection, address, name, at, language) for address, name in named}
+    named = sorted((guest.address, guest.name, guest.language or language) for guest in guests if guest.address)
+    return {address: register.person(connection, address, name, at, spoken) for address, name, spoken in named}
 
 
 def _row(house: House, table: str, seed: bytes, opening: NewTable) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from service.people import register
 from service.store.schema import people, seats
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
-from service.tables.opening import Invited
+from service.tables.opening import Invited, NewTable
 from service.tables.snapshots import Snapshot
 from service.text.languages import SOURCE
 
@@ -26,21 +26,31 @@ def lay(house: House, place: Place, language: str = SOURCE) -> str:
         house, look.seats[place.seat].person
     ):  # his new link would look as if a letter had led him there
         raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
-    opener = look.seats[place.seat].person
-    game, rules, key = look.game.META.name, look.table.options, house.links.again(place.table)
-    opened = opening.open_table(
-        house, game, rules, _guests(house, look, place.seat), look.clock, language, key, look.row.watched, opener
-    )
+    opened = opening.open_once(house, asked(house, look, place.seat, language))
     own = look.names[place.seat]
     return next(access.link_of(house, seat) for seat in snapshots.look(house, opened.table).seats if seat.name == own)
 
 
-def _guests(house: House, look: Snapshot, own: int) -> list[Invited]:
+def asked(house: House, look: Snapshot, seat: int, language: str, at_once: bool = False) -> NewTable:
+    """The new table as this player asks for it, who may sit down at once."""
+    return NewTable(
+        look.game.META.name,
+        look.table.options,
+        tuple(_guests(house, look, seat, at_once)),
+        look.clock,
+        language,
+        house.links.again(look.row.id),
+        look.row.watched,
+        look.seats[seat].person,
+    )
+
+
+def _guests(house: House, look: Snapshot, own: int, at_once: bool) -> list[Invited]:
     """The players in the order of their seats, beginning with this one; alone against bots he sits down at once."""
     addresses = _addresses(house, look.row.id)
-    alone = not addresses.keys() - {own}
+    seated = at_once or not addresses.keys() - {own}
     order = [*look.seats[own:], *look.seats[:own]]
-    mine = Invited(look.names[own], addresses.get(own, ""), secrets.token_hex(8) if alone else "", "person")
+    mine = Invited(look.names[own], addresses.get(own, ""), secrets.token_hex(8) if seated else "", "person")
     return [mine, *(Invited(seat.name, addresses.get(seat.seat, ""), level=seat.level) for seat in order[1:])]
 
 

@@ -16,6 +16,7 @@ from service.tables.clerk import LockedTable
 from service.tables.judging import at_table
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
+from service.text.languages import SOURCE
 
 
 def link(house: House, seat: Any) -> str:
@@ -35,7 +36,7 @@ def offered(house: House, token: str) -> tuple[Snapshot, int]:
     return look, seat
 
 
-def take(house: House, token: str, guest: Invited) -> str:
+def take(house: House, token: str, guest: Invited, language: str = SOURCE) -> str:
     """Sit down on an offered seat; the result is the new link of the seat, and the old one leads nowhere any more."""
     look, seat = offered(house, token)
     name, address = names.clean(guest.name), register.clean_address(guest.address)
@@ -46,7 +47,7 @@ def take(house: House, token: str, guest: Invited) -> str:
         held = book.seats_of(connection, look.row.id)[seat]
         if held.link_number != look.seats[seat].link_number:
             raise Unknown("This seat is no longer offered.")
-        person = register.person(connection, address, name, house.now())
+        person = register.person(connection, address, name, house.now(), language)
         seating.refuse_twice(work.locked, seat, person, name)
         limits.refuse_invitation(connection, house.settings, person, house.now())
         locked = _change_hands(work.locked, held, person, name)

@@ -46,6 +46,15 @@ def since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[An
     return entries[first:][-20:]
 
 
+def own_last_turn(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
+    """The moves of this seat's last turn; nothing where it has not moved."""
+    moves = [entry for entry in entries if record.mover(entry) is not None]
+    while moves and record.mover(moves[-1]) != seat:
+        moves.pop()
+    others = next((place for place, entry in enumerate(moves[::-1]) if record.mover(entry) != seat), len(moves))
+    return moves[len(moves) - others :]
+
+
 def _places(event: Any) -> Iterator[str]:
     """The places of the board that an event names, so that a page can show where it happened."""
     for name in WHERE:

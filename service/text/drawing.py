@@ -114,6 +114,7 @@ def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.
     }
     found.filters |= {
         "when": functools.partial(languages.moment, language),
+        "weekday": functools.partial(languages.weekday, language),
         "instant": lambda at: datetime.fromtimestamp(at, UTC).isoformat(),
         "day": functools.partial(languages.day, language),
         "say": functools.partial(languages.say, language),

@@ -109,6 +109,14 @@ def moment(language: str, at: int | datetime) -> str:
     return f"{format_date(then, 'medium', locale)}, {format_time(then, 'short', locale=locale)}"
 
 
+def weekday(language: str, then: datetime) -> str:
+    """A moment in the next days: by its weekday too, which people plan by."""
+    from babel.dates import format_skeleton, format_time
+
+    locale = LOCALES.get(language, language)
+    return f"{format_skeleton('MMMMEEEEd', then, locale=locale)}, {format_time(then, 'short', locale=locale)}"
+
+
 def day(language: str, written: str) -> str:
     """A day, kept as 2027-01-05, as people write it in this language."""
     from babel.dates import format_date

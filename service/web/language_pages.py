@@ -29,7 +29,11 @@ def speak() -> Reply:
     if seat:
         with suppress(Unknown):
             access.speak(house(), access.find(house(), seat[1]), chosen)
-    response = redirect(back, 303)
+    return spoken(redirect(back, 303), chosen)
+
+
+def spoken(response: Reply, chosen: str) -> Reply:
+    """The same response, which makes the browser remember the language."""
     safe = house().settings.address.startswith("https")
     response.set_cookie(COOKIE, chosen, max_age=YEAR, samesite="Lax", httponly=True, secure=safe)
     return response

@@ -45,6 +45,7 @@ class GuestRow(Struct, frozen=True):
     bot: bool = False
     anybody: bool = False
     level: Strength = ""
+    language: str = ""
 
     @property
     def named(self) -> bool:
@@ -121,7 +122,7 @@ def _invited(form: Mapping[str, str]) -> list[Invited]:
 def _invitation(guest: GuestRow, row: int) -> Invited:
     if guest.bot:
         return Invited(_called(guest, row), who="bot", level=guest.level)
-    return Invited(_called(guest, row), guest.address, who=guest.who)
+    return Invited(_called(guest, row), guest.address, who=guest.who, language=guest.language)
 
 
 def _clock(form: Mapping[str, str]) -> Clock:
@@ -203,6 +204,7 @@ def _guests(form: Mapping[str, str]) -> list[GuestRow]:
             bool(form.get(f"bot.{row}")),
             bool(form.get(f"anybody.{row}")),
             level(form.get(f"level.{row}", "")),
+            spoken if (spoken := form.get(f"language.{row}", "")) in LANGUAGES else "",
         )
         for row in range(ROWS)
     ]

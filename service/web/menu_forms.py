@@ -41,6 +41,15 @@ def offers(menu: Menu, voice: Voice, say: Sequence[str] = ()) -> tuple[Offer, ..
     return tuple(_offer(entry, voice, tuple(say[1:]) if say[:1] == [entry.verb] else ()) for entry in menu)
 
 
+def fits(menu: Menu, say: Sequence[str]) -> bool:
+    """Whether these words are a move of this menu or begin one."""
+    for entry in menu:
+        if list(say[:1]) == [entry.verb]:
+            said = tuple(say[1:])
+            return not isinstance(entry, Choice) or any(args[: len(said)] == said for args in entry.options)
+    return False
+
+
 def _offer(entry: Entry, voice: Voice, said: tuple[str, ...]) -> Offer:
     label = voice.verb(entry.verb)
     match entry:

@@ -16,8 +16,9 @@ from service.accounts import preferences
 from service.accounts.preferences import Recipient, TableOfRecipient
 from service.people import vacations
 from service.people.letter_settings import LetterSettings, Mode, TableLetterSettings
-from service.text.languages import in_game
+from service.text.languages import LANGUAGES, in_game
 from service.timing import HOUR, Calendar
+from service.web.language_pages import spoken
 from service.web.rendering import house, language, page, whole
 
 wishes = Blueprint("wishes", __name__, url_prefix="/wishes/<token>")
@@ -103,6 +104,22 @@ def resume(token: str) -> Reply:
     """Have letters again as before."""
     preferences.set_letters(house(), _reader(token), _mode(request.form.get("letters", "")), _table())
     return _back(token)
+
+
+@wishes.get("/language")
+def offer(token: str) -> Response:
+    """One button, in the language that it chooses: what follows links by itself chooses none."""
+    tongue = request.args.get("in", "")
+    _reader(token)
+    return page("language.html", tongue=tongue if tongue in LANGUAGES else "", token=token)
+
+
+@wishes.post("/language")
+def speak(token: str) -> Reply:
+    """Write to this person in this language, and show him the pages in it too."""
+    tongue = request.form.get("language", "")
+    preferences.speak(house(), _reader(token), tongue)
+    return spoken(redirect(url_for("wishes.show", token=token, kept=1), 303), tongue)
 
 
 def _reader(token: str) -> Recipient:

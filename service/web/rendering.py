@@ -33,9 +33,9 @@ def language() -> str:
     return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or SOURCE
 
 
-def page(template: str, status: int = 200, **words: Any) -> Response:
-    """A page from `templates/pages`."""
-    spoken = language()
+def page(template: str, status: int = 200, tongue: str = "", **words: Any) -> Response:
+    """A page from `templates/pages`, in the reader's language unless it is said in which."""
+    spoken = tongue or language()
     drawn = environment(spoken).get_template(f"pages/{template}")
     here = request.full_path.rstrip("?")
     shared = {"url_for": url_for, "csrf_token": generate_csrf, "settings": house().settings, "here": here}

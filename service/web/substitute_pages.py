@@ -27,7 +27,7 @@ def take(token: str) -> Reply:
     """Sit down, and go to one's seat."""
     guest = Invited(request.form.get("name", ""), request.form.get("address", ""))
     try:
-        return redirect(url_for("table.show", link=seats.take(house(), token, guest)), 303)
+        return redirect(url_for("table.show", link=seats.take(house(), token, guest, language())), 303)
     except Unknown:
         raise
     except Refused as refused:

@@ -45,6 +45,7 @@ def show(link: str) -> Response:
     if look.table.phase != "playing" and look.table.phase != "over":
         return page("gathering.html", **common, nonce=secrets.token_hex(4))
     menu = snapshots.menu(look, place.seat)
+    saying = _laid_out(menu)
     scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
     board = board_cache.staged(house().caches.stages, (place.table, look.row.length), scene, voice)
     entries, since = _latest(place, look)
@@ -56,10 +57,11 @@ def show(link: str) -> Response:
         text=board.text,
         alt=board.alt,
         standing=look.game.standing(look.table.state),
-        offers=menu_forms.offers(scene.menu, voice, request.args.get("say", "").split()),
+        offers=menu_forms.offers(scene.menu, voice, saying),
         **_choices(scene.menu, voice),
         others=_others(place, look),
-        saying=request.args.get("say", "").split(),
+        saying=saying,
+        too_late=_is_too_late(place, look, saying),
         commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
         asked=look.table.asked,
         pausing=look.table.pausing,
@@ -157,6 +159,20 @@ def sit(link: str) -> Reply:
     submission = submitting.sit(house(), place, nonce)
     submitting.verdict(house(), submission)
     return redirect(url_for("table.show", link=link, said=submission), 303)
+
+
+def _laid_out(menu: Menu) -> list[str]:
+    """The move, or its beginning, that the address lays out; nothing where it does not fit what can be done now."""
+    said = request.args.get("say", "").split()
+    return said if menu_forms.fits(menu, said) else []
+
+
+def _is_too_late(place: Place, look: Snapshot, saying: list[str]) -> bool:
+    """Whether the address comes from a letter about another turn, or lays out what cannot be done any more."""
+    asked, turn = request.args.get("say", ""), numbers.read(request.args.get("turn", ""))
+    if not asked or turn is None or place.seat is None or look.table.phase == "over":
+        return False
+    return not saying or look.seats[place.seat].open_since != turn
 
 
 def _common(place: Place, look: Snapshot) -> dict[str, Any]:

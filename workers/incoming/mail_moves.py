@@ -21,11 +21,12 @@ from engine import table as tables
 from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
 from service.house import House
+from service.people import register
 from service.store import book
 from service.store.book import Owed, Verdict
 from service.store.schema import letters, mails, submissions
 from service.store.schema import tables as table_rows
-from service.tables import judging, seat_commands, standing_orders, talk
+from service.tables import judging, opening, rematch, seat_commands, snapshots, standing_orders, talk
 from service.tables.clerk import LockedTable
 from service.tables.judging import SeatCommand
 from service.text import words
@@ -33,7 +34,7 @@ from service.text.languages import Said
 from service.text.words import Vocabulary
 from workers.incoming import mail_commands, mail_reports
 from workers.incoming.mail_reports import MailReport, ReportLine
-from workers.incoming.move_parser import TALK, Guess, Meaning, TalkLine, bits, understand, verb_of
+from workers.incoming.move_parser import TALK, Guess, Meaning, TalkLine, bits, length_of, understand, verb_of
 from workers.jobs import answer, tell
 
 log = structlog.get_logger()
@@ -43,6 +44,7 @@ QUOTED_BACK = 3  # lines of a mail without a move; more than its sender needs to
 SHORT = 5  # words of an answer to an invitation; a longer line is talk
 MOST_MOVES = 20
 ELSEWHERE = -1  # stands for the entry of a letter to another seat
+AGAIN = Move("again")
 CONFIRMED = Move("resign", ("yes",))
 RESIGN = Choice("resign", ((), ("yes",)))
 NEXT = (
@@ -56,6 +58,7 @@ NEXT = (
 OTHER_TABLE = Refused(
     "This mail answers a letter of another table, so nothing was played at this one. To move here, answer this letter."
 )
+LAID = Said("The same table is laid again, for the same players; the letters of the new game follow.")
 NO_LINE = Refused("There is no line of its own in this mail.")
 NO_MOVE = Refused(
     "There is no move in this mail, and nobody else has seen it. To tell it to the table, answer with one word: say"
@@ -103,6 +106,8 @@ def hear_one(here: House, passed: set[str] | None = None) -> bool:
         passed.add(mail.table)
         return True
     judging.settle(read.locked)
+    if any(line.move == AGAIN.verb for line in read.lines):
+        opening.ring(here)
     return True
 
 
@@ -141,7 +146,8 @@ def wants_letter(report: MailReport, mail: Mail, open_since: int | None) -> bool
     plain = report.count("done") == len([line for line in report.lines if line.outcome not in ("talk", "said")]) == 1
     told = {line.said for line in report.lines if line.outcome == "said"}
     asked = any("?" in line and line not in told for line in msgspec.json.decode(mail.lines))
-    table_verb = any(line.outcome == "done" and line.move.split()[0] in tables.RESERVED for line in report.lines)
+    done = {line.move.split()[0] for line in report.lines if line.outcome == "done"}
+    table_verb = bool(done & {*tables.RESERVED, AGAIN.verb})
     return not plain or asked or table_verb or open_since is not None
 
 
@@ -171,6 +177,8 @@ def _nothing(lines: tuple[str, ...]) -> Iterator[ReportLine]:
 
 
 def _meaning(locked: LockedTable, mail: Mail, line: str, spoken: Vocabulary) -> Meaning:
+    if locked.table.phase == "over" and _asks_for_another(line, spoken):
+        return AGAIN
     if locked.table.phase == "gathering" and (answer := _to_the_invitation(line, spoken)):
         return answer
     may = offered(locked, mail.seat)
@@ -188,6 +196,15 @@ def _to_the_invitation(line: str, spoken: Vocabulary) -> Move | None:
     if verb == "refuse":
         return Move("refuse")
     return Move("sit", tuple(said[1:2]) if said[0].casefold() == "sit" else ()) if verb else None
+
+
+def _asks_for_another(line: str, spoken: Vocabulary) -> bool:
+    """Whether a line says nothing but that the game should be played again."""
+    said = bits(line)
+    if not verb_of(said, (AGAIN.verb,), spoken):
+        return False
+    rest = said[length_of(said, AGAIN.verb, spoken) :]
+    return all(bit.casefold() in spoken.small for bit in rest)
 
 
 def _guessed(locked: LockedTable, mail: Mail, line: str, may: Menu, spoken: Vocabulary) -> Move | None:
@@ -220,6 +237,8 @@ def _done(reading: Reading, mail: Mail, line: str, meaning: Move | Refused | Gue
         return _said(reading, mail, line, meaning)
     if meaning.verb in ("status", "help"):
         return reading.after(_aside(reading.locked, mail, line, meaning.verb))
+    if meaning == AGAIN:
+        return _again(reading, mail, line)
     if meaning.verb == "pause" and not menus.allows(tables.commands(reading.locked.table, mail.seat), meaning):
         return reading.after(ReportLine(line, "pause"))
     if meaning == Move("resign"):
@@ -252,6 +271,19 @@ def _said(reading: Reading, mail: Mail, line: str, remark: TalkLine) -> Reading:
     except Refused as refused:
         return reading.after(mail_reports.refused(line, refused))
     return reading.after(ReportLine(line, "said"))
+
+
+def _again(reading: Reading, mail: Mail, line: str) -> Reading:
+    """Lay the table of a finished game again; the player who asks sits there already."""
+    locked = reading.locked
+    look = snapshots.look(locked.house, mail.table)
+    person = register.find(locked.connection, str(mail.person))
+    try:
+        new = rematch.asked(locked.house, look, mail.seat, person.language, at_once=True)
+        opening.open_within(locked.house, locked.connection, new)
+    except Refused as refused:
+        return reading.after(mail_reports.refused(line, refused))
+    return reading.after(ReportLine(line, "done", AGAIN.verb, why=LAID))
 
 
 def _waiting(locked: LockedTable, seat: int, line: str, spoken: Vocabulary) -> Refused | None:

@@ -21,7 +21,25 @@ from service.text.words import PARTS
 LINES = 10  # of one verb; the page has them all
 ENDS = 14  # in one line
 ASIDE = ("status", "help")
+BETWEEN = " · "
 TOKENS = ("said", "following", "verb")  # what a refusal quotes from a menu
+
+
+class HintLine(Struct, frozen=True):
+    """Moves that differ only in their last word: what they begin with, and each last word with its whole move.
+
+    Where no last word is to be chosen, the move that the line is; of an unfinished one the page shows the rest.
+    """
+
+    stem: str
+    ends: tuple[tuple[str, str], ...] = ()
+    move: str = ""
+    more: bool = False
+
+    @property
+    def text(self) -> str:
+        """The line as it is written; no comma between moves, for names of places have one."""
+        return " ".join(filter(None, (self.stem, BETWEEN.join([*(end for end, _ in self.ends), *["…"] * self.more]))))
 
 
 class Hint(Struct, frozen=True):
@@ -31,7 +49,7 @@ class Hint(Struct, frozen=True):
     """
 
     label: str
-    lines: tuple[str, ...]
+    lines: tuple[HintLine, ...]
     more: bool = False
     least: int = 0
     most: int = 0
@@ -42,12 +60,13 @@ def of(menu: Menu, pen: Pen, voice: Voice) -> tuple[Hint, ...]:
     return tuple(_hint(entry, pen, voice) for entry in menu)
 
 
-def example(menu: Menu, pen: Pen) -> str:
-    """A move written out, the first that takes more than its verb; nothing where a verb is all it takes."""
+def example(menu: Menu, pen: Pen) -> tuple[str, str]:
+    """A move written out, and as its tokens: the first that takes more than its verb; empty where there is none."""
     for entry in menu:
         if entry.count() > 1:
-            return pen.move(next(entry.moves()), entry)
-    return ""
+            move = next(entry.moves())
+            return pen.move(move, entry), str(move)
+    return "", ""
 
 
 def commands(table: Table, seat: int, pen: Pen) -> tuple[str, ...]:
@@ -103,7 +122,7 @@ class Pen:
         if name and self._is_clear(name, among):
             return name
         if self._english:  # whose words the tokens are, but for bare signs
-            return next(iter(self._own.game.tokens.get(token, ())), token) if token.isupper() else token
+            return next(iter(self._own.game.tokens.get(token, ())), token) if _is_bare(token) else token
         return next(iter(self._own(token)), token)
 
     def _name(self, token: str) -> str | None:
@@ -119,19 +138,18 @@ class Pen:
             return False
         return sum(wanted in map(menus.as_name, (token, *self._all(token))) for token in among) == 1
 
-    def lines(self, entry: Choice) -> Iterator[str]:
-        """Options that differ only in their last word on one line: `move A15 A9, A12`."""
+    def lines(self, entry: Choice) -> Iterator[HintLine]:
+        """Options that differ only in their last word on one line: `move A15 A9 · A12`."""
         for stem, group in itertools.groupby(entry.options, key=lambda args: args[:-1]):
-            ends = [args[-1:] for args in group]
-            shown = [self._tokens(end, self._at(entry, len(stem))) for end in ends[:ENDS] if end]
-            yield " ".join((self._line(entry, stem), ", ".join(shown + ["…"] * (len(ends) > ENDS)))).strip()
+            rows = list(group)
+            among = self._at(entry, len(stem))
+            ends = tuple((self.token(args[-1], among), _said(entry, args)) for args in rows[:ENDS] if args)
+            move = "" if ends else _said(entry, stem)
+            yield HintLine(self._line(entry, stem), ends, move, len(rows) > ENDS)
 
     def _line(self, entry: Entry, args: Sequence[str]) -> str:
         written = (self.token(token, self._at(entry, place)) for place, token in enumerate(args))
         return " ".join((self.verb(entry.verb), *written))
-
-    def _tokens(self, args: Sequence[str], among: Sequence[str]) -> str:
-        return " ".join(self.token(token, among) for token in args)
 
     def _at(self, entry: Entry, place: int) -> Sequence[str]:
         """Every token that may stand there."""
@@ -152,6 +170,16 @@ def _hint(entry: Entry, pen: Pen, voice: Voice) -> Hint:
             return Hint(label, lines[:LINES], len(lines) > LINES)
         case Subset():
             items = ", ".join(pen.token(item, entry.items) for item in entry.items)
-            return Hint(label, (f"{pen.verb(entry.verb)} {items}",), least=entry.least, most=entry.most)
+            line = HintLine(f"{pen.verb(entry.verb)} {items}", move=entry.verb)
+            return Hint(label, (line,), least=entry.least, most=entry.most)
         case Number():
-            return Hint(label, (f"{pen.verb(entry.verb)} {entry.least}–{entry.most}",))
+            return Hint(label, (HintLine(f"{pen.verb(entry.verb)} {entry.least}–{entry.most}", move=entry.verb),))
+
+
+def _said(entry: Choice, args: Sequence[str]) -> str:
+    return str(Move(entry.verb, tuple(args)))
+
+
+def _is_bare(token: str) -> bool:
+    """Whether a token is a sign that says little by itself."""
+    return token.isupper() or token.isdecimal()

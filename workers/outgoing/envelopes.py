@@ -63,6 +63,7 @@ class LetterOrder(Struct, frozen=True):
     person: int = 0
     plain: bool = False
     calendar: str = ""
+    chose: bool = True  # his language
 
 
 class Picture(Struct, frozen=True):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from email.message import EmailMessage
 from typing import Any
+from urllib.parse import urlencode
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +14,7 @@ from sqlalchemy import Connection
 
 from engine import record
 from engine import table as tables
+from engine.log import Entry
 from engine.menu import Menu
 from engine.record import PauseAsked
 from engine.story import TurningPoint
@@ -19,11 +22,11 @@ from service import numbers, timing
 from service.accounts import bounces
 from service.house import House
 from service.store import book
-from service.tables import access, positions, snapshots, stories, substitutes, talk
+from service.tables import access, positions, score_course, snapshots, stories, substitutes, talk
 from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
-from service.text.languages import Said, in_game
+from service.text.languages import LANGUAGES, Said, in_game
 from service.timing import Clock
 from workers import process_pool
 from workers.incoming import mail_reports
@@ -33,6 +36,8 @@ from workers.outgoing.answer_hints import Hint, Pen
 from workers.outgoing.envelopes import LetterContent, LetterOrder, Picture
 
 ANSWERS = ("accepted", "refused")
+LATEST = 6  # sentences of the reader's own last turn
+POINTS, BARS = 24, "▁▂▃▄▅▆▇█"
 
 
 class LetterContext(Struct, frozen=True):
@@ -48,12 +53,13 @@ class LetterContext(Struct, frozen=True):
     seats: tuple[Any, ...]
     to_move: tuple[str, ...]
     hints: tuple[Hint, ...]
-    example: str
+    example: tuple[str, str]
     commands: tuple[str, ...]
     places: tuple[tuple[int, str], ...]
     board: str
     alt: str
     due: datetime | None
+    left: int
     zone: str
     box: str
     clock: Clock
@@ -71,16 +77,23 @@ class LetterContext(Struct, frozen=True):
     about: str
     undone: tuple[str, ...] = ()
     chapters: tuple[chronicle.Chapter, ...] = ()
+    own: tuple[str, ...] = ()
+    tongues: tuple[tuple[str, str], ...] = ()
     report: tuple[mail_reports.ToldLine, ...] = ()
     scores: tuple[tuple[str, int], ...] = ()
     talk: tuple[tuple[str, str], ...] = ()
     turned: tuple[tuple[str, TurningPoint], ...] = ()
     luck: tuple[tuple[str, int], ...] = ()
+    course: tuple[tuple[str, str], ...] = ()
 
     @property
     def rules(self) -> str:
         """Where the rules of this game can be read."""
         return f"{self.link.rpartition('/t/')[0]}/rules/{self.game}"
+
+    def laid(self, move: str) -> str:
+        """The page with this move laid out, ready to be confirmed; it says when that turn is over."""
+        return f"{self.link}?{urlencode({'say': move, 'turn': self.seats[self.me].open_since or 0})}"
 
     @property
     def from_the_start(self) -> bool:
@@ -108,7 +121,9 @@ def write(here: House, order: LetterOrder) -> EmailMessage | None:
         else None
     )
     chapters = tuple(chronicle.chapters(game, chronicle.since_own_move(known, order.seat), voice, order.seat))[-60:]
-    sheet = replace(_sheet(here, look, order, voice, pen, scene, menu), chapters=chapters, talk=remarks)
+    own = _sentences(look, chronicle.own_last_turn(known, order.seat), voice, order.seat)[-LATEST:]
+    sheet = _sheet(here, look, order, voice, pen, scene, menu)
+    sheet = replace(sheet, chapters=chapters, own=own, talk=remarks)
     mail, report = _answered(here, order)
     if report:
         told = tuple(
@@ -147,9 +162,11 @@ def _undone(here: House, look: Snapshot, order: LetterOrder, voice: Voice) -> tu
         return ()
     entries = snapshots.entries(here, look, look.table.asked.to, look.table.length)
     moves = [entry for entry in entries if record.mover(entry) is not None]
-    return tuple(
-        line for chapter in chronicle.chapters(look.game, moves, voice, order.seat) for line in chapter.sentences
-    )
+    return _sentences(look, moves, voice, order.seat)
+
+
+def _sentences(look: Snapshot, entries: Iterable[Entry[Any]], voice: Voice, seat: int) -> tuple[str, ...]:
+    return tuple(line for one in chronicle.chapters(look.game, entries, voice, seat) for line in one.sentences)
 
 
 def _reachable_again(here: House, look: Snapshot, order: LetterOrder) -> bool:
@@ -219,6 +236,7 @@ def _sheet(
         board=board_text(scene) if scene else "",
         alt=voice.alt(scene.view) if scene else "",
         due=datetime.fromtimestamp(seat.due_at, calendar.here) if seat.due_at else None,
+        left=max(0, seat.due_at - here.now()) if seat.due_at else 0,
         zone=calendar.zone.replace("_", " "),
         box=in_game(order.language, box.name, box.about),
         clock=look.clock,
@@ -233,9 +251,18 @@ def _sheet(
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
         started=scene is not None,
         wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
+        tongues=_tongues(here, order, seat.person or 0),
         **_question(here, look, order, voice),
         **_ending(here, look, order),
     )
+
+
+def _tongues(here: House, order: LetterOrder, person: int) -> tuple[tuple[str, str], ...]:
+    """What the first letter asks who never chose: each language with the page that chooses it."""
+    if order.chose or order.kind not in ("invitation", "seat"):
+        return ()
+    page = f"{envelopes.wishes(here, person)}/language"
+    return tuple((name, f"{page}?in={code}") for code, name in LANGUAGES.items())
 
 
 def _ending(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
@@ -246,6 +273,7 @@ def _ending(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
         return {"scores": _scores(look)}
     told = stories.told(here, look, process_pool.do)
     return {
+        "course": _course(here, look),
         "scores": _scores(look),
         "turned": tuple((look.names[point.seat], point) for point in told.turning_points),
         "luck": tuple((name, round(100 * share)) for name, share in zip(look.names, told.luck, strict=False)),
@@ -259,6 +287,21 @@ def _answerable(look: Snapshot, order: LetterOrder, voice: Voice, pen: Pen, menu
         "example": answer_hints.example(menu, pen),
         "commands": answer_hints.commands(look.table, order.seat, pen),
     }
+
+
+def _course(here: House, look: Snapshot) -> tuple[tuple[str, str], ...]:
+    """How each player's score went, as a row of small bars, in the height of the highest score."""
+    marks = score_course.of(here, look)
+    if len(marks) < 2:
+        return ()
+    steps = [marks[-1].seq * (number + 1) // POINTS for number in range(POINTS)]
+    then = [next((mark for mark in reversed(marks) if mark.seq <= step), marks[0]) for step in steps]
+    scores = [score for mark in marks for score in mark.scores]
+    least, most = min(0, *scores), max(1, *scores)
+    return tuple(
+        (name, "".join(BARS[(len(BARS) - 1) * (mark.scores[seat] - least) // (most - least)] for mark in then))
+        for seat, name in enumerate(look.names)
+    )
 
 
 def _talk(connection: Connection, look: Snapshot, seat: int) -> tuple[tuple[str, str], ...]:
@@ -283,7 +326,7 @@ def _message(
     proof = f".{sheet.mark.rpartition('.')[2]}" if here.settings.answered_at == "subject" else ""
     own, follows = _thread(here, order, mail, proof)
     paper = LetterContent(
-        subject=subject(sheet),
+        subject=subject(sheet, order.language),
         id=own,
         text=env.get_template("mail/letter.txt").render(sheet=sheet),
         html="" if order.plain else env.get_template("mail/letter.html").render(sheet=sheet, picture=cid),
@@ -296,10 +339,14 @@ def _message(
     return envelopes.message(here, order, paper)
 
 
-def subject(sheet: LetterContext) -> str:
-    """The same for every letter of a table, so that mail programs keep them together."""
+def subject(sheet: LetterContext, language: str) -> str:
+    """The same for every letter of a table, so that mail programs keep them together; but a last call stands out."""
     names = ", ".join(player.name for player in sheet.players if player.name)
-    return f"{sheet.title}: {names} [{sheet.mark}]"
+    plain = f"{sheet.title}: {names} [{sheet.mark}]"
+    if sheet.kind not in ("reminder", "over"):
+        return plain
+    words: Any = environment(language).get_template("mail/words.txt").make_module({"colon": ":"})
+    return f"{' '.join(str(words.urgent(sheet)).split())} {plain}"
 
 
 def _thread(here: House, order: LetterOrder, mail: str, proof: str = "") -> tuple[str, tuple[str, ...]]:

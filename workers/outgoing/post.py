@@ -118,7 +118,7 @@ def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
     joined = letters.outerjoin(seats, seat).outerjoin(people, reader)
     columns = (
         *(column for column in letters.c if column.name != "person"),
-        *(people.c.id.label("person"), people.c.address, people.c.language),
+        *(people.c.id.label("person"), people.c.address, people.c.language, people.c.chose),
         *(people.c.calendar, people.c.wishes, people.c.bounced_at, people.c.confirmed_at),
         *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
         seats.c.wishes.label("otherwise"),
@@ -207,7 +207,7 @@ def _written(here: House, letter: LetterInHand) -> EmailMessage | None:
     order = LetterOrder(
         row.table or "", row.seq or 0, row.seat or 0, row.kind, row.address, row.name, row.language, row.said
     )
-    order = replace(order, person=row.person, plain=letter.wanted.plain, calendar=row.calendar)
+    order = replace(order, person=row.person, plain=letter.wanted.plain, calendar=row.calendar, chose=row.chose)
     try:
         message = write(here, order) if row.table else personal_letters.write(here, order)
     except OperationalError:

@@ -53,6 +53,7 @@ class Guest(Struct, forbid_unknown_fields=True):
     address: Line = ""
     who: Who = ""
     level: Strength = ""
+    language: Annotated[Language, Meta(description="Of letters to a person who chose none")] | UnsetType = UNSET
 
 
 class Opening(Struct, forbid_unknown_fields=True):
@@ -144,11 +145,16 @@ def game(name: str, asked: Tongue) -> Box:
 @interface.offers("POST", "/tables", {201: Opened}, takes=Opening, limited="as many tables an hour as people would")
 def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
-    guests = [Invited(guest.name, guest.address, who=guest.who, level=guest.level) for guest in body.players]
+    guests = [_invited(guest) for guest in body.players]
     clock = body.clock or body.pace
     here, spoken = house(), _spoken(body)
     how = (clock, spoken, body.key, body.watched, None, body.luck)
     return Answer(opening.open_table(here, body.game, body.options, guests, *how), 201)
+
+
+def _invited(guest: Guest) -> Invited:
+    spoken = guest.language or ""
+    return Invited(guest.name, guest.address, who=guest.who, level=guest.level, language=spoken)
 
 
 @interface.offers("GET", "/t/<link>", {200: Seen, 404: Refusal}, kept=True)

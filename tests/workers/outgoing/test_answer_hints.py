@@ -41,27 +41,27 @@ def test_every_move_as_letters_write_it_is_understood(game):
 def written(game: str, menu: Menu, language: str, names: tuple[str, ...] = ("Anna", "Berta")) -> list[str]:
     found = catalogue.find(game)
     told = answer_hints.of(menu, Pen(found, names, language), Voice(found, names, language, 0))
-    return [line for hint in told for line in (hint.label, *hint.lines)]
+    return [line for hint in told for line in (hint.label, *(one.text for one in hint.lines))]
 
 
 def test_a_letter_speaks_its_readers_language():
     road = (Choice("deploy", (("lady", "Iwan"), ("lady", "Boris"), ("officer", "Iwan"))), Choice("flip"))
     assert written("kurier", road, "en") == [
-        *("Deploy a courier", "deploy lady Iwan, Boris", "deploy officer Iwan"),
+        *("Deploy a courier", "deploy lady Iwan · Boris", "deploy officer Iwan"),
         *("Flip the stack", "flip"),
     ]
-    assert written("kurier", road, "nl")[1:3] == ["zet dame Iwan, Boris", "zet officier Iwan"]
-    assert written("kurier", road, "fr")[1] == "déployer dame Iwan, Boris"
-    assert written("kurier", road, "de")[1] == "setze Dame Iwan, Boris"
+    assert written("kurier", road, "nl")[1:3] == ["zet dame Iwan · Boris", "zet officier Iwan"]
+    assert written("kurier", road, "fr")[1] == "déployer dame Iwan · Boris"
+    assert written("kurier", road, "de")[1] == "setze Dame Iwan · Boris"
     pen = Pen(catalogue.find("kurier"), (), "de")
-    assert answer_hints.example(road, pen) == "setze Dame Iwan"
-    assert answer_hints.example(road[1:], pen) == ""
+    assert answer_hints.example(road, pen)[0] == "setze Dame Iwan"
+    assert answer_hints.example(road[1:], pen) == ("", "")
 
 
 def test_a_bare_sign_is_written_as_its_word():
     stones = (Choice("move", (("A1", "Z"), ("A1", "B1"))),)
-    assert written("kaiser", stones, "en")[1] == "move A1 fortress, B1"
-    assert written("kaiser", stones, "de")[1] == "ziehe A1 Festung, B1"
+    assert written("kaiser", stones, "en")[1] == "move A1 fortress · B1"
+    assert written("kaiser", stones, "de")[1] == "ziehe A1 Festung · B1"
 
 
 @every_language
@@ -80,9 +80,9 @@ def test_a_long_menu_stays_short():
     (hint,) = answer_hints.of(*_carcassonne((Choice("place", cells),)))
     assert len(hint.lines) == answer_hints.LINES
     assert hint.more
-    assert hint.lines[0] == "place 0,0 0, 90"
+    assert hint.lines[0].text == "place 0,0 0° · 90°"
     (hint,) = answer_hints.of(*_carcassonne((Choice("fairy", wide),)))
-    assert hint.lines[0].endswith("13,0, …")
+    assert hint.lines[0].text.endswith("13,0 · …")
 
 
 def _carcassonne(menu: Menu):
@@ -95,9 +95,9 @@ def test_so_many_of_these_and_a_number_are_told():
     pen, voice = Pen(game, NAMES[:2], "nl"), Voice(game, NAMES[:2], "nl", 0)
     menu = (Subset("discard", ("7", "8", "J12"), 2, 2), Number("ride", 1, 6))
     subset, number = answer_hints.of(menu, pen, voice)
-    assert (subset.lines, subset.least, subset.most) == (("afleggen 7, 8, J12",), 2, 2)
-    assert number.lines == ("rijd 1–6",)
-    assert answer_hints.example(menu, pen) == "afleggen 7 8"
+    assert (subset.lines[0].text, subset.least, subset.most) == ("afleggen 7, 8, J12", 2, 2)
+    assert number.lines[0].text == "rijd 1–6"
+    assert answer_hints.example(menu, pen) == ("afleggen 7 8", "discard 7 8")
 
 
 @every_language
@@ -109,3 +109,17 @@ def test_what_may_be_said_at_any_time_is_understood(language):
     found = [understand(said, offered, spoken) for said in answer_hints.commands(sample.table, 0, pen)]
     commands = [Move(entry.verb) for entry in tables.commands(sample.table, 0)]
     assert found == [*commands, Move("status"), Move("help"), TalkLine("")]
+
+
+def test_turnings_have_degrees_which_are_understood_and_older_forms_still_are():
+    game = catalogue.find("carcassonne")
+    menu, spoken = (Choice("place", (("1,0", "0"), ("1,0", "90"))),), words.of(game, NAMES[:2])
+    for text in ("place 1,0 90°", "lege 1,0 90°", "place 1,0 90", "leg 1,0 90°."):
+        assert understand(text, menu, spoken) == Move("place", ("1,0", "90")), text
+
+
+def test_each_move_of_a_line_is_told_with_its_token_for_a_link():
+    (hint,) = answer_hints.of(*_carcassonne((Choice("place", (("1,0", "0"), ("1,0", "90"))),)))
+    assert [line.ends for line in hint.lines] == [(("0°", "place 1,0 0"), ("90°", "place 1,0 90"))]
+    (alone,) = answer_hints.of(*_carcassonne((Choice("pass"),)))
+    assert [line.move for line in alone.lines] == ["pass"]

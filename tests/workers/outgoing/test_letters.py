@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
 from email.message import EmailMessage
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from msgspec.structs import replace
 
 from engine import catalogue
 from engine import table as tables
-from service import timing
+from service import create_app, timing
 from service.house import House
 from service.settings import DAY
 from service.tables import access, opening, snapshots
@@ -66,6 +70,7 @@ def body(letter: EmailMessage, kind: str) -> str:
 
 
 def stands_in_order(text: str, *parts: str) -> None:
+    text = re.sub('<div class="preview".*?</div>', "", text)
     places = [text.find(part) for part in parts]
     assert -1 not in places, parts[places.index(-1)]
     assert places == sorted(places)
@@ -78,20 +83,22 @@ def test_a_turn_letter_says_things_in_the_order_in_which_they_matter(house: Hous
     look = snapshots.look(house, place.table)
     letter = written(house, place, "turn")
     text = body(letter, kind)
-    board = "cid:" if kind == "html" else "\n  "
+    board = ["cid:"] if kind == "html" else []
     stands_in_order(
         text,
         "it is your turn",
-        "You have time until 18 Jan 2027",
+        "You have time until Monday 18 January",
+        "Your last move",
         "since your last move" if kind == "plain" else "Since your last move",
-        board,
+        *board,
         "Answer this letter with your move",
         "For instance:",
         f"{place.link}\n" if kind == "plain" else 'class="button',
         look.row.head,
         "You get this letter because",
     )
-    assert text.count(f"/t/{place.link}") == (1 if kind == "plain" else 2)  # one button, and the picture
+    plain_links = re.findall(rf"/t/{place.link}(?!\?say=)", text)
+    assert len(plain_links) == (1 if kind == "plain" else 2)  # one button, and the picture; all others lay out a move
     assert len(text.encode()) < LARGEST
 
 
@@ -109,8 +116,8 @@ def test_a_first_turn_letter_tells_how_it_began_and_leads_to_the_rules(house: Ho
 @every_game
 def test_without_pictures_a_letter_says_how_the_game_stands(house: House, game: str) -> None:
     place = seated(house, game)[0]
-    html = body(written(house, place, "turn"), "html")
-    alt = html.split('alt="')[1].split('"')[0]
+    shown = body(written(house, place, "turn"), "html")
+    alt = shown.split('alt="')[1].split('"')[0]
     assert len(alt.split()) > 5
 
 
@@ -118,7 +125,7 @@ def test_without_pictures_a_letter_says_how_the_game_stands(house: House, game: 
 def test_an_example_is_a_move(house: House, game: str) -> None:
     place = seated(house, game)[0]
     text = body(written(house, place, "turn"), "plain")
-    example = text.split("For instance:")[1].split()
+    example = text.split("For instance:")[1].replace("°", "").split()
     end = next(size for size in range(1, 6) if " ".join(example[:size]) in houses.moves(house, place))
     assert end
 
@@ -126,7 +133,9 @@ def test_an_example_is_a_move(house: House, game: str) -> None:
 def test_a_deadline_is_told_in_the_readers_own_time(house: House) -> None:
     place = seated(house)[0]
     kept = timing.kept(Calendar("America/New_York"))
-    assert "until 18 Jan 2027, 03:00 (America/New York)." in body(written(house, place, "turn", calendar=kept), "plain")
+    assert "until Monday 18 January, 03:00 (America/New York). 3 days left." in body(
+        written(house, place, "turn", calendar=kept), "plain"
+    )
 
 
 @pytest.mark.parametrize("kind", ["plain", "html"])
@@ -179,3 +188,65 @@ def test_the_last_letter_tells_places_and_points(house: House) -> None:
     for seat, name in enumerate(("Anna", "Berta")):
         assert f"{look.table.places[seat]}. {name}: {points[seat]}" in text
     assert look.row.seed.hex() in text
+
+
+@every_game
+def test_each_move_is_a_link_that_lays_it_out_and_does_nothing(house: House, game: str) -> None:
+    place = seated(house, game)[0]
+    client, before = create_app(house).test_client(), houses.length(house, place)
+    found = re.findall(r'href="([^"]+[?]say=[^"]+)"', body(written(house, place, "turn"), "html"))
+    moves = houses.moves(house, place)
+    assert len(found) > 1
+    for address in found[:3]:
+        address = html.unescape(address)
+        said = parse_qs(urlsplit(address).query)["say"][0]
+        assert said in moves or any(move.startswith(said) for move in moves)
+        shown = client.get(address)
+        assert shown.status_code == 200
+        assert "This link is from an earlier letter" not in shown.text
+        begun = json.loads(re.search(r'id="menu">(.*?)</script>', shown.text)[1])["said"]
+        assert " ".join(begun) == said  # the stage begins with the move laid out
+        if said in moves:
+            assert f'name="move" value="{said}"' in shown.text  # and without a script one button does it
+    assert houses.length(house, place) == before
+
+
+def test_a_link_of_an_earlier_turn_says_so_and_shows_what_can_be_done_now(house: House) -> None:
+    place = seated(house)[0]
+    address = html.unescape(re.search(r'href="([^"]+[?]say=[^"]+)"', body(written(house, place, "turn"), "html"))[1])
+    while houses.moves(house, place):
+        assert houses.judged(house, place, houses.moves(house, place)[0]).accepted
+    before = houses.length(house, place)
+    shown = create_app(house).test_client().get(address)
+    assert shown.status_code == 200
+    assert "This link is from an earlier letter, and the table has gone on since." in shown.text
+    assert houses.length(house, place) == before
+
+
+def test_reminders_and_the_end_are_told_by_their_subject_and_turns_are_not(house: House) -> None:
+    place = seated(house)[0]
+    subjects = {kind: str(written(house, place, kind, "de")["Subject"]) for kind in ("turn", "reminder", "over")}
+    assert subjects["reminder"] == f"Erinnerung: {subjects['turn']}"
+    assert subjects["over"] == f"Zu Ende: {subjects['turn']}"
+
+
+def test_what_is_seen_before_opening_says_the_kind_and_the_deadline(house: House) -> None:
+    text = body(written(house, seated(house)[0], "reminder"), "html")
+    shown = re.search(r'<div class="preview".*?>(.*?)</div>', text, re.DOTALL)[1]
+    assert "the table is still waiting for your move" in shown
+    assert "3 days left" in shown
+    assert text.index(shown) < text.index("<h1")
+
+
+def test_one_line_tells_what_else_may_be_written(house: House) -> None:
+    text = body(written(house, seated(house)[0], "turn"), "plain")
+    (line,) = [line for line in text.splitlines() if line.startswith("At any time:")]
+    assert {"help", "say …"} <= set(line.removeprefix("At any time: ").split(", "))
+
+
+def test_outlook_for_windows_keeps_the_width_and_the_button(house: House) -> None:
+    """Word draws its HTML: no max-width, no padding of a link; widths and colours of tables it knows."""
+    text = body(written(house, seated(house)[0], "turn"), "html")
+    assert '<!--[if mso]><table role="presentation" width="640"' in text
+    assert re.search(r'<td class="button" bgcolor="#1f5f46"[^>]*padding: 15px 26px', text)
+    assert re.search(r'<img [^>]*width="590"', text)

@@ -12,7 +12,8 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
 
-from tests.servers import free_port
+from service import cli
+from tests.servers import Sink, free_port
 from workers.outgoing import post
 
 CERTIFICATES = Path(__file__).parents[2] / "certificates"
@@ -74,3 +75,56 @@ def test_an_unknown_kind_of_relay_gets_nothing() -> None:
     with standing("ours.pem") as (relay, port), pytest.raises(smtplib.SMTPNotSupportedError):
         post.connect(f"smtp+starttls://me:word@localhost:{port}")
     assert relay.told == []
+
+
+def doctor_writes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], smtp: str
+) -> tuple[int, str]:
+    monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path))
+    monkeypatch.setenv("DEPESCHE_SMTP", smtp)
+    monkeypatch.setenv("DEPESCHE_SENDER", "The Club <table@example.org>")
+    monkeypatch.setenv("DEPESCHE_ADDRESS", "https://games.example.org")
+    status = cli.main(["doctor", "--mail", "anna@example.net"])
+    return status, capsys.readouterr().out
+
+
+def test_the_doctor_sends_a_letter_and_says_what_came_of_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], smtp_sink: Sink
+) -> None:
+    status, said = doctor_writes(monkeypatch, tmp_path, capsys, f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
+    assert status == 0
+    assert "well: letter to anna@example.net, from table@example.org, unencrypted: 250 " in said
+    assert "List-Unsubscribe, List-Unsubscribe-Post" in said
+    (letter,) = smtp_sink.letters
+    assert str(letter["From"]) == "The Club <table@example.org>"
+    assert letter["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_doctor_says_that_the_way_was_encrypted(
+    trusting: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with standing("ours.pem") as (_, port):
+        _, said = doctor_writes(monkeypatch, tmp_path, capsys, f"smtp+tls://localhost:{port}")
+    assert "by TLSv1." in said
+
+
+def test_the_doctor_repeats_why_a_relay_refuses(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], smtp_sink: Sink
+) -> None:
+    async def no(*_: Any) -> str:
+        return "554 5.7.1 This sender is not welcome"
+
+    monkeypatch.setattr(smtp_sink, "handle_DATA", no, raising=False)
+    status, said = doctor_writes(monkeypatch, tmp_path, capsys, f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
+    assert status == 1
+    assert "ILL:  letter to anna@example.net" in said
+    assert "554 5.7.1 This sender is not welcome" in said
+
+
+def test_without_a_relay_the_doctor_sends_nothing_and_says_what_to_set(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path))
+    assert cli.main(["doctor", "--mail", "anna@example.net"]) == 2
+    assert "name a mail server with DEPESCHE_SMTP" in capsys.readouterr().err

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0015_draws"
-down_revision = "0011_levels"
+down_revision = "0013_tongues"
 WAITING = sa.text("draws_at IS NOT NULL")
 
 

@@ -1,0 +1,93 @@
+"""The language of a guest: as the opener says, as the guest chooses; no typed address settles it for good."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sqlalchemy import select
+
+from service.house import House
+from service.store.schema import people
+from service.tables import access, opening, snapshots
+from service.tables.opening import Invited
+from tests import houses
+from tests.servers import Sink
+from tests.visiting import Hall, Visitor
+from workers.outgoing import pictures, post
+
+BERTA = "berta@example.org"
+
+
+def opened(here: House, *languages: str, by: str = "en", opener: str = "anna@example.org") -> opening.Opened:
+    guests = [Invited("Berta", BERTA, language=word) for word in languages]
+    return opening.open_table(here, "kaiser", {}, [Invited("Anna", opener), *guests], language=by)
+
+
+def spoken(here: House, address: str = BERTA) -> str:
+    with here.store.reading() as connection:
+        return str(connection.execute(select(people.c.language).where(people.c.address == address)).scalar_one())
+
+
+def test_a_guest_is_written_to_in_the_language_that_the_opener_says(house: House) -> None:
+    opened(house, "nl", by="de")
+    assert (spoken(house), spoken(house, "anna@example.org")) == ("nl", "de")
+
+
+def test_without_a_word_it_is_the_openers_at_that_moment_and_the_next_may_say_another(house: House) -> None:
+    opened(house, "", by="de")
+    assert spoken(house) == "de"
+    opened(house, "", by="fr", opener="clara@example.org")
+    assert spoken(house) == "fr"
+
+
+def test_whoever_sat_down_or_chose_is_not_spoken_to_otherwise(house: House) -> None:
+    table = opened(house, "de")
+    houses.judged(house, access.find(house, table.links[1]), "sit word")
+    opened(house, "fr", opener="clara@example.org")
+    assert spoken(house) == "de"
+    access.speak(house, access.find(house, table.links[1]), "nl")
+    opened(house, "fr", opener="dora@example.org")
+    assert spoken(house) == "nl"
+
+
+def test_the_first_letter_asks_whoever_never_chose_and_a_look_chooses_nothing(
+    hall: Hall, visitor: Visitor, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
+    here = hall.house
+    here.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    opened(here, "de")
+    post.send(here, post.claim(here))
+    letter = next(one for one in smtp_sink.letters if BERTA in one["To"])
+    for form in ("plain", "html"):
+        pages = re.findall(r"(/wishes/\S+?/language\?in=[a-z]+)", letter.get_body((form,)).get_content())
+        assert [page[-2:] for page in pages] == ["en", "nl", "fr", "de"]
+    assert "Oui, en Français" in visitor.get(pages[2])
+    assert spoken(here) == "de"
+    visitor.post(pages[2].partition("?")[0], language="fr")
+    assert spoken(here) == "fr"
+    smtp_sink.letters.clear()
+    opened(here, "de", opener="clara@example.org")
+    post.send(here, post.claim(here))
+    later = next(one for one in smtp_sink.letters if BERTA in one["To"])
+    assert spoken(here) == "fr"
+    assert "/language?in=" not in later.get_body(("plain",)).get_content()
+
+
+def test_the_form_and_the_interface_ask_for_the_language_of_each_guest(hall: Hall, visitor: Visitor) -> None:
+    visitor.client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de"
+    form = visitor.get("/new/kaiser")
+    assert re.search(r'<select name="language\.1">.*?<option value="de" lang="de" selected>', form)
+    assert 'name="language.0"' not in form
+    rows = {"name__0": "Anna", "address__0": "anna@example.org", "name__1": "Berta", "address__1": BERTA}
+    visitor.post("/new/kaiser", **rows, language__1="nl")
+    assert spoken(hall.house) == "nl"
+    players = [
+        {"name": "Dora", "address": "dora@example.org"},
+        {"name": "Emil", "address": "emil@example.org", "language": "fr"},
+    ]
+    answer = visitor.client.post("/api/v1/tables", json={"game": "kaiser", "players": players, "language": "de"})
+    assert answer.status_code == 201
+    assert (spoken(hall.house, "emil@example.org"), spoken(hall.house, "dora@example.org")) == ("fr", "de")
+    assert len(snapshots.look(hall.house, answer.get_json()["table"]).seats) == 2
