@@ -26,6 +26,7 @@ from engine.log import Entry
 from engine.menu import Menu, Move
 from engine.record import (
     TABLE_EVENTS,
+    Awaited,
     Ended,
     Missed,
     Offered,
@@ -71,7 +72,6 @@ RESERVED = frozenset(
     "order cancel letters unsubscribe sealed".split()
 )
 ROUND = "round"
-WAITS = "The dice of the last move are not drawn yet; they come with round {round} of the public beacon."
 STANDING = frozenset("substitute relieve offer vacation home".split())  # what the house may do while a round is awaited
 NO_CLOCK: Mapping[str, str] = MappingProxyType({})
 CLOCK_WORD = re.compile("[a-z_]{1,20}=[a-z0-9_]{1,20}")
@@ -211,13 +211,21 @@ def _meanwhile(game: Game, table: Table, seat: int | None, move: Move, chance: C
     if seat is None and move.verb in STANDING and table.phase == "playing" and move.args:
         return _followed(game, table, _about_seat(game, table, _chair(table, move.args[0]), move), rewind)
     if seat is None or not 0 <= seat < len(table.seats) or not menus.allows(commands(table, seat), move):
-        raise Refused(WAITS, round=table.awaited.round)
+        raise not_drawn_yet(table.awaited)
     if move.verb == "resign":
         return _followed(game, table, (Resigned(seat),), rewind)
     said, settled = _about_sealing(table, seat, move)
     if not settled:
         return _followed(game, table, (said,), rewind)
     return _decided(game, table, (said, WentSealed(table.awaited.seat)), chance, rewind)
+
+
+def not_drawn_yet(waited: Awaited) -> Refused:
+    """Why nothing can be done at a table just now."""
+    return Refused(
+        "The dice of the last move are not drawn yet; they come with round {round} of the public beacon.",
+        round=waited.round,
+    )
 
 
 def _round(table: Table, move: Move) -> RoundDrawn:

@@ -149,7 +149,7 @@ def _read(locked: LockedTable, command: SeatCommand) -> Move:
         if own:
             raise
         if locked.table.awaited:
-            raise Refused(tables.WAITS, round=locked.table.awaited.round) from None
+            raise tables.not_drawn_yet(locked.table.awaited) from None
         raise Refused("It is not your turn; somebody else has to move first.") from None
 
 

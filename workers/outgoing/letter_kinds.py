@@ -54,6 +54,8 @@ SORTS = {
     "asked": NEWS,
     "pausing": NEWS,
     "paused": NEWS,
+    "sealing": NEWS,
+    "unlit": NEWS,
     "timeout": NEWS,
     "relieved": NEWS,
     "forfeited": NEWS,

@@ -57,6 +57,7 @@ class LetterContext(Struct, frozen=True):
     zone: str
     box: str
     clock: Clock
+    public: bool
     link: str
     answer: str
     mark: str
@@ -129,6 +130,8 @@ def _about(here: House, look: Snapshot, order: LetterOrder) -> int | None:
             return look.table.asked.seat if look.table.asked else None
         case "pausing":
             return look.table.pausing.seat if look.table.pausing else None
+        case "sealing":
+            return look.table.sealing.seat if look.table.sealing else None
         case "paused":
             events = (event for entry in snapshots.entries(here, look)[::-1] for event in entry.events)
             return next((event.seat for event in events if isinstance(event, PauseAsked)), None)
@@ -183,6 +186,10 @@ def overtaken(look: Snapshot, order: LetterOrder) -> bool:
             return look.table.asked is None or order.seat not in look.table.asked.waiting
         case "pausing":
             return look.table.pausing is None or order.seat not in look.table.pausing.waiting
+        case "sealing":
+            return look.table.sealing is None or order.seat not in look.table.sealing.waiting
+        case "unlit":
+            return look.table.awaited is None or look.table.awaited.seq != order.seq
         case "paused":
             return not look.table.paused
         case "resumed":
@@ -222,6 +229,7 @@ def _sheet(
         zone=calendar.zone.replace("_", " "),
         box=in_game(order.language, box.name, box.about),
         clock=look.clock,
+        public=look.table.beacon is not None,
         link=link,
         answer=access.address_of(here, seat),
         mark=access.mark_of(here, seat),
