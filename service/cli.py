@@ -18,6 +18,7 @@ from service.commands import (
     doctor,
     games,
     logs,
+    moving,
     new_game,
     playout,
     replay,
@@ -29,7 +30,7 @@ from service.commands import (
 from service.commands.terminal import FINE, MISUSED, Misuse, Parser, complain
 
 # In the order of the help page; a further module with `add(subparsers)` is plugged in here.
-COMMANDS = (run, doctor, backup, games, playout, scenario, replay, audit, logs, new_game, rulebooks, dev, bench)
+COMMANDS = (run, doctor, backup, games, playout, scenario, replay, audit, logs, moving, new_game, rulebooks, dev, bench)
 
 ABOUT = "Depesche, a play-by-email service for board games."
 STATUSES = "Every command has its own --help. Exit status: 0 fine, 1 something was found wrong, 2 misuse."

@@ -127,7 +127,7 @@ class Archive:
             connection.execute(insert(tables), self._table(brought, len(ended.seats)))
             connection.execute(insert(seats), [self._seat(brought.table, seat) for seat in range(len(ended.seats))])
             book.rank(connection, brought.table, ended.places)
-            connection.execute(insert(entries), list(_stored(brought, bodies)))
+            connection.execute(insert(entries), list(book.rows_of(brought.table, brought, bodies)))
         return brought.table
 
     def _row(self, connection: Connection, table: str) -> Found:
@@ -165,9 +165,3 @@ class Archive:
             "link": link,
             "link_number": 0,
         }
-
-
-def _stored(brought: Export, bodies: Sequence[bytes]) -> Any:
-    digests = [link.digest for link in brought.entries]
-    for seq, (body, digest, head) in enumerate(zip(bodies, digests, log.heads(digests), strict=True)):
-        yield {"table": brought.table, "seq": seq, "body": body.decode(), "digest": digest, "hash": head}

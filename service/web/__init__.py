@@ -27,7 +27,7 @@ from engine.refusal import Refused
 from service.house import House
 from service.links import hashed
 from service.settings import EMBEDDED
-from service.tables.access import Unknown
+from service.tables.access import Moved, Unknown
 from service.text.languages import Said, say
 from service.text.template_files import TEMPLATES
 from service.web.account_pages import account
@@ -207,7 +207,8 @@ def _failed(error: Exception) -> Any:
     if for_program:
         refusal = Refusal(say(language(), said), error.rule if isinstance(error, Refused) else "")
         return msgspec.json.encode(refusal), status, _told(error)
-    return problem(said, status, _log(error))
+    moved = f"{error.house}/t/{error.link}" if isinstance(error, Moved) and error.link else ""
+    return problem(said, status, _log(error), moved)
 
 
 def _log(error: Exception) -> str:
@@ -219,11 +220,16 @@ def _log(error: Exception) -> str:
 def _told(error: Exception) -> dict[str, str]:
     """The headers of a refusal, among them which methods there are and how long to wait."""
     own = dict(error.get_response().headers) if isinstance(error, HTTPException) else {}
+    if isinstance(error, Moved) and error.link:  # the same link is known there
+        path = request.path.partition(error.link)
+        own["Location"] = f"{error.house}{path[0]}{error.link}{path[2]}"
     return {**own, "Content-Type": JSON, "Cache-Control": "no-store"}
 
 
 def _said(error: Exception, sentences: Mapping[int, Said]) -> tuple[int, Said]:
     match error:
+        case Moved():
+            return 410, Said.of(error)
         case Unknown():
             return 404, Said.of(error)
         case Garbled():

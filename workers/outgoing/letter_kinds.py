@@ -47,6 +47,7 @@ SORTS = {
     "refused": ANSWER,
     "invitation": WELCOME,
     "seat": WELCOME,
+    "rehoused": WELCOME,
     "turn": TURN,
     "resumed": TURN,
     "reminder": REMINDER,
