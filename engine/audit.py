@@ -20,8 +20,11 @@ from engine.chance import Chance
 from engine.game import Game
 from engine.log import Entry, Export, Link
 from engine.menu import Move
-from engine.record import Rewind, RoundDrawn, Table
+from engine.record import Rewind, Table
 from engine.refusal import Refused
+from engine.table_events import (
+    RoundDrawn,
+)
 
 Kind = Literal["tampering", "drift"]
 

@@ -15,13 +15,13 @@ from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
 from engine.menu import Move
-from engine.record import (
+from engine.record import Table
+from engine.table_events import (
     TABLE_EVENTS,
     Ended,
     Opened,
     RoundDrawn,
     RoundNamed,
-    Table,
     UndoAsked,
     Undone,
     WentSealed,

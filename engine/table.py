@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import date
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -18,18 +17,20 @@ from engine import beacon as beacons
 from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
+from engine import open_command
 from engine import options as choices
 from engine.beacon import Beacon
 from engine.chance import Chance, Unlit
 from engine.game import Game
 from engine.log import Entry
 from engine.menu import Menu, Move
-from engine.record import (
+from engine.record import Awaited, Rewind, Seat, Step, Table, awaiting, closed, evolve, no_rewind, to_ask
+from engine.refusal import Refused
+from engine.table_events import (
     TABLE_EVENTS,
     Ended,
     Missed,
     Offered,
-    Opened,
     PauseAgreed,
     PauseAsked,
     Paused,
@@ -37,18 +38,14 @@ from engine.record import (
     Resigned,
     Resumed,
     Returned,
-    Rewind,
     RoundDrawn,
     RoundNamed,
     Sat,
     SealAgreed,
     SealAsked,
     SealRefused,
-    Seat,
     Started,
-    Step,
     Substituted,
-    Table,
     TimedOut,
     UndoAgreed,
     UndoAsked,
@@ -57,25 +54,15 @@ from engine.record import (
     VacationEnded,
     VacationTaken,
     WentSealed,
-    awaiting,
-    closed,
-    evolve,
-    no_rewind,
-    to_ask,
 )
-from engine.refusal import Refused
 
-COMMITMENT = re.compile("[0-9a-f]{64}")
 RESERVED = frozenset(
     "open sit start resign undo agree refuse expire miss substitute offer back status help pause resume vacation home "
     "order cancel letters unsubscribe sealed".split()
 )
 ROUND = "round"
-WAITS = "The dice of the last move are not drawn yet; they come with round {round} of the public beacon."
 STANDING = frozenset("substitute relieve offer vacation home".split())  # what the house may do while a round is awaited
 NO_CLOCK: Mapping[str, str] = MappingProxyType({})
-CLOCK_WORD = re.compile("[a-z_]{1,20}=[a-z0-9_]{1,20}")
-NAME = re.compile("[0-9A-Za-z_-]{1,40}")
 
 
 class Played(NamedTuple):
@@ -211,13 +198,21 @@ def _meanwhile(game: Game, table: Table, seat: int | None, move: Move, chance: C
     if seat is None and move.verb in STANDING and table.phase == "playing" and move.args:
         return _followed(game, table, _about_seat(game, table, _chair(table, move.args[0]), move), rewind)
     if seat is None or not 0 <= seat < len(table.seats) or not menus.allows(commands(table, seat), move):
-        raise Refused(WAITS, round=table.awaited.round)
+        raise not_drawn_yet(table.awaited)
     if move.verb == "resign":
         return _followed(game, table, (Resigned(seat),), rewind)
     said, settled = _about_sealing(table, seat, move)
     if not settled:
         return _followed(game, table, (said,), rewind)
     return _decided(game, table, (said, WentSealed(table.awaited.seat)), chance, rewind)
+
+
+def not_drawn_yet(waited: Awaited) -> Refused:
+    """Why nothing can be done at a table just now."""
+    return Refused(
+        "The dice of the last move are not drawn yet; they come with round {round} of the public beacon.",
+        round=waited.round,
+    )
 
 
 def _round(table: Table, move: Move) -> RoundDrawn:
@@ -285,7 +280,7 @@ def _moved(game: Game, table: Table, seat: int, first: tuple[Any, ...], played: 
 def _house(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, ...]:
     match table.phase, move.verb, move.args:
         case "new", "open", (name, seats, commitment, *chosen) if name == game.META.name:
-            return (_open(game, seats, commitment, chosen),)
+            return (open_command.opened(game, seats, commitment, chosen),)
         case "gathering", "sit" | "bot", (number, nonce):
             seat = _chair(table, number)
             leaves = move.verb == "bot" and table.seats[seat] == Seat("taken", nonce, held=True)
@@ -325,45 +320,6 @@ def _is_date(text: str) -> bool:
         return date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
-
-
-def _open(game: Game, number: str, commitment: str, chosen: Sequence[str]) -> Opened:
-    if not COMMITMENT.fullmatch(commitment):
-        raise Refused("A table is opened with the commitment to its seed, 64 hexadecimal digits.")
-    seats = int(number) if re.fullmatch("[0-9]{1,3}", number) else 0
-    rest, ticking = _under("clock.", chosen)
-    rest, named = _under("table.", rest)
-    rest, lit = _under("beacon.", rest)
-    if not all(map(CLOCK_WORD.fullmatch, ticking)):
-        raise Refused("A table’s clock is told in plain words, such as clock.pace=86400.")
-    options = choices.read(game.META.options, dict(map(_pair, rest)))
-    why = games.objection(game, options, seats)
-    if why:
-        raise why
-    plain, clock, beacon = msgspec.to_builtins(options), dict(map(_pair, ticking)), dict(map(_pair, lit))
-    beacons.read(beacon)
-    return Opened(game.META.name, game.META.edition, seats, commitment, plain, clock, _name(named), beacon)
-
-
-def _under(prefix: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The other words, and those that begin so, without their beginning."""
-    under = [word.removeprefix(prefix) for word in words if word.startswith(prefix)]
-    return [word for word in words if not word.startswith(prefix)], under
-
-
-def _name(words: Sequence[str]) -> str:
-    """What the table is called, if that is said."""
-    match [_pair(word) for word in words]:
-        case []:
-            return ""
-        case [("name", name)] if NAME.fullmatch(name):
-            return name
-    raise Refused("A table’s name is told once and in plain letters and digits, such as table.name=1f3a.")
-
-
-def _pair(word: str) -> tuple[str, str]:
-    name, _, value = word.partition("=")
-    return name, value
 
 
 def open_move(

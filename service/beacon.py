@@ -46,10 +46,10 @@ def source(text: str) -> Source:
     rest = words[len(addresses) :]
     try:
         if not addresses or len(rest) != 3 or not all(word in words[: len(addresses)] for word in addresses):
-            raise Refused("nothing else")
+            raise ValueError("other words")
         found = beacons.read(dict(zip(("key", "genesis", "period"), rest, strict=True)))
         assert found
-    except Refused:
+    except (Refused, ValueError):
         raise Refused(
             "DEPESCHE_BEACON has to name one address or more, the beacon’s public key in 192 small hexadecimal "
             "digits, the moment of its first round and the seconds between two rounds, with blanks between."

@@ -19,6 +19,7 @@ from service.commands import (
     games,
     host_link,
     logs,
+    move_house,
     new_game,
     playout,
     replay,
@@ -30,7 +31,7 @@ from service.commands import (
 from service.commands.terminal import FINE, MISUSED, Misuse, Parser, complain
 
 # In the order of the help page; a further module with `add(subparsers)` is plugged in here.
-FOR_HOSTS = (run, doctor, host_link, backup)
+FOR_HOSTS = (run, doctor, host_link, backup, move_house)
 FOR_AUTHORS = (games, playout, scenario, replay, audit, logs, new_game, rulebooks, dev, bench)
 COMMANDS = (*FOR_HOSTS, *FOR_AUTHORS)
 

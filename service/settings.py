@@ -175,6 +175,12 @@ def checked(settings: Settings) -> Settings:
     return settings
 
 
+def refuse_address(text: str) -> None:
+    """Raise Refused where this cannot be the address of a house."""
+    _, schemes, example = next(known for known in SCHEMES if known[0] == "address")
+    _refuse_scheme("address", text or "nothing", schemes, example)
+
+
 def _refuse_scheme(name: str, text: str, schemes: tuple[str, ...], example: str) -> None:
     """An address that begins otherwise would be read as something it does not say, in the worst case unencrypted."""
     if text in ("", EMBEDDED):

@@ -89,6 +89,7 @@ FLOORS = (
     (
         "service.beacon",
         "service.numbers",
+        "service.outages",
         "service.settings",
         "service.links",
         "service.lru",

@@ -17,9 +17,11 @@ from engine import game as games
 from engine.contract.cases import Case, game_of, some
 from engine.contract.plugin import Check
 from engine.menu import Move
-from engine.record import TABLE_EVENTS
 from engine.refusal import Refused
 from engine.table import RESERVED
+from engine.table_events import (
+    TABLE_EVENTS,
+)
 
 SEEDS = [b"a lantern", b"a kettle"]
 

@@ -84,7 +84,8 @@ def played(house: House, person: int) -> PlayerRecord:
 
 def _own(person: int) -> Select[Any]:
     columns = (*seats.c, tables.c.game, tables.c.phase, tables.c.opened_at, tables.c.ended_at)
-    return select(*columns).select_from(seats.join(tables)).where(seats.c.person == person)
+    own = (seats.c.person == person, tables.c.moved_to == "")
+    return select(*columns).select_from(seats.join(tables)).where(*own)
 
 
 def _told(house: House, connection: Connection, rows: Sequence[Any]) -> list[MyTable]:

@@ -105,7 +105,9 @@ def _opened(file: str, export: Export, seat: int | None) -> Log:
     """The log for this reader; refuses where it does not hold what that seat knew."""
     from engine import catalogue
     from engine.log import edition
-    from engine.record import Opened
+    from engine.table_events import (
+        Opened,
+    )
 
     game = catalogue.find(export.game, edition(export))
     entries = tuple(_entries(file, game, export))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -23,6 +23,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
+from engine import log
+from engine.log import Export
 from service.store.schema import branches, entries, letters, orders, people, seats, submissions, tables
 from service.text.languages import Said
 
@@ -112,6 +114,13 @@ def lock(connection: Connection, table: str) -> Found | None:
 def lock_free(connection: Connection, table: str) -> Found | None:
     """The same where nobody else holds it; None where somebody does, so that other tables need not wait."""
     return connection.execute(LOCK_FREE, {"wanted": table}).one_or_none()
+
+
+def rows_of(table: str, export: Export, bodies: Sequence[bytes]) -> Iterator[dict[str, Any]]:
+    """The entries of a log as rows of this table."""
+    digests = [link.digest for link in export.entries]
+    for seq, (body, digest, head) in enumerate(zip(bodies, digests, log.heads(digests), strict=True)):
+        yield {"table": table, "seq": seq, "body": body.decode(), "digest": digest, "hash": head}
 
 
 def find(connection: Connection, table: str) -> Found | None:

@@ -60,6 +60,7 @@ tables = Table(
     Column("moved_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
     Column("draws_at", BigInteger),  # when to look for the round of the public beacon that a move waits for
+    Column("moved_to", Text, nullable=False, server_default=""),  # the house where it is played on, if not here
     Column("opening", Text),  # what was asked for, so that asking twice opens one table
     Index("tables_opening", "opening", unique=True),
     Index(
@@ -110,6 +111,14 @@ seats = Table(
     ),
     Index("seats_person", "person"),
     Index("seats_released", "table", sqlite_where=text("released = 1"), postgresql_where=text("released")),
+)
+
+former_links = Table(
+    "former_links",
+    metadata,
+    Column("link", Text, primary_key=True),  # the hash of a link that another house made for this table
+    Column("table", Text, ForeignKey("tables.id"), nullable=False),
+    Column("seat", Integer),
 )
 
 vacations = Table(

@@ -13,12 +13,20 @@ from service.house import House
 from service.links import hashed
 from service.people import register
 from service.store.book import Found
-from service.store.schema import people, seats, tables
+from service.store.schema import former_links, people, seats, tables
 from service.tables import gallery
 
 
 class Unknown(Refused):
     """A link or a table that does not exist."""
+
+
+class Moved(Refused):
+    """The table is played on in another house."""
+
+    def __init__(self, house: str, link: str = "") -> None:
+        self.house, self.link = house, link
+        super().__init__("This game is played on at {address} now.", address=f"{house}/t/{link}" if link else house)
 
 
 class Place(Struct, frozen=True):
@@ -29,12 +37,18 @@ class Place(Struct, frozen=True):
     link: str
 
 
+SEAT = select(seats.c.table, seats.c.seat, tables.c.moved_to).select_from(seats.join(tables))
+FORMER = select(former_links.c.table, former_links.c.seat, tables.c.moved_to).select_from(former_links.join(tables))
+
+
 def find(house: House, link: str) -> Place:
     """The place this link leads to."""
     with house.store.reading() as connection:
-        seat = connection.execute(select(seats.c.table, seats.c.seat).where(seats.c.link == hashed(link)))
-        found = seat.one_or_none()
+        found = connection.execute(SEAT.where(seats.c.link == hashed(link))).one_or_none()
+        found = found or connection.execute(FORMER.where(former_links.c.link == hashed(link))).one_or_none()
         if found:
+            if found.moved_to:
+                raise Moved(found.moved_to, link)
             return Place(found.table, found.seat, link)
         table = gallery.table_of(connection, link) or _watched(connection, link)
         if table:
@@ -45,8 +59,10 @@ def find(house: House, link: str) -> Place:
 
 
 def _watched(connection: Connection, link: str) -> str | None:
-    wanted = select(tables.c.id, tables.c.watched).where(tables.c.watch == hashed(link))
+    wanted = select(tables.c.id, tables.c.watched, tables.c.moved_to).where(tables.c.watch == hashed(link))
     found = connection.execute(wanted).one_or_none()
+    if found and found.moved_to:
+        raise Moved(found.moved_to, link)
     if found and not found.watched:
         raise Unknown("Spectators are not allowed at this table; ask one of its players how it goes.")
     return found.id if found else None

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import Connection, insert, select
 
-from engine import audit, catalogue, log, record
+from engine import audit, catalogue, log, open_command, record
 from engine import table as engine_table
 from engine.game import Game
 from engine.log import Export
@@ -70,7 +70,7 @@ def refuse(brought: Export) -> None:
     """Raise Refused unless this is the log of a finished table that can be replayed here without a doubt."""
     if brought.seed is None:
         raise Refused("Only the log of a finished table can be imported; this one does not disclose its seed yet.")
-    if not engine_table.NAME.fullmatch(brought.table):
+    if not open_command.NAME.fullmatch(brought.table):
         raise Refused("The name of a table is one word of letters and digits, not “{table}”.", table=brought.table)
     finding = audit.audit(catalogue.find(brought.game, log.edition(brought)), brought, signed=beacon.signed).finding
     if finding:
@@ -127,7 +127,7 @@ class Archive:
             connection.execute(insert(tables), self._table(brought, len(ended.seats)))
             connection.execute(insert(seats), [self._seat(brought.table, seat) for seat in range(len(ended.seats))])
             book.rank(connection, brought.table, ended.places)
-            connection.execute(insert(entries), list(_stored(brought, bodies)))
+            connection.execute(insert(entries), list(book.rows_of(brought.table, brought, bodies)))
         return brought.table
 
     def _row(self, connection: Connection, table: str) -> Found:
@@ -165,9 +165,3 @@ class Archive:
             "link": link,
             "link_number": 0,
         }
-
-
-def _stored(brought: Export, bodies: Sequence[bytes]) -> Any:
-    digests = [link.digest for link in brought.entries]
-    for seq, (body, digest, head) in enumerate(zip(bodies, digests, log.heads(digests), strict=True)):
-        yield {"table": brought.table, "seq": seq, "body": body.decode(), "digest": digest, "hash": head}

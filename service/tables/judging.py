@@ -20,6 +20,7 @@ from service import beacon
 from service.house import House
 from service.store.book import Verdict
 from service.tables import clerk, seat_commands, sitting, standing_orders
+from service.tables.access import Moved
 from service.tables.clerk import BOT_STATUSES, LockedTable
 from service.text import words
 from service.text.languages import Said
@@ -85,6 +86,8 @@ def judge(locked: LockedTable, command: SeatCommand) -> tuple[Verdict, LockedTab
 
 def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
     """The table after a command of a seat and the standing orders that follow it; raises Refused."""
+    if locked.row.moved_to:
+        raise Moved(locked.row.moved_to)
     verb, *args = command.text.split()
     verb = verb.casefold()
     if verb == "sit":
@@ -149,7 +152,7 @@ def _read(locked: LockedTable, command: SeatCommand) -> Move:
         if own:
             raise
         if locked.table.awaited:
-            raise Refused(tables.WAITS, round=locked.table.awaited.round) from None
+            raise tables.not_drawn_yet(locked.table.awaited) from None
         raise Refused("It is not your turn; somebody else has to move first.") from None
 
 

@@ -15,7 +15,12 @@ from engine.game import Game
 from engine.log import Entry
 from engine.menu import Menu, Move
 from engine.reading import reader
-from engine.record import RoundDrawn, RoundNamed, Table, WentSealed
+from engine.record import Table
+from engine.table_events import (
+    RoundDrawn,
+    RoundNamed,
+    WentSealed,
+)
 
 Heard = tuple[tuple[int, str | None], ...]
 Status = Literal["waits", "now", "done", "left"]

@@ -119,6 +119,7 @@ def protocol(house: House, look: Snapshot, reader: Viewpoint) -> str:
             if option.name in look.table.options
         ],
         over=over,
+        public=look.table.beacon is not None,
         lines=_lines(house, look, reader),
         places=sorted((place, look.names[seat]) for seat, place in enumerate(look.table.places)),
         standing=look.game.standing(look.table.state) if over else (),

@@ -12,7 +12,16 @@ from engine import record
 from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
-from engine.record import Missed, Returned, Substituted, Table, TimedOut, Undone, VacationEnded, VacationTaken
+from engine.record import Table
+from engine.table_events import (
+    Missed,
+    Returned,
+    Substituted,
+    TimedOut,
+    Undone,
+    VacationEnded,
+    VacationTaken,
+)
 from service import timing
 from service.store.book import SeatUpdate
 from service.timing import Calendar, Clock

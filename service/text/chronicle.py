@@ -11,7 +11,9 @@ from engine import record
 from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
-from engine.record import Started
+from engine.table_events import (
+    Started,
+)
 from service.text.drawing import Voice
 
 WHERE = ("cell", "start", "end", "inn")  # what games call the places of their events

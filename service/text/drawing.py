@@ -15,7 +15,9 @@ from msgspec import Struct
 
 from engine.game import Game
 from engine.menu import Menu
-from engine.record import TABLE_EVENTS
+from engine.table_events import (
+    TABLE_EVENTS,
+)
 from service.text import elision, languages
 from service.text.template_files import Templates
 

@@ -29,7 +29,7 @@ from service.links import hashed
 from service.outages import first_line
 from service.settings import EMBEDDED
 from service.store.connect import is_away
-from service.tables.access import Unknown
+from service.tables.access import Moved, Unknown
 from service.text.languages import Said, say
 from service.text.template_files import TEMPLATES
 from service.web.account_pages import account
@@ -211,7 +211,8 @@ def _failed(error: Exception) -> Any:
     if for_program:
         refusal = Refusal(say(language(), said), error.rule if isinstance(error, Refused) else "")
         return msgspec.json.encode(refusal), status, _told(error)
-    return problem(said, status, _log(error))
+    moved = f"{error.house}/t/{error.link}" if isinstance(error, Moved) and error.link else ""
+    return problem(said, status, _log(error), moved)
 
 
 def _log(error: Exception) -> str:
@@ -223,11 +224,16 @@ def _log(error: Exception) -> str:
 def _told(error: Exception) -> dict[str, str]:
     """The headers of a refusal, among them which methods there are and how long to wait."""
     own = dict(error.get_response().headers) if isinstance(error, HTTPException) else {}
+    if isinstance(error, Moved) and error.link:  # the same link is known there
+        path = request.path.partition(error.link)
+        own["Location"] = f"{error.house}{path[0]}{error.link}{path[2]}"
     return {**own, "Content-Type": JSON, "Cache-Control": "no-store"}
 
 
 def _said(error: Exception, sentences: Mapping[int, Said]) -> tuple[int, Said]:
     match error:
+        case Moved():
+            return 410, Said.of(error)
         case Unknown():
             return 404, Said.of(error)
         case Garbled():

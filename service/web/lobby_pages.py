@@ -168,6 +168,7 @@ def _form(name: str, form: Mapping[str, str], error: Refused | None, status: int
         guests=_guests(form),
         paces=list(PACES),
         late=LATE,
+        luck=LUCK,
         error=error,
         key=form.get("key") or secrets.token_hex(16),
     )

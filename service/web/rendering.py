@@ -71,9 +71,9 @@ def _is_here(address: str | None) -> bool:
     return bool((mapped or found).is_loopback)
 
 
-def problem(spoken: Spoken, status: int, log: str = "") -> Response:
-    """A page that says in one sentence what is wrong and what to do, with the way to a log that can still be had."""
-    return page("problem.html", status, spoken=spoken, code=status, log=log)
+def problem(spoken: Spoken, status: int, log: str = "", moved: str = "") -> Response:
+    """A page that says what is wrong and what to do, with the way to a log, or to the game in another house."""
+    return page("problem.html", status, spoken=spoken, code=status, log=log, moved=moved)
 
 
 def whole(text: str) -> int:

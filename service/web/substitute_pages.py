@@ -47,6 +47,7 @@ def _page(token: str, error: Refused | None, status: int) -> Response:
         players=shown,
         options=look.table.options,
         clock=look.clock,
+        public=look.table.beacon is not None,
         me=None,
         form=request.form,
         error=error,

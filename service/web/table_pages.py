@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response as Reply
 from engine import table as tables
 from engine.menu import Menu
 from engine.record import Table
+from service import beacon as beacons
 from service import numbers, timing
 from service.accounts import bounces, confirming, my_tables
 from service.people import register
@@ -182,12 +183,24 @@ def _common(place: Place, look: Snapshot) -> dict[str, Any]:
         "seats": look.seats,
         "options": look.table.options,
         "clock": look.clock,
+        "public": look.table.beacon is not None,
+        "dice": _dice(look),
         "now": house().now(),
         "unreachable": bounces.unreachable(house(), look.row.id),
         "watch": url_for("table.show", link=house().links.watch(look.row.id)) if look.row.watched else "",
         "live": live.PATH + house().links.live(look.row.id, "watch" if place.seat is None else "seat"),
         **waiting(place, look),
     }
+
+
+def _dice(look: Snapshot) -> dict[str, Any] | None:
+    """The round of the public beacon that the table waits for, and whether it is missing for long."""
+    beacon, waited = look.table.beacon, look.table.awaited
+    if beacon is None or waited is None:
+        return None
+    due = beacon.due(waited.round)
+    late = house().now() >= due + beacons.LATE
+    return {"round": waited.round, "entry": waited.seq, "due": due, "late": late, "sealing": look.table.sealing}
 
 
 def _own_time(place: Place, look: Snapshot) -> dict[str, Any]:

@@ -18,6 +18,7 @@ function line(text, kind) {
 function sentences(report) {
   if (!report.sound) return [filled(words.broken, { entry: report.finding.seq })];
   const told = [report.finished ? words.sound : words.running, filled(words.proven, report)];
+  if (report.rounds) told.push(filled(words.lit, report));
   return [...told, ...(report.finished ? [words.moves] : []), ...(report.named ? [] : [words.nameless])];
 }
 

@@ -331,7 +331,7 @@ function beaconOf(log) {
 }
 
 // The scheme bls-unchained-g1-rfc9380: what is signed is the hash of the round's number, a point of the first group.
-async function isSigned(key, round, signature) {
+export async function isSigned(key, round, signature) {
   const asked = `${key} ${round} ${signature}`
   if (!checkedRounds.has(asked)) {
     const { bls12_381: { shortSignatures } } = await import("./noble-curves.min.mjs")

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine import audit, catalogue, log, record
+from engine import audit, catalogue, log, record, table_events
 from service.beacon import signed
 from tests.golden import make
 from tests.golden.make import read
@@ -50,7 +50,7 @@ def test_every_game_has_golden_logs(name):
 
 def test_the_golden_logs_hold_everything_that_happens_at_a_table():
     happened = {event["type"] for path in FILES for link in read(path).entries for event in link.entry["events"]}
-    assert {kind.__struct_config__.tag for kind in record.TABLE_EVENTS} <= happened
+    assert {kind.__struct_config__.tag for kind in table_events.TABLE_EVENTS} <= happened
 
 
 def test_a_plan_makes_the_same_log_every_time():

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from engine import log, record
 from engine.chance import Draw
 from engine.log import Entry
-from engine.record import Sat
+from engine.table_events import (
+    Sat,
+)
 from tests.engine import highcard
 from tests.engine.ledger import SEED, seated, started
 

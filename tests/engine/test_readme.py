@@ -13,7 +13,7 @@ from random import Random
 import msgspec
 import pytest
 
-from engine import bots, record, scenario
+from engine import bots, scenario, table_events
 from engine.scenario import SENTENCES
 from engine.table import RESERVED
 from tests.engine import highcard
@@ -81,7 +81,7 @@ def test_every_name_of_the_contract_is_on_the_page():
 def test_every_command_of_the_table_and_every_event_is_on_the_page():
     for verb in RESERVED:
         assert re.search(rf"`{verb}\b", PAGE), verb
-    for event in record.TABLE_EVENTS:
+    for event in table_events.TABLE_EVENTS:
         told = ", ".join(
             f"{field.name}=false" if field.default is False else field.name for field in msgspec.structs.fields(event)
         )

@@ -11,8 +11,9 @@ from engine import log, menu, record
 from engine import table as tables
 from engine.log import Entry
 from engine.menu import Move
-from engine.record import (
-    Asked,
+from engine.record import Asked
+from engine.refusal import Refused
+from engine.table_events import (
     Ended,
     Resigned,
     Sat,
@@ -24,7 +25,6 @@ from engine.record import (
     Undone,
     UndoRefused,
 )
-from engine.refusal import Refused
 from tests.engine import highcard
 from tests.engine.cases import all_games, cases
 from tests.engine.ledger import SEED, Ledger, live_on, play_on, started, variant

@@ -8,7 +8,9 @@ import pytest
 
 from engine import menu
 from engine import table as tables
-from engine.record import (
+from engine.record import Wish
+from engine.refusal import Refused
+from engine.table_events import (
     Ended,
     Missed,
     Offered,
@@ -24,9 +26,7 @@ from engine.record import (
     UndoRefused,
     VacationEnded,
     VacationTaken,
-    Wish,
 )
-from engine.refusal import Refused
 from tests.engine import highcard
 from tests.engine.ledger import SEED, Ledger, play_on, started
 

@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Row, select
 
-from engine.record import Paused, PauseRefused, VacationEnded, VacationTaken
 from engine.refusal import Refused
+from engine.table_events import (
+    Paused,
+    PauseRefused,
+    VacationEnded,
+    VacationTaken,
+)
 from service.accounts import preferences
 from service.house import House
 from service.settings import DAY

@@ -8,7 +8,9 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import TimerDeathPenalty
 from sqlalchemy import Row, select
 
-from engine.record import TimedOut
+from engine.table_events import (
+    TimedOut,
+)
 from service.house import House
 from service.settings import DAY
 from service.store.schema import letters, seats

@@ -8,7 +8,13 @@ from sqlalchemy import Row, select, update
 
 from engine import menu as menus
 from engine.games import kaiser
-from engine.record import Ended, Missed, Resigned, Substituted, TimedOut
+from engine.table_events import (
+    Ended,
+    Missed,
+    Resigned,
+    Substituted,
+    TimedOut,
+)
 from service import timing
 from service.house import House
 from service.settings import DAY

@@ -8,8 +8,10 @@ from sqlalchemy import insert
 
 from engine.games import kaiser
 from engine.menu import Move
-from engine.record import Started
 from engine.refusal import Refused
+from engine.table_events import (
+    Started,
+)
 from service.house import House
 from service.store.schema import submissions
 from service.tables import judging, snapshots, submitting

@@ -10,7 +10,11 @@ from sqlalchemy import select
 
 from engine import audit, beacon
 from engine import table as tables
-from engine.record import RoundDrawn, RoundNamed, WentSealed
+from engine.table_events import (
+    RoundDrawn,
+    RoundNamed,
+    WentSealed,
+)
 from service import beacon as beacons
 from service.house import House
 from service.settings import Settings

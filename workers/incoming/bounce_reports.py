@@ -12,7 +12,9 @@ import structlog
 from msgspec import Struct
 from sqlalchemy import Connection, func, select
 
-from engine.record import Substituted
+from engine.table_events import (
+    Substituted,
+)
 from service.accounts import bounces
 from service.house import House
 from service.store.schema import letters, people, seats

@@ -16,8 +16,10 @@ from engine import record
 from engine import table as tables
 from engine.log import Entry
 from engine.menu import Menu
-from engine.record import PauseAsked
 from engine.story import TurningPoint
+from engine.table_events import (
+    PauseAsked,
+)
 from service import numbers, timing
 from service.accounts import bounces
 from service.house import House
@@ -27,7 +29,7 @@ from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
 from service.text.languages import LANGUAGES, Said, in_game
-from service.timing import Clock
+from service.timing import Calendar, Clock
 from workers import process_pool
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
@@ -63,6 +65,7 @@ class LetterContext(Struct, frozen=True):
     zone: str
     box: str
     clock: Clock
+    public: bool
     link: str
     answer: str
     mark: str
@@ -144,6 +147,8 @@ def _about(here: House, look: Snapshot, order: LetterOrder) -> int | None:
             return look.table.asked.seat if look.table.asked else None
         case "pausing":
             return look.table.pausing.seat if look.table.pausing else None
+        case "sealing":
+            return look.table.sealing.seat if look.table.sealing else None
         case "paused":
             events = (event for entry in snapshots.entries(here, look)[::-1] for event in entry.events)
             return next((event.seat for event in events if isinstance(event, PauseAsked)), None)
@@ -200,6 +205,10 @@ def overtaken(look: Snapshot, order: LetterOrder) -> bool:
             return look.table.asked is None or order.seat not in look.table.asked.waiting
         case "pausing":
             return look.table.pausing is None or order.seat not in look.table.pausing.waiting
+        case "sealing":
+            return look.table.sealing is None or order.seat not in look.table.sealing.waiting
+        case "unlit":
+            return look.table.awaited is None or look.table.awaited.seq != order.seq
         case "paused":
             return not look.table.paused
         case "resumed":
@@ -235,11 +244,10 @@ def _sheet(
         places=tuple(sorted((place, look.names[number]) for number, place in enumerate(look.table.places))),
         board=board_text(scene) if scene else "",
         alt=voice.alt(scene.view) if scene else "",
-        due=datetime.fromtimestamp(seat.due_at, calendar.here) if seat.due_at else None,
-        left=max(0, seat.due_at - here.now()) if seat.due_at else 0,
-        zone=calendar.zone.replace("_", " "),
+        **_time(here, seat, calendar),
         box=in_game(order.language, box.name, box.about),
         clock=look.clock,
+        public=look.table.beacon is not None,
         link=link,
         answer=access.address_of(here, seat),
         mark=access.mark_of(here, seat),
@@ -255,6 +263,13 @@ def _sheet(
         **_question(here, look, order, voice),
         **_ending(here, look, order),
     )
+
+
+def _time(here: House, seat: Any, calendar: Calendar) -> dict[str, Any]:
+    """Until when the reader may take, in his own time, and how long that is."""
+    due = datetime.fromtimestamp(seat.due_at, calendar.here) if seat.due_at else None
+    left = max(0, seat.due_at - here.now()) if seat.due_at else 0
+    return {"due": due, "left": left, "zone": calendar.zone.replace("_", " ")}
 
 
 def _tongues(here: House, order: LetterOrder, person: int) -> tuple[tuple[str, str], ...]:

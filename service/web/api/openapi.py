@@ -14,7 +14,9 @@ import msgspec
 from engine import catalogue
 from engine import menu as menus
 from engine import table as tables
-from engine.record import TableEvent
+from engine.table_events import (
+    TableEvent,
+)
 from service.text import samples
 from service.web.api.json_types import Refusal
 from service.web.api.operations import JSON, Operation

@@ -3,7 +3,11 @@
 import pytest
 from sqlalchemy import select, update
 
-from engine.record import Offered, Substituted, VacationTaken
+from engine.table_events import (
+    Offered,
+    Substituted,
+    VacationTaken,
+)
 from service.settings import DAY
 from service.store.schema import letters, seats
 from service.tables import access, snapshots, substitutes

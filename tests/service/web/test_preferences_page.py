@@ -5,7 +5,10 @@ import re
 import pytest
 from sqlalchemy import select, update
 
-from engine.record import VacationEnded, VacationTaken
+from engine.table_events import (
+    VacationEnded,
+    VacationTaken,
+)
 from service.accounts import preferences
 from service.accounts.preferences import Recipient
 from service.people import letter_settings

@@ -9,7 +9,10 @@ from sqlalchemy import select
 
 from engine import catalogue
 from engine.menu import Choice, Move, bare
-from engine.record import VacationEnded, VacationTaken
+from engine.table_events import (
+    VacationEnded,
+    VacationTaken,
+)
 from service.house import House
 from service.people import letter_settings
 from service.people.letter_settings import TableLetterSettings

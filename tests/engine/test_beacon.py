@@ -1,0 +1,172 @@
+"""Public luck in the engine: rounds named by time alone, a waiting command, and draws that no seed foretells."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import sqrt
+from random import Random
+
+import msgspec
+import pytest
+
+from engine import audit, beacon, catalogue, chance, log
+from engine import table as tables
+from engine.menu import Move
+from engine.refusal import Refused
+from engine.table_events import (
+    RoundDrawn,
+    RoundNamed,
+    WentSealed,
+)
+from service.beacon import signed
+from tests.beacons import BEACON, sign
+from tests.engine import highcard, second
+from tests.engine.ledger import SEED, Ledger, lit, play_on, seated, started
+
+DRAWS = 100_000
+
+
+def awaiting() -> Ledger:
+    ledger = seated(highcard, 2, beacon=BEACON)
+    ledger.do(None, "start")
+    return ledger
+
+
+def guesses(key: bytes, entry: int, before: str) -> tuple[int, ...]:
+    """What a host could take for the die: the sealed draw, that of the entry before, that by the round before."""
+    by_round = chance.public(key, before)
+    return (
+        chance.drawn(key, entry, 0, 6),
+        chance.drawn(key, entry - 1, 0, 6),
+        chance.drawn(by_round, entry, 0, 6),
+        chance.drawn(by_round, entry - 1, 0, 6),
+    )
+
+
+def test_a_host_with_database_and_seed_predicts_public_draws_no_better_than_chance():
+    """Whatever can be worked out before the round is there hits one face in six, within four standard deviations."""
+    random, hits, faces = Random(17), Counter[int](), Counter[int]()
+    key, before = chance.key(SEED, ["anna", "berta"]), random.randbytes(48).hex()
+    for entry in range(DRAWS):
+        guessed, signature = guesses(key, entry + 1, before), random.randbytes(48).hex()
+        drawn = chance.drawn(chance.public(key, signature), entry + 1, 0, 6)
+        hits.update(number for number, guess in enumerate(guessed) if guess == drawn)
+        faces[drawn] += 1
+        before = signature
+    width = 4 * sqrt(DRAWS * 1 / 6 * 5 / 6)
+    for found in (*hits.values(), *faces.values()):
+        assert abs(found - DRAWS / 6) < width
+    assert len(hits) == 4
+
+
+def test_the_same_table_with_the_same_seed_draws_otherwise_with_every_signature():
+    dealt, waits = Counter[int](), awaiting()
+    for number in range(2_000):
+        signature = Random(number).randbytes(48).hex()
+        move = Move("round", (str(waits.table.awaited.round), signature))
+        luck = tables.luck(waits.table, SEED, move, 0)
+        dealt[tables.play(highcard, waits.table, None, move, luck).table.state.hands[0][0]] += 1
+    assert len(dealt) > 10
+    assert max(dealt.values()) < 2_000 / 5
+
+
+@pytest.mark.parametrize("at", [0, 1, 2, 3, 100, 1_692_803_366, 1_692_803_367, 1_800_000_001])
+@pytest.mark.parametrize("period", [1, 3, 30])
+def test_a_named_round_comes_later_than_its_move_by_one_to_two_periods(at, period):
+    chain = beacon.Beacon("", 0, period)
+    assert period < chain.due(chain.named(at)) - at <= 2 * period
+
+
+def test_before_the_first_round_that_one_is_named():
+    assert beacon.Beacon("", 1_000_000, 3).named(5) == 1
+
+
+def test_a_command_that_draws_nothing_waits_for_nothing():
+    ledger = lit(awaiting())
+    seat = ledger.waiting()[0]
+    ledger.do(seat, ledger.any_move(seat, Random(1)))
+    assert ledger.table.awaited is None
+    assert not isinstance(ledger.entries[-1].events[0], RoundNamed)
+
+
+def test_what_waits_is_carried_out_by_its_round_and_by_no_other():
+    ledger = awaiting()
+    number = ledger.table.awaited.round
+    for words in (f"round {number + 1} {sign(number + 1)}", f"round {number}", f"round {number} xyz"):
+        with pytest.raises(Refused):
+            ledger.do(None, words)
+    ledger.do(None, f"round {number} {sign(number)}")
+    assert ledger.entries[-1].events[0] == RoundDrawn(number, sign(number))
+    assert ledger.table.phase == "playing"
+
+
+@pytest.mark.parametrize("move", ["start", "sit 0 again", "expire 0 pass", "miss 0 relieve"])
+def test_while_a_round_is_awaited_the_house_cannot_go_on_otherwise(move):
+    with pytest.raises(Refused):
+        awaiting().do(None, move)
+
+
+def test_all_players_have_to_agree_before_a_table_goes_on_sealed():
+    ledger = awaiting()
+    ledger.do(0, "sealed")
+    assert ledger.table.sealing.waiting == (1,)
+    with pytest.raises(Refused):
+        ledger.do(0, "agree")
+    ledger.do(1, "agree")
+    assert ledger.entries[-1].events[1] == WentSealed()
+    assert ledger.table.beacon is None
+    assert audit.audit(highcard, play_on(ledger, Random(1)).export(), signed=signed).finding is None
+
+
+def test_the_last_one_who_stays_ends_the_table_though_a_round_is_awaited():
+    kurier, random = catalogue.find("kurier"), Random(1)
+    ledger = lit(started(kurier, 2, beacon=BEACON))
+    while not ledger.table.awaited:
+        seat = ledger.waiting()[0]
+        ledger.do(seat, ledger.any_move(seat, random))
+    assert ledger.table.phase == "playing"
+    ledger.do(0, "resign")
+    assert (ledger.table.phase, ledger.table.awaited) == ("over", None)
+    text = msgspec.json.encode(ledger.export())
+    assert audit.audit(kurier, log.read(text), signed=signed).finding is None
+    assert second.verify(text)["sound"]
+
+
+def test_an_audit_without_the_curve_says_that_signatures_were_not_checked():
+    export = play_on(lit(awaiting()), Random(1)).export()
+    said = list(audit.sentences(audit.audit(highcard, export)))
+    assert any("NOT CHECKED: the signatures of 1 rounds" in sentence for sentence in said)
+    assert not any("NOT CHECKED" in one for one in audit.sentences(audit.audit(highcard, export, signed=signed)))
+
+
+def test_a_waiting_move_is_its_player_s_own_until_it_is_carried_out():
+    """What it will hide nobody knows before its draws are there."""
+    ledger = lit(awaiting())
+    seat = ledger.waiting()[0]
+    waits = log.Entry(7, 1, seat, "play 3", (), (RoundNamed(9),), 1)
+    assert tables.redact(highcard, waits, seat) == waits
+    assert tables.redact(highcard, waits, 1 - seat).move is None
+    assert tables.redact(highcard, waits, None).move is None
+
+
+def test_logs_verify_offline_in_both_verifiers_while_played_and_after():
+    waits = awaiting()
+    over = play_on(lit(awaiting()), Random(2))
+    for export in (waits.export(0), waits.export(), over.export()):
+        text = msgspec.json.encode(export)
+        assert audit.audit(highcard, log.read(text), signed=signed).finding is None
+        assert second.verify(text)["sound"]
+    assert second.verify(msgspec.json.encode(over.export()))["rounds"] == 1
+
+
+def test_both_verifiers_know_the_rounds_of_quicknet():
+    """Round 657413 of drand's quicknet, as it came."""
+    key = (
+        "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451"
+        "0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
+    )
+    came = "b713718a38ae728dfd477991af2822e08d2f305e47718cef9f7848ce4050e7be41076862b98fad56e91a6b85b89cd97b"
+    assert signed(key, 657_413, came)
+    assert not signed(BEACON.key, 657_413, came)
+    assert second.ask(signed={"key": key, "round": 657_413, "signature": came})
+    assert not second.ask(signed={"key": BEACON.key, "round": 657_413, "signature": came})

@@ -1,0 +1,286 @@
+"""Moving house: tables leave one house, one on SQLite and one on PostgreSQL, and are played on in another."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from sqlalchemy import select
+
+from engine import audit
+from service import beacon, create_app
+from service.commands import move_house as commands
+from service.house import House
+from service.store.schema import letters, people, seats
+from service.tables import access, archive, moving, opening, snapshots, talk
+from service.tables.access import Moved, Place
+from service.tables.opening import Invited
+from tests import houses
+from workers import bots, clock, referee
+from workers.jobs import work_for
+
+OLD, NEW = "https://old.example.org", "https://new.example.org"
+GUESTS = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org"), Invited("Bot 1")]
+
+
+@pytest.fixture
+def old(tmp_path: Path, clock: houses.Clock) -> Iterator[House]:
+    with houses.standing(houses.settings(tmp_path / "old", address=OLD), clock) as here:
+        yield here
+
+
+@pytest.fixture
+def new(tmp_path: Path, clock: houses.Clock, laid_postgres_url: str) -> Iterator[House]:
+    chosen = houses.settings(tmp_path / "new", laid_postgres_url, secret="another house for tests", address=NEW)
+    with houses.standing(chosen, clock) as here:
+        yield here
+
+
+def opened(house: House) -> list[Place]:
+    work_for(house)
+    made = opening.open_table(house, "kurier", {}, GUESTS)
+    places = [access.find(house, link) for link in made.links if link]
+    for place in places:
+        assert houses.judged(house, place, "sit word").accepted
+    return places
+
+
+def play(house: House, places: list[Place], moves: int = 8) -> None:
+    """So many moves, of people and bots."""
+    work_for(house)
+    for _ in range(moves):
+        waits = [place for place in places if houses.moves(house, place)]
+        if waits:
+            assert houses.judged(house, waits[0], houses.moves(house, waits[0])[0]).accepted
+        else:
+            bots.move()
+            referee.hear()
+
+
+def left(house: House, *names: str, to: str = NEW) -> bytes:
+    with house.store.writing() as connection:
+        return moving.packed(moving.leave(house, connection, names, to))
+
+
+def arrived(house: House, raw: bytes) -> None:
+    with house.store.writing() as connection:
+        moving.arrive(house, connection, moving.unpacked(raw))
+
+
+def head(house: House, table: str) -> str:
+    log = archive.Archive(house.store, house.links).whole(table)
+    look = snapshots.look(house, table)
+    running = look.table.phase != "over"
+    assert audit.audit(look.game, log, running=running, signed=beacon.signed).finding is None
+    return log.head
+
+
+def new_links(house: House, table: str) -> list[Place]:
+    with house.store.reading() as connection:
+        rows = connection.execute(select(seats).where(seats.c.table == table).order_by(seats.c.seat)).all()
+    return [access.find(house, access.link_of(house, row)) for row in rows if row.person is not None]
+
+
+def test_a_table_is_played_on_in_the_new_house_with_its_chain_intact(old, new):
+    places = opened(old)
+    table = places[0].table
+    play(old, places)
+    talk.say(old, places[0], "See you there")
+    before = head(old, table)
+    arrived(new, left(old, table))
+    assert head(new, table) == before
+    there = new_links(new, table)
+    length = snapshots.look(new, table).row.length
+    play(new, there)
+    assert snapshots.look(new, table).row.length > length
+    head(new, table)
+    with new.store.reading() as connection:
+        assert [one.text for one in talk.newest(connection, table)] == ["See you there"]
+
+
+def test_every_player_gets_the_new_link_by_letter_and_old_links_lead_there(old, new):
+    places = opened(old)
+    arrived(new, left(old, places[0].table))
+    with new.store.reading() as connection:
+        owed = connection.execute(select(letters.c.seat).where(letters.c.kind == "rehoused")).scalars().all()
+    assert sorted(owed) == [0, 1]
+    for place, there in zip(places, new_links(new, places[0].table), strict=True):
+        assert there.link != place.link
+        assert access.find(new, place.link).seat == place.seat == there.seat
+    watch = old.links.watch(places[0].table)
+    assert access.find(new, watch).seat is None
+
+
+def test_the_old_house_says_where_the_game_lives_on_pages_and_to_programs(old, new):
+    place = opened(old)[0]
+    left(old, place.table)
+    client = create_app(old).test_client()
+    page = client.get(f"/t/{place.link}")
+    assert page.status_code == 410
+    assert f'href="{NEW}/t/{place.link}"' in page.get_data(as_text=True)
+    answer = client.get(f"/api/v1/t/{place.link}")
+    assert (answer.status_code, answer.headers["Location"]) == (410, f"{NEW}/api/v1/t/{place.link}")
+    assert NEW in answer.get_data(as_text=True)
+    moved = client.post(f"/api/v1/t/{place.link}/moves", json={"move": "pass"})
+    assert (moved.status_code, moved.headers["Location"]) == (410, f"{NEW}/api/v1/t/{place.link}/moves")
+
+
+def test_the_old_house_plays_the_table_no_more(old, clock):
+    """What was handed in before is refused, no clock runs, no bot moves, no letter leaves."""
+    places = opened(old)
+    place, move = houses.on_turn(old, places)
+    from service.tables import submitting
+
+    submission = submitting.submit(old, place, move)
+    length = snapshots.look(old, place.table).row.length
+    left(old, place.table)
+    referee.hear()
+    verdict = houses.verdict(old, submission)
+    assert not verdict.accepted
+    assert NEW in verdict.said
+    clock.move(30 * 86_400)
+    workers_tick(old)
+    bots.move()
+    referee.hear()
+    assert snapshots.look(old, place.table).row.length == length
+    with old.store.reading() as connection:
+        assert not connection.execute(select(letters).where(letters.c.sent_at.is_(None))).all()
+    with pytest.raises(Moved):
+        access.find(old, place.link)
+
+
+def workers_tick(house: House) -> None:
+    clock.tick(house)
+
+
+def test_the_time_on_the_way_is_nobody_s(old, new, clock):
+    places = opened(old)
+    due = [seat.due_at for seat in snapshots.look(old, places[0].table).seats]
+    assert any(due)
+    raw = left(old, places[0].table)
+    clock.move(5 * 86_400)
+    arrived(new, raw)
+    there = [seat.due_at for seat in snapshots.look(new, places[0].table).seats]
+    assert there == [None if at is None else at + 5 * 86_400 for at in due]
+
+
+def test_a_finished_table_moves_too(old, new):
+    places = opened(old)
+    for place in places:
+        assert houses.judged(old, place, "resign").accepted
+        if snapshots.look(old, place.table).table.phase == "over":
+            break
+    table = places[0].table
+    before = head(old, table)
+    arrived(new, left(old, table))
+    assert head(new, table) == before
+    assert snapshots.look(new, table).row.phase == "over"
+
+
+def test_all_tables_of_a_house_move_at_once(old, new):
+    tables = [opened(old)[0].table for _ in range(3)]
+    heads = [head(old, table) for table in tables]
+    arrived(new, left(old, *tables))
+    assert [head(new, table) for table in tables] == heads
+    with new.store.reading() as connection:
+        assert len(connection.execute(select(people)).all()) == 2
+
+
+def test_a_table_that_is_there_already_is_refused_and_nothing_changes(old, new):
+    first, second = opened(old)[0].table, opened(old)[0].table
+    raw = left(old, first, second)
+    load = moving.unpacked(raw)
+    one = msgspec.structs.replace(load, tables=load.tables[:1])
+    arrived(new, moving.packed(one))
+    with pytest.raises(moving.Refused, match="in this house already"):
+        arrived(new, raw)
+    there = {carried.log.table for carried in load.tables[:1]}
+    assert set(archive.Archive(new.store, new.links).tables()) == there
+
+
+@pytest.mark.parametrize("change", ["cut", "name", "address", "entry", "seed", "format"])
+def test_a_file_that_was_altered_is_refused(old, change):
+    raw = left(old, opened(old)[0].table)
+    plain = json.loads(raw)
+    match change:
+        case "cut":
+            raw = raw[:-20]
+        case "name":
+            plain["tables"][0]["chairs"][0]["name"] = "Eve"
+        case "address":
+            plain["people"][0]["address"] = "eve@example.org"
+        case "entry":
+            plain["tables"][0]["log"]["entries"][2]["entry"]["at"] += 1
+        case "seed":
+            plain["tables"][0]["log"]["seed"] = "ab" * 32
+        case "format":
+            plain["format"] = "depesche-tables-2"
+    with pytest.raises(moving.Refused):
+        moving.unpacked(raw if change == "cut" else json.dumps(plain).encode())
+
+
+def test_a_log_that_was_altered_with_its_check_is_refused_by_the_audit(old, new):
+    load = moving.unpacked(left(old, opened(old)[0].table))
+    (carried,) = load.tables
+    first, *rest = carried.log.entries
+    forged = msgspec.structs.replace(first, entry={**first.entry, "at": 7})
+    log = msgspec.structs.replace(carried.log, entries=(forged, *rest))
+    altered = msgspec.structs.replace(load, tables=(msgspec.structs.replace(carried, log=log),))
+    with pytest.raises(moving.Refused, match="digest"):
+        arrived(new, moving.packed(altered))
+
+
+def test_a_file_for_another_house_is_refused(old, new):
+    raw = left(old, opened(old)[0].table, to="https://third.example.org")
+    with pytest.raises(moving.Refused, match="third"):
+        arrived(new, raw)
+
+
+def test_a_table_comes_home_again_and_the_links_of_both_houses_lead_there(old, new):
+    places = opened(old)
+    table = places[0].table
+    arrived(new, left(old, table))
+    there = new_links(new, table)
+    play(new, there)
+    after = head(new, table)
+    arrived(old, left(new, table, to=OLD))
+    assert head(old, table) == after
+    for place, away in zip(places, there, strict=True):
+        assert access.find(old, place.link).seat == access.find(old, away.link).seat == place.seat
+    with pytest.raises(Moved):
+        access.find(new, there[0].link)
+
+
+def test_the_commands_write_a_file_for_its_owner_alone_and_read_it(old, new, tmp_path, monkeypatch, capsys):
+    table = opened(old)[0].table
+    file = tmp_path / "tables.json"
+    monkeypatch.setattr(commands, "_house", lambda: old)
+    assert run("move-out", str(file), table, "--to", NEW) == 0
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert "seeds and addresses" in capsys.readouterr().out
+    monkeypatch.setattr(commands, "_house", lambda: new)
+    assert run("move-in", str(file), "--json") == 0
+    (moved,) = json.loads(capsys.readouterr().out)["tables"]
+    assert moved["head"] == head(new, table)
+
+
+def test_where_the_file_cannot_be_written_no_table_moves(old, tmp_path, monkeypatch, capsys):
+    place = opened(old)[0]
+    file = tmp_path / "tables.json"
+    file.write_text("something else")
+    monkeypatch.setattr(commands, "_house", lambda: old)
+    assert run("move-out", str(file), "--all", "--to", NEW) == 2
+    assert "No table has moved" in capsys.readouterr().err
+    assert access.find(old, place.link) == place
+    assert run("move-out", str(tmp_path / "other.json"), "--all", "--to", "nonsense") == 2
+    assert access.find(old, place.link) == place
+
+
+def run(*words: str) -> int:
+    from service import cli
+
+    return cli.main(words)

@@ -1,0 +1,94 @@
+"""Pages, interface and letters say where the dice of a table come from, and what a table with public luck waits for."""
+
+from __future__ import annotations
+
+import pytest
+
+from service import beacon as beacons
+from service import create_app
+from service.house import House
+from service.tables import access, opening, snapshots
+from service.tables.opening import Invited
+from tests import houses
+from tests.beacons import running
+from workers import rounds
+from workers.outgoing import letters
+from workers.outgoing.envelopes import LetterOrder
+
+GUESTS = [Invited("Anna", "anna@example.org", "word"), Invited("Berta", "berta@example.org", "word")]
+
+
+@pytest.fixture
+def here(tmp_path, clock):
+    with running() as server, houses.standing(houses.settings(tmp_path, beacon=server.setting), clock) as found:
+        yield found
+
+
+def opened(here: House) -> opening.Opened:
+    return opening.open_table(here, "carcassonne", {}, GUESTS, luck="public")
+
+
+def get(here: House, path: str, language: str = "en") -> str:
+    return create_app(here).test_client().get(path, headers={"Accept-Language": language}).get_data(as_text=True)
+
+
+SAID = {
+    "en": "The dice come with round",
+    "nl": "De dobbelstenen komen met ronde",
+    "de": "Die Würfel kommen mit Runde",
+    "fr": "Les dés viennent avec le tour",
+}
+
+
+@pytest.mark.parametrize("language", SAID)
+def test_the_page_of_a_table_names_the_awaited_round(here, language):
+    page = get(here, f"/t/{opened(here).links[0]}", language)
+    assert SAID[language] in page
+    assert "</html>" in page
+
+
+def test_when_the_beacon_is_late_the_page_offers_to_go_on_without_it(here, clock):
+    table = opened(here)
+    link = f"/t/{table.links[0]}"
+    assert 'value="sealed"' not in get(here, link)
+    clock.move(beacons.LATE + 10)
+    assert 'value="sealed"' in get(here, link)
+    place = access.find(here, table.links[0])
+    assert houses.judged(here, place, "sealed").accepted
+    assert 'value="agree"' not in get(here, link)
+    assert 'value="agree"' in get(here, f"/t/{table.links[1]}")
+
+
+def test_the_form_asks_where_the_dice_come_from(here):
+    page = get(here, "/new/kaiser")
+    assert 'name="luck" value="sealed" checked' in page
+    assert 'name="luck" value="public"' in page
+
+
+def test_the_interface_tells_of_public_luck_and_of_the_awaited_round(here):
+    client = create_app(here).test_client()
+    players = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Berta", "address": "berta@example.org"}]
+    made = client.post("/api/v1/tables", json={"game": "kaiser", "players": players, "luck": "public"})
+    assert made.status_code == 201
+    seen = client.get(f"/api/v1/t/{made.json['links'][0]}").json
+    assert (seen["luck"], seen["awaited"]) == ("public", None)
+    waits = opened(here)
+    seen = client.get(f"/api/v1/t/{waits.links[0]}").json
+    look = snapshots.look(here, waits.table)
+    due = look.table.beacon.due(look.table.awaited.round)
+    assert seen["awaited"] == {"entry": look.table.awaited.seq, "round": look.table.awaited.round, "due": due}
+
+
+@pytest.mark.parametrize("language", SAID)
+def test_letters_tell_that_the_beacon_is_missing_and_ask_to_go_on(here, clock, language):
+    table = opened(here)
+    clock.move(beacons.LATE + 10)
+    rounds.draw()
+    look = snapshots.look(here, table.table)
+    order = LetterOrder(table.table, look.table.awaited.seq, 1, "unlit", "berta@example.org", "Berta", language)
+    text = letters.write(here, order).get_body(("plain",)).get_content()
+    word = {"en": "sealed", "nl": "verzegeld", "de": "versiegelt", "fr": "scellé"}[language]
+    assert word in text
+    assert houses.judged(here, access.find(here, table.links[0]), "sealed").accepted
+    asked = letters.write(here, LetterOrder(table.table, look.row.length, 1, "sealing", "berta@example.org", "Berta"))
+    assert "Anna" in asked.get_body(("plain",)).get_content()
