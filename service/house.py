@@ -29,7 +29,8 @@ class House:
     """The settings, and what is made from them: database, bells, links, caches."""
 
     def __init__(self, settings: Settings, now: Now = wall_clock, redis: Redis | None = None) -> None:
-        if settings.database_url.startswith("sqlite:///"):
+        self.secret = keep_secret(settings)
+        if not settings.database:
             settings.folder.mkdir(parents=True, exist_ok=True)
         catalogue.allow(settings.packages)
         self.settings = settings
@@ -41,7 +42,6 @@ class House:
         self.bells = Bells(self.redis)
         self.relay = settings.smtp
         self.inbound = ""  # where the local mailbox sends answers to
-        self.secret = keep_secret(settings)
         self.links = Links(self.secret)
         self.caches = Caches()
 

@@ -18,17 +18,20 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.catalogue import NAME
 from engine.options import SWITCH
 from engine.refusal import Refused
 from service import beacon as beacons
+from service import numbers
 
 DAY = 86_400
-LUCK = ("sealed", "public")
 EMBEDDED = "embedded"
+NUMBER = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?")
+WIRE = re.compile(r"[!-~]*")  # what an address on the wire is made of
 SENDER = re.compile(r"[!-;=?A-~]{1,64}@[A-Za-z0-9.-]{1,200}")
 SHORTEST_SECRET = 16
-LOGS = ("plain", "json")
-ANSWERED_AT = ("play", "plus", "subject")
+LUCK = ("sealed", "public")
+WORDS = (("luck", LUCK), ("logs", ("plain", "json")), ("answer_to", ("play", "plus", "subject")))
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 PREFIX = "DEPESCHE_"
 OTHERS = ("DEPESCHE_NO_SKIPS",)  # not ours, but that of our tests
@@ -155,6 +158,13 @@ def _refuse_unknown(names: Iterable[str]) -> None:
 def checked(settings: Settings) -> Settings:
     """The same settings, refused in a sentence where no house could be run with them."""
     _refuse_beyond("port", settings.port, 1, 65_535)
+    if settings.secret:
+        _long_enough(settings.secret, "DEPESCHE_SECRET")
+    if settings.inbound:
+        listening_address("DEPESCHE_INBOUND", settings.inbound)
+    for package in settings.packages:
+        if not NAME.fullmatch(package):
+            raise Refused("DEPESCHE_GAMES lists names of games such as liars_dice, not “{name}”.", name=package)
     for name, schemes, example in SCHEMES:
         _refuse_scheme(name, getattr(settings, name), schemes, example)
     for name in ("pace", "vacation", "lease", "gather", "thinking", "patience", "proxies"):
@@ -162,13 +172,11 @@ def checked(settings: Settings) -> Settings:
     for name in ("moves_per_minute", "opens_per_hour", "invitations_per_day", "answers_per_hour", "lease"):
         _refuse_beyond(name, getattr(settings, name), 1)
     _refuse_beyond("reminder", settings.reminder, 0, 1)
-    if settings.logs not in LOGS:
-        raise Refused("DEPESCHE_LOGS has to be plain or json, not “{text}”.", text=settings.logs)
+    for name, words in WORDS:
+        _refuse_other_words(name, getattr(settings, name), words)
     _refuse_mailbox(settings)
-    if settings.luck not in LUCK:
-        raise Refused("DEPESCHE_LUCK has to be sealed or public, not “{text}”.", text=settings.luck)
     beacons.source(settings.beacon)
-    if not SENDER.fullmatch(settings.sender_address):
+    if not SENDER.fullmatch(settings.sender_address) or not settings.sender.isprintable():
         raise Refused(
             "DEPESCHE_SENDER has to be an address such as depesche@example.org, not “{text}”.", text=settings.sender
         )
@@ -188,7 +196,11 @@ def _refuse_scheme(name: str, text: str, schemes: tuple[str, ...], example: str)
     try:
         parts = urlsplit(text)
         _ = parts.port  # a port that is no number raises here
-        good = parts.scheme in schemes and bool(parts.hostname or parts.path)
+        good = parts.scheme in schemes and bool(parts.hostname or parts.path) and text.isprintable()
+        if name != "database":  # that of SQLite is a file, which may be called anything
+            good = good and bool(WIRE.fullmatch(text))
+        if name == "address":
+            good = good and bool(parts.hostname) and not (parts.query or parts.fragment)
     except ValueError:
         good = False
     if not good:
@@ -196,9 +208,7 @@ def _refuse_scheme(name: str, text: str, schemes: tuple[str, ...], example: str)
 
 
 def _refuse_mailbox(settings: Settings) -> None:
-    """A mailbox needs its user and password, which travel only encrypted; and an answer a place to name its seat."""
-    if settings.answer_to not in ("", *ANSWERED_AT):
-        raise Refused("DEPESCHE_ANSWER_TO has to be play, plus or subject, not “{text}”.", text=settings.answer_to)
+    """A mailbox needs its user and password, which travel only encrypted."""
     if not settings.imap:
         return
     parts = urlsplit(settings.imap)
@@ -209,6 +219,13 @@ def _refuse_mailbox(settings: Settings) -> None:
             "DEPESCHE_IMAP would send the password readable to {host}; write imaps:// instead of imap://.",
             host=parts.hostname,
         )
+
+
+def _refuse_other_words(name: str, text: str, words: tuple[str, ...]) -> None:
+    if text and text not in words:
+        *others, last = words
+        known = f"{', '.join(others)} or {last}"
+        raise Refused("DEPESCHE_{name} has to be {known}, not “{text}”.", name=name.upper(), known=known, text=text)
 
 
 def _refuse_beyond(name: str, number: float, least: int, most: int = 10**9) -> None:
@@ -236,15 +253,30 @@ def _defaults() -> dict[str, object]:
 def _value(name: str, text: str, default: object) -> object:
     if isinstance(default, bool):
         return _switch(name, text)
-    try:
-        return type(default)(text) if not isinstance(default, Path) else Path(text)  # type: ignore[call-arg]
-    except ValueError:
-        raise Refused(
-            "DEPESCHE_{name} has to be a number like {default}, not “{text}”.",
-            name=name.upper(),
-            default=default,
-            text=text,
-        ) from None
+    if isinstance(default, int | float):
+        return _number(name, text.strip(), default)
+    return Path(text) if isinstance(default, Path) else text
+
+
+def _number(name: str, text: str, default: float) -> float:
+    """A number written in plain digits; Python would also read other scripts' digits and underscores."""
+    if NUMBER.fullmatch(text) and not (isinstance(default, int) and "." in text):
+        return type(default)(text)
+    raise Refused(
+        "DEPESCHE_{name} has to be a number like {default}, not “{text}”.",
+        name=name.upper(),
+        default=default,
+        text=text,
+    )
+
+
+def listening_address(name: str, text: str) -> tuple[str, int]:
+    """An address and a port to listen on."""
+    host, _, port = text.rpartition(":")
+    number = numbers.read(port, 65_535)
+    if not host or not number:
+        raise Refused("{name} takes an address and a port, like 127.0.0.1:8024, not “{text}”.", name=name, text=text)
+    return host, number
 
 
 def package_names(text: str) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from engine.refusal import Refused
-from service import numbers
 from service.commands.terminal import Parser, Subparsers, add_command, positive
 
 if TYPE_CHECKING:
@@ -168,14 +167,15 @@ def run_serve(options: argparse.Namespace) -> int:
     """The embedded service: everything in this process."""
     from service.house import House
     from service.settings import EMBEDDED
+    from service.web import warm_up
 
     settings = _settings(options)
-    settings.folder.mkdir(parents=True, exist_ok=True)
     many_files()
-    with only_one(settings):
+    with listening(settings.host, settings.port) as listener, only_one(settings):
         house = House(settings)
         _make_ready(house)
-        server = _server(house)
+        warm_up.beside()
+        server = _server(house, listener, 8)
         with embedded(house):
             if options.demo:
                 _say(f"A table against a bot is laid: {demonstration(house)}")
@@ -191,40 +191,29 @@ def _make_ready(house: House) -> None:
     """The database in today's shape, and no seat in it with a link that its log tells half of."""
     from service.tables import half_links
 
-    house.open()
-    half_links.renew(house)
+    try:
+        house.open()
+        half_links.renew(house)
+    except BaseException:
+        house.close()
+        raise
 
 
-def _server(house: House) -> Any:
-    """The web server, its port already taken."""
+def _server(house: House, listener: socket.socket, threads: int) -> Any:
+    """The web server at a port that is taken already."""
     import waitress.server
 
     from service import create_app
-    from service.web import warm_up
 
-    host, port = house.settings.host, house.settings.port
-    warm_up.beside()
-    try:
-        return waitress.server.create_server(
-            create_app(house), host=host, port=port, threads=8, **_chosen(house.settings)
-        )
-    except (OSError, ValueError) as error:
-        raise _not_listening(host, port, error) from error
+    return waitress.server.create_server(
+        create_app(house), sockets=[listener], threads=threads, **_chosen(house.settings)
+    )
 
 
 def _chosen(settings: Settings) -> dict[str, Any]:
     """How our web servers deal with visitors."""
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a short line of visitors is no news
     return {**SLOW_CLIENTS, "ident": None, "clear_untrusted_proxy_headers": not settings.proxies}
-
-
-def _not_listening(host: str, port: int, error: Exception) -> Refused:
-    return Refused(
-        "{host}:{port} cannot be listened on ({why}); choose another address or port.",
-        host=host,
-        port=port,
-        why=getattr(error, "strerror", None) or error,
-    )
 
 
 @contextmanager
@@ -263,7 +252,7 @@ def embedded(house: House) -> Iterator[None]:
 def _mail_servers(house: House) -> list[Any]:
     """Without a relay a mailbox for what we send and an ear for its answers; and the ear that the host asks for."""
     from service import local_mailbox
-    from service.settings import EMBEDDED
+    from service.settings import EMBEDDED, listening_address
     from workers.incoming import inbox
 
     servers: list[Any] = []
@@ -272,7 +261,7 @@ def _mail_servers(house: House) -> list[Any]:
         servers[1].start()
         house.relay, house.inbound = (f"smtp://127.0.0.1:{server.port}" for server in servers)
     if house.settings.inbound:
-        servers.append(inbox.lmtp(house, *_address("DEPESCHE_INBOUND", house.settings.inbound)))
+        servers.append(inbox.lmtp(house, *listening_address("DEPESCHE_INBOUND", house.settings.inbound)))
         servers[-1].start()
     return servers
 
@@ -280,6 +269,7 @@ def _mail_servers(house: House) -> list[Any]:
 @contextmanager
 def only_one(settings: Settings) -> Iterator[IO[str]]:
     """SQLite is for one process: a second one in the same folder is turned away."""
+    settings.folder.mkdir(parents=True, exist_ok=True)
     with (settings.folder / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -309,14 +299,15 @@ def demonstration(house: House) -> str:
 def run_web(options: argparse.Namespace) -> int:
     """The pages, in several processes at one address; one that dies is replaced."""
     from service.house import House
+    from service.settings import listening_address
     from workers import processes
 
     settings = _shared(options)
-    house = House(settings)
-    _make_ready(house)
-    house.close()  # every process opens its own
-    host, port = _address("--bind", options.bind or f"{settings.host}:{settings.port}")
+    host, port = listening_address("--bind", options.bind or f"{settings.host}:{settings.port}")
     with listening(host, port) as listener:
+        house = House(settings)
+        _make_ready(house)
+        house.close()  # every process opens its own
         _say(f"Depesche is open at {host}:{port}")
         names = [f"web {number + 1}" for number in range(options.workers)]
         processes.run_each(names, lambda _: _serve_pages(settings, listener, options.threads))
@@ -329,22 +320,22 @@ def listening(host: str, port: int) -> socket.socket:
         (family, *_, address), *_ = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
         return socket.create_server(address[:2], family=family, backlog=1_024)
     except OSError as error:
-        raise _not_listening(host, port, error) from error
+        raise Refused(
+            "{host}:{port} cannot be listened on ({why}); choose another address or port.",
+            host=host,
+            port=port,
+            why=error.strerror or error,
+        ) from error
 
 
 def _serve_pages(settings: Settings, listener: socket.socket, threads: int) -> None:
     """Answer at this port until told to stop, and then finish the requests in hand."""
-    import waitress.server
-
-    from service import create_app
     from service.house import House
     from service.web import warm_up
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     warm_up.beside()
-    waitress.server.create_server(
-        create_app(House(settings)), sockets=[listener], threads=threads, **_chosen(settings)
-    ).run()
+    _server(House(settings), listener, threads).run()
 
 
 def run_worker(options: argparse.Namespace) -> int:
@@ -389,10 +380,11 @@ def run_clock(options: argparse.Namespace) -> int:
 def run_inbound(options: argparse.Namespace) -> int:
     """The server for answers by mail."""
     from service.house import House
-
-    host, port = _address("--bind", options.bind)
+    from service.settings import listening_address
     from workers.incoming import inbox
 
+    host, port = listening_address("--bind", options.bind)
+    listening(host, port).close()  # before anything is made; the mail server opens it again
     house, stop = House(_shared(options)), threading.Event()
     _make_ready(house)
     receiver = (inbox.smtp if options.smtp else inbox.lmtp)(house, host, port)
@@ -420,15 +412,6 @@ def run_imap(options: argparse.Namespace) -> int:
     _say(f"Answers are fetched from {settings.imap.rpartition('@')[2]}")
     mailbox_polling.watch(house, stop)
     return 0
-
-
-def _address(name: str, text: str) -> tuple[str, int]:
-    """An address and a port to listen on."""
-    host, _, port = text.rpartition(":")
-    number = numbers.read(port, 65_535)
-    if not host or not number:
-        raise Refused("{name} takes an address and a port, like 127.0.0.1:8024, not “{text}”.", name=name, text=text)
-    return host, number
 
 
 def _say(line: str) -> None:

@@ -45,6 +45,14 @@ def _hurry(store: Store) -> None:
         connection.execute(update(letters).where(letters.c.sent_at.is_(None), refused | wrong_clock).values(due_at=0))
 
 
+def waiting(store: Store) -> str:
+    """What the service owes just now, for whoever wonders why nothing happens."""
+    bots = select(seats).where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
+    with store.reading() as connection:
+        unheard = connection.execute(select(submissions).where(submissions.c.accepted.is_(None))).all()
+        return f"bots: {connection.execute(bots).all()}; submissions: {unheard}"
+
+
 def counted(store: Store, *conditions: Any) -> int:
     with store.reading() as connection:
         return int(connection.execute(select(func.count()).where(*conditions)).scalar_one())

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 60.0  # seconds in which a service that nobody disturbs any more has to be well again
+PATIENCE = 120.0  # seconds in which a service has to be well again, also on a machine with much else to do
 
 
 class Process:

@@ -106,7 +106,7 @@ def production(folder: Path, tables: int, enough: Enough, briefly: Sequence[str]
             vandal = Vandal(
                 running, befalls, (0.8, 1.6) if briefly else (1.0, 3.0), (lambda: up(crowd)) if briefly else None
             )
-            played(crowd, vandal, tables, enough)
+            played(crowd, vandal, tables, enough, store)
             ledger.settle(store)
             doubled = ledger.check(store, crowd, [letter.id for letter in relay.taken])
             report(crowd, vandal, len(relay.taken), doubled)
@@ -123,7 +123,7 @@ def embedded(folder: Path, enough: Enough) -> None:
     ):
         crowd = Crowd([port], tuple(catalogue.games()))
         vandal = Vandal(running, faults.deaths(running), (0.2, 1.5), lambda: up(crowd))
-        played(crowd, vandal, FEW_TABLES, enough)
+        played(crowd, vandal, FEW_TABLES, enough, store)
         ledger.settle(store)
         with store.reading() as connection:
             raw = connection.execute(select(mailbox.c.raw)).scalars().all()
@@ -132,7 +132,7 @@ def embedded(folder: Path, enough: Enough) -> None:
     ledger.check_own_logs(running)
 
 
-def played(crowd: Crowd, vandal: Vandal, tables: int, enough: Enough) -> None:
+def played(crowd: Crowd, vandal: Vandal, tables: int, enough: Enough, store: Store) -> None:
     """Let the crowd play among the vandal's doings until it is enough, and let everybody finish."""
     up(crowd)
     crowd.play(tables)
@@ -141,7 +141,7 @@ def played(crowd: Crowd, vandal: Vandal, tables: int, enough: Enough) -> None:
         time.sleep(0.2)
     vandal.leave()
     crowd.leave()
-    assert not crowd.errors, crowd.errors[:5]
+    assert not crowd.errors, (crowd.errors[:5], vandal.befell[-20:], ledger.waiting(store))
     assert not vandal.at_fault, "a process ended by itself"
 
 
