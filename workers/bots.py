@@ -11,6 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from engine import catalogue, search
 from engine import table as tables
+from engine.catalogue import NotInstalled
 from engine.menu import Move
 from engine.search import Level
 from service.house import House
@@ -20,7 +21,7 @@ from service.tables.access import Place
 from service.tables.clerk import BOT_STATUSES
 from service.tables.snapshots import Snapshot
 from workers import process_pool
-from workers.jobs import begin, tell
+from workers.jobs import begin, tell, tell_missing
 
 log = structlog.get_logger()
 
@@ -41,6 +42,8 @@ def _tried(here: House, table: str, seat: int) -> None:
         _move(here, Place(table, seat, ""))
     except OperationalError:
         raise
+    except NotInstalled as missing:
+        tell_missing(table, str(missing))
     except Exception:
         log.exception("bot did not move", table=table, seat=seat)
 

@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from engine import menu as menus
 from engine import table as engine_table
+from engine.catalogue import NotInstalled
 from engine.menu import Move
 from service import timing
 from service.house import House
@@ -19,7 +20,7 @@ from service.tables import clerk, judging, snapshots
 from service.tables.clerk import Held, LockedTable
 from service.tables.snapshots import Snapshot
 from workers import bots
-from workers.jobs import tell
+from workers.jobs import tell, tell_missing
 
 KEPT = 60 * DAY  # so long the words of a mail
 SWEPT = 100
@@ -89,6 +90,8 @@ def expire(here: House) -> None:
     for seat in late:
         try:
             _expire(here, seat.table, seat.seat)
+        except NotInstalled as missing:
+            tell_missing(seat.table, str(missing))
         except OperationalError as error:
             tell(error, "deadline not kept", table=seat.table, seat=seat.seat)
         except Exception:  # one table's trouble must not stop the others' clocks

@@ -5,22 +5,34 @@ A job says only “look”: every worker finds its work in the database, so a jo
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
+from typing import Any
 
 import structlog
 from rq import get_current_job
+from sqlalchemy import Connection, Row, Select
 from sqlalchemy.exc import OperationalError
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
+from engine.catalogue import NotInstalled
 from service.house import House
 from service.outages import first_line
 from service.store.connect import is_away
+from service.store.schema import tables
 
+Claimed = Row[Any]
+After = Callable[[], None]
+Work = Callable[[House, Connection, Claimed], After]
 SHIFT = 30.0  # seconds; a job that works much longer would be stopped by RQ in the middle of something
 LINGER, PAUSE = 0.5, 0.02  # seconds
 log = structlog.get_logger()
 _houses: list[House] = []
+
+
+def ignored(here: House, row: Claimed) -> None:
+    """What is done for a row that is passed over where nothing is to be done."""
 
 
 def work_for(house: House) -> None:
@@ -70,6 +82,42 @@ def _comes_free(here: House, work: Callable[[House], bool], held_up: Callable[[H
             return True
         pause *= 1.5
     return False
+
+
+def take_next(
+    here: House, line: Select[Any], passed: set[str], work: Work, held_up: Callable[[House, Claimed], None] = ignored
+) -> bool:
+    """Claim the next row of a line and work on it in one transaction; False where no row could be claimed.
+
+    What `work` returns is done after the commit. Where the database does not let it be done, such as by a lock that
+    somebody else holds, and where the game of its table is not installed, the row stays in line: its table is passed
+    over from now on.
+    """
+    row = None
+    try:
+        with here.store.writing() as connection:
+            row = connection.execute(line.where(tables.c.id.not_in(passed))).one_or_none()
+            if row is None:
+                return False
+            after = work(here, connection, row)
+        after()
+    except OperationalError as error:
+        if row is None:
+            raise
+        tell(error, "table held", table=row.table, row=row.id)
+        passed.add(row.table)
+        held_up(here, row)
+    except NotInstalled as missing:
+        assert row is not None
+        tell_missing(row.table, str(missing))
+        passed.add(row.table)
+    return True
+
+
+@functools.cache
+def tell_missing(table: str, why: str) -> None:
+    """Log, once in the life of a process, that a table waits for its game to be installed again."""
+    log.warning("table passed over", table=table, why=why)
 
 
 def tell(error: OperationalError, what: str, **words: object) -> None:

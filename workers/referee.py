@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy import ColumnElement, Connection, Row, Update, select, update
 from sqlalchemy.exc import OperationalError
 
+from engine.catalogue import NotInstalled
 from service.house import House
 from service.store import book
 from service.store.book import Verdict
@@ -17,7 +18,7 @@ from service.tables import judging
 from service.tables.clerk import LockedTable
 from service.tables.judging import SeatCommand
 from service.text.languages import Said
-from workers.jobs import answer, tell
+from workers.jobs import After, answer, take_next
 
 Submission = Row[Any]
 log = structlog.get_logger()
@@ -53,40 +54,33 @@ def waits(here: House) -> bool:
 
 def hear_one(here: House, passed: set[str] | None = None) -> bool:
     """Judge one submission, if any waits at a table that nobody holds and that is not passed over."""
-    submission, passed = None, set() if passed is None else passed
-    try:
-        with here.store.writing() as connection:
-            submission = connection.execute(NEXT.where(tables.c.id.not_in(passed))).one_or_none()
-            if submission is None:
-                return False
-            if old := submission.at <= here.now() - SUSPECT:
-                connection.execute(_tried(submission, submission.tries + 1))
-            else:
-                locked = _heard(here, connection, submission)
-        if old:
-            locked = _retried(here, submission)
-    except OperationalError as error:
-        if submission is None:
-            raise
-        passed.add(submission.table)
-        _pass_over(here, submission, error)
-        return True
+    return take_next(here, NEXT, set() if passed is None else passed, _hear, _count_no_try)
+
+
+def _hear(here: House, connection: Connection, submission: Submission) -> After:
+    """Judge a submission; where it may have ended a process before, that it is tried again is stored first."""
+    if submission.at > here.now() - SUSPECT:
+        locked = _heard(here, connection, submission)
+        return lambda: _tell(here, submission, locked)
+    connection.execute(_tried(submission, submission.tries + 1))
+    return lambda: _tell(here, submission, _retried(here, submission))
+
+
+def _tell(here: House, submission: Submission, locked: LockedTable | None) -> None:
     here.bells.wake(submission.id)
     if locked is not None:
         judging.settle(locked)
-    return True
 
 
 def _retried(here: House, submission: Submission) -> LockedTable | None:
-    """Judge a submission that may have ended a process before: the try was counted in a transaction of its own."""
+    """Judge a submission whose try was counted; None where another referee was quicker."""
     with here.store.writing() as connection:
         same = connection.execute(NEXT.where(_is(submission))).one_or_none()
         return None if same is None else _heard(here, connection, same)
 
 
-def _pass_over(here: House, submission: Submission, error: OperationalError) -> None:
-    """The database did not let it be judged, such as by a lock that somebody holds; that is no try."""
-    tell(error, "submission waits", submission=submission.id, table=submission.table)
+def _count_no_try(here: House, submission: Submission) -> None:
+    """That the database did not let it be judged is no try."""
     with suppress(OperationalError), here.store.writing() as connection:
         connection.execute(_tried(submission, submission.tries))
 
@@ -110,7 +104,10 @@ def _judged(here: House, connection: Connection, submission: Submission) -> tupl
     if submission.tries > TRIES:
         log.error("submission given up", submission=submission.id, table=submission.table)
         return Verdict(False, DEADLY), None
-    locked = judging.lock(here, connection, submission.table)
+    try:
+        locked = judging.lock(here, connection, submission.table)
+    except NotInstalled as missing:
+        return Verdict(False, Said.of(missing)), None
     command = SeatCommand(submission.seat, submission.move, seen=submission.seen, by_bot=submission.source == "bot")
     try:
         return judging.judge(locked, command)

@@ -69,8 +69,11 @@ class DevBench:
     """The page as a WSGI application, and the watch over the files of the game."""
 
     def __init__(self, house: Any, name: str) -> None:
+        from engine import catalogue
+
         self.house = house
         self.name = name
+        self._home = catalogue.home(name)  # asked once: it looks through every installed package
         self.broken: list[str] = []
         self.version = 0
         self._drawing = threading.Lock()
@@ -89,9 +92,7 @@ class DevBench:
 
     def _saved(self) -> dict[Path, int]:
         """When each file of the package was saved; the file of an editor may be gone the next moment."""
-        from engine import catalogue
-
-        found = (path for path in catalogue.home(self.name).rglob("*") if path.suffix != ".pyc")
+        found = (path for path in self._home.rglob("*") if path.suffix != ".pyc")
         return {path: path.stat().st_mtime_ns for path in found if path.is_file()}
 
     def _load(self) -> None:
@@ -114,7 +115,7 @@ class DevBench:
         from service.commands import dev_table
 
         if self.name in catalogue.games():
-            broken = dev_table.broken(self.name, catalogue.home(self.name).parent)
+            broken = dev_table.broken(self.name, self._home.parent)
             if broken != self.broken:
                 self.broken = broken
                 self._tell()

@@ -73,7 +73,7 @@ def main(words: list[str]) -> None:
         if all(word in str(one).split() or word in str(one) for word in words):
             begun = time.monotonic()
             players = (PLAYERS[one.names[0]], PLAYERS[one.names[1]])
-            rate = match(one.game, one.options, one.seats, players, pairs)
+            rate = match(catalogue.find(one.game), one.options, one.seats, players, pairs)
             print(f"{one}: {rate}, wanted {one.wanted:.0%} ({time.monotonic() - begun:.0f} s)", flush=True)
 
 

@@ -7,7 +7,7 @@ from math import sqrt
 from random import Random
 from typing import Any, NamedTuple
 
-from engine import bots, catalogue, chance, menu, options, search
+from engine import bots, chance, menu, options, search
 from engine import game as games
 from engine.menu import Move
 
@@ -37,9 +37,8 @@ def at_random(game: Any, state: Any, seat: int, seed: int) -> Move:
     return bots.random_move(game.menu(state, seat), Random(seed))
 
 
-def match(name: str, chosen: dict[str, str], seats: int, players: tuple[Player, Player], pairs: int, first: int = 0):
+def match(game: Any, chosen: dict[str, str], seats: int, players: tuple[Player, Player], pairs: int, first: int = 0):
     """So many pairs of games; in the second one of a pair the players change seats, with the same luck."""
-    game = catalogue.find(name)
     settled = options.read(game.META.options, chosen)
     rates = []
     for number in range(first, first + pairs):

@@ -35,7 +35,7 @@ from service.text.words import Vocabulary
 from workers.incoming import mail_commands, mail_reports
 from workers.incoming.mail_reports import MailReport, ReportLine
 from workers.incoming.move_parser import TALK, Guess, Meaning, TalkLine, bits, length_of, understand, verb_of
-from workers.jobs import answer, tell
+from workers.jobs import After, answer, take_next
 
 log = structlog.get_logger()
 
@@ -90,25 +90,20 @@ def _waits(here: House) -> bool:
 
 
 def hear_one(here: House, passed: set[str] | None = None) -> bool:
-    """Read one mail, if any waits at a table that nobody holds; where that fails, its table is passed over."""
-    mail, passed = None, set() if passed is None else passed
-    try:
-        with here.store.writing() as connection:
-            mail = connection.execute(NEXT.where(table_rows.c.id.not_in(passed))).one_or_none()
-            if mail is None:
-                return False
-            read = _read_whole(judging.lock(here, connection, mail.table), mail)
-            _finish(here, connection, mail, read)
-    except OperationalError as error:
-        if mail is None:
-            raise
-        tell(error, "mail waits", mail=mail.id, table=mail.table)
-        passed.add(mail.table)
-        return True
-    judging.settle(read.locked)
-    if any(line.move == AGAIN.verb for line in read.lines):
+    """Read one mail, if any waits at a table that nobody holds and that is not passed over."""
+    return take_next(here, NEXT, set() if passed is None else passed, _hear)
+
+
+def _hear(here: House, connection: Connection, mail: Mail) -> After:
+    reading = _read_whole(judging.lock(here, connection, mail.table), mail)
+    _finish(here, connection, mail, reading)
+    return lambda: _settle(here, reading)
+
+
+def _settle(here: House, reading: Reading) -> None:
+    judging.settle(reading.locked)
+    if any(line.move == AGAIN.verb for line in reading.lines):
         opening.ring(here)
-    return True
 
 
 def _read_whole(locked: LockedTable, mail: Mail) -> Reading:

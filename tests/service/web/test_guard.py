@@ -36,6 +36,9 @@ from workers.outgoing import personal_letters
 from workers.outgoing.envelopes import LetterOrder
 
 HOSTILE = ("\0", "9" * 25, "x" * 3_000, "é\u202e\ud7ff\r\nBcc: x@example.org", "٣")
+FOR_DATABASES = HOSTILE[
+    :3
+]  # PostgreSQL keeps no NUL, and measures numbers and texts; the rest is tried on SQLite alone
 FINE = {"name": "Zoe", "address": "zoe@example.org", "move": "resign", "verb": "", "bots": "1", "letters": "none"}
 BODIES = (
     '{"game": "kaiser", "players": [{"name": "Zoe", "address": "zoe@example.org"}, {"name": "Bot"}], "key": ODD}',
@@ -121,8 +124,9 @@ def test_no_form_however_odd_is_too_much_for_us(any_house: House) -> None:
 def odd(estate: Estate, rule: Rule) -> Iterator[tuple[dict[str, Any], str, str]]:
     """Everything that a route may be asked, spoilt in turn; by the other ways that lead there no more than once."""
     first, *others = estate.ways(rule)
+    words = HOSTILE if estate.house.store.engine.name == "sqlite" else FOR_DATABASES
     for name in estate.fields(rule):
-        yield from ((first, name, word) for word in HOSTILE)
+        yield from ((first, name, word) for word in words)
         yield from ((gaps, name, "\0") for gaps in others)
 
 
