@@ -120,7 +120,7 @@ def _older(newest: Game, edition: int) -> Game:
 
 
 def folder(name: str) -> Path:
-    """Where this game is written: its README stands there, and a package has its templates and catalogues there too."""
+    """Where this game is written: its book is there, and a package has its templates and catalogues there too."""
     return Path(games()[name].__file__).parent
 
 

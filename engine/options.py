@@ -17,7 +17,7 @@ CITED = re.compile(r"§\s?(\d+(?:\.\d+)?)")
 
 
 class Option(Struct, frozen=True):
-    """One thing to settle before a game begins; `rule` is the paragraph of the README that its description cites.
+    """One thing to settle before a game begins; `rule` is the paragraph of the book that its description cites.
 
     `title` is what it is called where its name alone does not say so.
     """

@@ -52,11 +52,12 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
 class Picture(Struct, frozen=True, forbid_unknown_fields=True):
     """How an example is shown: a part of the board, whose eyes see it, and the words of a move that light it up.
 
-    `whole` shows what lies beside the board too, as in a letter.
+    `whole` shows what lies beside the board too, as in a letter; `since` is how many steps are played before it begins.
     """
 
     box: tuple[float, float, float, float] | None = None
     whole: bool = False
+    since: int = 0
     seat: int | None = None
     choosing: str = ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,7 +53,7 @@ def stages(name: str, example: str, kind: str = "examples") -> tuple[Stage, ...]
 def figure(name: str, example: str, language: str, caption: Markup) -> Markup:
     """An example as it stands in a book: before, the moves, after."""
     found, positions = load(name, example), stages(name, example)
-    played = any(step.move for step in found.steps)
+    played = any(step.move for step in found.steps[found.picture.since :])
     shown = tuple(_shown(name, example, language, when) for when in ("before", "after") if played or when == "before")
     template = drawing.environment(language).get_template("pages/example.html")
     told = tuple(steps(found, positions, language))
@@ -70,7 +71,7 @@ class Shown(Struct, frozen=True):
 
 def _shown(name: str, example: str, language: str, when: str) -> Shown:
     found, positions = load(name, example), stages(name, example)
-    stage = positions[0] if when == "before" else positions[-1]
+    stage = positions[found.picture.since] if when == "before" else positions[-1]
     box = found.picture.box or _box(picture(name, example, language, when))
     voice = Voice(stage.game, NAMES[: stage.seats], language)
     address = f"/rules/{name}/{language}/{example}-{when}.svg"
@@ -88,7 +89,8 @@ def picture(name: str, example: str, language: str, when: str) -> str:
     """The board before or after an example, cropped; before it, what can follow the words of the picture is lit."""
     found, positions = load(name, example), stages(name, example)
     if when == "before":
-        return draw(positions[0], found.picture, language, lit(found, positions[0]))
+        stage = positions[found.picture.since]
+        return draw(stage, found.picture, language, lit(found, stage))
     return draw(positions[-1], found.picture, language, ())
 
 
@@ -114,7 +116,8 @@ def _tail(entry: Choice, said: tuple[str, ...]) -> Choice:
 
 def steps(found: Scenario, positions: tuple[Stage, ...], language: str) -> Iterator[Told]:
     """Each step as a letter would tell it."""
-    for step, stage in zip(found.steps, positions[1:], strict=True):
+    shown = itertools.islice(zip(found.steps, positions[1:], strict=True), found.picture.since, None)
+    for step, stage in shown:
         voice = Voice(stage.game, NAMES[: stage.seats], language, found.picture.seat)
         move = in_words(stage, step.move or step.refused, language)
         if stage.refusal and step.refused:

@@ -25,8 +25,7 @@ def page(game):
 
 def book(game):
     """The rules, in English."""
-    written = Path(game.__file__).parent / "book" / "en.md"
-    return written.read_text("utf-8") if written.exists() else page(game)
+    return (Path(game.__file__).parent / "book" / "en.md").read_text("utf-8")
 
 
 def paragraphs(game):

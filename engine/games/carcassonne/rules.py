@@ -1,4 +1,4 @@
-"""The turn, in the order of the README, whose paragraphs it cites."""
+"""The turn, in the order of the book, whose paragraphs it cites."""
 
 from __future__ import annotations
 

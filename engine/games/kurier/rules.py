@@ -1,4 +1,4 @@
-"""The rules of a turn, in the order of the README, whose paragraphs they cite."""
+"""The rules of a turn, in the order of the book, whose paragraphs they cite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of play; the paragraphs cited are those of the README."""
+"""The rules of play; the paragraphs cited are those of the book."""
 
 from __future__ import annotations
 

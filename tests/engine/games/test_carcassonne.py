@@ -1,4 +1,4 @@
-"""The base game, paragraph by paragraph of its README."""
+"""The base game, paragraph by paragraph of its book."""
 
 import pytest
 

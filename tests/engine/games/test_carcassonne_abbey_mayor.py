@@ -1,4 +1,4 @@
-"""Abbey & Mayor, paragraph by paragraph of the README."""
+"""Abbey & Mayor, paragraph by paragraph of the book."""
 
 from engine.games import carcassonne
 from engine.games.carcassonne.board import tiles_of

@@ -1,4 +1,4 @@
-"""Under the Big Top, paragraph by paragraph of the README."""
+"""Under the Big Top, paragraph by paragraph of the book."""
 
 import pytest
 

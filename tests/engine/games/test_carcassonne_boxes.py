@@ -1,4 +1,4 @@
-"""The boxes that can be mixed in, paragraph by paragraph of the README."""
+"""The boxes that can be mixed in, paragraph by paragraph of the book."""
 
 from collections import Counter
 

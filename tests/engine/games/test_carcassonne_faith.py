@@ -1,4 +1,4 @@
-"""The siege, shrines and special monasteries, paragraph by paragraph of the README."""
+"""The siege, shrines and special monasteries, paragraph by paragraph of the book."""
 
 from msgspec.structs import replace
 

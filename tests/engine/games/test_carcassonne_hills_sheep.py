@@ -1,4 +1,4 @@
-"""Hills & Sheep, paragraph by paragraph of the README."""
+"""Hills & Sheep, paragraph by paragraph of the book."""
 
 import pytest
 from msgspec.structs import replace

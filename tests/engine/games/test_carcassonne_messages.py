@@ -1,4 +1,4 @@
-"""The Messages, paragraph by paragraph of the README."""
+"""The Messages, paragraph by paragraph of the book."""
 
 import pytest
 from msgspec.structs import replace

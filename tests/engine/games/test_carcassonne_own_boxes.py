@@ -1,4 +1,4 @@
-"""Fruit trees, tollkeepers and the school, on tiles of our own, paragraph by paragraph of the README."""
+"""Fruit trees, tollkeepers and the school, on tiles of our own, paragraph by paragraph of the book."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""Watchtowers, paragraph by paragraph of the README."""
+"""Watchtowers, paragraph by paragraph of the book."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Wind roses, paragraph by paragraph of the README."""
+"""Wind roses, paragraph by paragraph of the book."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Kaiser, König, Edelmann, paragraph by paragraph of its README."""
+"""Kaiser, König, Edelmann, paragraph by paragraph of its book."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TurfMaster, paragraphs 1 to 3 of its README: the field, the boxes, the cards."""
+"""TurfMaster, paragraphs 1 to 3 of its book: the field, the boxes, the cards."""
 
 from collections import Counter
 from itertools import pairwise

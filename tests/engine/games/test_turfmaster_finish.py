@@ -1,4 +1,4 @@
-"""TurfMaster, paragraph 8 of its README: the finish and the points."""
+"""TurfMaster, paragraph 8 of its book: the finish and the points."""
 
 import pytest
 

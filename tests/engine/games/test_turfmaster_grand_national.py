@@ -1,4 +1,4 @@
-"""TurfMaster, paragraph 9 of its README: hedges."""
+"""TurfMaster, paragraph 9 of its book: hedges."""
 
 import pytest
 

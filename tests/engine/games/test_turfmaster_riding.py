@@ -1,4 +1,4 @@
-"""TurfMaster, paragraphs 6 and 7 of its README: riding and handicaps."""
+"""TurfMaster, paragraphs 6 and 7 of its book: riding and handicaps."""
 
 from fractions import Fraction
 

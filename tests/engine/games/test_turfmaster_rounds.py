@@ -1,4 +1,4 @@
-"""TurfMaster, paragraphs 4 and 5 of its README: card rounds and dice rounds."""
+"""TurfMaster, paragraphs 4 and 5 of its book: card rounds and dice rounds."""
 
 from engine.games import turfmaster
 from engine.games.turfmaster.board import DECK

@@ -16,8 +16,6 @@ from service.text.languages import LANGUAGES
 from tests import houses
 
 every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=catalogue.games().keys())
-BOOKS = [game for name, game in catalogue.games().items() if rulebook.file_of(name, "en").exists()]
-every_book = pytest.mark.parametrize("game", BOOKS, ids=lambda game: game.META.name)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +53,7 @@ def test_the_list_leads_to_every_game_and_every_page_to_the_list(visitor):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@every_book
+@every_game
 def test_everybody_reads_the_book_in_the_own_language(visitor, game, language):
     page = visitor.get(f"/rules/{game.META.name}", headers={"Accept-Language": language}).text
     assert f'<article class="sheet rules" lang="{language}">' in page
@@ -70,7 +68,7 @@ def test_a_book_that_is_not_translated_is_marked_as_english_and_readers_are_told
     assert 'class="note"' in page
 
 
-@every_book
+@every_game
 def test_every_picture_of_a_book_is_drawn(visitor, game):
     page = visitor.get(f"/rules/{game.META.name}").text
     addresses = re.findall(r'<img src="([^"]+)" alt="([^"]+)"', page)
@@ -97,7 +95,7 @@ def test_a_paragraph_can_be_read_by_itself_with_its_picture_and_its_rulings(visi
     assert 'href="/rules/kaiser#5.1"' in page
 
 
-@every_book
+@every_game
 def test_every_game_has_its_rules_on_one_page(visitor, game):
     page = visitor.get(f"/rules/{game.META.name}/short")
     assert page.status_code == 200
