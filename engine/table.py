@@ -68,7 +68,7 @@ from engine.refusal import Refused
 COMMITMENT = re.compile("[0-9a-f]{64}")
 RESERVED = frozenset(
     "open sit start resign undo agree refuse expire miss substitute offer back status help pause resume vacation home "
-    "order cancel letters unsubscribe sealed".split()
+    "order cancel letters unsubscribe sealed hint".split()
 )
 ROUND = "round"
 WAITS = "The dice of the last move are not drawn yet; they come with round {round} of the public beacon."

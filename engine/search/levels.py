@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from random import Random
 from typing import Any, Literal, NamedTuple
 
@@ -46,14 +47,18 @@ class Ranked(NamedTuple):
     share: float
 
 
-def choose(level: Level, game: Game, state: Any, seat: int, seed: int) -> Move:
-    """The move a bot of this level makes; the same for the same seed, whatever its seat cannot know."""
+def choose(level: Level, game: Game, state: Any, seat: int, seed: int, but: Collection[Move] = frozenset()) -> Move:
+    """The move a bot of this level makes; the same for the same seed, whatever its seat cannot know.
+
+    Moves in `but` were tried in vain; one of them is made only where there is no other.
+    """
     menu = game.menu(state, seat)
     only = _only(menu)
     if only:
         return only
     mind = Mind(game, state, seat, level.evaluations, level.seconds, seed)
     ranking = rank(mind, seat, menu)
+    ranking = [ranked for ranked in ranking if ranked.move not in but] or ranking
     if not level.whim or ranking[0].share >= SURE:
         return ranking[0].move
     return _safe(mind, seat, _misjudged(ranking, level.whim, mind.random))

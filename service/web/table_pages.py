@@ -19,8 +19,9 @@ from service.people import register
 from service.plans import branch_orders
 from service.settings import EMBEDDED
 from service.store.book import Verdict
-from service.tables import access, foresight, score_course, snapshots, standing_orders, submitting, substitutes
+from service.tables import access, foresight, hints, score_course, snapshots, standing_orders, submitting, substitutes
 from service.tables.access import Place, Unknown
+from service.tables.hints import GoodMove
 from service.tables.snapshots import Snapshot
 from service.text import board_cache, chronicle
 from service.text.drawing import Scene, Voice, players, stage
@@ -56,10 +57,9 @@ def show(link: str) -> Response:
         text=board.text,
         alt=board.alt,
         standing=look.game.standing(look.table.state),
-        offers=menu_forms.offers(scene.menu, voice, request.args.get("say", "").split()),
+        **_begun(place, look, scene.menu, voice),
         **_choices(scene.menu, voice),
         others=_others(place, look),
-        saying=request.args.get("say", "").split(),
         commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
         asked=look.table.asked,
         pausing=look.table.pausing,
@@ -135,6 +135,15 @@ def move(link: str) -> Reply:
     return redirect(url_for("table.show", link=link, said=submission), 303)
 
 
+@table.post("/hint")
+def hint(link: str) -> Reply:
+    """Ask for a good move, wait a moment for it, and go back to the page with it."""
+    place = access.find(house(), link)
+    number = hints.ask(house(), place)
+    hints.wait(house(), place, number)
+    return redirect(url_for("table.show", link=link, hint=number), 303)
+
+
 @table.get("/pulse")
 def pulse(link: str) -> Reply:
     """How far the table has come: little to ask for, so that an open page may ask often."""
@@ -171,6 +180,27 @@ def _common(place: Place, look: Snapshot) -> dict[str, Any]:
         "watch": url_for("table.show", link=house().links.watch(look.row.id)) if look.row.watched else "",
         "live": live.PATH + house().links.live(look.row.id, "watch" if place.seat is None else "seat"),
         **waiting(place, look),
+    }
+
+
+def _hint(place: Place, look: Snapshot) -> GoodMove | None:
+    """The hint this page was sent back with; None once the game went on."""
+    number = numbers.read(request.args.get("hint", ""))
+    hint = None if number is None else hints.find(house(), place, number)
+    return hint if hint and hint.length == look.table.length else None
+
+
+def _begun(place: Place, look: Snapshot, menu: Menu, voice: Voice) -> dict[str, Any]:
+    """The menu as forms, begun with what was chosen so far without a script, or with a good move."""
+    hint = _hint(place, look)
+    move = hint.move if hint else None
+    saying = [move.verb, *move.args] if move else request.args.get("say", "").split()
+    return {
+        "offers": menu_forms.offers(menu, voice, saying),
+        "saying": saying,
+        "hint": hint,
+        "hinted": menu_forms.sentence(move, voice) if move else "",
+        "hints": place.seat is not None and hints.allowed(look, place.seat),
     }
 
 
