@@ -55,9 +55,9 @@ class Bells:
         except RedisError as error:
             self.outage.met(error)
 
-    def wake(self, submission: int) -> None:
-        """Tell waiting callers that there is a verdict."""
-        key = f"verdict:{submission}"
+    def wake(self, number: int, what: str = "verdict") -> None:
+        """Tell waiting callers that there is a verdict on that submission, or something else with this number."""
+        key = f"{what}:{number}"
         try:
             with self.redis.pipeline(transaction=False) as pipeline:
                 pipeline.rpush(key, "1")
@@ -67,11 +67,11 @@ class Bells:
         except RedisError as error:
             self.outage.met(error)
 
-    def wait(self, submission: int, seconds: float) -> None:
-        """Wait until that submission has a verdict, or the time is up; what wakes one is left for the others."""
+    def wait(self, number: int, seconds: float, what: str = "verdict") -> None:
+        """Wait until there is a verdict on that submission, or the time is up; what wakes one is left for others."""
         if seconds <= 0:
             return
-        key = f"verdict:{submission}"
+        key = f"{what}:{number}"
         try:
             self.redis.brpoplpush(key, key, seconds)
         except RedisError as error:

@@ -25,10 +25,11 @@ Late = Literal["move", "seat", "resign", "skip"]
 
 
 class Clock(Struct, frozen=True, dict=True):  # `dict` for the cached properties
-    """How a table keeps time: so long for a move, or a bank that every turn adds to, or no limit at all.
+    """What a table agrees on besides its rules: above all time, so long for a move, or a bank, or no limit at all.
 
     `late` says what a missed deadline does: a bot makes this move, takes the seat until its player comes back, or
-    takes it for good; or the move is skipped where the game allows that.
+    takes it for good; or the move is skipped where the game allows that. With `hints` players may ask for a good
+    move although other people play.
     """
 
     pace: Seconds = 3 * DAY
@@ -39,6 +40,7 @@ class Clock(Struct, frozen=True, dict=True):  # `dict` for the cached properties
     offer_after: Annotated[int, Meta(ge=0, le=20)] = 0
     spare_weekends: bool = False
     automatic: bool = False
+    hints: bool = False
 
     @cached_property
     def runs(self) -> bool:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import structlog
-from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
-from engine import catalogue, search
 from engine import table as tables
 from engine.catalogue import NotInstalled
 from engine.menu import Move
-from engine.search import Level
 from service.house import House
 from service.store.schema import seats, submissions
-from service.tables import snapshots, submitting
+from service.tables import hints, snapshots, submitting, thinking
 from service.tables.access import Place
 from service.tables.clerk import BOT_STATUSES
 from service.tables.snapshots import Snapshot
@@ -30,13 +25,15 @@ def move() -> None:
     """Move once for every seat that a bot holds and that may act; the referee rings again while there is more."""
     here = begin("bots")
     try:
+        answer_hints(here)
         for table, seat in waiting(here):
-            _tried(here, table, seat)
+            _move_alone(here, table, seat)
+            answer_hints(here)
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
         tell(error, "bots did not move")
 
 
-def _tried(here: House, table: str, seat: int) -> None:
+def _move_alone(here: House, table: str, seat: int) -> None:
     """One table's trouble must not stop the other bots."""
     try:
         _move(here, Place(table, seat, ""))
@@ -46,6 +43,17 @@ def _tried(here: House, table: str, seat: int) -> None:
         tell_missing(table, str(missing))
     except Exception:
         log.exception("bot did not move", table=table, seat=seat)
+
+
+def answer_hints(here: House) -> None:
+    """Find the hints that players wait for: a person goes before the next bot."""
+    for number in hints.waiting(here):
+        try:
+            hints.answer(here, number, process_pool.do)
+        except OperationalError:
+            raise
+        except Exception:  # one table's trouble must not stop the other players
+            log.exception("hint not found", hint=number)
 
 
 def waiting(here: House) -> list[tuple[str, int]]:
@@ -58,38 +66,33 @@ def waiting(here: House) -> list[tuple[str, int]]:
 
 
 def _move(here: House, place: Place) -> None:
-    """Hand in a move for this seat, once for each position, and again where it was refused."""
+    """Hand in a move for this seat, once for each position; another one where it was refused."""
     look = snapshots.look(here, place.table)
     assert place.seat is not None
-    if tables.menu(look.game, look.table, place.seat) and _may_try(here, place, look.table.length):
-        chosen = choose(here, look, place.seat)
+    if not tables.menu(look.game, look.table, place.seat):
+        return
+    refused = _refused(here, place, look.table.length)
+    if refused is not None:
+        chosen = choose(here, look, place.seat, refused)
         submitting.submit(here, place, str(chosen), str(look.table.length), source="bot")
 
 
-def _may_try(here: House, place: Place, length: int) -> bool:
-    """Whether no move of the bot waits here; after a refusal it rests twice as long each time, up to an hour."""
+def _refused(here: House, place: Place, length: int) -> frozenset[Move] | None:
+    """The moves that were refused here. None while one waits, and after a refusal: twice as long each time."""
     own = (submissions.c.table == place.table, submissions.c.seat == place.seat, submissions.c.source == "bot")
-    tried = select(submissions.c.accepted, submissions.c.at).where(*own, submissions.c.key.startswith(f"{length}/"))
+    tried = select(submissions).where(*own, submissions.c.key.startswith(f"{length}/"))
     with here.store.reading() as connection:
         found = connection.execute(tried).all()
     rest = min(2 ** min(len(found), 12), 3_600)
-    return all(one.accepted is False and one.at + rest <= here.now() for one in found)
+    if any(one.accepted is not False or one.at + rest > here.now() for one in found):
+        return None
+    return frozenset(Move.read(one.move) for one in found)
 
 
-def choose(here: House, look: Snapshot, seat: int) -> Move:
+def choose(here: House, look: Snapshot, seat: int, but: frozenset[Move] = frozenset()) -> Move:
     """The move of a bot of this seat's level, or of a normal one; after the game its seed can be worked out again."""
-    level, meta = look.seats[seat].level or "normal", look.game.META
-    seed = hashlib.sha256(b"depesche bot 1" + look.row.seed + b"%d/%d" % (look.table.length, seat)).digest()
-    how = limited(search.LEVELS[level], here.settings.thinking)
-    with here.meters.timed("thinking_seconds", level):
-        return process_pool.do(think, meta.name, meta.edition, look.table.state, seat, how, seed)
-
-
-def limited(level: Level, seconds: float) -> Level:
-    """This level within the time that the house lets its bots think."""
-    return replace(level, seconds=min(level.seconds, seconds))
-
-
-def think(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes) -> Move:
-    """A move found by looking ahead."""
-    return search.choose(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"))
+    meta, name = look.game.META, look.seats[seat].level or "normal"
+    level = thinking.level(name, here.settings)
+    seed = thinking.seed(b"depesche bot 1", look.row.seed, b"%d/%d" % (look.table.length, seat))
+    with here.meters.timed("thinking_seconds", name):
+        return process_pool.do(thinking.think, meta.name, meta.edition, look.table.state, seat, level, seed, but)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, exists, func, insert, literal, or_, select, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from engine import menu as menus
@@ -15,7 +15,7 @@ from engine.menu import Move
 from service import timing
 from service.house import House
 from service.settings import DAY
-from service.store.schema import letters, mails, people, seats, submissions, tables
+from service.store.schema import hints, letters, mails, people, seats, submissions, tables
 from service.tables import clerk, judging, snapshots
 from service.tables.clerk import Held, LockedTable
 from service.tables.snapshots import Snapshot
@@ -141,12 +141,13 @@ def _offered(locked: LockedTable, seat: int) -> LockedTable:
 
 def ring(here: House) -> None:
     """Ring for whatever waits: a bell may have been lost."""
-    waiting = {
+    moving = select(seats.c.seat).where(seats.c.open_since.is_not(None), seats.c.status.in_(clerk.BOT_STATUSES))
+    waiting: dict[str, Select[Any]] = {
         "referee": select(submissions.c.id).where(submissions.c.accepted.is_(None)),
         "inbox": select(mails.c.id).where(mails.c.read_at.is_(None)),
         "post": select(letters.c.id).where(letters.c.sent_at.is_(None), letters.c.due_at <= here.now()),
         "rounds": select(tables.c.id).where(tables.c.draws_at <= here.now()),
-        "bots": select(seats.c.seat).where(seats.c.open_since.is_not(None), seats.c.status.in_(clerk.BOT_STATUSES)),
+        "bots": select(literal(1)).where(or_(exists(moving), exists(select(hints.c.id).where(hints.c.move == "")))),
     }
     with here.store.reading() as connection:
         due = [bell for bell, wanted in waiting.items() if connection.execute(wanted.limit(1)).first()]

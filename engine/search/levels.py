@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from random import Random
 from typing import Any, Literal, NamedTuple
 
@@ -10,15 +11,15 @@ from msgspec import Struct
 from engine import menu as menus
 from engine.game import Game
 from engine.menu import Menu, Move
-from engine.search.candidates import candidates
-from engine.search.mind import Mind
+from engine.search.candidates import MANY
+from engine.search.mind import Mind, dice
 from engine.search.tree import Node, grow
 
 Name = Literal["easy", "normal", "strong"]
 
 
 class Level(Struct, frozen=True):
-    """A budget of positions, a cap in seconds, and a whim: how far what a move promises is misjudged."""
+    """A budget of positions, a cap in seconds of the processor, and a whim: how far promises are misjudged."""
 
     evaluations: int
     seconds: float
@@ -32,9 +33,9 @@ LEVELS: dict[str, Level] = {
 }
 
 
-GLANCES, MOST_LOOKS = 80, 10
+GLANCES, MOST_LOOKS = 32, 10
 """Where there are few moves each is looked at more than once, with other luck and other deals; so many looks in all."""
-SURE, LOST = 1.0, 0.0
+SURE = 1.0
 CAREFUL = 6
 """Of so many moves a bot that errs takes the first that does not lose at once."""
 
@@ -46,14 +47,18 @@ class Ranked(NamedTuple):
     share: float
 
 
-def choose(level: Level, game: Game, state: Any, seat: int, seed: int) -> Move:
-    """The move a bot of this level makes; the same for the same seed, whatever its seat cannot know."""
+def choose(level: Level, game: Game, state: Any, seat: int, seed: int, but: Collection[Move] = frozenset()) -> Move:
+    """The move a bot of this level makes; the same for the same seed, whatever its seat cannot know.
+
+    Moves in `but` were tried in vain; one of them is made only where there is no other.
+    """
     menu = game.menu(state, seat)
     only = _only(menu)
     if only:
         return only
     mind = Mind(game, state, seat, level.evaluations, level.seconds, seed)
     ranking = rank(mind, seat, menu)
+    ranking = [ranked for ranked in ranking if ranked.move not in but] or ranking
     if not level.whim or ranking[0].share >= SURE:
         return ranking[0].move
     return _safe(mind, seat, _misjudged(ranking, level.whim, mind.random))
@@ -94,5 +99,18 @@ def _gives_away(mind: Mind, seat: int, move: Move) -> bool:
     mover = mind.mover(state)
     if mover is None or mover[0] == seat:
         return False
-    answers = candidates(mind, state, *mover, mind.random.getrandbits(64))
-    return any(shares[seat] <= LOST for shares in answers.values())
+    luck = mind.random.getrandbits(64)
+    return any(_lost(mind, mind.played(state, mover[0], answer, dice(luck)), seat) for answer in _some(mover[1], mind))
+
+
+def _some(menu: Menu, mind: Mind) -> Iterator[Move]:
+    """All moves; of a menu that is too large for that as many at random."""
+    if menus.count(menu) <= MANY:
+        return menus.moves(menu)
+    return (menus.pick(menu, mind.random.randrange) for _ in range(MANY))
+
+
+def _lost(mind: Mind, state: Any, seat: int) -> bool:
+    """Whether all is over for this seat; asked of the rules, which is quicker than an estimate."""
+    own = mind.game.standing(state)[seat]
+    return own.out or (own.place or 1) > 1

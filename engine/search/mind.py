@@ -16,7 +16,10 @@ WORD = (1 << 64) - 1
 
 
 class Mind:
-    """How a seat thinks about a position: what it imagines hangs on the seed alone, unless time runs out first."""
+    """How a seat thinks about a position: what it imagines hangs on the seed alone, unless time runs out first.
+
+    Time is that of the processor, so that a bot is no weaker where much else is going on.
+    """
 
     def __init__(self, game: Game, state: Any, seat: int, evaluations: int, seconds: float, seed: int) -> None:
         self.game = game
@@ -25,12 +28,12 @@ class Mind:
         self.left = evaluations
         self.random = Random(seed)  # noqa: S311 - a bot's imagination needs no cryptography
         self._state = state
-        self._until = time.monotonic() + seconds
+        self._until = time.thread_time() + seconds
 
     @property
     def tired(self) -> bool:
         """Whether the budget is spent, or the time is up."""
-        return self.left <= 0 or time.monotonic() >= self._until
+        return self.left <= 0 or time.thread_time() >= self._until
 
     def imagined(self) -> Any:
         """The position with everything dealt anew that this seat cannot know."""

@@ -200,6 +200,19 @@ letters = Table(
     ),
 )
 
+hints = Table(
+    "hints",
+    metadata,
+    Column("id", row_number, primary_key=True),
+    Column("table", Text, ForeignKey("tables.id"), nullable=False),
+    Column("seat", Integer, nullable=False),
+    Column("length", Integer, nullable=False),  # of the log when it was asked for
+    Column("at", BigInteger, nullable=False),
+    Column("move", Text, nullable=False, server_default=""),  # empty until it is found
+    UniqueConstraint("table", "seat", "length", name="hints_once"),
+    Index("hints_waiting", "id", sqlite_where=text("move = ''"), postgresql_where=text("move = ''")),
+)
+
 talk = Table(
     "talk",
     metadata,

@@ -77,18 +77,26 @@ def spoken(game: Game, names: Sequence[str], language: str) -> Vocabulary:
 
 @functools.cache
 def dictionary(folder: str, *languages: str) -> Dictionary:
-    """The file `words.toml` in a folder of the templates, in these languages or in all; without one, no words."""
-    path = template_file(f"{folder}/words.toml")
-    found: dict[str, Any] = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
-    spoken = [found[language] for language in languages or LANGUAGES if language in found]
+    """The words of a folder of the templates, in these languages or in all; without a file, no words.
+
+    They stand in its `words.toml`, and in those of the folders in it, as a game with boxes has them.
+    """
+    files = _files(folder)
+    spoken = [file[language] for language in languages or LANGUAGES for file in files if language in file]
     return Dictionary(
         _merged(language.get("verbs", {}) for language in spoken),
         _merged(language.get("tokens", {}) for language in spoken),
         frozenset(word.casefold() for language in spoken for word in language.get("small", ())),
-        frozenset(found.get("seats", ())),
+        frozenset(word for file in files for word in file.get("seats", ())),
         frozenset(word.casefold() for language in spoken for word in language.get("say", ())),
         frozenset(word.casefold() for language in spoken for word in language.get("polite", ())),
     )
+
+
+def _files(folder: str) -> list[dict[str, Any]]:
+    path = template_file(f"{folder}/words.toml")
+    paths = [path, *sorted(path.parent.glob("*/words.toml"))]
+    return [tomllib.loads(one.read_text("utf-8")) for one in paths if one.exists()]
 
 
 def _merged(tables: Iterable[Mapping[str, Sequence[str]]]) -> Forms:

@@ -103,7 +103,7 @@ LIMITED = (
     "confirming.correct",
     "account.knock",
 )
-MOVING = ("api.sit", "api.submit", "table.sit", "table.move")
+MOVING = ("api.sit", "api.submit", "api.hint", "table.sit", "table.move", "table.hint")
 SENTENCES = {
     400: Said("This request could not be read; please go back to the page and try again."),
     404: Said("There is nothing at this address; please use the newest link you have."),

@@ -138,6 +138,7 @@ def _clock(form: Mapping[str, str]) -> Clock:
         offer_after=_number(form, "offer_after", 20),
         spare_weekends=bool(form.get("spare_weekends")),
         automatic=bool(form.get("automatic")),
+        hints=bool(form.get("hints")),
     )
 
 

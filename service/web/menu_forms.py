@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from engine.menu import Choice, Entry, Menu, Number, Subset
+from engine.menu import Choice, Entry, Menu, Move, Number, Subset
 from service.text.drawing import Voice
 
 FEW = 12
@@ -20,6 +20,7 @@ class FormStep(Struct, frozen=True):
     label: str
     move: str = ""
     say: str = ""
+    chosen: bool = False
 
 
 class Offer(Struct, frozen=True):
@@ -57,10 +58,17 @@ def _offer(entry: Entry, voice: Voice, said: tuple[str, ...]) -> Offer:
             told = tuple(voice.token(entry.verb, token) for token in said)
             return Offer(entry.verb, label, "steps", entry.rule, told, tuple(_steps(entry, voice, said)))
         case Subset(verb, items, least, most, rule):
-            ticks = tuple(FormStep(item, voice.token(verb, item)) for item in items)
+            ticks = tuple(_ticks(items, voice, verb, said))
             return Offer(verb, label, "subset", rule, items=ticks, least=least, most=most)
         case Number(verb, least, most, rule):
-            return Offer(verb, label, "number", rule, least=least, most=most)
+            return Offer(verb, label, "number", rule, said, least=least, most=most)
+
+
+def _ticks(items: Sequence[str], voice: Voice, verb: str, said: tuple[str, ...]) -> Iterator[FormStep]:
+    """The items to tick; those said so far are ticked, each as often as it was said."""
+    for place, item in enumerate(items):
+        before = items[:place].count(item)
+        yield FormStep(item, voice.token(verb, item), chosen=said.count(item) > before)
 
 
 def _steps(entry: Choice, voice: Voice, said: tuple[str, ...]) -> Iterator[FormStep]:
@@ -80,6 +88,12 @@ def _steps(entry: Choice, voice: Voice, said: tuple[str, ...]) -> Iterator[FormS
         yield FormStep(token, label, move=text) if done else FormStep(token, label, say=text)
     if said in left:
         yield FormStep(entry.verb, voice.verb(entry.verb), move=" ".join((entry.verb, *said)))
+
+
+def sentence(move: Move, voice: Voice) -> str:
+    """A whole move as people say it."""
+    told = " → ".join(voice.token(move.verb, token) for token in move.args)
+    return ": ".join(filter(None, (voice.verb(move.verb), told)))
 
 
 def labels(menu: Menu, voice: Voice) -> dict[str, dict[str, object]]:

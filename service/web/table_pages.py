@@ -20,8 +20,9 @@ from service.people import register
 from service.plans import branch_orders
 from service.settings import EMBEDDED
 from service.store.book import Verdict
-from service.tables import access, foresight, score_course, snapshots, standing_orders, submitting, substitutes
+from service.tables import access, foresight, hints, score_course, snapshots, standing_orders, submitting, substitutes
 from service.tables.access import Place, Unknown
+from service.tables.hints import GoodMove
 from service.tables.snapshots import Snapshot
 from service.text import board_cache, chronicle
 from service.text.drawing import Scene, Voice, players, stage
@@ -46,7 +47,6 @@ def show(link: str) -> Response:
     if look.table.phase != "playing" and look.table.phase != "over":
         return page("gathering.html", **common, nonce=secrets.token_hex(4))
     menu = snapshots.menu(look, place.seat)
-    saying = _laid_out(menu)
     scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
     board = board_cache.staged(house().caches.stages, (place.table, look.row.length), scene, voice)
     entries, since = _latest(place, look)
@@ -58,11 +58,9 @@ def show(link: str) -> Response:
         text=board.text,
         alt=board.alt,
         standing=look.game.standing(look.table.state),
-        offers=menu_forms.offers(scene.menu, voice, saying),
+        **_begun(place, look, scene.menu, voice),
         **_choices(scene.menu, voice),
         others=_others(place, look),
-        saying=saying,
-        too_late=_is_too_late(place, look, saying),
         commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
         asked=look.table.asked,
         pausing=look.table.pausing,
@@ -138,6 +136,15 @@ def move(link: str) -> Reply:
     return redirect(url_for("table.show", link=link, said=submission), 303)
 
 
+@table.post("/hint")
+def hint(link: str) -> Reply:
+    """Ask for a good move, wait a moment for it, and go back to the page with it."""
+    place = access.find(house(), link)
+    number = hints.ask(house(), place)
+    hints.wait(house(), place, number)
+    return redirect(url_for("table.show", link=link, hint=number), 303)
+
+
 @table.get("/pulse")
 def pulse(link: str) -> Reply:
     """How far the table has come: little to ask for, so that an open page may ask often."""
@@ -201,6 +208,28 @@ def _dice(look: Snapshot) -> dict[str, Any] | None:
     due = beacon.due(waited.round)
     late = house().now() >= due + beacons.LATE
     return {"round": waited.round, "entry": waited.seq, "due": due, "late": late, "sealing": look.table.sealing}
+
+
+def _hint(place: Place, look: Snapshot) -> GoodMove | None:
+    """The hint this page was sent back with; None once the game went on."""
+    number = numbers.read(request.args.get("hint", ""))
+    hint = None if number is None else hints.find(house(), place, number)
+    return hint if hint and hint.length == look.table.length else None
+
+
+def _begun(place: Place, look: Snapshot, menu: Menu, voice: Voice) -> dict[str, Any]:
+    """The menu as forms, begun with what a letter laid out or was chosen so far, or with a good move."""
+    hint = _hint(place, look)
+    move = hint.move if hint else None
+    saying = [move.verb, *move.args] if move else _laid_out(menu)
+    return {
+        "offers": menu_forms.offers(menu, voice, saying),
+        "saying": saying,
+        "too_late": _is_too_late(place, look, saying),
+        "hint": hint,
+        "hinted": menu_forms.sentence(move, voice) if move else "",
+        "hints": place.seat is not None and hints.allowed(look, place.seat),
+    }
 
 
 def _own_time(place: Place, look: Snapshot) -> dict[str, Any]:

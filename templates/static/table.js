@@ -62,7 +62,7 @@ function renew(page, sent = null) {
   document.title = page.title;
   dress();
   board = lay(table(), tell);
-  if (choice && !sent?.matches(".deed")) board.resume(choice);
+  if (choice && !board.begun() && !sent?.matches(".deed")) board.resume(choice);
   if (view && board.scene) board.scene.restore(view);
   glide(before, document);
   if (moved) hear();
@@ -122,6 +122,7 @@ async function second(answer, move) {
 function follow(here) {
   said = document.querySelector(".bar .note.good") ? here.search : "";
   if (here.hash) open(here.hash.slice(1));
+  if (document.querySelector(".bar .note.hint")) putAway();
   if (document.querySelector(".bar .note.wait[data-pending]")) setTimeout(() => again(here).catch(() => {}), 700);
 }
 
@@ -169,11 +170,13 @@ document.addEventListener("click", (event) => {
     sheet = !(sheet && tab === button.dataset.tab);
     tab = button.dataset.tab;
     dress();
-  } else if (sheet && event.target.closest(".stage")) {
-    sheet = false;
-    dress();
-  }
+  } else if (sheet && event.target.closest(".stage")) putAway();
 });
+
+function putAway() {
+  sheet = false;
+  dress();
+}
 
 // What was said last is read first.
 function toNewest() {

@@ -119,10 +119,10 @@ def _progress(state: Any, seat: int) -> float:
 
 
 def monte_carlo(seconds: float, depth: int = 40, most: int = 24) -> Player:
-    """Our first bot: each of some moves played out at random again and again until the time is up."""
+    """Our first bot: each of some moves played out at random until so many seconds of the processor are spent."""
 
     def choose(game: Any, state: Any, seat: int, seed: int) -> Move:
-        random, until, offered = Random(seed), time.monotonic() + seconds, game.menu(state, seat)
+        random, until, offered = Random(seed), time.process_time() + seconds, game.menu(state, seat)
         moves = list(menu.moves(offered)) if menu.count(offered) <= most else []
         moves = moves or list(dict.fromkeys(bots.random_move(offered, random) for _ in range(most)))
         worths = dict.fromkeys(moves, 0.0)
@@ -131,7 +131,7 @@ def monte_carlo(seconds: float, depth: int = 40, most: int = 24) -> Player:
                 luck = bots.loose(random)
                 after = games.perform(game, game.redeal(state, seat, luck), seat, move, luck).state
                 worths[move] += _promise(game.standing(bots.wander(game, after, random, depth)), seat)
-            if time.monotonic() >= until:
+            if time.process_time() >= until:
                 break
         return max(moves, key=lambda move: worths[move])
 

@@ -7,6 +7,8 @@ from math import sqrt
 from random import Random
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from engine import bots, chance, menu, options, search
 from engine import game as games
 from engine.menu import Move
@@ -15,6 +17,7 @@ Player = Callable[[Any, Any, int, int], Move]
 """A player's move at a game's position, for a seat, from a seed."""
 
 LONGEST = 4_000
+FOREVER = 3600.0
 
 
 class Rate(NamedTuple):
@@ -29,8 +32,9 @@ class Rate(NamedTuple):
 
 
 def level(name: str) -> Player:
-    """The bot of a level."""
-    return lambda game, state, seat, seed: search.choose(search.LEVELS[name], game, state, seat, seed)
+    """The bot of a level; only its budget ends its thoughts, so that a match comes out the same on every machine."""
+    strength = replace(search.LEVELS[name], seconds=FOREVER)
+    return lambda game, state, seat, seed: search.choose(strength, game, state, seat, seed)
 
 
 def at_random(game: Any, state: Any, seat: int, seed: int) -> Move:

@@ -162,6 +162,15 @@ def test_with_one_move_there_is_nothing_to_think_about():
     assert time.monotonic() - before < 1
 
 
+@pytest.mark.parametrize("name", search.LEVELS)
+def test_what_was_tried_in_vain_is_made_only_where_there_is_nothing_else(name):
+    state = dealt([(2, 9, 15), (4, 5, 6)], cards=3)
+    moves = set(menu.moves(highcard.menu(state, 0)))
+    for left in moves:
+        assert search.choose(search.LEVELS[name], highcard, state, 0, 1, moves - {left}) == left
+    assert search.choose(search.LEVELS[name], highcard, state, 0, 1, moves) in moves
+
+
 @every_game
 def test_a_budget_is_kept(game):
     """What is spent beyond it is one look at a menu, at most."""

@@ -76,6 +76,22 @@ def test_a_refused_move_of_a_bot_is_tried_again_at_the_same_length(
     assert houses.length(any_house, quitter) > before
 
 
+def test_after_a_refusal_a_bot_tries_another_move(
+    any_house: House, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A move that met a fault of ours would meet it again for ever."""
+    _, quitter = resigned(any_house)
+    assert judged(any_house, quitter, "resign").accepted
+    with monkeypatch.context() as sick:
+        sick.setattr(referee.judging, "judge", lambda *_: 1 / 0)
+        for seconds in (3, 5, 9):
+            bots.move()
+            referee.hear()
+            clock.move(seconds)
+    tried = [row.move for row in rows(any_house, "bot")]
+    assert len(tried) == len(set(tried)) == 3
+
+
 def test_who_was_refused_a_seat_by_a_fault_sits_down_with_the_same_link(
     any_house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:

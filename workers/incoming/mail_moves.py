@@ -26,7 +26,7 @@ from service.store import book
 from service.store.book import Owed, Verdict
 from service.store.schema import letters, mails, submissions
 from service.store.schema import tables as table_rows
-from service.tables import judging, opening, rematch, seat_commands, snapshots, standing_orders, talk
+from service.tables import hints, judging, opening, rematch, seat_commands, snapshots, standing_orders, talk
 from service.tables.clerk import LockedTable
 from service.tables.judging import SeatCommand
 from service.text import words
@@ -230,7 +230,7 @@ def _done(reading: Reading, mail: Mail, line: str, meaning: Move | Refused | Gue
         return reading.after(replace(refused, meant=str(meaning.move), length=reading.locked.table.length))
     if isinstance(meaning, TalkLine):
         return _said(reading, mail, line, meaning)
-    if meaning.verb in ("status", "help"):
+    if meaning.verb in ("status", "help", "hint"):
         return reading.after(_aside(reading.locked, mail, line, meaning.verb))
     if meaning == AGAIN:
         return _again(reading, mail, line)
@@ -252,9 +252,20 @@ def _aside(locked: LockedTable, mail: Mail, line: str, verb: str) -> ReportLine:
     """A question to the house; how things stand includes what was ordered."""
     if verb == "help":
         return ReportLine(line, "help")
+    if verb == "hint":
+        return _hint(locked, mail, line)
     known = standing_orders.of(locked.connection, locked.row.id, mail.seat)
     listed = "; ".join(f"{order.id}: {order.move}" for order in known)
     return ReportLine(line, "status", why=Said("Your orders: {orders}", {"orders": listed}) if known else Said())
+
+
+def _hint(locked: LockedTable, mail: Mail, line: str) -> ReportLine:
+    """A good move is looked for; the letter about this mail tells it."""
+    try:
+        number = hints.note(locked.connection, locked, mail.seat, locked.now)
+    except Refused as refused:
+        return mail_reports.refused(line, refused)
+    return ReportLine(line, "hint", hint=number)
 
 
 def _said(reading: Reading, mail: Mail, line: str, remark: TalkLine) -> Reading:

@@ -11,19 +11,21 @@ from sqlalchemy import Connection, Row, select, update
 from engine.refusal import Refused
 from service.house import House
 from service.store.schema import mails
-from service.tables import snapshots
+from service.tables import hints, snapshots
 from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Voice
 from service.text.languages import Said
+from workers import process_pool
 
-Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "pause", "talk", "said"]
+Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "hint", "pause", "talk", "said"]
 
 
 class ReportLine(Struct, frozen=True, omit_defaults=True):
     """One line of a mail: the move it was taken for, the entry it made, or why it made none and by which paragraph.
 
-    `meant` is a move that a misspelt line may have meant while the table had `length` entries.
+    `meant` is a move that a misspelt line may have meant while the table had `length` entries, `hint` the number of
+    a hint that was asked for.
     """
 
     said: str
@@ -34,6 +36,7 @@ class ReportLine(Struct, frozen=True, omit_defaults=True):
     rule: str = ""
     meant: str = ""
     length: int = 0
+    hint: int | None = None
 
 
 class MailReport(Struct, frozen=True, omit_defaults=True):
@@ -58,6 +61,7 @@ class ToldLine(Struct, frozen=True):
     rule: str = ""
     address: str = ""
     meant: str = ""
+    hint: str = ""
 
 
 def refused(said: str, why: Refused) -> ReportLine:
@@ -105,9 +109,16 @@ def told(here: House, look: Snapshot, report: MailReport, voice: Voice, seat: in
             line.rule,
             rules + line.rule,
             line.meant,
+            _hinted(here, line),
         )
         for line in report.lines
     )
+
+
+def _hinted(here: House, line: ReportLine) -> str:
+    """The good move that was asked for; nothing where the table went on before it was found."""
+    move = None if line.hint is None else hints.answer(here, line.hint, process_pool.do)
+    return str(move) if move else ""
 
 
 def _sentences(here: House, look: Snapshot, line: ReportLine, voice: Voice, seat: int) -> tuple[str, ...]:

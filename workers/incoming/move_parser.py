@@ -34,7 +34,7 @@ class Guess(Struct, frozen=True):
 
 Meaning = Move | Refused | Guess | TalkLine | Literal["talk"]
 
-ASIDE = ("status", "help", "pause")  # said to the house, not to the table
+ASIDE = ("status", "help", "hint", "pause")  # said to the house, not to the table
 ASKED = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")  # the same; see mail_commands.py
 QUIETLY = ("agree", "refuse", "sit")  # everyday words, which mean something only where they are asked for
 SENTENCE = 5  # words; a line of so many is talk unless two of its words belong to a move

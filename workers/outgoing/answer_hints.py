@@ -69,10 +69,10 @@ def example(menu: Menu, pen: Pen) -> tuple[str, str]:
     return "", ""
 
 
-def commands(table: Table, seat: int, pen: Pen) -> tuple[str, ...]:
-    """What may be said of the table itself; nothing where there is no more to say."""
+def commands(table: Table, seat: int, pen: Pen, aside: Sequence[str] = ASIDE) -> tuple[str, ...]:
+    """What may be said of the table itself, and aside to the house; nothing where there is no more to say."""
     found = tuple(pen.verb(entry.verb) for entry in tables.commands(table, seat))
-    return (*found, *map(pen.verb, ASIDE), f"{pen.say} …") if found else ()
+    return (*found, *map(pen.verb, aside), f"{pen.say} …") if found else ()
 
 
 def in_words(why: Said, pen: Pen) -> Said:

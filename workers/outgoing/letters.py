@@ -24,7 +24,7 @@ from service import numbers, timing
 from service.accounts import bounces
 from service.house import House
 from service.store import book
-from service.tables import access, positions, score_course, snapshots, stories, substitutes, talk
+from service.tables import access, hints, positions, score_course, snapshots, stories, substitutes, talk
 from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
@@ -130,7 +130,12 @@ def write(here: House, order: LetterOrder) -> EmailMessage | None:
     mail, report = _answered(here, order)
     if report:
         told = tuple(
-            replace(line, why=answer_hints.in_words(line.why, pen), meant=pen.phrase(line.meant))
+            replace(
+                line,
+                why=answer_hints.in_words(line.why, pen),
+                meant=pen.phrase(line.meant),
+                hint=pen.phrase(line.hint),
+            )
             for line in mail_reports.told(here, look, report, voice, order.seat)
         )
         sheet = replace(sheet, report=told, scores=_scores(look) if report.has("status") else sheet.scores)
@@ -297,10 +302,11 @@ def _ending(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
 
 def _answerable(look: Snapshot, order: LetterOrder, voice: Voice, pen: Pen, menu: Menu) -> dict[str, Any]:
     """What the reader can answer, in words of his language."""
+    aside = (*answer_hints.ASIDE, *(("hint",) if menu and hints.allowed(look, order.seat) else ()))
     return {
         "hints": answer_hints.of(menu, pen, voice),
         "example": answer_hints.example(menu, pen),
-        "commands": answer_hints.commands(look.table, order.seat, pen),
+        "commands": answer_hints.commands(look.table, order.seat, pen, aside),
     }
 
 

@@ -96,6 +96,13 @@ class AwaitedRound(Struct, frozen=True):
     due: At
 
 
+class Advice(Struct, frozen=True):
+    """A hint: a good move for the position after so many entries; null while the bot is thinking."""
+
+    length: int
+    move: Text | None
+
+
 class Seen(Struct, frozen=True):
     """A table as one seat, or a spectator, may see it now."""
 

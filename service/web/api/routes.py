@@ -22,7 +22,7 @@ from engine.options import describe
 from engine.refusal import Refused
 from service.accounts import confirming
 from service.people import register
-from service.tables import access, archive, opening, snapshots, submitting
+from service.tables import access, archive, hints, opening, snapshots, submitting
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invited, Luck, Opened, Strength, Who
 from service.tables.snapshots import Snapshot
@@ -30,7 +30,19 @@ from service.text.drawing import Voice
 from service.text.languages import in_game, say
 from service.timing import Clock
 from service.web.api import openapi
-from service.web.api.json_types import AwaitedRound, Box, Choices, Heard, Judged, Moment, News, Refusal, Seen, Way
+from service.web.api.json_types import (
+    Advice,
+    AwaitedRound,
+    Box,
+    Choices,
+    Heard,
+    Judged,
+    Moment,
+    News,
+    Refusal,
+    Seen,
+    Way,
+)
 from service.web.api.operations import Answer, Cacheable, Interface
 from service.web.rendering import house, language
 
@@ -199,6 +211,16 @@ def submit(link: str, body: Command) -> Answer:
     """Hand a move in, or a command of the table such as undo: 200 accepted, 422 refused, 202 still being checked."""
     place = access.find(house(), link)
     return _verdict(link, submitting.submit(house(), place, body.move, body.key, body.seen))
+
+
+@interface.offers("POST", "/t/<link>/hint", {200: Advice, 202: Advice, 404: Refusal}, limited=OFTEN)
+def hint(link: str) -> Answer:
+    """A good move, as a strong bot sees it from this seat, where the table has hints; after 202 ask again."""
+    place = access.find(house(), link)
+    found = hints.wait(house(), place, hints.ask(house(), place))
+    if found is None:
+        raise Refused("The game went on before a good move was found; ask again if you like.")
+    return Answer(Advice(found.length, str(found.move) if found.move else None), 200 if found.move else 202)
 
 
 @interface.offers("GET", f"/t/<link>/submissions/<int(max={LARGEST}):number>", {200: Judged, 404: Refusal})

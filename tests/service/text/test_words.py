@@ -14,6 +14,7 @@ from engine import options as choices
 from engine import table as tables
 from engine.chance import sealed
 from engine.game import Game, begin
+from engine.games.carcassonne import boxes
 from engine.menu import Choice
 from service.text import words
 from service.text.template_files import TEMPLATES
@@ -33,6 +34,12 @@ def test_every_verb_is_known_in_every_language(folder):
     in_english = {"bonus", "status", "help", "pause", "stop"}
     for language in ("nl", "fr", "de"):
         assert verbs - found[language]["verbs"].keys() <= in_english | {"Z"}, language
+
+
+@pytest.mark.parametrize("language", ["nl", "fr", "de"])
+@pytest.mark.parametrize("box", boxes.BOXES, ids=lambda box: box.option)
+def test_the_verbs_of_every_box_can_be_written_in_every_language(box, language):
+    assert set(box.verbs) <= words.dictionary("games/carcassonne", language).verbs.keys() | {"message"}
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -92,10 +92,11 @@ def answered(here: House) -> list[str]:
     return [row.kind.partition("/")[0] for row in owed]
 
 
-def last_letter(here: House, place: Place) -> EmailMessage:
+def last_letter(here: House, place: Place, language: str = "en") -> EmailMessage:
     row = rows(here, letters)[-1]
     seat = snapshots.look(here, place.table).seats[row.seat]
-    message = write(here, LetterOrder(row.table, row.seq, row.seat, row.kind, access.owner(here, place), seat.name))
+    owner = access.owner(here, place)
+    message = write(here, LetterOrder(row.table, row.seq, row.seat, row.kind, owner, seat.name, language))
     assert message is not None
     return message
 

@@ -26,6 +26,7 @@ from tests import houses
 from tests.houses import Clock
 from tests.workers.incoming.test_inbox import answered, last_letter, posted, text
 from workers.incoming.mail_commands import asked
+from workers.incoming.move_parser import understand
 
 TWO_WEEKS = "vacation 2027-07-01 2027-07-14"
 ASKED = {
@@ -123,7 +124,8 @@ def test_where_stop_is_a_move_it_stops_no_letters():
 @pytest.mark.parametrize("game", catalogue.games())
 def test_what_help_tells_is_understood(language, game):
     spoken = words.of(catalogue.find(game), ("Anna", "Berta"))
-    helped = environment(language).get_template("mail/help.txt").module.requests().strip().splitlines()
+    *helped, hint = environment(language).get_template("mail/help.txt").module.requests().strip().splitlines()
+    assert understand(hint.partition(": ")[0], (), spoken) == Move("hint")
     verb = next(iter(spoken.game.verbs))
     found = [asked(line.partition(": ")[0].replace("...", verb), (), spoken) for line in helped]
     wanted = [TWO_WEEKS, "home", f"order {verb}", "cancel", "letters digest", "letters none"]

@@ -17,7 +17,7 @@ from service.store.book import seats_of
 from service.tables import access, snapshots
 from service.tables.archive import Archive
 from tests import houses
-from workers import referee
+from workers import bots, referee
 
 PLAYERS = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert", "address": "bert@example.org"}]
 
@@ -153,6 +153,21 @@ def test_a_bot_of_a_level_sits_at_the_table(client, here):
     status, answer = post(client, "/tables", {"game": "kaiser", "players": [PLAYERS[0], hal | {"level": "godlike"}]})
     assert status in (400, 422)
     assert answer["refused"]
+
+
+def test_a_good_move_can_be_asked_for_where_the_table_has_hints(client, here):
+    clock = {"pace": 0, "hints": True}
+    _, opened = post(client, "/tables", {"game": "kaiser", "players": PLAYERS, "clock": clock})
+    for link in opened["links"]:
+        post(client, f"/t/{link}/sit", {"nonce": "a word"})
+    link, seen = on_turn(client, opened["links"])
+    assert client.post(f"/api/v1/t/{link}/hint").status_code == 202
+    bots.answer_hints(here)
+    answer = client.post(f"/api/v1/t/{link}/hint")
+    assert answer.status_code == 200
+    assert answer.get_json()["move"] in seen["moves"]
+    other = next(one for one in opened["links"] if one != link)
+    assert "your own turn" in client.post(f"/api/v1/t/{other}/hint").get_json()["refused"]
 
 
 def get_tables(here: House) -> int:

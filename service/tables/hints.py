@@ -1,0 +1,122 @@
+"""Hints: a good move for a player who asks, found by a strong bot that knows no more than the player may.
+
+A hint is a row: asked for here, found by a worker, and the same for everybody who asks again at this position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import Connection, func, select, update
+
+from engine import table as tables
+from engine.menu import Move
+from engine.refusal import Refused
+from service.house import House
+from service.store import book
+from service.store.schema import hints
+from service.tables import snapshots, thinking
+from service.tables.access import Place, player
+from service.tables.clerk import LockedTable
+from service.tables.snapshots import Snapshot
+from service.timing import HOUR
+
+PER_HOUR = 60
+STRENGTH = "strong"
+OVERTAKEN = "-"  # instead of a move: the table went on before one was found
+Aside = Callable[..., Move]
+
+
+class GoodMove(Struct, frozen=True):
+    """A hint for the position after so many entries; no move yet means that the bot is thinking."""
+
+    number: int
+    length: int
+    move: Move | None
+
+
+def allowed(look: Snapshot | LockedTable, seat: int) -> bool:
+    """Whether the table gives hints: it agreed to them when it was opened, or nobody else sits there but bots."""
+    return look.clock.hints or all(one.person is None for one in look.seats if one.seat != seat)
+
+
+def ask(house: House, place: Place) -> int:
+    """Ask for a good move at the position of now; asked again it is the same hint."""
+    look = snapshots.look(house, place.table)
+    with house.store.writing() as connection:
+        number = note(connection, look, player(place), house.now())
+    house.bells.ring("bots")
+    return number
+
+
+def note(connection: Connection, look: Snapshot | LockedTable, seat: int, at: int) -> int:
+    """The number of the hint for this position, which waits to be found; refused where there may be none."""
+    if not allowed(look, seat):
+        raise Refused("There are no hints at this table: its players did not agree to them when it was opened.")
+    if not tables.menu(look.game, look.table, seat):
+        raise Refused("A hint is for your own turn; now there is nothing for you to choose.")
+    own = (hints.c.table == look.row.id, hints.c.seat == seat)
+    same = select(hints.c.id).where(*own, hints.c.length == look.table.length)
+    known = connection.execute(same).scalar_one_or_none()
+    if known is None:
+        recent = select(func.count()).select_from(hints).where(*own, hints.c.at > at - HOUR)
+        if connection.execute(recent).scalar_one() >= PER_HOUR:
+            raise Refused("That were many hints within an hour; please wait a while before you ask again.")
+        row = {"table": look.row.id, "seat": seat, "length": look.table.length, "at": at}
+        known = book.insert_new(connection, hints, row) or connection.execute(same).scalar_one()
+    return int(known)
+
+
+def find(house: House, place: Place, number: int) -> GoodMove | None:
+    """A hint of this very seat; None where the table has gone on since."""
+    own = (hints.c.id == number, hints.c.table == place.table, hints.c.seat == place.seat)
+    with house.store.reading() as connection:
+        row = connection.execute(select(hints).where(*own)).one_or_none()
+    return None if row is None else _read(row)
+
+
+def wait(house: House, place: Place, number: int, patience: float | None = None) -> GoodMove | None:
+    """The same, waited for a little."""
+    hint = find(house, place, number)
+    if hint and hint.move is None:
+        house.bells.wait(number, house.settings.patience if patience is None else patience, "hint")
+        hint = find(house, place, number)
+    return hint
+
+
+def waiting(house: House) -> list[int]:
+    """The hints that a worker has still to find, in the order in which they were asked for."""
+    wanted = select(hints.c.id).where(hints.c.move == "").order_by(hints.c.id)
+    with house.store.reading() as connection:
+        return list(connection.execute(wanted).scalars())
+
+
+def answer(house: House, number: int, aside: Aside) -> Move | None:
+    """Find this hint, unless the table has gone on since; it takes a second or two, so it is worked out `aside`."""
+    with house.store.reading() as connection:
+        row: Any = connection.execute(select(hints).where(hints.c.id == number)).one()
+    if row.move:
+        known = _read(row)
+        return known.move if known else None
+    look = snapshots.look(house, row.table)
+    move = _thought(house, look, row.seat, aside) if look.table.length == row.length else None
+    with house.store.writing() as connection:
+        told = str(move) if move else OVERTAKEN
+        connection.execute(update(hints).where(hints.c.id == number).values(move=told))
+    house.bells.wake(number, "hint")
+    return move
+
+
+def _thought(house: House, look: Snapshot, seat: int, aside: Aside) -> Move:
+    """What a strong bot would do here; the seed holds nothing secret, and a hint is the same whenever it is found."""
+    meta, level = look.game.META, thinking.level(STRENGTH, house.settings)
+    seed = thinking.seed(b"depesche hint 1", look.row.commitment.encode(), b"%d/%d" % (look.table.length, seat))
+    return aside(thinking.think, meta.name, meta.edition, look.table.state, seat, level, seed)
+
+
+def _read(row: Any) -> GoodMove | None:
+    if row.move == OVERTAKEN:
+        return None
+    return GoodMove(row.id, row.length, Move.read(row.move) if row.move else None)
