@@ -45,7 +45,11 @@ class Standing(Struct, frozen=True):
 
 
 class Game(Protocol):
-    """A module that offers these names is a game; it may offer `outlook(state)` too, see `engine.shares`."""
+    """A module that offers these names is a game.
+
+    It may offer `outlook(state)` too, see `engine.shares`, and `sources(event, seat)`,
+    which says where points come from.
+    """
 
     __name__: str
     __file__: str

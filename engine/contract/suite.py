@@ -115,6 +115,20 @@ def test_invariants_hold(case: Case, invariants: Check) -> None:
             invariants(position.state)
 
 
+def test_points_have_a_source(case: Case) -> None:
+    sources = getattr(case.game, "sources", None)
+    if sources is None:
+        return
+    for position in game_of(case, SEEDS[0])[1:]:
+        state = position.before
+        for event in position.events:
+            scores = [one.score for one in case.game.standing(state)]
+            state = case.game.evolve(state, event)
+            now = [one.score for one in case.game.standing(state)]
+            for seat, (before, after) in enumerate(zip(scores, now, strict=False)):
+                assert before == after or sources(event, seat), (seat, event)
+
+
 def test_a_view_and_a_menu_tell_nothing_that_could_be_otherwise(case: Case) -> None:
     """The leak test: what a seat cannot know is dealt anew, and it notices nothing."""
     for number, position in enumerate(some(game_of(case, SEEDS[0]), 30)):

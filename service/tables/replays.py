@@ -14,10 +14,11 @@ from engine.refusal import Refused
 from service.house import House
 from service.tables import positions, snapshots
 from service.tables.snapshots import Snapshot
+from service.tables.turns import TurnIndex
 from service.text import board_cache, chronicle
 from service.text.board_cache import DrawnBoard
 from service.text.chronicle import Chapter
-from service.text.drawing import Scene, Voice, environment, players
+from service.text.drawing import Scene, Stage, Voice, environment, players
 from service.text.languages import in_game
 
 AROUND = 4
@@ -64,18 +65,26 @@ class Frame(Struct, frozen=True):
         return min((begun for begun in self.rounds if begun > self.at), default=None)
 
 
+class World(Struct, frozen=True):
+    """One position for the stage of a table, with what was told of the entry that led to it."""
+
+    at: int
+    first: int
+    last: int
+    stage: Stage
+    standing: Sequence[Standing]
+    chapters: tuple[Chapter, ...]
+
+
 def frame(house: House, look: Snapshot, reader: Viewpoint, asked: int | None, begin: int | None = None) -> Frame:
     """The position after the entry asked for, or after the last one; not before `begin`, where that is given."""
-    with house.store.reading() as connection:
-        index = positions.turn_index(house.caches, connection, look.row)
-    if index.first is None:
-        raise Refused("There is nothing to replay yet; the game has not begun.")
+    index, begun = _begun(house, look)
     last = look.row.length - 1
-    first = min(max(index.first, begin or 0), last)
+    first = min(max(begun, begin or 0), last)
     at = min(max((first if begin else last) if asked is None else asked, first), last)
     then = snapshots.past(house, look, at)
-    scene, voice = _scene(look, reader, then.state), Voice(look.game, look.names, reader.language, reader.eyes)
-    nearby = snapshots.entries(house, look, max(at - AROUND, index.first), at + AROUND + 1)
+    scene, voice = _scene(look, reader, then.state), _voice(look, reader)
+    nearby = snapshots.entries(house, look, max(at - AROUND, begun), at + AROUND + 1)
     return Frame(
         at,
         first,
@@ -87,6 +96,35 @@ def frame(house: House, look: Snapshot, reader: Viewpoint, asked: int | None, be
         rounds=tuple(begun for begun in index.rounds(reader.eyes) if begun >= first),
         since=index.since(reader.eyes),
     )
+
+
+def world(house: House, look: Snapshot, reader: Viewpoint, asked: int | None) -> World:
+    """The world after the entry asked for, or after the last one."""
+    first, last = _begun(house, look)[1], look.row.length - 1
+    at = last if asked is None else min(max(asked, first), last)
+    then = snapshots.past(house, look, at)
+    scene, voice = _scene(look, reader, then.state), _voice(look, reader)
+    return World(
+        at,
+        first,
+        last,
+        stage=board_cache.staged(house.caches.stages, (look.row.id, at + 1), scene, voice).stage,
+        standing=look.game.standing(then.state),
+        chapters=tuple(chronicle.chapters(look.game, snapshots.entries(house, look, at, at + 1), voice, reader.eyes)),
+    )
+
+
+def _begun(house: House, look: Snapshot) -> tuple[TurnIndex, int]:
+    """Who moved when, and the entry with which the game began."""
+    with house.store.reading() as connection:
+        index = positions.turn_index(house.caches, connection, look.row)
+    if index.first is None:
+        raise Refused("There is nothing to replay yet; the game has not begun.")
+    return index, index.first
+
+
+def _voice(look: Snapshot, reader: Viewpoint) -> Voice:
+    return Voice(look.game, look.names, reader.language, reader.eyes)
 
 
 def _scene(look: Snapshot, reader: Viewpoint, state: Any) -> Scene:
@@ -128,7 +166,7 @@ def protocol(house: House, look: Snapshot, reader: Viewpoint) -> str:
 
 
 def _lines(house: House, look: Snapshot, reader: Viewpoint) -> Iterator[ProtocolLine]:
-    voice = Voice(look.game, look.names, reader.language, reader.eyes)
+    voice = _voice(look, reader)
     for entry in snapshots.entries(house, look):
         known = entry if look.table.phase == "over" else tables.redact(look.game, entry, reader.eyes)
         sentences = tuple(told for event in known.events if (told := voice.tell(event)))

@@ -1,4 +1,4 @@
-"""The course of the score: how every seat stood after each entry of a finished game, and where the lead changed."""
+"""How the scores of a finished game came about: after each entry, where the lead changed, and from which sources."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from engine import record
+from engine.log import Entry
 from service.house import House
 from service.tables import snapshots
 from service.tables.snapshots import Snapshot
@@ -47,3 +48,47 @@ def _scores(game: Any, table: record.Table) -> tuple[int, ...]:
     if table.phase not in ("playing", "over"):
         return ()
     return tuple(standing.score for standing in game.standing(table.state))
+
+
+def sources(house: House, look: Snapshot) -> tuple[dict[str, int], ...]:
+    """For each seat how many points came from where, where its game tells that; worked out once and then cached."""
+    if not hasattr(look.game, "sources"):
+        return ()
+    key = ("sources", look.row.id)
+    found: tuple[dict[str, int], ...] | None = house.caches.courses.get(key)
+    if found is None:
+        found = _sources(look.game, snapshots.entries(house, look), len(look.seats))
+        house.caches.courses.put(key, found)
+    return found
+
+
+def _sources(game: Any, entries: list[Entry[Any]], seats: int) -> tuple[dict[str, int], ...]:
+    """What was taken back counts for nothing."""
+    totals = tuple(dict[str, int]() for _ in range(seats))
+    before = list[tuple[tuple[dict[str, int], ...], Any]]()
+    for entry, table in zip(entries, record.folds(game, entries), strict=False):
+        state = game.State() if table.state is None else table.state
+        before.append((tuple(map(dict, totals)), state))
+        for event in entry.events:
+            if isinstance(event, record.Undone):
+                known, state = before[event.to]
+                totals = tuple(map(dict, known))
+            elif type(event) not in record.TABLE_EVENTS:
+                after = game.evolve(state, event)
+                _count(game, totals, event, state, after)
+                state = after
+    return totals
+
+
+def _count(game: Any, totals: tuple[dict[str, int], ...], event: Any, before: Any, after: Any) -> None:
+    """What an event has changed; its last source takes what the others leave."""
+    scores = [[one.score for one in game.standing(state)] for state in (before, after)]
+    if len(scores[0]) != len(scores[1]):
+        return
+    for seat, (then, now) in enumerate(zip(*scores, strict=True)):
+        left = now - then
+        told = game.sources(event, seat) if left else ()
+        for number, (source, points) in enumerate(told, 1):
+            part = left if number == len(told) else points
+            totals[seat][source] = totals[seat].get(source, 0) + part
+            left -= part

@@ -218,6 +218,10 @@ class Voice:
         """A token in words."""
         return _line(self._game.token_label(verb, token))
 
+    def source(self, source: str) -> str:
+        """Where points came from, in a word or two."""
+        return _line(self._game.source_word(source))
+
     def alt(self, view: Any) -> str:
         """The position in a few sentences, for readers who cannot see the picture."""
         return _line(self._game.alt(view))

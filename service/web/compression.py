@@ -12,7 +12,7 @@ import gzip
 from flask import Response, request
 
 OFTEN = frozenset(("static", "lobby.picture"))
-ONCE = frozenset(("replay.frame", "replay.protocol", "replay.log"))
+ONCE = frozenset(("table.then", "replay.frame", "replay.protocol", "replay.log"))
 WORTH_IT = 1_000
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
+import msgspec
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 from werkzeug.wrappers import Response as Reply
 
@@ -20,9 +21,20 @@ from service.people import register
 from service.plans import branch_orders
 from service.settings import EMBEDDED
 from service.store.book import Verdict
-from service.tables import access, foresight, hints, score_course, snapshots, standing_orders, submitting, substitutes
+from service.tables import (
+    access,
+    foresight,
+    hints,
+    replays,
+    score_course,
+    snapshots,
+    standing_orders,
+    submitting,
+    substitutes,
+)
 from service.tables.access import Place, Unknown
 from service.tables.hints import GoodMove
+from service.tables.replays import Viewpoint
 from service.tables.snapshots import Snapshot
 from service.text import board_cache, chronicle
 from service.text.drawing import Scene, Voice, players, stage
@@ -72,6 +84,8 @@ def show(link: str) -> Response:
         chapters=_told(look, voice, reversed(entries), place.seat, LATEST),
         places=_places(look),
         course=score_course.of(house(), look) if look.table.phase == "over" else (),
+        sources=score_course.sources(house(), look) if look.table.phase == "over" else (),
+        source_word=voice.source,
         seen=look.row.length - 1,
         key=secrets.token_hex(8),
     )
@@ -93,15 +107,13 @@ def picture(link: str) -> Response:
     return response
 
 
-@table.get("/before")
-def before(link: str) -> Response:
-    """The world as this seat saw it after an earlier entry, from where its pieces glide to where they are now."""
+@table.get("/then")
+def then(link: str) -> Response:
+    """The world as this seat saw it after an earlier entry, and what was told of that entry."""
     place = access.find(house(), link)
     look = snapshots.look(house(), place.table)
-    then = snapshots.past(house(), look, numbers.read(request.args.get("at", "")) or 0)
-    if then.phase not in ("playing", "over"):
-        return make_response("", 204)
-    response = make_response(stage(_scene(place, look, then)).world)
+    seen = replays.world(house(), look, Viewpoint(place.seat, language()), numbers.read(request.args.get("at", "")))
+    response = page("then.html", **msgspec.structs.asdict(seen))
     response.headers["Cache-Control"] = "private, max-age=3600"
     return response
 

@@ -303,6 +303,7 @@ export function choices(root, scene, tell) {
     const wide = reach() / scene.scale();
     for (const hit of root.querySelectorAll(".stage .hit")) {
       const { x, y, width, height } = hit.parentNode.firstElementChild.getBBox();
+      hit.parentNode.classList.toggle("small", Math.min(width, height) * scene.scale() < 40);
       const [own, tall] = [Math.max(wide, width), Math.max(wide, height)];
       for (const [name, value] of Object.entries({ x: x + (width - own) / 2, y: y + (height - tall) / 2, width: own, height: tall })) hit.setAttribute(name, value.toFixed(1));
     }
@@ -330,12 +331,14 @@ export function choices(root, scene, tell) {
   }
 
   function clicked(event) {
+    if (root.classList.contains("filming")) return;
     if (scene.dragged() && event.target.closest("[data-stage]")) return;
     const spot = touched(event);
     if (spot) choose(spot);
   }
 
   function pressed(event) {
+    if (root.classList.contains("filming")) return;
     if (event.key === "Escape" && !event.target.matches("input, textarea")) over();
     const spot = document.activeElement?.closest?.("[data-token][tabindex]");
     if (!spot) return;

@@ -1,12 +1,14 @@
 // Moments in the reader's own time; without a script they stay in UTC.
 
+const today = new Date().toDateString();
+const shown = (shape) => new Intl.DateTimeFormat(document.documentElement.lang, { ...shape, timeStyle: "short" });
+const [hour, date] = [shown({}), shown({ dateStyle: "medium" })];
+
 export function localise(within) {
   for (const time of within.querySelectorAll("time[datetime]")) {
     const moment = new Date(time.getAttribute("datetime"));
     if (Number.isNaN(moment.getTime())) continue;
-    const today = moment.toDateString() === new Date().toDateString();
-    const shape = today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" };
-    time.textContent = new Intl.DateTimeFormat(document.documentElement.lang, shape).format(moment);
+    time.textContent = (moment.toDateString() === today ? hour : date).format(moment);
     time.removeAttribute("datetime");
     time.title = moment.toString();
   }

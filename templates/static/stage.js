@@ -96,7 +96,7 @@ export function stage(figure, changed) {
     view = inside(next);
     const { width, height } = size();
     const shown = [view.x - width / 2 / view.scale, view.y - height / 2 / view.scale, width / view.scale, height / view.scale];
-    svg.setAttribute("viewBox", shown.map((one) => one.toFixed(2)).join(" "));
+    for (const one of [svg, ...figure.querySelectorAll(".past")]) one.setAttribute("viewBox", shown.map((at) => at.toFixed(2)).join(" "));
     figure.style.setProperty("--px", 1 / view.scale);
     if (map) point(shown);
     changed(view.scale);

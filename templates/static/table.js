@@ -1,15 +1,16 @@
 // The page of a table: a frame with a stage, a bar and a rail. What is sent is fetched, what comes back is laid into
 // the page, and what others do is noticed; a move or a message in the making survives all of it.
 
-import { glide, snapshot } from "./glide.js";
-import Idiomorph from "./idiomorph.min.js";
+import * as film from "./film.js";
+import { float, glide, scores, snapshot } from "./glide.js";
 import { live } from "./live.js";
 import { localise } from "./moments.js";
+import { morph } from "./morph.js";
 import { lay } from "./play.js";
 import { still } from "./stage.js";
 import "./places.js";
 
-const LONG = 1100; // ms for all that happened since one was here
+const WORLD = "figure.stage .frame";
 const TABS = ["now", "log", "talk", "more"];
 
 const table = () => document.querySelector(".table");
@@ -44,40 +45,40 @@ function tell(text, rule = "", kind = "wait") {
 // Something in a field that is being written, or was changed and not sent.
 const unsent = (field) => field.matches("textarea, [type=text], [type=number], [type=date], [type=email]") && field.value !== field.defaultValue;
 
-// A page of this table laid into the one that is open.
-function renew(page, sent = null) {
-  const fresh = page.querySelector("main");
-  if (!fresh?.querySelector(".table")) return false;
-  localise(fresh);
-  const [before, choice, view] = [snapshot(document), board.state(), board.scene?.kept()];
-  const moved = fresh.querySelector(".table").dataset.length !== table().dataset.length;
+// A page of this table laid into the one that is open: the world first, in which pieces glide, then all around it.
+async function renew(page, sent = null) {
+  const fresh = page.querySelector("main .table");
+  if (!fresh) return false;
+  film.stop();
+  const [view, old, counted] = [board.scene?.kept(), document.querySelector("[data-stage]"), scores()];
+  const before = snapshot(old);
+  let last = null;
+  const moved = fresh.dataset.length !== table().dataset.length;
+  const frame = document.querySelector(WORLD);
+  if (frame) {
+    frame.replaceChildren(...fresh.querySelector(WORLD).childNodes);
+    const world = document.querySelector("[data-stage]");
+    world.setAttribute("viewBox", old.getAttribute("viewBox"));
+    last = glide(before, world);
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  }
+  const choice = board.state();
   board.leave();
-  Idiomorph.morph(document.querySelector("main"), fresh, {
-    ignoreActiveValue: !sent,
-    callbacks: {
-      beforeNodeMorphed: (old, now) => keep(old, now, sent),
-      beforeAttributeUpdated: (name, node) => !(name === "open" && node.matches("details")),
-    },
-  });
+  sent?.reset();
+  localise(fresh);
+  morph(table(), fresh, keeps);
   document.title = page.title;
   dress();
   board = lay(table(), tell);
   if (choice && !board.begun() && !sent?.matches(".deed")) board.resume(choice);
   if (view && board.scene) board.scene.restore(view);
-  glide(before, document);
+  if (moved) float(counted, last);
   if (moved) hear();
   return true;
 }
 
-// What the fresh page does not touch: the stage, which is exchanged as a whole, and what somebody is writing.
-function keep(old, now, sent) {
-  if (old.nodeType !== Node.ELEMENT_NODE) return true;
-  if (old.matches("figure.stage .frame")) {
-    old.replaceChildren(...now.childNodes);
-    return false;
-  }
-  return !(old.matches("input, textarea") && unsent(old) && old.form !== sent);
-}
+// What the fresh page does not touch: the world, which is there already, and what somebody is writing.
+const keeps = (old) => old.matches(WORLD) || (old.matches("input, textarea") && unsent(old));
 
 async function page(answer) {
   return new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -94,7 +95,7 @@ async function send(form, button) {
     let answer = await fetch(form.action, { method: "POST", body });
     if (then && answer.ok) answer = await second(answer, then);
     const here = new URL(answer.url);
-    if (answer.ok && here.pathname === location.pathname && renew(await page(answer), form)) return follow(here);
+    if (answer.ok && here.pathname === location.pathname && (await renew(await page(answer), form))) return follow(here);
     if (answer.ok) return location.assign(answer.url);
     const problem = (await page(answer)).querySelector("main p, main h1");
     tell(problem?.textContent ?? words().lost, "", "bad");
@@ -128,7 +129,7 @@ function follow(here) {
 
 async function again(here) {
   const answer = await fetch(here, { cache: "no-store" });
-  if (answer.ok && renew(await page(answer))) follow(here);
+  if (answer.ok && (await renew(await page(answer)))) follow(here);
 }
 
 document.addEventListener("submit", (event) => {
@@ -164,7 +165,9 @@ function open(part) {
 }
 
 document.addEventListener("click", (event) => {
-  if (event.target.closest("[data-since]")) catchUp();
+  if (event.target.closest("[data-since]")) film.catchUp(() => false).catch(() => {});
+  const link = event.target.closest(".table a[href*='/replay?'], .table a[data-replay]");
+  if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) replay(event, new URL(link.getAttribute("href"), location.href).searchParams);
   const button = event.target.closest("[role=tab]");
   if (button) {
     sheet = !(sheet && tab === button.dataset.tab);
@@ -181,7 +184,7 @@ function putAway() {
 // What was said last is read first.
 function toNewest() {
   const said = document.querySelector(".talk .words");
-  if (said) said.scrollTop = said.scrollHeight;
+  if (said && tab === "talk") said.scrollTop = said.scrollHeight;
 }
 
 // What the others did is told to whoever does not see it glide.
@@ -192,7 +195,7 @@ function hear() {
 
 // Answers whether something had happened.
 async function look() {
-  if (document.querySelector(".table form[inert]")) return false;
+  if (document.querySelector(".table form[inert], .filming")) return false;
   const before = sent;
   const answer = await fetch(table().dataset.pulse, { headers: tag ? { "If-None-Match": tag } : {}, cache: "no-store" });
   if (answer.status !== 200) return false;
@@ -203,7 +206,7 @@ async function look() {
     const fresh = await fetch(location.pathname + said, { cache: "no-store" });
     const drawn = fresh.ok ? await page(fresh) : null;
     if (sent !== before || !drawn) return false;
-    renew(drawn);
+    await renew(drawn);
     history.replaceState(null, "", location.pathname);
   }
   tag = answer.headers.get("ETag") ?? "";
@@ -232,16 +235,18 @@ function turn(event) {
   next?.click();
 }
 
-// What happened since one's last move plays by itself on arriving, and again where that is wished.
-async function catchUp() {
-  const address = table().dataset.before;
-  const answer = address && !still.matches ? await fetch(address) : null;
-  if (answer?.ok) glide(snapshot(await page(answer)), document, LONG);
+// A link into the replay shows that moment on the stage; without one the game plays, from one's last move or from the beginning.
+function replay(event, asked) {
+  event.preventDefault();
+  sheet = false;
+  dress();
+  const [at, since] = [asked.get("at"), asked.get("since")];
+  film.open(Number(at ?? (since ?? 1) - 1), at === null).catch(() => location.assign(event.target.closest("a").getAttribute("href")));
 }
 
 const check = live(table().dataset.live, look);
 
 dress();
-catchUp().catch(() => {});
+if (table().dataset.since && !still.matches) film.catchUp(board.begun).catch(() => {});
 if (location.hash) open(location.hash.slice(1));
 if (new URL(location).searchParams.has("said")) follow(new URL(location));

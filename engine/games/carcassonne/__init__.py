@@ -9,6 +9,7 @@ from engine.games.carcassonne.rules import (
     menu,
     objection,
     setup,
+    sources,
     standing,
     upkeep,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "outlook",
     "redeal",
     "setup",
+    "sources",
     "standing",
     "upkeep",
     "view",

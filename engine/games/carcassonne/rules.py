@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -378,3 +379,16 @@ def _ending(state: State, chance: Chance) -> Struct | None:
 def standing(state: State) -> tuple[Standing, ...]:
     places = state.places or (None,) * len(state.track)
     return tuple(Standing(score(state, seat), False, place) for seat, place in enumerate(places))
+
+
+# Events that bring points and no awards: what they are for.
+PAID = {"MessageTraded": "message", "MessagePerformed": "message", "TeacherPaid": "teacher"}
+PAID |= {"FruitHarvested": "fruit", "FruitSold": "fruit"}
+
+
+def sources(event: Any, seat: int) -> tuple[tuple[str, int], ...]:
+    """Where the points come from that this event brings a seat."""
+    why = PAID.get(type(event).__name__)
+    if why:
+        return ((why, event.points),) if event.seat == seat else ()
+    return tuple((award.why, award.points) for award in getattr(event, "awards", ()) if award.seat == seat)

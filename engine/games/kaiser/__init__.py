@@ -2,7 +2,7 @@
 
 from engine.games.kaiser.evolve import evolve
 from engine.games.kaiser.outlook import outlook
-from engine.games.kaiser.rules import META, decide, menu, objection, setup, standing, upkeep
+from engine.games.kaiser.rules import META, decide, menu, objection, setup, sources, standing, upkeep
 from engine.games.kaiser.state import Event, State
 from engine.games.kaiser.view import View, hear, redeal, view
 
@@ -19,6 +19,7 @@ __all__ = [
     "outlook",
     "redeal",
     "setup",
+    "sources",
     "standing",
     "upkeep",
     "view",

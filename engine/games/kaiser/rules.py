@@ -177,3 +177,10 @@ def _places(state: State) -> tuple[int, ...]:
 def standing(state: State) -> tuple[Standing, ...]:
     places = state.places or (None,) * len(state.points)
     return tuple(map(Standing, state.points, state.out, places))
+
+
+def sources(event: Event, seat: int) -> tuple[tuple[str, int], ...]:
+    """Where the points come from that this event brings a seat."""
+    if isinstance(event, Scored) and event.seat == seat:
+        return (("stones", event.stones), ("winning", event.bonus))
+    return ()

@@ -1,7 +1,7 @@
 """TurfMaster, with the Grand National: three horse races on cards and dice."""
 
 from engine.games.turfmaster.evolve import evolve
-from engine.games.turfmaster.finish import standing
+from engine.games.turfmaster.finish import sources, standing
 from engine.games.turfmaster.outlook import outlook
 from engine.games.turfmaster.rules import decide, menu, objection, setup, upkeep
 from engine.games.turfmaster.state import META, Event, State
@@ -20,6 +20,7 @@ __all__ = [
     "outlook",
     "redeal",
     "setup",
+    "sources",
     "standing",
     "upkeep",
     "view",

@@ -104,3 +104,8 @@ def places(state: State) -> tuple[int, ...]:
 def standing(state: State) -> tuple[Standing, ...]:
     final = state.places or (None,) * state.seats
     return tuple(Standing(_score(state, seat)[0], place=final[seat]) for seat in range(state.seats))
+
+
+def sources(event: Event, seat: int) -> tuple[tuple[str, int], ...]:
+    """Where the points come from that this event brings a seat: the place of a horse in its race."""
+    return ((f"place{event.place}", event.points),) if isinstance(event, Arrived) and event.seat == seat else ()

@@ -1,7 +1,6 @@
 """Direct manipulation in a real browser: what is touched is the thing itself, and a touch that cannot be says why."""
 
 import re
-import time
 from typing import Any
 
 from playwright.sync_api import Page, expect
@@ -140,37 +139,3 @@ def test_a_sentence_lights_up_its_place_and_a_place_its_sentence(service: Runnin
     expect(page.locator(".told-of")).to_have_count(2)
     page.mouse.move(*point(page, end))
     expect(told).to_have_class("tells")
-
-
-GLIDING = """() => document.getAnimations().map((one) => one.effect.target.dataset?.piece).filter(Boolean)"""
-
-
-def after_a_move(service: Running, visit: Visit, **how: Any) -> Page:
-    """The page of who is to answer the first move of a game."""
-    opened = service.begin()
-    seat = service.first(opened.table)
-    for number, step in enumerate(SHORT[seat].split()[:2]):
-        service.do(opened.links[(seat + number) % 2], "move " + step.replace("-", " "))
-    return visit(f"/t/{opened.links[seat]}", **how)
-
-
-def wait_until_so_many_glide(page: Page, count: int) -> None:
-    until = time.monotonic() + 10
-    while len(page.evaluate(GLIDING)) != count:
-        assert time.monotonic() < until
-        page.wait_for_timeout(20)
-
-
-def test_what_happened_meanwhile_glides_on_arriving_and_again_on_demand(service: Running, visit: Visit) -> None:
-    page = after_a_move(service, visit, reduced_motion="no-preference")
-    wait_until_so_many_glide(page, 1)
-    wait_until_so_many_glide(page, 0)
-    page.get_by_role("button", name="Show it again").click()
-    wait_until_so_many_glide(page, 1)
-
-
-def test_nothing_glides_for_who_wants_no_motion(service: Running, visit: Visit) -> None:
-    page = after_a_move(service, visit, reduced_motion="reduce")
-    page.get_by_role("button", name="Show it again").click()
-    page.wait_for_load_state("networkidle")
-    assert page.evaluate(GLIDING) == []

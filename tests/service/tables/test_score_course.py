@@ -1,0 +1,38 @@
+"""How the scores of a finished game came about."""
+
+from itertools import count
+
+import pytest
+
+from engine import catalogue
+from service.tables import score_course, snapshots
+from service.text.drawing import Voice
+from service.text.languages import LANGUAGES
+from tests.running import Running
+
+GAMES = [name for name in catalogue.games() if hasattr(catalogue.find(name), "sources")]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: Running, game: str) -> None:
+    opened = service.begin(game=game)
+    service.play_on(opened.table, lambda state: bool(state.places))
+    look = snapshots.look(service.house, opened.table)
+    sources = score_course.sources(service.house, look)
+    assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]
+    assert any(sources)
+    for language in LANGUAGES:
+        voice = Voice(look.game, look.names, language)
+        assert all(voice.source(source) for one in sources for source in one)
+
+
+def test_points_of_a_move_that_was_taken_back_count_for_nothing(service: Running) -> None:
+    opened, steps = service.begin(game="carcassonne"), count()
+    service.play_on(opened.table, lambda _: next(steps) > 20)
+    mover = service.first(opened.table)
+    service.do(opened.links[1 - mover], "undo")
+    service.do(opened.links[mover], "agree")
+    service.play_on(opened.table, lambda state: bool(state.places))
+    look = snapshots.look(service.house, opened.table)
+    sources = score_course.sources(service.house, look)
+    assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]

@@ -1,0 +1,167 @@
+"""How the page moves: soon after the touch, though the phone is slow, and not at all where nobody wants it."""
+
+import re
+import time
+from itertools import count
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from engine import catalogue
+from engine.games import carcassonne
+from tests.browsing import SHORT, Player, finger, verdict
+from tests.running import Running, Visit
+
+SLOWED = 6  # times, as phones are slower than this machine
+OWN_WORK = 100  # milliseconds from the touch to the first thing that glides, without the time the server takes
+GENEROUS = 4  # times: tests run beside others
+
+# Notes when something was touched, when one waited for the server, and when something began to move.
+WATCH = """() => {
+  const seen = (window.seen = { touched: 0, waited: [], moved: 0 });
+  addEventListener("click", () => { [seen.touched, seen.waited, seen.moved] = [performance.now(), [], 0]; }, true);
+  const asked = window.fetch;
+  window.fetch = async (...all) => {
+    const from = performance.now();
+    const answer = await asked(...all);
+    const body = await answer.clone().text();
+    seen.waited.push([from, performance.now()]);
+    answer.text = async () => body;
+    return answer;
+  };
+  const moves = Element.prototype.animate;
+  Element.prototype.animate = function (...all) {
+    seen.moved ||= performance.now();
+    return moves.apply(this, all);
+  };
+}"""
+
+# Of the time until something moved, what the page itself took.
+OWN = """() => {
+  const { touched, waited, moved } = window.seen;
+  const inside = waited.filter(([from]) => from >= touched && from < moved);
+  return moved - touched - inside.reduce((sum, [from, until]) => sum + Math.min(until, moved) - from, 0);
+}"""
+
+
+def slow(page: Page) -> None:
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
+
+
+def in_the_middle(service: Running, visit: Visit, game: str) -> Player:
+    """Who is to move something after thirty moves, on a phone."""
+    opened, steps = service.begin(game=game), count()
+    service.play_on(opened.table, lambda state: next(steps) >= 30 and something_glides(game, state), 3)
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "reduced_motion": "no-preference"}
+    return Player(visit(f"/t/{opened.links[service.first(opened.table)]}", **phone), finger)
+
+
+def something_glides(game: str, state: Any) -> bool:
+    """In Carcassonne that is a figure that is placed; a tile lies where it was tried."""
+    return game != "carcassonne" or any(entry.verb == "figure" for entry in carcassonne.menu(state, state.turn))
+
+
+@pytest.mark.parametrize("game", catalogue.games())
+def test_from_the_touch_to_the_glide_a_slow_phone_works_a_tenth_of_a_second(
+    service: Running, visit: Visit, game: str
+) -> None:
+    player = in_the_middle(service, visit, game)
+    menu = player.page.evaluate("() => JSON.parse(document.getElementById('menu').textContent).menu")
+    wanted = player.any_move()
+    if game == "carcassonne":
+        options = next(entry["options"] for entry in menu if entry["verb"] == "figure")
+        wanted = " ".join(["figure", *options[0]])
+    player.begin(wanted)
+    player.page.wait_for_timeout(1_500)
+    player.page.evaluate(WATCH)
+    slow(player.page)
+    player.send(player.sending(wanted))
+    verdict(player.page)
+    player.page.wait_for_function("() => window.seen.moved", timeout=5_000)
+    own = player.page.evaluate(OWN)
+    print(f"{game}: {own:.0f} ms from the touch to the glide, {SLOWED} times slower")
+    assert own < OWN_WORK * GENEROUS
+
+
+GLIDING = """() => document.getAnimations().map((one) => one.effect.target.dataset?.piece).filter(Boolean)"""
+
+
+def after_moves(service: Running, visit: Visit, count: int, **how: Any) -> tuple[Page, str]:
+    """The page of who is to move after so many moves of a short game, and the next move of it."""
+    opened = service.begin()
+    seat = service.first(opened.table)
+    moves = [f"move {step.replace('-', ' ')}" for step in SHORT[seat].split()]
+    for number, move in enumerate(moves[:count]):
+        service.do(opened.links[(seat + number) % 2], move)
+    return visit(f"/t/{opened.links[(seat + count) % 2]}", **how), moves[count]
+
+
+def wait_until_so_many_glide(page: Page, count: int) -> None:
+    until = time.monotonic() + 10
+    while len(page.evaluate(GLIDING)) != count:
+        assert time.monotonic() < until
+        page.wait_for_timeout(20)
+
+
+def test_what_happened_meanwhile_plays_on_arriving_and_again_on_demand(service: Running, visit: Visit) -> None:
+    page, _ = after_moves(service, visit, 2, reduced_motion="no-preference")
+    wait_until_so_many_glide(page, 1)
+    wait_until_so_many_glide(page, 0)
+    began = time.monotonic()
+    page.get_by_role("button", name="Show it again").click()
+    wait_until_so_many_glide(page, 1)
+    expect(page.locator(".past")).to_have_count(0)
+    assert time.monotonic() - began < 3 * GENEROUS
+
+
+def test_escape_ends_what_plays_since_the_last_move(service: Running, visit: Visit) -> None:
+    page, _ = after_moves(service, visit, 2)
+    page.evaluate("document.querySelector('.table').dataset.since = '4 5 6 4 5 6'")
+    page.get_by_role("button", name="Show it again").click()
+    expect(page.locator(".past")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator(".past")).to_have_count(0, timeout=300)
+
+
+def test_nothing_glides_for_who_wants_no_motion(service: Running, visit: Visit) -> None:
+    page, _ = after_moves(service, visit, 2, reduced_motion="reduce")
+    page.get_by_role("button", name="Show it again").click()
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate(GLIDING) == []
+
+
+def test_the_replay_runs_on_the_stage_and_leaves_a_half_made_move_alone(service: Running, visit: Visit) -> None:
+    page, _ = after_moves(service, visit, 4)
+    told, slider = page.locator(".film .tale"), page.get_by_label("Position")
+    page.locator(".stage .lit").first.focus()
+    page.keyboard.press("Enter")
+    made = page.locator(".bar .made").inner_text()
+    page.get_by_role("tab", name="Log").click()
+    page.locator("#log .told a").nth(2).click()
+    expect(told).to_have_text(re.compile("moves"))
+    first, at = told.inner_text(), int(slider.input_value())
+    page.keyboard.press("ArrowRight")
+    expect(slider).to_have_value(str(at + 1))
+    expect(told).not_to_have_text(first)
+    slider.fill(str(at))
+    expect(told).to_have_text(first)
+    page.get_by_role("button", name="Back to now").click()
+    expect(page.locator(".past")).to_have_count(0)
+    assert page.locator(".bar .made").inner_text() == made != ""
+
+
+# All that is laid over the page for a moment.
+GAINS = """() => {
+  window.gains = [];
+  new MutationObserver((all) => { for (const one of all) window.gains.push(...one.addedNodes); })
+    .observe(document.body, { childList: true });
+}"""
+
+
+def test_points_float_to_the_score(service: Running, visit: Visit) -> None:
+    page, winning = after_moves(service, visit, 8, reduced_motion="no-preference")
+    page.evaluate(GAINS)
+    Player(page).move(winning)
+    page.wait_for_function("() => window.gains.length > 0")
+    assert re.fullmatch(r"\+\d+", page.evaluate("() => window.gains[0].textContent"))
