@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine import record
+from engine import record, table_events
 from engine.log import Entry
 from service.house import House
 from service.tables import snapshots
@@ -70,10 +70,10 @@ def _sources(game: Any, entries: list[Entry[Any]], seats: int) -> tuple[dict[str
         state = game.State() if table.state is None else table.state
         before.append((tuple(map(dict, totals)), state))
         for event in entry.events:
-            if isinstance(event, record.Undone):
+            if isinstance(event, table_events.Undone):
                 known, state = before[event.to]
                 totals = tuple(map(dict, known))
-            elif type(event) not in record.TABLE_EVENTS:
+            elif type(event) not in table_events.TABLE_EVENTS:
                 after = game.evolve(state, event)
                 _count(game, totals, event, state, after)
                 state = after
