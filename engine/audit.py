@@ -6,7 +6,7 @@ otherwise. Either is reported with the first entry concerned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -115,15 +115,16 @@ def _head(export: Export, finding: Finding | None) -> Finding | None:
 
 def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, int]:
     """Every entry in turn: sealed as it stands, honestly drawn, and what the rules make of its move."""
-    tables, key = [Table()], b""
+    tables, key, decode = [Table()], b"", record.decoder(game).decode
     for number, link in enumerate(export.entries):
-        entry = _opened(game, link, seed)
+        entry = _opened(decode, number, link, seed)
         if isinstance(entry, Finding):
             return entry, number
         now = tables[-1]
         if entry.move == "start" and now.phase == "gathering":
             key = chances.key(seed, (seat.nonce for seat in now.seats))
-        after = _draws(entry, _own_key(entry, key)) or _decision(game, now, entry, tables.__getitem__)
+        drawn = _draws(entry, _own_key(entry, key)) if entry.draws else None
+        after = drawn or _decision(game, now, entry, tables.__getitem__)
         if isinstance(after, Finding):
             return after, number
         tables.append(after)
@@ -145,12 +146,12 @@ def _unsealed(export: Export, seed: bytes) -> tuple[Finding | None, int]:
     return None, len(export.entries)
 
 
-def _opened(game: Game, link: Link, seed: bytes) -> Entry[Any] | Finding:
-    seq, body = int(link.entry["seq"]), log.canonical(link.entry)
+def _opened(decode: Callable[[bytes], Entry[Any]], seq: int, link: Link, seed: bytes) -> Entry[Any] | Finding:
+    body = log.canonical(link.entry)
     if log.digest(seed, seq, body) != link.digest:
         return _tampered(seq, f"Entry {seq} is not the one that was sealed: its digest differs.")
     try:
-        entry = record.decoder(game).decode(body)
+        entry = decode(body)
     except msgspec.MsgspecError as error:
         return Finding(seq, "drift", f"Today's rules cannot read entry {seq}: {error}.")
     if (again := log.canonical(entry)) != body and not _within(link.entry, log.plain(again)):
@@ -191,7 +192,8 @@ def _draws(entry: Entry[Any], key: bytes) -> Finding | None:
 
 def _decision(game: Game, now: Table, entry: Entry[Any], rewind: Rewind) -> Table | Finding:
     """The same command under today's rules, with the draws as recorded; the table after it where they agree."""
-    chance, move = _luck(now, entry), Move.read(entry.move or "-")
+    chance = _unlit(now, entry) if now.beacon else Chance(_recorded(entry))
+    move = Move.read(entry.move or "-")
     if why := law.objection(now, entry, move):
         return _tampered(entry.seq, f"The table’s own law forbids {_said(entry)}: {why}.")
     try:
@@ -215,11 +217,10 @@ class Drifted(Exception):
     """Today's rules draw something else than was drawn then."""
 
 
-def _luck(now: Table, entry: Entry[Any]) -> Chance:
-    """The draws as recorded; where the table draws in public and waits for nothing yet, a draw has to wait."""
-    if now.beacon and now.awaited is None:
-        return chances.unlit(now.beacon.named(entry.at))
-    return Chance(_recorded(entry))
+def _unlit(now: Table, entry: Entry[Any]) -> Chance:
+    """Where the table draws in public and waits for nothing yet a draw has to wait; otherwise draws are as recorded."""
+    assert now.beacon
+    return Chance(_recorded(entry)) if now.awaited else chances.unlit(now.beacon.named(entry.at))
 
 
 def _recorded(entry: Entry[Any]) -> chances.Source:

@@ -40,13 +40,15 @@ def misses_head(export: Export) -> bool:
 def _order(export: Export) -> Iterator[Broken]:
     if not export.entries:
         yield Broken(0, "The log has no entries.")
+    is_hash = HASH.fullmatch
     for number, link in enumerate(export.entries):
-        seq = link.entry.get("seq")
+        entry = link.entry
+        seq = entry.get("seq")
         if seq != number or type(seq) is not int:
             yield Broken(number, f"Entry {number} is missing or out of order.")
-        if not HASH.fullmatch(link.digest):
+        if not is_hash(link.digest):
             yield Broken(number, f"Entry {number} has no digest of 64 small hexadecimal digits.")
-        if why := _misshapen(link.entry) or ("" if link.entry["events"] or not link.whole else "is whole, yet empty"):
+        if why := _misshapen(entry) or ("" if entry["events"] or not link.whole else "is whole, yet empty"):
             yield Broken(number, f"Entry {number} {why}.")
 
 
@@ -54,20 +56,17 @@ def _misshapen(entry: dict[str, Any]) -> str:
     """What is wrong with the shape of an entry, whole or not."""
     if entry.keys() != FIELDS:
         return "has other fields than seq, at, seat, move, draws, events and edition"
-    if not _is_count(entry["at"]) or not _is_count(entry["edition"]):
+    at, edition, seat, events = entry["at"], entry["edition"], entry["seat"], entry["events"]
+    if type(at) is not int or type(edition) is not int or at < 0 or edition < 0:
         return "tells its time or its edition otherwise than in whole numbers"
-    if entry["seat"] is not None and not _is_count(entry["seat"]):
+    if seat is not None and (type(seat) is not int or seat < 0):
         return "is neither a seat's nor the house's"
-    if not isinstance(entry["draws"], list) or not isinstance(entry["events"], list):
+    if type(entry["draws"]) is not list or type(events) is not list:
         return "has no list of draws or of events"
-    for event in entry["events"]:
-        if not isinstance(event, dict) or not isinstance(event.get("type"), str):
+    for event in events:
+        if type(event) is not dict or type(event.get("type")) is not str:
             return "has an event without a type"
     return ""
-
-
-def _is_count(value: object) -> bool:
-    return type(value) is int and value >= 0
 
 
 def _opening(export: Export) -> Iterator[Broken]:
@@ -99,10 +98,11 @@ def _seed(export: Export) -> Iterator[Broken]:
 def _open(export: Export) -> Iterator[Broken]:
     """With the seed everything is disclosed."""
     for seq, link in enumerate(export.entries):
-        if not link.whole or not isinstance(link.entry["move"], str):
+        if link.whole and link.salt is None and type(link.entry["move"]) is str:
+            continue
+        if link.salt is None:
             yield Broken(seq, f"Entry {seq} is not whole, though the seed is revealed.")
-        if link.salt is not None:
-            yield Broken(seq, f"Entry {seq} has a salt of its own, though the seed gives it.")
+        yield Broken(seq, f"Entry {seq} has a salt of its own, though the seed gives it.")
 
 
 def _redacted(export: Export) -> Iterator[Broken]:
@@ -133,7 +133,9 @@ def _end(export: Export) -> Broken | None:
     last = len(export.entries) - 1
     for seq, link in enumerate(export.entries):
         events = link.entry["events"]
-        ends = [event["type"] for event in events].count("table.Ended")
+        ends = 0
+        for event in events:
+            ends += event["type"] == "table.Ended"
         if not ends:
             continue
         if ends > 1 or events[-1]["type"] != "table.Ended":

@@ -195,6 +195,8 @@ def _meanwhile(game: Game, table: Table, seat: int | None, move: Move, chance: C
     assert table.awaited
     if seat is None and move.verb == ROUND:
         return _decided(game, table, (_round(table, move),), chance, rewind)
+    if seat is None and move.verb == "bot" and table.phase == "gathering":  # somebody leaves before the first draws
+        return _followed(game, table, _house(game, table, move, chance), rewind)
     if seat is None and move.verb in STANDING and table.phase == "playing" and move.args:
         return _followed(game, table, _about_seat(game, table, _chair(table, move.args[0]), move), rewind)
     if seat is None or not 0 <= seat < len(table.seats) or not menus.allows(commands(table, seat), move):
@@ -272,9 +274,10 @@ def _chair(table: Table, number: str) -> int:
 
 
 def _moved(game: Game, table: Table, seat: int, first: tuple[Any, ...], played: games.Played, drew: bool) -> Played:
-    after = replace(table, state=played.state, asked=None)
+    step = Step(table.length, seat, drew, table.last)
+    after = replace(table, state=played.state, asked=None, length=table.length + 1, last=step)
     ending = _ending(game, after)
-    return Played(closed(evolve(game, after, ending, no_rewind), seat, drew), (*first, *played.events, *ending))
+    return Played(evolve(game, after, ending, no_rewind), (*first, *played.events, *ending))
 
 
 def _house(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, ...]:
@@ -394,9 +397,7 @@ def _ending(game: Game, table: Table) -> tuple[Ended, ...]:
     if table.phase != "playing":
         return ()
     standing = game.standing(table.state)
-    over = standing[0].place is not None
-    held = [seat for seat in table.seats if seat.status != "resigned"]
-    if not over and len(held) > 1:
+    if standing[0].place is None and sum(seat.status != "resigned" for seat in table.seats) > 1:
         return ()
     return (Ended(_places(table, standing)),)
 

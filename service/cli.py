@@ -14,6 +14,7 @@ from service.commands import (
     audit,
     backup,
     bench,
+    completion,
     dev,
     doctor,
     games,
@@ -28,11 +29,11 @@ from service.commands import (
     scenario,
     troubles,
 )
-from service.commands.terminal import FINE, MISUSED, Misuse, Parser, complain
+from service.commands.terminal import FINE, INTERRUPTED, MISUSED, Misuse, Parser, complain
 
 # In the order of the help page; a further module with `add(subparsers)` is plugged in here.
 FOR_HOSTS = (run, doctor, host_link, backup, move_house)
-FOR_AUTHORS = (games, playout, scenario, replay, audit, logs, new_game, rulebooks, dev, bench)
+FOR_AUTHORS = (games, playout, scenario, replay, audit, logs, new_game, rulebooks, dev, bench, completion)
 COMMANDS = (*FOR_HOSTS, *FOR_AUTHORS)
 
 ABOUT = "Depesche, a play-by-email service for board games."
@@ -74,14 +75,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     return status
 
 
 def _run(argv: Sequence[str] | None) -> int:
     root = parser()
     try:
-        args = root.parse_args(argv)
+        args, unknown = root.parse_known_args(argv)
+        if unknown:
+            getattr(args, "parser", root).refuse_unknown(unknown)
         if "run" in args:
             _allow_packages(os.environ.get("DEPESCHE_GAMES", ""))
             return int(args.run(args))

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, update
 
 from engine.menu import Move
 from engine.refusal import Refused
@@ -116,8 +116,18 @@ def _forget(house: House, person: int, address: str) -> list[Any]:
         for kept in (mails, vacation_table, letters):
             connection.execute(delete(kept).where(kept.c.person == person))
         connection.execute(delete(mailbox).where(mailbox.c.recipient == address))
+        _unsay(connection, person)
         register.forget(connection, person)
         return []
+
+
+def _unsay(connection: Connection, person: int) -> None:
+    """Letters that others have got need no longer know what they said of this person."""
+    name = connection.execute(select(people_table.c.name).where(people_table.c.id == person)).scalar_one()
+    if name:
+        written = msgspec.json.encode(name).decode()
+        told = (letters.c.sent_at.is_not(None), letters.c.said.contains(written, autoescape=True))
+        connection.execute(update(letters).where(*told).values(said=""))
 
 
 def _give_up(house: House, person: int, table: str, seat: int) -> None:
@@ -137,6 +147,8 @@ def _give_up(house: House, person: int, table: str, seat: int) -> None:
 def _resigned(locked: LockedTable, seat: int) -> LockedTable:
     """A bot plays on, or begins instead."""
     chair = locked.table.seats[seat]
+    if locked.row.moved_to:
+        return locked  # what is played elsewhere is given up there
     if locked.table.phase == "gathering" and chair.status in ("empty", "taken"):
         return sitting.seat_bot(locked, seat, chair.nonce or "bot")
     if locked.table.phase != "playing" or chair.status != "taken":

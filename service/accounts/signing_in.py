@@ -95,7 +95,7 @@ def renew(house: House, person: int, table: str, seat: int | None) -> None:
             raise Refused("This seat is not yours; please look at your own tables.")
         number = held.link_number + 1
         link = hashed(house.links.seat(table, held.seat, number))
-        connection.execute(update(seats).where(*own).values(link=link, link_number=number))
+        book.change_seat(connection, held.table, held.seat, link=link, link_number=number)
 
 
 def _too_old() -> Unknown:

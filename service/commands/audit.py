@@ -126,8 +126,8 @@ def audit(args: Namespace) -> int:
         held += len(outcome.receipts)
         told += [outcome] if args.json else []
         say = terminal.complain if outcome.verdict == "unusable" else terminal.tell
-        for line in outcome.lines if not args.json else ():
-            say(line if outcome.log in line else f"{outcome.log}: {line}")
+        for line in _told_once(outcome) if not args.json else ():
+            say(line)
     if args.json:
         terminal.print_json([_described(outcome) for outcome in told])
     elif found.total() > 1:
@@ -137,6 +137,12 @@ def audit(args: Namespace) -> int:
         terminal.complain(f"None of these receipts is from a log named here; they are from table {receipts[0].table}.")
         return MISUSED
     return next((status for verdict, status in STATUS.items() if found[verdict]), FINE)
+
+
+def _told_once(outcome: Audited) -> Iterator[str]:
+    """The lines for people: the name of the log stands before the first of them only."""
+    for number, line in enumerate(outcome.lines):
+        yield f"  {line}" if number else line if outcome.log in line else f"{outcome.log}: {line}"
 
 
 def _described(outcome: Audited) -> dict[str, Any]:

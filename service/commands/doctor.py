@@ -38,20 +38,30 @@ def run(args: argparse.Namespace) -> int:
 
     It only looks: no folder, no secret and no database is made for it.
     """
+    from engine.refusal import Refused
     from service import settings
 
-    found = settings.read(os.environ)
-    verdicts = [_verdict(name, check) for name, check in _checks(found).items()]
-    if args.mail:
-        verdicts += _letter(found, args.mail)
+    try:
+        found = settings.read(os.environ)
+    except Refused as refused:  # such as a misspelt name, with which no house starts
+        verdicts = [("ILL", f"settings: {refused}")]
+    else:
+        verdicts = _looked(found, args.mail)
     ill = any(verdict == "ILL" for verdict, _ in verdicts)
-    verdicts += [("odd", word) for word in (*oddities(found), *([] if ill else _lying(found)))]
     if args.json:
         print_json([{"verdict": verdict.lower(), "what": what} for verdict, what in verdicts])
     else:
         for verdict, what in verdicts:
             print(f"{verdict + ':':<5} {what}")
     return 1 if ill else 0
+
+
+def _looked(found: Settings, mail: str | None) -> list[tuple[str, str]]:
+    verdicts = [_verdict(name, check) for name, check in _checks(found).items()]
+    if mail:
+        verdicts += _letter(found, mail)
+    ill = any(verdict == "ILL" for verdict, _ in verdicts)
+    return verdicts + [("odd", word) for word in (*oddities(found), *([] if ill else _lying(found)))]
 
 
 def _letter(settings: Settings, to: str) -> list[tuple[str, str]]:

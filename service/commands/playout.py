@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, to_builtins
 
 from service.commands import terminal
-from service.commands.terminal import FINE, WRONG, Misuse, Parser, Subparsers, add_command, add_json, positive
+from service.commands.terminal import (
+    FINE,
+    INTERRUPTED,
+    WRONG,
+    Misuse,
+    Parser,
+    Subparsers,
+    add_command,
+    add_json,
+    positive,
+)
 
 if TYPE_CHECKING:
     from engine.bots import Chooser
@@ -70,18 +80,34 @@ def add(subparsers: Subparsers[Parser]) -> None:
 def playout(args: Namespace) -> int:
     table = _table(args.game, args.seats, chosen(args.option), args.bot)
     seed = (args.seed or secrets.token_hex(4)).encode("utf-8", "replace").decode()
-    courses = list(_courses(table, seed, args.count, args.limit))
+    courses, stopped = _played(table, seed, args)
     sound = [course for course in courses if not course.broken]
     summary = summed(table, seed, sound)
-    broken = _log(table, courses[-1]) if courses[-1].broken else None
+    broken = _log(table, courses[-1]) if courses and courses[-1].broken else None
     if args.json:
-        terminal.print_json(summary | {"broken": broken})
+        terminal.print_json(summary | {"broken": broken, "stopped": stopped})
     elif sound:
         print("\n".join(_lines(summary)))
+    if stopped:
+        terminal.complain(f"Stopped after {len(courses)} of {args.count} games.")
+        return INTERRUPTED
     if broken is None:
         return FINE
     _report(table, broken, args)
     return WRONG
+
+
+def _played(table: PlayoutTable, seed: str, args: Namespace) -> tuple[list[PlayedGame], bool]:
+    """The games that were played, and whether Ctrl-C stopped them: what is done by then still counts."""
+    courses = list[PlayedGame]()
+    try:
+        for course in _courses(table, seed, args.count, args.limit):
+            courses.append(course)
+            terminal.progress(len(courses), args.count, "games")
+    except KeyboardInterrupt:
+        terminal.end_progress()
+        return courses, True
+    return courses, False
 
 
 def chosen(pairs: Sequence[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -49,6 +50,10 @@ def scenario(args: Namespace) -> int:
             terminal.complain(found.sentence)
         elif not args.json:
             print(_line(found))
+    if len(outcomes) > 1 and not args.json:
+        counts = Counter(found.verdict for found in outcomes)
+        told = (f"{counts[verdict]} {verdict}" for verdict in STATUS if counts[verdict])
+        print(f"{len(outcomes)} scenarios: {', '.join(told)}")
     return max(STATUS[found.verdict] for found in outcomes)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from service import numbers
 
 FINE, WRONG, MISUSED = 0, 1, 2
+INTERRUPTED = 130  # as shells have it: 128 and the number of the signal
 
 
 class Misuse(Exception):
@@ -18,10 +19,38 @@ class Misuse(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that refuses in one sentence."""
+    """A parser that refuses in one sentence, with an example of the very command, and guesses what was meant."""
+
+    example = ""
 
     def error(self, message: str) -> NoReturn:
-        raise Misuse(f"{message}; see: {self.prog} --help")
+        example = f" For instance: {self.example}" if self.example else ""
+        raise Misuse(f"{message.removesuffix('.')}.{example}; see: {self.prog} --help")
+
+    def refuse_unknown(self, words: Sequence[str]) -> NoReturn:
+        """Words that this command does not know."""
+        options = [word.partition("=")[0] for word in words if word.startswith("-") and word != "-"]
+        if not options:
+            self.error(f"“{' '.join(words)}” is more than {self.prog} takes")
+        self.error(f"{self.prog} has no option {options[0]}{meant(options[0], self._option_string_actions)}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """The same as argparse's, with a guess."""
+        if action.choices is None or value in action.choices:
+            return
+        known = list(map(str, action.choices))
+        if isinstance(action, argparse._SubParsersAction):
+            self.error(f"There is no command “{value}”{meant(value, known)}")
+        named = "/".join(action.option_strings) or action.metavar or action.dest
+        self.error(f"{named} is one of {', '.join(known)}, not “{value}”{meant(value, known)}")
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """The word that was probably meant, as the end of a sentence."""
+    import difflib  # only who mistypes pays for it
+
+    close = difflib.get_close_matches(word, list(known), 1, 0.6)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 Subparsers = argparse._SubParsersAction  # the only name this type has
@@ -38,7 +67,8 @@ def add_command(subparsers: Subparsers[Parser], name: str, run: Run, about: str,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
+    parser.example = examples[0] if examples else ""
     return parser
 
 
@@ -121,3 +151,9 @@ def progress(done: int, total: int, what: str) -> None:
     """How far a long command is, for who watches; programs and files get none of it."""
     if total > 1 and sys.stderr.isatty():
         print(f"\r{done} of {total} {what}", end="" if done < total else "\n", file=sys.stderr, flush=True)
+
+
+def end_progress() -> None:
+    """What follows a line of progress that was broken off begins on a line of its own."""
+    if sys.stderr.isatty():
+        print(file=sys.stderr)

@@ -25,7 +25,7 @@ from sqlalchemy.exc import IntegrityError
 
 from engine import log
 from engine.log import Export
-from service.store.schema import branches, entries, letters, orders, people, seats, submissions, tables
+from service.store.schema import branches, entries, former_links, letters, orders, people, seats, submissions, tables
 from service.text.languages import Said
 
 Found = Row[Any]
@@ -179,9 +179,12 @@ def sit(connection: Connection, table: str, update: SeatUpdate) -> None:
 
 
 def change_seat(connection: Connection, table: str, seat: int, **columns: Any) -> None:
-    """Change columns of a seat that no entry changes, such as its player."""
+    """Change columns of a seat that no entry changes, such as its player; a new link ends all that led here before."""
     own = update(seats).where(seats.c.table == table, seats.c.seat == seat)
     connection.execute(own.values(**columns))
+    if "link" in columns:
+        ended = (former_links.c.table == table, former_links.c.seat == seat)
+        connection.execute(delete(former_links).where(*ended))
 
 
 def clear_seat(connection: Connection, table: str, seat: int) -> None:

@@ -487,6 +487,7 @@ function meanwhile(table, seat, verb, words, events, forbid) {
   if (seat === null && verb === "round" && words.length === 2 && words[0] === String(awaited.round) && SIGNATURE.test(words[1])) {
     return [told("RoundDrawn", { round: awaited.round, signature: words[1], seat: awaited.seat ?? undefined }), ...then]
   }
+  if (seat === null && verb === "bot" && table.phase === "gathering") return gathering(table, verb, words, () => [Number(words[0]), table.seats[Number(words[0])] ?? forbid("there is no such seat")], forbid)
   if (seat === null && STANDING.includes(verb) && table.phase === "playing") return houseEvents(table, verb, words, events, forbid)
   if (taken && verb === "resign" && table.phase === "playing") return [told("Resigned", { seat })]
   if (taken && verb === "sealed" && !sealing) return [told("SealAsked", { seat }), ...(toAsk(table, seat).length ? [] : went())]

@@ -106,6 +106,16 @@ def test_while_a_round_is_awaited_the_house_cannot_go_on_otherwise(move):
         awaiting().do(None, move)
 
 
+def test_who_leaves_before_the_first_draws_is_followed_by_a_bot_with_the_same_nonce():
+    ledger = awaiting()
+    with pytest.raises(Refused):
+        ledger.do(None, "bot 0 another")
+    ledger.do(None, "bot 0 nonce-0")
+    export = play_on(lit(ledger), Random(4)).export()
+    assert audit.audit(highcard, export, signed=signed).finding is None
+    assert second.verify(msgspec.json.encode(export))["sound"]
+
+
 def test_all_players_have_to_agree_before_a_table_goes_on_sealed():
     ledger = awaiting()
     ledger.do(0, "sealed")

@@ -9,9 +9,10 @@ from sqlalchemy import insert, select
 
 from service.accounts import leaving
 from service.house import House
-from service.store.schema import mailbox, metadata, people
+from service.store.schema import letters, mailbox, metadata, people
 from service.tables import access, opening, talk
 from service.tables.opening import Invited
+from service.text.languages import Said
 from tests import houses
 
 ADDRESS, NAME = "xanthippe@example.org", "Xanthippe"
@@ -19,8 +20,13 @@ WORDS = "hemlock is overrated"
 
 
 @pytest.fixture
-def left(house: House) -> House:
-    """A house from which a player went who had moved, talked and got letters."""
+def left(any_house: House) -> House:
+    """The same once on SQLite and once on PostgreSQL."""
+    return gone(any_house)
+
+
+def gone(house: House) -> House:
+    """A house from which a player went who had moved, talked and got letters, and of whom another's letter told."""
     guests = [Invited("Anna", "anna@example.org"), Invited(NAME, ADDRESS)]
     opened = opening.open_table(house, "kaiser", {}, guests)
     places = [access.find(house, link) for link in opened.links]
@@ -30,6 +36,9 @@ def left(house: House) -> House:
     place, move = houses.on_turn(house, places)
     houses.judged(house, place, move)
     with house.store.writing() as connection:
+        told = {"table": places[0].table, "seq": 1, "seat": 0, "kind": "declined/1", "due_at": 1, "sent_at": 2}
+        said = Said("{who} does not play.", {"who": NAME})
+        connection.execute(insert(letters).values(**told, said=said.kept()))
         connection.execute(insert(mailbox).values(recipient=ADDRESS, at=1, raw=f"To: {ADDRESS}".encode()))
     assert all(word.casefold() in columns(house) for word in (ADDRESS, NAME, WORDS))
     with house.store.reading() as connection:
@@ -61,8 +70,9 @@ def test_no_letter_to_who_left_is_kept(left: House) -> None:
         assert connection.execute(select(mailbox).where(mailbox.c.recipient == ADDRESS)).all() == []
 
 
-def test_the_bytes_of_the_file_hold_no_address(left: House) -> None:
+def test_the_bytes_of_the_file_hold_no_address(house: House) -> None:
     """What SQLite deletes would otherwise stay in its free pages, and in the log ahead of the file."""
+    left = gone(house)
     folder = Path(left.settings.database_url.removeprefix("sqlite:///")).parent
     files = [path for path in folder.iterdir() if path.name.startswith("depesche.sqlite")]
     assert files

@@ -13,11 +13,12 @@ from sqlalchemy import select
 
 from engine import audit
 from service import beacon, create_app
+from service.accounts import leaving, signing_in
 from service.commands import move_house as commands
 from service.house import House
 from service.store.schema import letters, people, seats
 from service.tables import access, archive, moving, opening, snapshots, talk
-from service.tables.access import Moved, Place
+from service.tables.access import Moved, Place, Unknown
 from service.tables.opening import Invited
 from tests import houses
 from workers import bots, clock, referee
@@ -59,6 +60,14 @@ def play(house: House, places: list[Place], moves: int = 8) -> None:
         else:
             bots.move()
             referee.hear()
+
+
+def somebody(house: House, places: list[Place]) -> tuple[Place, str]:
+    """A person who may act, once the bot has moved, and a move."""
+    while not any(houses.moves(house, place) for place in places):
+        bots.move()
+        referee.hear()
+    return houses.on_turn(house, places)
 
 
 def left(house: House, *names: str, to: str = NEW) -> bytes:
@@ -132,7 +141,7 @@ def test_the_old_house_says_where_the_game_lives_on_pages_and_to_programs(old, n
 def test_the_old_house_plays_the_table_no_more(old, clock):
     """What was handed in before is refused, no clock runs, no bot moves, no letter leaves."""
     places = opened(old)
-    place, move = houses.on_turn(old, places)
+    place, move = somebody(old, places)
     from service.tables import submitting
 
     submission = submitting.submit(old, place, move)
@@ -159,6 +168,7 @@ def workers_tick(house: House) -> None:
 
 def test_the_time_on_the_way_is_nobody_s(old, new, clock):
     places = opened(old)
+    somebody(old, places)
     due = [seat.due_at for seat in snapshots.look(old, places[0].table).seats]
     assert any(due)
     raw = left(old, places[0].table)
@@ -284,3 +294,23 @@ def run(*words: str) -> int:
     from service import cli
 
     return cli.main(words)
+
+
+def test_a_new_link_ends_the_links_of_the_old_house_too(old, new):
+    place = opened(old)[0]
+    arrived(new, left(old, place.table))
+    there = snapshots.look(new, place.table).seats[0]
+    signing_in.renew(new, there.person, place.table, 0)
+    with pytest.raises(Unknown):
+        access.find(new, place.link)
+
+
+def test_who_leaves_the_old_house_leaves_the_game_elsewhere_alone(old, new):
+    place = opened(old)[0]
+    raw = left(old, place.table)
+    person = snapshots.look(old, place.table).seats[0].person
+    leaving.leave(old, person, "anna@example.org")
+    with old.store.reading() as connection:
+        assert "anna@example.org" not in connection.execute(select(people.c.address)).scalars().all()
+    arrived(new, raw)
+    assert access.find(new, place.link).seat == 0

@@ -1,0 +1,71 @@
+"""`depesche completion`: lets a shell complete commands and options, written from the parsers themselves."""
+
+from __future__ import annotations
+
+import argparse
+from argparse import Namespace
+from collections.abc import Iterator
+
+from service.commands.terminal import FINE, Parser, Subparsers, add_command
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def add(subparsers: Subparsers[Parser]) -> None:
+    parser = add_command(
+        subparsers,
+        "completion",
+        completion,
+        "Print what a shell needs to complete commands and options by the Tab key.",
+        "depesche completion bash >> ~/.bashrc",
+        "depesche completion fish > ~/.config/fish/completions/depesche.fish",
+    )
+    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
+    parser.set_defaults(commands=subparsers)
+
+
+def completion(args: Namespace) -> int:
+    commands = {name: tuple(_options(parser)) for name, parser in args.commands.choices.items()}
+    about = {action.dest: action.help or "" for action in args.commands._choices_actions}
+    lines = _fish(commands, about) if args.shell == "fish" else _bash(commands, zsh=args.shell == "zsh")
+    print("\n".join(lines))
+    return FINE
+
+
+def _options(parser: Parser) -> Iterator[tuple[str, str]]:
+    """The long options of a command, with what each is for."""
+    for action in parser._actions:
+        for option in action.option_strings:
+            if option.startswith("--") and action.help != argparse.SUPPRESS:
+                yield option, action.help or ""
+
+
+Commands = dict[str, tuple[tuple[str, str], ...]]
+
+
+def _bash(commands: Commands, *, zsh: bool) -> Iterator[str]:
+    """For zsh the same, by its own way of reading what is written for bash."""
+    if zsh:
+        yield "autoload -U +X compinit && compinit -C; autoload -U +X bashcompinit && bashcompinit"
+    yield "_depesche() {"
+    yield '  local word="${COMP_WORDS[COMP_CWORD]}" known=""'
+    yield f'  if [ "$COMP_CWORD" -eq 1 ]; then known="{" ".join(commands)}"; else case "${{COMP_WORDS[1]}}" in'
+    for name, options in commands.items():
+        yield f'    {name}) known="{" ".join(option for option, _ in options)}" ;;'
+    yield "  esac; fi"
+    yield '  COMPREPLY=($(compgen -W "$known" -- "$word"))'
+    yield "}"
+    yield "complete -o default -F _depesche depesche"
+
+
+def _fish(commands: Commands, about: dict[str, str]) -> Iterator[str]:
+    for name, options in commands.items():
+        yield f"complete -c depesche -n __fish_use_subcommand -f -a {name} -d {_quoted(about.get(name, ''))}"
+        for option, what in options:
+            seen = _quoted(f"__fish_seen_subcommand_from {name}")
+            yield f"complete -c depesche -n {seen} -l {option[2:]} -d {_quoted(what)}"
+
+
+def _quoted(text: str) -> str:
+    """Text between single quotes, as fish reads it."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
