@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from service import numbers
 
+LONGEST = 1_000  # characters of a sentence
 FINE, WRONG, MISUSED = 0, 1, 2
 INTERRUPTED = 130  # as shells have it: 128 and the number of the signal
 
@@ -144,7 +145,12 @@ def harmless(text: str) -> str:
 
 def complain(sentence: str) -> None:
     """A sentence for the person at the terminal, apart from what is printed for the next program."""
-    print(f"depesche: {harmless(sentence)}", file=sys.stderr)
+    print(f"depesche: {harmless(shortened(sentence))}", file=sys.stderr)
+
+
+def shortened(sentence: str) -> str:
+    """Its beginning and its end, where words of a strange file make it very long."""
+    return sentence if len(sentence) <= LONGEST else f"{sentence[: LONGEST - 100]} … {sentence[-90:]}"
 
 
 def progress(done: int, total: int, what: str) -> None:

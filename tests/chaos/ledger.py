@@ -17,7 +17,7 @@ from service.store.schema import letters, mails, seats, submissions, tables
 from service.tables.clerk import BOT_STATUSES
 from tests.chaos.crowd import Crowd
 from tests.chaos.faults import CLOCKS_OFF
-from tests.chaos.processes import Process, until
+from tests.chaos.processes import Process, until_none
 from workers.incoming.mail_reports import MailReport
 
 HOST = "house.example"
@@ -29,12 +29,12 @@ LONGEST_LOG = 2_000_000  # bytes that one process may write about all that befel
 
 def settle(store: Store) -> None:
     """Wait until the service has done by itself all that it owes: verdicts, mails, bots' moves, letters."""
-    until(lambda: counted(store, submissions.c.accepted.is_(None)) == 0, "every submission has a verdict")
-    until(lambda: counted(store, mails.c.read_at.is_(None)) == 0, "every mail is read")
+    until_none(lambda: counted(store, submissions.c.accepted.is_(None)), "every submission has a verdict")
+    until_none(lambda: counted(store, mails.c.read_at.is_(None)), "every mail is read")
     bots = (seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
-    until(lambda: counted(store, *bots) == 0, "every bot has moved")
+    until_none(lambda: counted(store, *bots), "every bot has moved")
     _hurry(store)
-    until(lambda: counted(store, letters.c.sent_at.is_(None)) == 0, "every letter is sent")
+    until_none(lambda: counted(store, letters.c.sent_at.is_(None)), f"every letter is sent {_unsent(store)}")
 
 
 def _hurry(store: Store) -> None:
@@ -43,6 +43,13 @@ def _hurry(store: Store) -> None:
     wrong_clock = letters.c.due_at > int(time.time()) + LEASE
     with store.writing() as connection:
         connection.execute(update(letters).where(letters.c.sent_at.is_(None), refused | wrong_clock).values(due_at=0))
+
+
+def _unsent(store: Store) -> str:
+    """What was said of the letters that are not sent yet."""
+    with store.reading() as connection:
+        rows = connection.execute(select(letters).where(letters.c.sent_at.is_(None))).all()
+    return str(Counter((row.outcome[:60], row.tries, row.due_at > time.time()) for row in rows))
 
 
 def waiting(store: Store) -> str:

@@ -119,6 +119,16 @@ def lasting_port() -> int:
             return port
 
 
+def until_none(left: Callable[[], int], what: str) -> None:
+    """Wait until nothing of this is left; as long as it becomes less, however slowly, that is well."""
+    least, end = left(), time.monotonic() + PATIENCE
+    while least:
+        time.sleep(0.2)
+        if (now := left()) < least:
+            least, end = now, time.monotonic() + PATIENCE
+        assert time.monotonic() < end, f"not within {PATIENCE} s: {what}; {least} are left"
+
+
 def until(wanted: Callable[[], bool], what: str) -> None:
     """Wait for something that has to come about by itself."""
     end = time.monotonic() + PATIENCE

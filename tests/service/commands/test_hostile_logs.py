@@ -1,0 +1,136 @@
+"""Logs made to hurt: every command answers in a second and a bounded memory, and never with a traceback."""
+
+import contextlib
+import copy
+import io
+import json
+import multiprocessing
+import os
+import resource
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from service import cli
+from tests.engine.mutants import resealed
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+SLOW = 5.0  # seconds of processor for one log; a second on a machine with nothing else to do
+ROOM = 512 * 2**20  # bytes more than this process has
+COMMANDS = ("replay", "audit", "import")
+HUGE = 10**9
+LEAVES: tuple[Any, ...] = (
+    HUGE, -1, 2**63, 10**40, True, None, "", "x" * 100_000, "\x1b[2J\x00", "\ud800", 1.5, [], {}, [[]], [HUGE] * 3,
+)  # fmt: skip
+Plain = dict[str, Any]
+
+
+def test_no_hostile_log_costs_time_memory_or_a_traceback(tmp_path: Path) -> None:
+    """In a process of its own, for its memory is bounded."""
+    process = multiprocessing.get_context("fork").Process(target=_attacked, args=(tmp_path,))
+    process.start()
+    process.join(100)
+    process.kill()
+    process.join(10)
+    faults = (tmp_path / "faults").read_text() if (tmp_path / "faults").exists() else "nothing was tried"
+    assert (process.exitcode, faults) == (0, "")
+
+
+def _attacked(folder: Path) -> None:
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, size + ROOM))
+    os.environ["DEPESCHE_FOLDER"] = str(folder / "house")
+    with (folder / "faults").open("w", buffering=1) as faults:
+        for name, content in hostile():
+            faults.writelines(f"{fault}\n" for fault in _tried(folder, name, content))
+
+
+def _tried(folder: Path, name: str, content: bytes) -> Iterator[str]:
+    file = folder / "log.json"
+    file.write_bytes(content)
+    for command in COMMANDS:
+        began, out, err = time.process_time(), io.StringIO(), io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                cli.main([command, str(file)])
+        except BaseException as fault:
+            yield f"{command} {name}: {fault!r}"
+        spent, said = time.process_time() - began, out.getvalue() + err.getvalue()
+        if "Traceback" in said or "fault of ours" in said or "\x1b" in said or len(err.getvalue()) > 2_000:
+            yield f"{command} {name}: {said[:300]!r}"
+        if spent > SLOW:
+            yield f"{command} {name}: {spent:.1f} s"
+
+
+def hostile() -> Iterator[tuple[str, bytes]]:
+    """A short game, changed in every place of the first entries, sealed anew or not; and what is hardly JSON."""
+    plain: Plain = msgspec.json.decode((GOLDEN / "kaiser" / "two_adjacent.json").read_bytes())
+    yield from _beyond_measure(plain)
+    for number, way in enumerate(_ways(plain)):
+        value = LEAVES[number % len(LEAVES)]
+        changed = _with(plain, way, copy.deepcopy(value))
+        if way[0] == "entries":
+            with contextlib.suppress(Exception):  # what cannot be sealed anew is tried as it is
+                resealed(changed)
+        yield f"{way} = {value!r:.40}", _json(changed)
+    yield from (
+        ("deep lists", b"[" * 200_000),
+        ("deep structs", b'{"entries":' * 100_000),
+        ("deep inside", _json(plain).replace(b'"draws":[]', b'"draws":' + b"[" * 50_000 + b"]" * 50_000, 1)),
+        ("a number of a million digits", _json(plain).replace(b'"seq":0', b'"seq":' + b"9" * 1_000_000, 1)),
+        ("NaN", _json(plain).replace(b'"seq":0', b'"seq":NaN', 1)),
+        ("1e999", _json(plain).replace(b'"seq":0', b'"seq":1e999', 1)),
+        ("a key twice", _json(plain).replace(b'"seq":0', b'"seq":0,"seq":1', 1)),
+        ("no UTF-8", _json(plain).replace(b"kaiser", b"\xff\xfe", 1)),
+        ("nothing", b""),
+        ("many entries", _json({**plain, "entries": plain["entries"][:1] * 20_000})),
+    )
+
+
+def _beyond_measure(plain: Plain) -> Iterator[tuple[str, bytes]]:
+    """Numbers that would fill memory where they were believed."""
+    opened, started = ("entries", 0, "entry"), ("entries", 3, "entry")
+    move = plain["entries"][0]["entry"]["move"]
+    for way, value in (
+        ((*opened, "events", 0, "seats"), HUGE),
+        ((*opened, "move"), move.replace("open kaiser 2", f"open kaiser {HUGE}")),
+        ((*opened, "events", 0, "options", "rounds"), HUGE),
+        (("entries", 1, "entry", "events", 0, "seat"), HUGE),
+        ((*started, "draws"), [["start player", HUGE, HUGE - 1]]),
+        ((*started, "draws"), [["start player", 2, 1]] * 100_000),
+        ((*started, "events"), [{"type": "table.Started"}] * 100_000),
+        ((*opened, "edition"), HUGE),
+    ):
+        changed = _with(plain, way, value)
+        resealed(changed)
+        yield f"{way} beyond measure", _json(changed)
+
+
+def _ways(plain: Plain) -> list[tuple[Any, ...]]:
+    """Every place of the head, and of the first entries that differ in kind."""
+    shown = {**plain, "entries": plain["entries"][:5]}
+    return [way for way in _places(shown) if way != ()]
+
+
+def _places(value: Any) -> Iterator[tuple[Any, ...]]:
+    yield ()
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in inside:
+        yield from ((name, *way) for way in _places(part))
+
+
+def _with(plain: Plain, way: tuple[Any, ...], value: Any) -> Plain:
+    changed = copy.deepcopy(plain)
+    place: Any = changed
+    for step in way[:-1]:
+        place = place[step]
+    place[way[-1]] = value
+    return changed
+
+
+def _json(plain: Any) -> bytes:
+    """As Python writes it, halves of characters and all."""
+    return json.dumps(plain).encode()
