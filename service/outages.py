@@ -17,7 +17,7 @@ class Outage:
     def __init__(self, what: str) -> None:
         self._what = what
         self._lock = threading.Lock()
-        self._since: float | None = None
+        self.since: float | None = None
         self._told = 0.0
         self._times = 0
 
@@ -25,8 +25,8 @@ class Outage:
         """It did not answer."""
         now = time.monotonic()
         with self._lock:
-            if self._since is None:
-                self._since, self._told, self._times = now, float("-inf"), 0
+            if self.since is None:
+                self.since, self._told, self._times = now, float("-inf"), 0
             self._times += 1
             if now < self._told + AGAIN:
                 return
@@ -36,7 +36,7 @@ class Outage:
     def over(self) -> None:
         """It answered."""
         with self._lock:
-            since, self._since = self._since, None
+            since, self.since = self.since, None
         if since is not None:
             log.warning(f"{self._what} answers again", seconds=round(time.monotonic() - since, 1), times=self._times)
 

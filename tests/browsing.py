@@ -99,7 +99,7 @@ def point(page: Page, token: str) -> tuple[float, float]:
 
 
 class Player:
-    """Somebody at a table, with a page and a way to use it, who plays what the page offers."""
+    """A player with a page and a way to use it, who plays what the page offers."""
 
     def __init__(self, page: Page, hand: Hand = mouse, whim: int = 1) -> None:
         self.page = page
@@ -197,7 +197,7 @@ def follows(spot: list[str], said: list[str], rest: list[str]) -> bool:
 
 
 class Reader(Player):
-    """Somebody without scripts, who fills in forms and follows links."""
+    """A player without scripts, who fills in forms and follows links."""
 
     def wait_for_turn(self) -> None:
         self.page.goto(self.seat)

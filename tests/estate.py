@@ -30,7 +30,7 @@ LETTER = b"From: a@example.org\nTo: b@example.org\nReply-To: play+x@localhost\nS
 
 
 class Estate:
-    """One table that is played, one that hangs in the gallery, an open one, a seat that is offered, and letters."""
+    """A table that is played, one in the gallery, an open one, an offered seat, and letters."""
 
     def __init__(self, here: House) -> None:
         self.house = here
@@ -79,7 +79,7 @@ class Estate:
 
     @property
     def links(self) -> dict[str, str]:
-        """Ways to a table: as a player, after the end, as somebody who looks on, and by the gallery."""
+        """Ways to a table: as a player, after the end, as a spectator, and by the gallery."""
         return {
             "seat": self.played[0].link,
             "over": self.shown[0].link,

@@ -158,7 +158,7 @@ def postgres_server(durable: bool = False) -> Iterator[str]:
 
 @contextmanager
 def fresh_database(server: str, name: str, like: str = "template1") -> Iterator[str]:
-    """The URL of a database like another one, or empty, dropped afterwards with whoever is still connected."""
+    """The URL of a database like another one, or empty, dropped afterwards together with its connections."""
     database = Identifier(name)
     with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
         connection.execute(SQL("create database {} template {}").format(database, Identifier(like)))

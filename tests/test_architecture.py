@@ -95,6 +95,7 @@ FLOORS = (
         "service.lru",
         "service.bells",
         "service.meters",
+        "service.outages",
         "service.timing",
     ),
     ("service.text",),

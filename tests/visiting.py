@@ -97,7 +97,7 @@ class Hall:
 
 
 class Visitor:
-    """Somebody with a browser of his own."""
+    """A visitor with a browser of his own."""
 
     def __init__(self, client: FlaskClient) -> None:
         self.client = client

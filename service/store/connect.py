@@ -66,7 +66,8 @@ class Store:
             if is_away(error):
                 self.outage.met(error)
             raise
-        self.outage.over()
+        if self.outage.since is not None:
+            self.outage.over()
 
     def migrate(self) -> None:
         """Bring the database to today's shape; several processes may try at once."""

@@ -103,7 +103,7 @@ def address_of(house: House, seat: Found) -> str:
 
 
 def mark_of(house: House, seat: Found) -> str:
-    """What stands at the end of a subject: the beginning of the table's id, or what tells the seat of an answer."""
+    """The mark at the end of a subject: the beginning of the table's id, or what tells the seat of an answer."""
     if house.settings.answered_at == "subject":
         return house.links.answer(seat.table, seat.seat, seat.link_number)
     return str(seat.table[:6])

@@ -43,7 +43,7 @@ OWN = SeatRow.__struct_fields__
 
 
 class Held(Exception):
-    """Somebody else holds the table just now."""
+    """Another transaction holds the table."""
 
 
 class LockedTable(Struct, frozen=True, eq=False):
@@ -83,7 +83,7 @@ def lock(house: House, connection: Connection, table: str) -> LockedTable:
 
 
 def lock_free(house: House, connection: Connection, table: str) -> LockedTable:
-    """Lock a table that nobody holds; raises Held where somebody does, so that other tables need not wait for it."""
+    """Lock a table that is free; raises Held if another transaction has it, so that the caller need not wait."""
     row = book.lock_free(connection, table)
     if row is None:
         raise Held

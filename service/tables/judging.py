@@ -157,7 +157,7 @@ def _read(locked: LockedTable, command: SeatCommand) -> Move:
 
 
 def _returned(locked: LockedTable, seat: int, move: Move) -> LockedTable:
-    """A player who moves has his seat back from a bot, unless he has resigned."""
+    """A player who moves takes his seat back from the bot, unless he has resigned."""
     if locked.table.seats[seat].status == "resigned":
         raise Refused("This seat was given up; a bot plays on in it.")
     if move.verb not in tables.RESERVED and menus.allows(tables.commands(locked.table, seat), BACK):

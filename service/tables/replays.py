@@ -25,7 +25,7 @@ AROUND = 4
 
 
 class Viewpoint(Struct, frozen=True):
-    """Who looks back: through the eyes of which seat (None sees what all may see), and in which language."""
+    """The reader of a replay: the seat whose eyes he looks through (None: what all may see), and his language."""
 
     eyes: int | None
     language: str

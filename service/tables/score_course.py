@@ -15,7 +15,7 @@ from service.tables.snapshots import Snapshot
 
 
 class Mark(Struct, frozen=True):
-    """The scores after an entry, and whether somebody else leads since."""
+    """The scores after an entry, and whether the lead changed hands with it."""
 
     seq: int
     scores: tuple[int, ...]

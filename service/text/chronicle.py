@@ -50,11 +50,16 @@ def since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[An
 
 def own_last_turn(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
     """The moves of this seat's last turn; nothing where it has not moved."""
-    moves = [entry for entry in entries if record.mover(entry) is not None]
-    while moves and record.mover(moves[-1]) != seat:
-        moves.pop()
-    others = next((place for place, entry in enumerate(moves[::-1]) if record.mover(entry) != seat), len(moves))
-    return moves[len(moves) - others :]
+    turn = list[Entry[Any]]()
+    for entry in reversed(entries):
+        mover = record.mover(entry)
+        if mover is None:
+            continue
+        if mover == seat:
+            turn.append(entry)
+        elif turn:
+            break
+    return turn[::-1]
 
 
 def _places(event: Any) -> Iterator[str]:

@@ -124,7 +124,7 @@ SHORTLY = 5  # seconds until a busy house may be asked again
 
 
 class Number(IntegerConverter):
-    """A number in an address; where it is too long to be anything's, there is nothing at this address."""
+    """A number in an address; one that is too long for any row is answered with 404."""
 
     def to_python(self, value: str) -> int:
         if len(value) > DIGITS:
@@ -170,7 +170,7 @@ def wire(house: House) -> Flask:
 
 
 def _name_request() -> None:
-    """Each request has a name, which its log lines carry, those of the workers that it rang for among them."""
+    """Give each request an id, which its own log lines and those of the workers it rings for carry."""
     asked = request.headers.get("X-Request-Id", "") if house().settings.proxies else ""
     g.began = time.perf_counter()
     clear_contextvars()
@@ -216,7 +216,7 @@ def _failed(error: Exception) -> Any:
 
 
 def _log(error: Exception) -> str:
-    """Where the log of this table can be had although its game is not here; else nowhere."""
+    """The address of the log if the game of this table is not installed; else empty."""
     link = (request.view_args or {}).get("link")
     return url_for("replay.log", link=link) if link and isinstance(error, NotInstalled) else ""
 
@@ -255,7 +255,7 @@ def _said(error: Exception, sentences: Mapping[int, Said]) -> tuple[int, Said]:
 
 
 def _waiting(response: Response) -> Response:
-    """How long to wait is told to whoever has to, and to nobody else."""
+    """Only answers that ask to come back later say when."""
     if response.status_code == 503:
         response.headers["Retry-After"] = str(SHORTLY)
     elif response.status_code != 429:

@@ -1,4 +1,4 @@
-"""My tables: signing in by a letter, what is to move, what was played, and leaving for good."""
+"""My tables: signing in by a letter, tables to move at, finished games, and deleting the account."""
 
 from __future__ import annotations
 

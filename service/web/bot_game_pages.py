@@ -40,7 +40,7 @@ def play(name: str) -> Reply:
 
 
 def _choices(name: str) -> list[int]:
-    """With how many bots this game can be played as it stands."""
+    """The numbers of bots that this game allows with its default options."""
     game = game_of(name)
     options = game.META.options()
     return [seats - 1 for seats in game.META.seats if seats > 1 and not objection(game, options, seats)]

@@ -1,4 +1,4 @@
-"""The proof of an address: one button behind a link in a letter, and a form for who mistyped his own."""
+"""Confirming an address: one button behind a link in a letter, and a form to correct a mistyped address."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ confirming = Blueprint("confirming", __name__)
 
 @confirming.get("/confirm/<token>")
 def ask(token: str) -> Response:
-    """One button; what follows links by itself proves nothing."""
+    """One button, because mail scanners follow links: a GET confirms nothing."""
     return page("confirm.html", person=proofs.asked(house(), token), links=None)
 
 
 @confirming.post("/confirm/<token>")
 def confirm(token: str) -> Response:
-    """The address is right, and what waited for that leaves."""
+    """Confirm the address, and send the letters that waited for it."""
     person = proofs.asked(house(), token)
     return page("confirm.html", person=person, links=proofs.confirm(house(), token))
 
 
 @confirming.post("/t/<link>/address")
 def correct(link: str) -> Reply:
-    """The organiser's own address, without the slip."""
+    """Correct the organiser's own address."""
     proofs.correct(house(), access.find(house(), link), request.form.get("address", ""))
     return redirect(url_for("table.show", link=link), 303)

@@ -44,7 +44,7 @@ def ready() -> tuple[Response, int]:
 
 
 def _writes(here: House) -> bool:
-    """Whether the database keeps what is written, tried; a full disk is told before it is in anybody's way."""
+    """Whether the database takes a row, by writing one: a full disk is noticed before a player is in trouble."""
     if here.store.url.startswith("sqlite:///") and shutil.disk_usage(here.settings.folder).free < LEAST_ROOM:
         return False
     try:
@@ -52,7 +52,7 @@ def _writes(here: House) -> bool:
             connection.execute(delete(facts).where(facts.c.name == "health"))
             connection.execute(insert(facts), {"name": "health", "value": str(here.now())})
     except IntegrityError:
-        return True  # somebody else asked in this moment, and that was kept
+        return True  # another check wrote at the same moment, so the database does take rows
     except SQLAlchemyError as error:
         log.warning("database takes nothing", error=str(error.args[0]).partition("\n")[0])
         return False
@@ -60,7 +60,7 @@ def _writes(here: House) -> bool:
 
 
 def _redis(here: House) -> bool | str:
-    """Whether the Redis that all processes share answers; one inside this process is called what it is."""
+    """Whether the shared Redis answers; a Redis inside this process is reported as embedded."""
     if here.settings.redis == EMBEDDED:
         return EMBEDDED
     try:

@@ -50,7 +50,7 @@ def fill(link: str) -> Reply:
 
 
 def waiting(place: Place, look: Snapshot) -> dict[str, Any]:
-    """What a table waits for besides moves: an address to be proven, and free seats, which its organiser gives away."""
+    """What a table waits for besides moves: an address to be confirmed, and players for its free seats."""
     own = place.seat is not None and place.seat == book.organiser(look.seats)
     free = look.table.phase == "gathering" and any(seat.status == seats.FREE for seat in look.seats)
     token = house().links.join(look.row.id)

@@ -21,7 +21,7 @@ SEAT = re.compile(r"/t/([0-9a-z]+)")
 
 @choice.post("/language")
 def speak() -> Reply:
-    """Speak this language from now on, and go back to where it was chosen."""
+    """Choose this language from now on, and go back to the page before."""
     chosen, back = request.form.get("language", ""), request.form.get("back", "")
     if chosen not in LANGUAGES or not OURS.fullmatch(back):
         abort(400)

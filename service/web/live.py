@@ -33,7 +33,7 @@ log = structlog.get_logger()
 
 
 class HandedOver(ClientDisconnected):
-    """What the web server takes for a client who has gone."""
+    """What makes the web server treat a client as gone."""
 
 
 class Live:
@@ -62,7 +62,7 @@ class Live:
                 self._listener.start()
 
     def tell(self, topics: Iterable[str], word: bytes = LOOK) -> None:
-        """Say this to all pages of these topics; who has gone, or reads nothing, is let go."""
+        """Send this to all pages of these topics; pages that are closed or do not read are dropped."""
         with self._lock:
             for topic in topics:
                 held = self._held.get(topic, set())
@@ -105,7 +105,7 @@ def topics(change: str) -> list[str]:
 
 
 def _said(connection: socket.socket, word: bytes) -> bool:
-    """Whether the other side took this and is still there."""
+    """Whether the page took this and is still there."""
     try:
         connection.send(word, socket.MSG_DONTWAIT)
     except OSError:
@@ -147,7 +147,7 @@ class Door:
         raise HandedOver
 
     def _topic(self, environ: dict[str, Any]) -> str | None:
-        """What the visitor may be told of; None where this is no address of ours."""
+        """The topic that the visitor may hear of; None if the address is none of ours."""
         path = environ.get("PATH_INFO", "")
         if not path.startswith(PATH) or environ.get("REQUEST_METHOD") != "GET":
             return None

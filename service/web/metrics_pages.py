@@ -24,7 +24,7 @@ PREFIX = "depesche_"
 
 @metrics.get("/metrics")
 def show() -> Response:
-    """For this machine, or with the word that the host chose; for everybody else there is nothing here."""
+    """Metrics for this machine, or for a program with the host's token; others get 404."""
     if not (visited_from_here() or _knows_the_word(house().settings.metrics)):
         abort(404)
     registry = CollectorRegistry()
@@ -37,7 +37,7 @@ def _knows_the_word(word: str) -> bool:
 
 
 class Figures(Collector):
-    """Everything that is told, read anew each time."""
+    """All metrics, read anew each time."""
 
     def __init__(self, here: House) -> None:
         self.here = here

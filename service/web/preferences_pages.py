@@ -108,7 +108,7 @@ def resume(token: str) -> Reply:
 
 @wishes.get("/language")
 def offer(token: str) -> Response:
-    """One button, in the language that it chooses: what follows links by itself chooses none."""
+    """One button, in the language that it chooses; a GET changes nothing, because mail scanners follow links."""
     tongue = request.args.get("in", "")
     _reader(token)
     return page("language.html", tongue=tongue if tongue in LANGUAGES else "", token=token)
@@ -146,7 +146,7 @@ def _back(token: str) -> Reply:
 
 
 def _page(one: Recipient, error: Refused | None = None) -> Response:
-    """The page as things stand, or with what was wrong about the form that came."""
+    """The page with the present settings, or with what was wrong in the form."""
     return page(
         "preferences.html",
         422 if error else 200,
@@ -184,7 +184,7 @@ def _mode(text: str) -> Mode:
 
 
 def _calendar() -> Calendar:
-    """When this reader rests, as the form says it."""
+    """The calendar that the form describes."""
     form = request.form
     hours = [form.get(name, "") for name in ("quiet_from", "quiet_until")]
     quiet = (whole(hours[0]), whole(hours[1])) if all(hours) and hours[0] != hours[1] else None

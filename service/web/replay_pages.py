@@ -22,7 +22,7 @@ replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
 
 @replay.get("/replay")
 def show(link: str) -> Response:
-    """The game as it was after any entry, as this seat could see it then; after the end as any seat could."""
+    """The game after any entry as this seat saw it then; once the game is over as any seat saw it."""
     place = access.find(house(), link)
     look = snapshots.look(house(), place.table)
     return page("replay.html", **_words(place, look))
@@ -79,13 +79,13 @@ def _words(place: Place, look: Snapshot) -> dict[str, Any]:
 
 
 def _asked(place: Place, eyes: int | None, shown: Frame) -> dict[str, Any]:
-    """What every link of this replay keeps: through whose eyes one looks, and from where on."""
+    """What every link of this replay carries on: the seat whose view is shown, and the first entry."""
     kept: dict[str, Any] = {} if eyes == place.seat else {"as": "all" if eyes is None else eyes}
     return kept | ({"since": shown.first} if _entry("since") is not None else {})
 
 
 def _eyes(place: Place, look: Snapshot) -> int | None:
-    """Through whose eyes the game is seen: one's own, or after the end anybody's, or everybody's."""
+    """The seat whose view is shown: the reader's own, or after the end any, or all."""
     chosen = request.args.get("as", "")
     if look.table.phase != "over":
         return place.seat

@@ -54,7 +54,7 @@ def released(link: str) -> Reply:
 
 
 def heading(place: Place, look: Snapshot) -> dict[str, Any]:
-    """What every page of a table begins with: the game, the players, and which seat is looking."""
+    """The heading of every page of a table: the game, the players, and the seat of the reader."""
     return {
         "link": place.link,
         "me": place.seat,

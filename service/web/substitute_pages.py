@@ -1,4 +1,4 @@
-"""An offered seat: what the table looks like to everybody, and a form to sit down there."""
+"""An offered seat: the board as a spectator sees it, and a form to take the seat."""
 
 from __future__ import annotations
 

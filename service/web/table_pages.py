@@ -52,7 +52,7 @@ FAR = 200  # entries that are looked through for them
 
 @table.get("")
 def show(link: str) -> Response:
-    """The page of a seat, or of somebody who looks on."""
+    """The page of a player or a spectator."""
     place = access.find(house(), link)
     look = snapshots.look(house(), place.table)
     common = {**_common(place, look), **around(place, look), "said": _said(place, look)}
@@ -120,7 +120,7 @@ def then(link: str) -> Response:
 
 @table.get("/foresee")
 def foresee(link: str) -> Response:
-    """What this seat could do after a move, imagined: nothing where its turn would end or something is drawn."""
+    """The choices of this seat after a move it has not made; nothing if its turn would end or chance decides."""
     place = access.find(house(), link)
     look = snapshots.look(house(), place.table)
     if place.seat is None:
@@ -159,7 +159,7 @@ def hint(link: str) -> Reply:
 
 @table.get("/pulse")
 def pulse(link: str) -> Reply:
-    """How far the table has come: little to ask for, so that an open page may ask often."""
+    """The length and head of the log: a small answer, because open pages ask often."""
     place = access.find(house(), link)
     row = snapshots.look(house(), place.table).row
     said = spoken(place)
@@ -182,13 +182,13 @@ def sit(link: str) -> Reply:
 
 
 def _laid_out(menu: Menu) -> list[str]:
-    """The move, or its beginning, that the address lays out; nothing where it does not fit what can be done now."""
+    """The move, whole or begun, that the address proposes; empty if the menu does not allow it now."""
     said = request.args.get("say", "").split()
     return said if menu_forms.fits(menu, said) else []
 
 
 def _is_too_late(place: Place, look: Snapshot, saying: list[str]) -> bool:
-    """Whether the address comes from a letter about another turn, or lays out what cannot be done any more."""
+    """Whether the address is from a letter about another turn, or proposes a move that is not possible any more."""
     asked, turn = request.args.get("say", ""), numbers.read(request.args.get("turn", ""))
     if not asked or turn is None or place.seat is None or look.table.phase == "over":
         return False
@@ -245,7 +245,7 @@ def _begun(place: Place, look: Snapshot, menu: Menu, voice: Voice) -> dict[str, 
 
 
 def _own_time(place: Place, look: Snapshot) -> dict[str, Any]:
-    """What this seat has ordered, and where its holder says when he rests and what he wants to be written."""
+    """The orders of this seat, and the address of its player's settings."""
     person = None if place.seat is None else look.seats[place.seat].person
     if person is None:
         return {"orders": (), "intentions": (), "wishes": ""}
@@ -331,14 +331,14 @@ def _places(look: Snapshot) -> list[tuple[int, int]]:
 
 
 def _said(place: Place, look: Snapshot) -> Any:
-    """The verdict this page was sent back with: "waiting" where it is still to come, None once the game went on."""
+    """The verdict that the page shows: “waiting” until there is one, None once the game has gone on."""
     number = numbers.read(request.args.get("said", ""))
     said = None if number is None else submitting.verdict_of(house(), place, number)
     return None if isinstance(said, Verdict) and _outdated(said, place, look) else said
 
 
 def _outdated(said: Verdict, place: Place, look: Snapshot) -> bool:
-    """Whether it is this seat's turn again since, because another one has moved."""
+    """Whether another seat has moved since, so that it is this seat's turn again."""
     if said.seq is None or place.seat is None or not look.seats[place.seat].open_since:
         return False
     later = snapshots.entries(house(), look, said.seq + 1)

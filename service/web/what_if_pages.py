@@ -26,7 +26,7 @@ whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
 
 
 class BranchStep(Struct, frozen=True):
-    """One move of a branch as the page tells it; of a secret one this seat would not hear everything at the table."""
+    """One move of a branch as the page tells it; at the table this seat would not hear all of a `secret` one."""
 
     number: int
     seat: int
@@ -64,7 +64,7 @@ def show(link: str, number: int) -> Response:
 
 @whatif.post("/<int:number>")
 def play(link: str, number: int) -> Reply:
-    """Make a move there, for whichever seat."""
+    """Make a move in the branch, for any seat."""
     here, form = house(), request.form
     place = access.find(here, link)
     text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in form.getlist(name))

@@ -53,7 +53,7 @@ class Unreachable(Exception):
 
 
 class Heard(Struct):
-    """What somebody was told about a submission; one by mail that no referee saw has no key."""
+    """What a player was told about a submission; one by mail that no referee saw has no key."""
 
     table: str
     seat: int

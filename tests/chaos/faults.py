@@ -189,7 +189,7 @@ def _silent(redis: Redis) -> None:
 
 
 def _held(store: Store) -> None:
-    """Somebody looks at a table with a lock, and forgets to go."""
+    """A client locks a table and forgets its transaction."""
     with suppress(OperationalError), _other(store) as other, other.writing() as connection:
         some = select(tables.c.id).where(tables.c.phase != "over").limit(5)
         known = connection.execute(some).scalars().all()

@@ -1,4 +1,4 @@
-"""What stands beside the service and can fail: a PostgreSQL that keeps its word, a Redis, a relay, a small disk."""
+"""The machines beside the service that can fail: a PostgreSQL that keeps its word, a Redis, a relay, a small disk."""
 
 import asyncio
 import os

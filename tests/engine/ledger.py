@@ -156,7 +156,7 @@ def _what_happens(ledger: Ledger, seat: int, random: Random) -> tuple[int | None
 
 
 def _what_time_brings(ledger: Ledger, seat: int, random: Random) -> tuple[int | None, Move]:
-    """Somebody is late, away, back, or wishes to pause; whatever of it is possible now."""
+    """A seat is late, away or back, or wishes to pause: one of what is possible now."""
     anybody = random.randrange(len(ledger.table.seats))
     chair = ledger.table.seats[anybody]
     own = [entry.verb for entry in tables.commands(ledger.table, anybody) if entry.verb not in ("undo", "resign")]

@@ -1,4 +1,4 @@
-"""Mutants: what somebody could make of a log who has the file, and for some of them also its seed.
+"""Mutants: forgeries of a log by a person who has the file, and for some of them also its seed.
 
 Each is a name and the text of a file that is not what was exported. None is the work of a forger who seals
 another whole game with the seed: such a log proves itself, and only receipts tell.
@@ -110,7 +110,7 @@ def cut(plain: Plain, random: Random) -> None:
 
 
 def rechained(mutation: Mutation) -> Mutation:
-    """The same by somebody who numbers the entries anew and makes the head fit."""
+    """The same, with the entries numbered anew and a head that fits."""
 
     def forged(plain: Plain, random: Random) -> None:
         mutation(plain, random)
@@ -130,7 +130,7 @@ def chain(plain: Plain) -> None:
 
 
 def resealed(plain: Plain, first: int = 0) -> None:
-    """What somebody does who has the seed: every digest from here on, and the head."""
+    """A forger with the seed: every digest from here on, and the head, fit."""
     seed = bytes.fromhex(plain["seed"])
     for number, link in enumerate(plain["entries"][first:], first):
         link["entry"]["seq"] = number
@@ -155,7 +155,7 @@ def drawn_otherwise(plain: Plain, random: Random) -> None:
 
 
 def drawn_anew(plain: Plain, random: Random) -> None:
-    """Somebody sits down after the start, and all later draws follow from his word."""
+    """A player sits down after the start, and all later draws follow from his word."""
     after = random.randrange(start_of(plain) + 1, len(plain["entries"]))
     words = _words(plain)
     seat = random.randrange(len(words))

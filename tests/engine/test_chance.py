@@ -1,4 +1,4 @@
-"""Sealed randomness: even, the same every time, and easy to work out again by somebody else."""
+"""Sealed randomness: even, the same every time, and easy to work out again by others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ nonces = st.lists(st.text(st.characters(codec="utf-8"), max_size=40), max_size=8
 
 
 def somebody_elses_draw(seed, words, entry, index, size):
-    """What `engine/README.md` says, written down by somebody who never saw `engine/chance.py`."""
+    """What `engine/README.md` says, written down without a look at `engine/chance.py`."""
     key = b"depesche key 1" + seed
     for word in words:
         key += len(word.encode()).to_bytes(2, "big") + word.encode()

@@ -32,7 +32,7 @@ def lines(code):
 
 @pytest.fixture
 def built(monkeypatch):
-    """The game as somebody has it who copied every piece of the page into one file."""
+    """The game of a reader who copied every piece of the page into one file."""
     module = types.ModuleType("highcard")
     monkeypatch.setitem(sys.modules, "highcard", module)
     exec(compile("\n".join(blocks("python")), "engine/README.md", "exec"), vars(module))

@@ -116,7 +116,7 @@ def test_every_level_takes_a_decisive_move(name):
 
 @pytest.mark.parametrize("name", search.LEVELS)
 def test_no_level_gives_the_game_away_in_one_move(name):
-    """The other emperor stands before the fortress: whoever does not capture him now has lost."""
+    """The other emperor stands before the fortress: a seat that does not capture him now has lost."""
     state = stand(0, A17="0 emperor", A5="0 nobleman", A12="0 nobleman", A1="1 emperor", C10="1 king")
     saving = {
         move

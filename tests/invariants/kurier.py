@@ -34,7 +34,7 @@ def check_couriers(state):
 
 
 def check_coins(state):
-    """No coin comes out of nowhere; with the revised rules none is lost before somebody turns one."""
+    """No coin comes out of nowhere; with the revised rules none is lost before a seat turns one."""
     held = Counter(state.palace + state.turned)
     for player in state.players:
         held.update(player.purse + player.secured)
@@ -58,7 +58,7 @@ def check_dispatches(state):
 
 
 def check_turn(state):
-    """Whoever is not on turn has an open reserve, unless there is nothing left to open one from."""
+    """A seat that is not on turn has an open reserve, unless it has nothing left to open one from."""
     for seat, player in enumerate(state.players):
         if seat != state.turn and not player.reserve:
             assert not player.stack

@@ -1,4 +1,4 @@
-"""Receipts: what a player's own letters prove about a log that somebody else keeps."""
+"""Receipts: what a player's own letters prove about a log that the host keeps."""
 
 from __future__ import annotations
 

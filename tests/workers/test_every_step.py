@@ -131,7 +131,7 @@ def every_step(
 
 
 def recover(here: House, clock: Clock) -> None:
-    """What the others do once somebody has died."""
+    """What the other processes do after one has died."""
     clock.move(here.settings.lease)
     here.redis.flushall()
     tick(here)
@@ -174,7 +174,7 @@ def test_a_web_process(here: House, redis_url: str, steps: range, smtp_sink: Sin
 
 
 def test_a_referee(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
-    """Killed while it judges: the move counts once, and whoever is next is written to."""
+    """Killed while it judges: the move counts once, and the next player gets a letter."""
 
     def prepare() -> tuple[Place, int, int]:
         places = houses.seated(here, 3, bots=1)

@@ -1,4 +1,4 @@
-"""One table that somebody holds, for however long, holds no other table up; and nobody waits for ever."""
+"""A locked table holds no other table up, however long it is locked; and no worker waits for ever."""
 
 import time
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def house(tmp_path: Path, laid_postgres_url: str, clock: Clock) -> Iterator[Hous
 
 @contextmanager
 def held(here: House, rows: Select) -> Iterator[Connection]:
-    """Somebody who took these rows and does not come back."""
+    """A transaction that locked these rows and does not end."""
     other = Store(here.store.url)
     try:
         with other.writing() as connection:

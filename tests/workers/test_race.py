@@ -1,4 +1,4 @@
-"""Races: whoever comes second is told so, and nothing happens twice."""
+"""Races: the second one is told so, and nothing happens twice."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ def at_once(*works: Callable[[], Any]) -> list[Any]:
 
 
 def judge_all(here: House) -> None:
-    """Judge until nothing waits, as a referee does: what somebody else has in hand just now is waited for."""
+    """Judge until nothing waits, as a referee does: what another one works on is waited for."""
     until = time.monotonic() + 10
     while hear_one(here) or (waits(here) and time.monotonic() < until):
         pass

@@ -1,4 +1,4 @@
-"""Returned letters: what mail servers say of a letter they could not deliver, at once or by a mail that comes later."""
+"""Bounces: what a mail server says of a letter that it could not deliver, in its answer or in a later mail."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ POSTMASTERS = re.compile(r"mailer-daemon|postmaster|mail delivery", re.IGNORECAS
 
 
 class BounceReport(Struct, frozen=True):
-    """What a mail server reports: whether it tried for the last time, and why it did not succeed."""
+    """A bounce report: whether the server has given up, and why the letter was not delivered."""
 
     action: str
     status: str
@@ -52,7 +52,7 @@ class BounceReport(Struct, frozen=True):
 
 
 def gone(code: int, said: str) -> bool:
-    """Whether an answer of a mail server means that this address will never take a letter."""
+    """Whether this answer of a mail server means that the address is dead for good."""
     found = ENHANCED.search(said)
     status = (int(found[2]), int(found[3])) if found else (0, 0)
     if found and status not in VAGUE:
@@ -61,7 +61,7 @@ def gone(code: int, said: str) -> bool:
 
 
 def taken(here: House, raw: bytes, recipient: str, envelope_sender: str) -> None:
-    """A mail to the address that a letter comes back to; what changes nothing is refused, and the log says why."""
+    """Read a mail to a bounce address; one that changes nothing is refused, and the log says why."""
     number = _letter(here, recipient)
     report = _read(raw, envelope_sender)
     if report.action != "failed":
@@ -77,7 +77,7 @@ def taken(here: House, raw: bytes, recipient: str, envelope_sender: str) -> None
 
 
 def _letter(here: House, recipient: str) -> int:
-    """The letter that comes back, proven by the address that nobody else could know."""
+    """The number of the letter that came back; its bounce address, a capability, proves it."""
     found = ADDRESS.match(recipient)
     number = int(found[2]) if found else 0
     if found is None or not hmac.compare_digest(here.links.bounce(number).encode(), found[1].lower().encode()):
@@ -86,7 +86,7 @@ def _letter(here: House, recipient: str) -> int:
 
 
 def _for_good(report: BounceReport) -> bool:
-    """A status that says little is explained by the words of the server that refused the letter, or by nothing."""
+    """Whether the address is dead for good, by the status; if that says little, by the words of the refusing server."""
     if not report.status.startswith("5"):
         return False
     if gone(0, report.status):
@@ -101,13 +101,13 @@ def _read(raw: bytes, envelope_sender: str) -> BounceReport:
         return _report(sender_checks.parsed(raw[:READ]), envelope_sender)
     except Ignored:
         raise
-    except Exception as error:  # whatever it is that cannot be read, it will not become readable by waiting
+    except Exception as error:  # a mail that cannot be read now cannot be read later either
         log.exception("report not read")
         raise Ignored("This mail could not be read.") from error
 
 
 def _report(message: Message, envelope_sender: str) -> BounceReport:
-    """What the mail reports: in its machine-readable part, or else in such words anywhere in its text."""
+    """The report in the machine-readable part of the mail, or else in the words of its text."""
     parts = list(_parts(message))
     text = "\n".join(parts).replace("\r\n", "\n")
     fields: dict[str, str] = {}
@@ -124,7 +124,7 @@ def _report(message: Message, envelope_sender: str) -> BounceReport:
 
 
 def _parts(message: Message) -> Iterator[str]:
-    """Where something may be reported, what is meant for programs first; the letter that came back is left out."""
+    """The texts that may hold a report, the machine-readable one first, without the returned letter."""
     found = list(_leaves(message, 0))
     yield from (_fields(part) for part in found if part.get_content_type() == "message/delivery-status")
     yield from (reply_text.text_of(part) for part in found if part.get_content_maintype() == "text")
@@ -144,7 +144,7 @@ def _fields(part: Message) -> str:
 
 
 def _reader(here: House, connection: Connection, number: int) -> int:
-    """Whom the letter went to; nobody where the seat has a new holder since."""
+    """The reader of the letter; None where another player has taken the seat since."""
     seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
     joined = letters.outerjoin(seats, seat).join(people, people.c.id == func.coalesce(letters.c.person, seats.c.person))
     wanted = select(*letters.c, people.c.id.label("reader")).select_from(joined).where(letters.c.id == number)

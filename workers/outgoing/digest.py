@@ -1,4 +1,4 @@
-"""The letter of the day: all tables that wait for somebody who does not want a letter for every turn."""
+"""The digest: one letter a day with all tables that wait for its reader."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ RECENT = 200
 
 
 class DigestTurn(Struct, frozen=True):
-    """A table that waits for the reader: until when, with whom, the last that happened, what others said since the
-    reader's own last move, and where to move."""
+    """A table that waits for the reader, as the digest tells it.
+
+    `sentences` are the last events, `talk` what the others said since the reader's last move.
+    """
 
     title: str
     players: tuple[str, ...]
@@ -41,7 +43,7 @@ class DigestTurn(Struct, frozen=True):
 
 
 def owe(connection: Connection, person: int, hour: int, calendar: Calendar, now: int) -> None:
-    """Owe somebody the next letter of the day; where today's has left, it is tomorrow's."""
+    """Owe a person the next digest: today's, or tomorrow's where today's was sent already."""
     due = timing.daily(now, hour, calendar)
     while _left(connection, person, kind := _kind(calendar, due)):
         due = timing.daily(due, hour, calendar)
@@ -60,7 +62,7 @@ def _left(connection: Connection, person: int, kind: str) -> bool:
 
 
 def waiting(here: House, person: Any) -> Sequence[Any]:
-    """The seats where this person is on turn and has not been told by a letter of its own, the most urgent first."""
+    """The seats where this person is on turn and no letter of its own said so, the most urgent first."""
     set_aside = exists().where(
         *(letters.c.table == seats.c.table, letters.c.seat == seats.c.seat, letters.c.seq == seats.c.open_since),
         *(letters.c.kind == "turn", letters.c.outcome == GATHERED),
@@ -78,13 +80,13 @@ def waiting(here: House, person: Any) -> Sequence[Any]:
 
 
 def _wanted(person: Any, seat: Any) -> bool:
-    """Whether such a turn belongs into the letter of the day: also after the reader changed his mind about it."""
+    """Whether the digest tells this turn; one set aside for it stays in it when the reader changes his settings."""
     mode = letter_settings.at_table(person.wishes, seat.wishes).letters
     return mode == "digest" or (mode == "turn" and bool(seat.gathered))
 
 
 def turn(here: House, seat: Any, person: Any, language: str) -> DigestTurn | None:
-    """What there is to tell of a table; nothing while it pauses."""
+    """What the digest tells of a table; None while the table pauses."""
     look = snapshots.look(here, seat.table)
     if look.table.paused:
         return None

@@ -1,4 +1,4 @@
-"""Sorts of letters: which of them leave, by their reader's wish, and which wait until he is up.
+"""Kinds of letters: which are sent, by the settings of their reader, and which wait for his quiet hours to end.
 
 This is the whole of it, kind by kind. What answers something its reader did, and what invites him, leaves always and at
 once. A turn leaves, or is gathered for the one letter of the day, or is left to reminders. News of a table leave at
@@ -17,7 +17,7 @@ Fate = Literal["leaves", "gathered", "unwanted"]
 
 
 class LetterKind(Struct, frozen=True):
-    """What becomes of a sort of letters in each mode; whether it waits for quiet hours to end, and can be stopped."""
+    """What happens to letters of a kind in each mode; whether they wait for quiet hours to end, and can be stopped."""
 
     turn: Fate = "leaves"
     digest: Fate = "leaves"
@@ -27,7 +27,7 @@ class LetterKind(Struct, frozen=True):
     stops: bool = True
 
     def fate(self, mode: Mode) -> Fate:
-        """What becomes of such a letter where its reader wants letters in this mode."""
+        """What happens to such a letter if its reader has chosen this mode."""
         found: Fate = getattr(self, mode)
         return found
 
@@ -71,5 +71,5 @@ SORTS = {
 
 
 def of(kind: str) -> LetterKind:
-    """The sort of a letter; what follows a slash in its kind only tells it from others of that kind."""
+    """The kind of a letter by its name; what follows a slash in the name only numbers letters of one kind."""
     return SORTS.get(kind.partition("/")[0], NEWS)

@@ -167,7 +167,7 @@ def _question(here: House, look: Snapshot, order: LetterOrder, voice: Voice) -> 
 
 
 def _undone(here: House, look: Snapshot, order: LetterOrder, voice: Voice) -> tuple[str, ...]:
-    """What would be taken back, where somebody asked for it."""
+    """The moves that would be taken back, if a player asked for that."""
     if not order.kind.startswith("asked") or look.table.asked is None:
         return ()
     entries = snapshots.entries(here, look, look.table.asked.to, look.table.length)
@@ -326,7 +326,7 @@ def _course(here: House, look: Snapshot) -> tuple[tuple[str, str], ...]:
 
 
 def _talk(connection: Connection, look: Snapshot, seat: int) -> tuple[tuple[str, str], ...]:
-    """What others have said since the last letter; nothing for somebody who has not sat down with them."""
+    """What the others said since the last letter; nothing for a player who has not sat down yet."""
     if look.seats[seat].status == "invited":
         return ()
     return tuple((look.names[one.seat], one.text) for one in talk.untold(connection, look.row.id, seat))

@@ -1,4 +1,4 @@
-"""Letters that belong to a person and to no seat: the link to sign in, is this your address, and the one of the day."""
+"""Letters to a person, about no single seat: the link to sign in, the question for an address, the digest."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PersonalLetterContext(Struct, frozen=True):
 
 
 def write(here: House, order: LetterOrder) -> EmailMessage | None:
-    """The letter as it is right now; None where it would come too late."""
+    """The letter as of now; None if it would come too late."""
     kind, _, rest = order.kind.partition("/")
     with here.store.reading() as connection:
         person = connection.execute(select(people).where(people.c.id == order.person)).one()
@@ -59,13 +59,13 @@ def _enter(here: House, _: LetterOrder, person: Row[Any], at: str) -> PersonalLe
 
 
 def _blank(here: House, person: Row[Any], kind: str) -> PersonalLetterContext:
-    """A sheet with what every such letter says of its reader."""
+    """What every such letter says of its reader."""
     zone = timing.calendar(person.calendar).zone.replace("_", " ")
     return PersonalLetterContext(kind, person.name, envelopes.wishes(here, person.id), zone)
 
 
 def _confirm(here: House, order: LetterOrder, person: Row[Any], table: str) -> PersonalLetterContext | None:
-    """Whether an address is right, asked before letters go to others; named is the table they would invite to."""
+    """The question whether an address is right, asked before others are invited; it names their table."""
     look = snapshots.look(here, table.partition("/")[0]) if table else None
     if person.confirmed_at is not None and not (look and look.row.held):
         return None
@@ -81,7 +81,7 @@ def _confirm(here: House, order: LetterOrder, person: Row[Any], table: str) -> P
 
 
 def _digest(here: House, order: LetterOrder, person: Row[Any], _: str) -> PersonalLetterContext | None:
-    """The letter of the day; nothing where no table waits for its reader any more."""
+    """The digest; None if no table waits for its reader any more."""
     waiting = digest.waiting(here, person)
     turns = tuple(turn for seat in waiting[: digest.MOST] if (turn := digest.turn(here, seat, person, order.language)))
     more = max(0, len(waiting) - digest.MOST)
@@ -89,7 +89,7 @@ def _digest(here: House, order: LetterOrder, person: Row[Any], _: str) -> Person
 
 
 def _replaced(here: House, order: LetterOrder, person: Row[Any], seat: str) -> PersonalLetterContext | None:
-    """Who plays on in a seat that was somebody's; nothing where it is his again."""
+    """The news that another player has taken the reader's seat; None if the reader has it again."""
     table, number = seat.split("/")[:2]
     look = snapshots.look(here, table)
     if look.seats[int(number)].person == person.id:

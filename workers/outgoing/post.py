@@ -1,4 +1,4 @@
-"""The post: sends every letter that is owed, at least once, and marks it after the mail server has taken it."""
+"""The post: sends every owed letter at least once, and marks it after the mail server has accepted it."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ def deliver_some(here: House) -> bool:
 
 
 def claim(here: House) -> Sequence[LetterInHand]:
-    """Take some letters in hand: for a while nobody else will, and should we die, somebody else does afterwards."""
+    """Lease some letters: other processes leave them alone until the lease ends, and send them if we die."""
     with here.store.writing() as connection:
         owed = _together(connection.execute(OWED.where(letters.c.due_at <= here.now())).all())
         if not owed:
             return []
         wanted, times = [row.id for row in owed], _in_hand(owed[0]) + 1
         lease = {"due_at": here.now() + here.settings.lease, "tries": letters.c.tries + 1}
-        lease["outcome"] = f"{IN_HAND}{times}"  # it stays where nothing becomes of it, because its writer ended
+        lease["outcome"] = f"{IN_HAND}{times}"  # it stays if our process ends while it writes the letter
         connection.execute(update(letters).where(letters.c.id.in_(wanted)).values(**lease))
         rows = _addressed(connection, wanted)
         away = vacations.of_all(connection, [row.person for row in rows])
@@ -101,18 +101,18 @@ def _in_full(row: Due, away: tuple[vacations.Span, ...]) -> LetterInHand:
 
 
 def _together(owed: Sequence[Any]) -> Sequence[Any]:
-    """The letters that are taken in hand at once; one that may have ended its writer is taken alone."""
+    """The letters to lease together; one that may have ended a process before is leased alone."""
     suspect = next((place for place, row in enumerate(owed) if _in_hand(row)), len(owed))
     return owed[: suspect or 1]
 
 
 def _in_hand(row: Any) -> int:
-    """How often in a row a letter was taken in hand and nothing became of it."""
+    """How often in a row this letter was leased and neither sent nor put off."""
     return int(row.outcome.removeprefix(IN_HAND)) if row.outcome.startswith(IN_HAND) else 0
 
 
 def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
-    """These letters, each with whom it goes to: the holder of a seat, or the person whom it belongs to."""
+    """These letters with their readers: the player in the seat, or the person whom the letter is for."""
     seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
     reader = people.c.id == func.coalesce(letters.c.person, seats.c.person)
     joined = letters.outerjoin(seats, seat).outerjoin(people, reader)
@@ -141,7 +141,7 @@ def send(here: House, batch: Sequence[LetterInHand]) -> None:
         for row, _ in ready:
             _later(here, row, str(error))
         return
-    with suppress(smtplib.SMTPException), server:  # by the time it refuses our goodbye, all letters are marked
+    with suppress(smtplib.SMTPException), server:  # an error at the goodbye comes after all letters are marked
         for place, (row, message) in enumerate(ready):
             if not _post(here, server, row, message):
                 _back_in_line(here, [left for left, _ in ready[place:]])
@@ -149,7 +149,7 @@ def send(here: House, batch: Sequence[LetterInHand]) -> None:
 
 
 def _leaves(here: House, letter: LetterInHand) -> bool:
-    """Whether a letter is for sending now; otherwise what becomes of it is noted."""
+    """Whether a letter is sent now; if not, note what happens to it instead."""
     row, outcome = letter.row, _unsent(letter)
     if _in_hand(row) > DEADLY:
         outcome = "given up: its writer ended several times"
@@ -168,7 +168,7 @@ def _leaves(here: House, letter: LetterInHand) -> bool:
 
 
 def _unsent(letter: LetterInHand) -> str:
-    """Why a letter is never sent; empty where it is."""
+    """Why this letter is never sent; empty if it may be."""
     if letter.row.person is None:
         return "nobody there"
     if letter.row.bounced_at is not None and letter.kind is not letter_kinds.ANSWER:
@@ -177,19 +177,19 @@ def _unsent(letter: LetterInHand) -> str:
 
 
 def _unproven(here: House, row: Due) -> bool:
-    """Whether it is not known yet that this reader's address is right; then no more than an invitation leaves."""
+    """Whether the reader has not confirmed his address yet; until then he gets invitations only."""
     return bool(row.table) and row.kind not in UNPROVEN and here.settings.confirms and row.confirmed_at is None
 
 
 def _gather(here: House, letter: LetterInHand) -> None:
-    """Set a letter aside for the one letter of the day, which is owed with it."""
+    """Leave a letter to the digest, and owe the digest."""
     with here.store.writing() as connection:
         digest.owe(connection, letter.row.person, letter.wanted.hour, letter.calendar, here.now())
         _mark(connection, letter.row, here.now(), digest.GATHERED)
 
 
 def _until(here: House, letter: LetterInHand) -> int | None:
-    """When the reader of a letter is up again; None where he is, or where his time would be over by then."""
+    """When the quiet hours of the reader end; None outside them, or if his deadline comes first."""
     now, deadline = here.now(), letter.row.deadline
     until = timing.awake(now, letter.calendar)
     late = deadline is not None and deadline <= until
@@ -222,7 +222,7 @@ def _written(here: House, letter: LetterInHand) -> EmailMessage | None:
 
 
 def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage) -> bool:
-    """Hand one letter to the server; False where neither it nor our lease is good for another."""
+    """Send one letter; False if the connection is lost or our lease has ended, so that we must stop."""
     if here.now() >= row.due_at:
         return False
     try:
@@ -264,7 +264,7 @@ def _refused(here: House, row: Due, error: smtplib.SMTPRecipientsRefused | smtpl
 
 
 def _gone(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> str:
-    """What the server said of an address that will never take a letter; empty where something else displeased it."""
+    """What the server said of a dead address; empty if it refused the letter for another reason."""
     if isinstance(error, smtplib.SMTPDataError):
         return ""
     said = [(code, text.decode("utf-8", "replace")) for code, text in error.recipients.values()]
@@ -278,7 +278,7 @@ def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> 
 
 
 def _done(here: House, row: Due, outcome: str) -> None:
-    """Mark a letter; a mark that the power takes away sends it again, and it is recognised."""
+    """Mark a letter as done. A mark lost in a power cut sends it again, with the same Message-ID."""
     with here.store.noting() as connection:
         _mark(connection, row, here.now(), outcome)
     here.meters.count("letters", outcome.partition(":")[0])
@@ -290,14 +290,14 @@ def _mark(connection: Connection, row: Due, at: int, outcome: str) -> None:
 
 
 def _hold(here: House, row: Due) -> None:
-    """Nobody has proven yet that this address is right; until then no more than an invitation leaves."""
+    """Hold a letter until its reader confirms his address."""
     with here.store.writing() as connection:
         waits = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
         connection.execute(waits.values(due_at=book.HELD, tries=row.tries - 1, outcome=""))
 
 
 def _later(here: House, row: Due, why: str) -> None:
-    """Try again after a pause that doubles, up to six hours; in the end give up and say so."""
+    """Try again after a pause that doubles up to six hours; after the last try give up and note why."""
     if row.tries >= TRIES:
         _done(here, row, f"given up: {why}")
         return
@@ -308,7 +308,7 @@ def _later(here: House, row: Due, why: str) -> None:
 
 
 def _back_in_line(here: House, rows: Sequence[Due]) -> None:
-    """These were in hand but not tried; whoever is next may have them at once. What was tried has another due time."""
+    """Give untried letters back, so that the next process may send them at once; tried ones have a new due time."""
     with here.store.writing() as connection:
         for row in rows:
             ours = update(letters).where(letters.c.id == row.id, letters.c.due_at == row.due_at)

@@ -222,5 +222,5 @@ def _end(svg: str, place: int, name: str) -> int:
 
 
 def _inside(text: str) -> str:
-    """What stands between the outermost tags of an element."""
+    """The content of an element, without its own tags."""
     return text[text.index(">") + 1 : text.rindex("<")]

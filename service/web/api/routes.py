@@ -295,7 +295,7 @@ def _box(game: Game, spoken: str) -> Box:
 
 
 def _public(seat: Any) -> tuple[Any, ...]:
-    """What the answer shows of a seat: a tag made of more would tell when somebody saved a note."""
+    """What the answer shows of a seat, and no more: else the ETag would betray that a player saved a note."""
     return seat.name, seat.status, seat.open_since, seat.due_at
 
 

@@ -31,7 +31,7 @@ def figure(text):
 
 
 class Game:
-    """A position that remembers what happened; `play` moves whoever is named, or else seat 0."""
+    """A position that remembers what happened; `play` moves the seat that is named, or else seat 0."""
 
     def __init__(self, state, **rig):
         self.state = state

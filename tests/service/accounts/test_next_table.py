@@ -1,4 +1,4 @@
-"""From one table to the next: what waits for whoever has signed in, and small pictures of the boards."""
+"""From one table to the next: what waits for the player who has signed in, and small pictures of the boards."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a stranger can bring about with somebody else's address: next to nothing, and not often."""
+"""What a stranger can do with the address of another person: next to nothing, and not often."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -40,7 +40,7 @@ def strict(tmp_path: Path) -> Iterator[Hall]:
 
 
 def known(here: House, guest: Invited = ANNA, *, proven: bool = True) -> int:
-    """Somebody this house knows."""
+    """A person this house knows."""
     row = {"address": guest.address, "name": guest.name, "since": 0, "confirmed_at": 1 if proven else None}
     with here.store.writing() as connection:
         return int(connection.execute(insert(people).returning(people.c.id), row).scalar_one())
@@ -214,7 +214,7 @@ def test_who_asks_for_a_letter_waits_for_the_disk_whether_he_is_known_or_not(any
 
 
 def asked(here: House, address: str) -> list[str]:
-    """What somebody who asks for a letter makes the database do."""
+    """The statements that the question for a letter makes the database run."""
     told = list[str]()
 
     def tell(*said: object) -> None:

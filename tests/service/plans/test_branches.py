@@ -59,7 +59,7 @@ def states(here: House, place: Place, number: int) -> tuple[Any, ...]:
 
 
 def wander(here: House, place: Place, number: int, steps: int, seed: int = 1) -> int:
-    """So many random moves at the end of a branch, for whoever is to move; the result is how many there were."""
+    """So many random moves at the end of a branch, for the seat on turn; the result is how many there were."""
     game, random = snapshots.look(here, place.table).game, Random(seed)
     for step in range(steps):
         state = states(here, place, number)[-1]

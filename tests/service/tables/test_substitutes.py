@@ -24,7 +24,7 @@ FRITZ = Invited("Fritz", "fritz@example.org")
 
 
 def late(hall: Hall, opened: Opened) -> int:
-    """Whoever is on turn lets his time run out."""
+    """The player on turn lets his time run out."""
     turn = hall.turn(opened)
     hall.time += DAY
     tick(hall.house)
@@ -32,7 +32,7 @@ def late(hall: Hall, opened: Opened) -> int:
 
 
 def begun(hall: Hall, **how: object) -> tuple[Opened, int]:
-    """A table of three where somebody has missed a deadline, and with it keeps his seat free for others."""
+    """A table of three where a player has missed a deadline, so that others may take his seat."""
     opened = hall.begin("Anna", "Bert", "Clara", pace=Clock(DAY, **{"late": "seat", "offer_after": 1, **how}))
     return opened, late(hall, opened)
 

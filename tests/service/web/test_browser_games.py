@@ -58,7 +58,7 @@ def told(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def opened_by_form(visit: Visit, known: Export) -> tuple[Page, Page]:
-    """Anna opens a table with what stands on the form and sits down; Bert, who reads without scripts, has a letter."""
+    """Anna opens a table with the form and sits down; Bert, whose browser runs no scripts, comes from his letter."""
     game, words = known.game, [sat.entry["events"][0]["nonce"] for sat in known.entries[1:3]]
     anna = visit(f"/new/{game}", **PHONE)
     for row, name in enumerate(("Anna", "Bert")):

@@ -1,4 +1,4 @@
-"""Every door of the house is tried, those that somebody will add next among them."""
+"""Every route is tried, also those that will be added later."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Mails as people write them: courtesy is no obstacle, and whoever writes no move is told how to go on."""
+"""Mails as people write them: courtesy is no obstacle, and a player who writes no move is told how to go on."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ talk = noise | st.sampled_from(TALK)
 
 
 class Letter(Struct, frozen=True):
-    """A mail, and whether all that is a move in it was written by somebody else or is out of sight."""
+    """A mail, and whether every move in it is by another person or out of sight."""
 
     raw: bytes
     innocent: bool

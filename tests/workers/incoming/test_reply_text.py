@@ -1,4 +1,4 @@
-"""Reading: the lines that somebody wrote himself, whatever stands around them."""
+"""Reading: the lines that the sender wrote himself, whatever is around them."""
 
 from __future__ import annotations
 

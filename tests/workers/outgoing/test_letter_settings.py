@@ -90,7 +90,7 @@ def headlines(sink: Sink) -> list[str]:
 
 
 def play(here: House, place: Place) -> None:
-    """Move until somebody else is on turn."""
+    """Move until another seat is on turn."""
     while moves := houses.moves(here, place):
         assert houses.judged(here, place, moves[0]).accepted
 

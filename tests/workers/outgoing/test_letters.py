@@ -1,4 +1,4 @@
-"""What stands in a letter, and in which order, for every game, as text and as HTML."""
+"""The content of a letter and its order, for every game, as text and as HTML."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def opened(here: House, game: str = "kaiser") -> list[Place]:
 
 
 def seated(here: House, game: str = "kaiser") -> list[Place]:
-    """A game where one is on turn again after somebody else has moved, with a choice; the one on turn comes first."""
+    """A game where a seat is on turn again after another one has moved, with a choice; the one on turn comes first."""
     places = opened(here, game)
     for place in places:
         assert houses.judged(here, place, "sit word").accepted

@@ -29,7 +29,7 @@ def posted(any_house: House, smtp_sink: Sink) -> House:
 
 
 def anna(here: House, language: str = "en") -> Row[Any]:
-    """Somebody we know."""
+    """A person we know."""
     with here.store.writing() as connection:
         number = persons.person(connection, "anna@example.org", "Anna", here.now(), language)
         return connection.execute(select(people).where(people.c.id == number)).one()

@@ -52,7 +52,7 @@ def begun(client: FlaskClient, game: str) -> tuple[list[str], str]:
 
 
 def move(client: FlaskClient, links: list[str]) -> tuple[str, str]:
-    """Whoever may act makes the first move of the menu."""
+    """A seat that may act makes the first move of its menu."""
     for link in links:
         seen = get(client, f"/t/{link}").json
         if seen["menu"]:

@@ -1,4 +1,4 @@
-"""The example bot, as somebody would start it: a process of its own, against a real server, until the game is over."""
+"""The example bot as a stranger would start it: a process of its own, against a real server, until the game is over."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def with_picture(own: str, letter: str, language: str) -> Body:
 
 
 def attached(own: str, letter: str, language: str) -> Body:
-    """The move of somebody else, in a file that is attached."""
+    """The move of another player, in an attached file."""
     file = Body('Content-Type: text/plain; name="a.txt"\nContent-Disposition: attachment; filename="a.txt"', b"flip\n")
     return several("mixed", plain(own), file)
 

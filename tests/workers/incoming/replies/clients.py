@@ -1,4 +1,4 @@
-"""How mail programs write an answer: what they put around the lines that somebody types."""
+"""How mail programs write an answer: what they put around the lines that a person types."""
 
 from __future__ import annotations
 
