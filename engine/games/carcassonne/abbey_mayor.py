@@ -182,6 +182,10 @@ def _free(feature: Feature) -> bool:
     return feature.open > 0 and not feature.figures
 
 
+UNLAID = 4.0
+"""What an abbey in hand is worth to a bot: it closes what lies around a hole, and may be a cloister of nine points."""
+
+
 class AbbeyMayor(Box):
     """The abbey, the mayor, the wagon and the barn."""
 
@@ -225,6 +229,9 @@ class AbbeyMayor(Box):
         for box in rules.hooks["fitting"]:
             places = box.fitting(state, rules, ABBEY, places)
         return Choice("abbey", tuple((cell,) for cell, _ in places), "18.2") if places else None
+
+    def promise(self, state: State, rules: Rules, seat: int) -> float:
+        return UNLAID * abbeys(state)[seat]
 
     def overtime(self, state: State, rules: Rules) -> OvertimeBegan | None:
         """§18.4: from the left of whoever laid the last tile everybody may still lay an abbey."""

@@ -216,6 +216,12 @@ class Box(Protocol):
         """What is counted at the very end."""
         return None
 
+    # For bots.
+
+    def promise(self, state: State, rules: Rules, seat: int) -> float:
+        """The points a seat may still expect of what the box gave it, for the outlook."""
+        return 0.0
+
     # Moves and errands of its own.
 
     def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:

@@ -136,6 +136,11 @@ class FruitTrees(Box):
             return None
         return FruitOffered(state.turn) if self._ripe(state, part) or self._stock(state) else None
 
+    def promise(self, state: State, rules: Rules, seat: int) -> float:
+        """What the basket would bring if it were sold at once; there is no other use for it."""
+        kinds = sum(count > 0 for count in baskets(state)[seat].values())
+        return float(SOLD[min(kinds, len(SOLD)) - 1]) if kinds else 0.0
+
     def _ripe(self, state: State, part: Part) -> list[str]:
         near = near_to(part.placed.partition("/")[0])
         return [cell for cell in trees(state) if cell in near and on_tree(state, cell)]

@@ -147,6 +147,10 @@ def enclosed(state: State, root: int) -> bool:
     return True
 
 
+KEPT = 0.8
+"""What part of a flock comes home, as a bot sees it."""
+
+
 class HillsSheep(Box):
     """Shepherds with their flocks, hills and vineyards."""
 
@@ -200,6 +204,11 @@ class HillsSheep(Box):
         laid = state.tiles[part.cell]
         places = spots(laid.tile, laid.turn, SHEPHERD, frozenset({"field"}))
         return {feature_at(state, part.cell, place) for place, _ in places}
+
+    def promise(self, state: State, rules: Rules, seat: int) -> float:
+        """The sheep of the seat's own flocks, of which a wolf may still take some."""
+        own = [figure for figure in _shepherds(standing_figures(state)) if figure.seat == seat]
+        return KEPT * sum(sum(flocks(state).get(figure.place, ())) for figure in own)
 
     def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
         return (Choice("flock", (("grow",), ("home",)), "14.3"),)

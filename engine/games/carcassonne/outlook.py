@@ -45,6 +45,9 @@ def outlook(state: State) -> Shares:
     for box in ahead.rules.hooks["final"]:
         for award in box.final(state, ahead.rules) or ():
             points[award.seat] += award.points * ahead.played
+    for box in ahead.rules.hooks["promise"]:
+        for seat in range(len(points)):
+            points[seat] += box.promise(state, ahead.rules, seat)
     points[state.turn] += ahead.pending()
     return from_points(points, SPREAD + UNSURE * sqrt(ahead.left))
 

@@ -20,6 +20,7 @@ from engine.games.carcassonne.state import (
     State,
     TilePlaced,
     awarded,
+    drawable,
     find,
     on_top,
     part_of,
@@ -92,6 +93,10 @@ def leads_to_school(state: State, root: int) -> bool:
     return False
 
 
+LESSON = 3.0
+"""What the teacher is worth to a bot: about what the next feature brings."""
+
+
 class School(Box):
     """Two tiles beside the start tile, and a teacher."""
 
@@ -112,6 +117,9 @@ class School(Box):
 
     def deck(self, deck: Deck) -> Deck:
         return replace(deck, beside=(*deck.beside, EAST, WEST))
+
+    def promise(self, state: State, rules: Rules, seat: int) -> float:
+        return LESSON if teacher(state) == seat and drawable(state) else 0.0
 
     def scored(self, state: State, rules: Rules, event: FeatureScored) -> State:
         """§21.3: what a feature brings is remembered, and whether it led to the school."""

@@ -4,8 +4,12 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 
+from engine import game as games
 from engine import menu
+from engine import options as choices
+from engine.chance import sealed
 from engine.games import carcassonne
 from engine.games.carcassonne.board import PIECES
 from service.text import drawing
@@ -132,3 +136,22 @@ def test_every_token_and_verb_has_words_and_every_position_a_description(moments
 
 def sentence(text):
     return text[:1].isupper() and text.endswith(".") and "None" not in text and "{" not in text
+
+
+def test_a_mat_shows_the_abbeys_and_the_fruit_of_its_seat():
+    options = choices.read(carcassonne.META.options, {"abbey_mayor": True, "fruit_trees": True})
+    state = games.begin(carcassonne, options, 2, sealed(b"", 0)).state
+    first, second = drawing.stage(scene(replace(state, abbeys=(1, 0), baskets=({}, {"apple": 2})), 0)).mats
+    assert '"abbey"' in first
+    assert "abbey" not in second
+    assert "apple</span> 2" in second
+    assert "apple" not in first
+
+
+@pytest.mark.parametrize(("tile", "pockets"), [("AM01", 0), ("AM02", 2), ("AM03", 1)])
+def test_fields_shut_in_between_two_cities_are_drawn(tile, pockets):
+    template = drawing.environment("en", "carcassonne").get_template("games/carcassonne/tiles.svg")
+    drawn = str(template.make_module().tile(tile, PIECES))
+    grass = template.make_module().GRASS
+    assert len(re.findall(f'<path [^>]*fill="{grass}"', drawn)) == pockets
+    assert sum(segment.kind == "field" for segment in PIECES[tile][0].segments) >= pockets

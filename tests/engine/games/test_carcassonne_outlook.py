@@ -1,0 +1,55 @@
+"""What a bot expects of the boxes: each adds what it gave a seat."""
+
+import pytest
+from msgspec.structs import replace
+
+from engine import bots
+from engine import game as games
+from engine import options as choices
+from engine.chance import sealed
+from engine.games import carcassonne
+
+
+def begun(**boxes):
+    chosen = choices.read(carcassonne.META.options, {"messages": False, **boxes})
+    return games.begin(carcassonne, chosen, 2, sealed(b"", 0)).state
+
+
+@pytest.mark.parametrize(
+    ("box", "held"),
+    [
+        ("fruit_trees", {"baskets": ({"apple": 1, "plum": 2}, {})}),
+        ("abbey_mayor", {"abbeys": (1, 0)}),
+        ("school", {"teacher": 0}),
+    ],
+)
+def test_what_a_box_gave_a_seat_is_part_of_its_chances(box, held):
+    state = begun(**{box: True})
+    even = {"baskets": ({}, {}), "abbeys": (0, 0), "teacher": -1}
+    before = carcassonne.outlook(replace(state, **{name: even[name] for name in held}))
+    after = carcassonne.outlook(replace(state, **held))
+    assert after[0] > before[0]
+    assert after[1] < before[1]
+
+
+def test_more_kinds_of_fruit_promise_more_than_their_number():
+    state = begun(fruit_trees=True)
+    alike, apart = ({"apple": 2}, {}), ({"apple": 1, "plum": 1}, {})
+    chances = [carcassonne.outlook(replace(state, baskets=basket))[0] for basket in (alike, apart)]
+    assert chances[0] < chances[1]
+
+
+def test_fruit_that_was_sold_promises_nothing():
+    state = begun(fruit_trees=True)
+    sold, none = ({"apple": 0}, {}), ({}, {})
+    assert carcassonne.outlook(replace(state, baskets=sold)) == carcassonne.outlook(replace(state, baskets=none))
+
+
+def test_a_large_flock_promises_more_than_a_small_one():
+    options = begun(hills_sheep=True).options
+    games_with_sheep = (state for _, _, state, _ in bots.playout(carcassonne, options, 2, b"sheep") if state.flocks)
+    state = next(games_with_sheep)
+    (place, sheep), *_ = state.flocks.items()
+    owner = next(f.seat for f in carcassonne.view(state, None).figures if f.place == place)
+    larger = carcassonne.outlook(replace(state, flocks={**state.flocks, place: (*sheep, 4)}))
+    assert larger[owner] > carcassonne.outlook(state)[owner]
