@@ -22,11 +22,16 @@ class Unknown(Refused):
 
 
 class Moved(Refused):
-    """The table is played on in another house."""
+    """The table is played on in another house, where the same link is known."""
 
-    def __init__(self, house: str, link: str = "") -> None:
-        self.house, self.link = house, link
-        super().__init__("This game is played on at {address} now.", address=f"{house}/t/{link}" if link else house)
+    house, link = "", ""
+
+
+def moved(house: str, link: str = "") -> Moved:
+    """Where the table lives now."""
+    found = Moved("This game is played on at {address} now.", address=f"{house}/t/{link}" if link else house)
+    found.house, found.link = house, link
+    return found
 
 
 class Place(Struct, frozen=True):
@@ -48,7 +53,7 @@ def find(house: House, link: str) -> Place:
         found = found or connection.execute(FORMER.where(former_links.c.link == hashed(link))).one_or_none()
         if found:
             if found.moved_to:
-                raise Moved(found.moved_to, link)
+                raise moved(found.moved_to, link)
             return Place(found.table, found.seat, link)
         table = gallery.table_of(connection, link) or _watched(connection, link)
         if table:
@@ -62,7 +67,7 @@ def _watched(connection: Connection, link: str) -> str | None:
     wanted = select(tables.c.id, tables.c.watched, tables.c.moved_to).where(tables.c.watch == hashed(link))
     found = connection.execute(wanted).one_or_none()
     if found and found.moved_to:
-        raise Moved(found.moved_to, link)
+        raise moved(found.moved_to, link)
     if found and not found.watched:
         raise Unknown("Spectators are not allowed at this table; ask one of its players how it goes.")
     return found.id if found else None

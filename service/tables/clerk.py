@@ -34,7 +34,7 @@ from service.settings import Settings
 from service.store import book
 from service.store.book import Found, Owed, Sealed, SeatUpdate
 from service.tables import positions
-from service.tables.access import Moved, Unknown
+from service.tables.access import Unknown, moved
 from service.tables.seat_changes import SeatRow, changed
 from service.timing import Clock
 
@@ -109,7 +109,7 @@ def change_seat(locked: LockedTable, seat: int, **columns: Any) -> LockedTable:
 def enter(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
     """Append a command of a seat, or of the house (None), to the log; raises Refused and changes nothing."""
     if locked.row.moved_to:
-        raise Moved(locked.row.moved_to)
+        raise moved(locked.row.moved_to)
     table, game, at = locked.table, locked.game, locked.now
     chance = tables.luck(table, locked.row.seed, move, at)
     after, events = tables.play(game, table, seat, move, chance, locked.before)

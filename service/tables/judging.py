@@ -20,7 +20,7 @@ from service import beacon
 from service.house import House
 from service.store.book import Verdict
 from service.tables import clerk, seat_commands, sitting, standing_orders
-from service.tables.access import Moved
+from service.tables.access import moved
 from service.tables.clerk import BOT_STATUSES, LockedTable
 from service.text import words
 from service.text.languages import Said
@@ -87,7 +87,7 @@ def judge(locked: LockedTable, command: SeatCommand) -> tuple[Verdict, LockedTab
 def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
     """The table after a command of a seat and the standing orders that follow it; raises Refused."""
     if locked.row.moved_to:
-        raise Moved(locked.row.moved_to)
+        raise moved(locked.row.moved_to)
     verb, *args = command.text.split()
     verb = verb.casefold()
     if verb == "sit":

@@ -28,8 +28,9 @@ FOR_HOSTS = (  # told in a terminal
     "service/settings.py",
     "service/store/copies.py",
     "service/store/identity.py",
+    "service/tables/moving.py",
 )
-SENTENCES = {"Refused", "Unknown", "NotInstalled", "Garbled", "Said"}
+SENTENCES = {"Refused", "Unknown", "Moved", "NotInstalled", "Garbled", "Said"}
 JINJA = {"extensions": "jinja2.ext.do,jinja2.ext.loopcontrols", "trim_blocks": "true", "lstrip_blocks": "true"}
 WIDTH = 110
 HEADER = """{comment}

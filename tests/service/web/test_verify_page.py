@@ -74,3 +74,14 @@ def test_receipts_are_found_in_every_language(language: str, length: int) -> Non
     said = translations(language).ngettext(*SENTENCE, length) % {"length": length}
     found = second.ask(letter=f"7 letters, 2027-01-31.\n> {said}\n> {'0a' * 32}\n")
     assert found == [{"table": "", "length": length, "hash": "0a" * 32}]
+
+
+def test_the_rounds_of_a_public_beacon_are_checked_in_the_browser(visit: Visit, tmp_path: Path) -> None:
+    """The curve is fetched from this house when a log needs it, and from nowhere else."""
+    golden = Path(__file__).parents[2] / "golden/kurier/beacon.json"
+    page = checked(visit, golden)
+    expect(page.get_by_role("status")).to_contain_text("22 rounds of a public beacon")
+    forged = tmp_path / "forged.json"
+    forged.write_text(golden.read_text("utf-8").replace('"round":', '"round":1', 1), "utf-8")
+    page.set_input_files("#log", forged)
+    expect(page.get_by_role("status")).to_contain_text("The first fault is in entry")
