@@ -144,10 +144,11 @@ def _turning_points(game: Game, pages: Sequence[_Page]) -> tuple[TurningPoint, .
 
 def _missed(game: Game, page: _Page, evaluations: int) -> TurningPoint | None:
     """How much better than the move of this entry another one would have been, judged by what its seat could know."""
-    seat, entry = record.mover(page.entry), page.entry
-    if seat is None or entry.seat is None or entry.move is None:
+    seat, entry, waited = record.mover(page.entry), page.entry, page.before.awaited
+    by, text = (waited.seat, waited.move) if waited else (entry.seat, entry.move)
+    if seat is None or by is None or text is None:
         return None
-    menu, played = tables.menu(game, page.before, seat), Move.read(entry.move)
+    menu, played = game.menu(page.before.state, seat), Move.read(text)
     if menus.count(menu) < 2 or not menus.allows(menu, played):
         return None
     ranking = rank(Mind(game, page.before.state, seat, evaluations, FOREVER, entry.seq), seat, menu)

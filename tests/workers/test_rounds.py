@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from engine import audit, beacon
+from engine import menu as menus
 from engine import table as tables
 from engine.table_events import (
     RoundDrawn,
@@ -24,7 +25,7 @@ from service.tables import access, archive, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import houses
-from tests.beacons import BEACON, Server, running
+from tests.beacons import BEACON, Server, running, sign
 from workers import bots, clock, referee, rounds
 
 GUESTS = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
@@ -169,6 +170,25 @@ def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(here, 
     assert {entry.seat for entry in named} >= {0, 1, 2}
     assert all(entry.draws for entry in drawn)
     assert not any(draw.size > 1 for entry in entries if entry not in drawn for draw in entry.draws)
+
+
+def test_a_standing_order_is_followed_as_soon_as_the_draws_are_there(here, clock, beacon_server):
+    places = opened(here, "kurier")
+    came(here, clock, beacon_server, places[0])
+    place, move = drawing(here, places)
+    assert houses.judged(here, place, move).accepted
+    found = look(here, place)
+    waited, key = found.table.awaited, f"round {found.table.awaited.round} {sign(found.table.awaited.round)}"
+    luck = tables.luck(found.table, found.row.seed, tables.Move.read(key), here.now())
+    after = tables.play(found.game, found.table, None, tables.Move.read(key), luck).table
+    seat = tables.waiting_for(found.game, after)[0]
+    ordered = str(next(menus.moves(tables.menu(found.game, after, seat))))
+    other = next(one for one in places if one.seat == seat)
+    assert houses.judged(here, other, f"order {ordered}").accepted
+    came(here, clock, beacon_server, place)
+    done = [(entry.seat, entry.move) for entry in snapshots.entries(here, look(here, place), waited.seq + 2)]
+    assert done[0] == (seat, ordered)
+    sound(here, place)
 
 
 def test_a_beacon_that_does_not_answer_is_asked_again_later_and_the_players_are_told_once(here, clock, beacon_server):
