@@ -92,3 +92,13 @@ def test_letters_tell_that_the_beacon_is_missing_and_ask_to_go_on(here, clock, l
     assert houses.judged(here, access.find(here, table.links[0]), "sealed").accepted
     asked = letters.write(here, LetterOrder(table.table, look.row.length, 1, "sealing", "berta@example.org", "Berta"))
     assert "Anna" in asked.get_body(("plain",)).get_content()
+
+
+def test_the_invitation_says_where_the_dice_come_from_and_what_the_host_still_sees(here):
+    table = opened(here)
+    order = LetterOrder(table.table, 0, 1, "invitation", "berta@example.org", "Berta")
+    letter = letters.write(here, order)
+    for kind in ("plain", "html"):
+        text = " ".join(letter.get_body((kind,)).get_content().split())
+        assert "not even the host of this service" in text
+        assert "The host can still see hidden hands." in text
