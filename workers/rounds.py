@@ -5,8 +5,11 @@ Nobody holds a worker while a round is awaited: the table has a moment at which 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import structlog
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 
 from engine.beacon import Beacon
 from engine.menu import Move
@@ -18,7 +21,7 @@ from service.store.schema import tables
 from service.tables import clerk, judging, sitting, snapshots
 from service.tables.clerk import Held
 from service.tables.snapshots import Snapshot
-from workers.jobs import house
+from workers.jobs import house, tell
 
 LONGEST = 300  # seconds between two looks at a beacon that does not answer
 log = structlog.get_logger()
@@ -44,18 +47,31 @@ def draw() -> None:
     """Look for the round of every table whose time has come."""
     here = house()
     here.bells.answered("rounds")
+    try:
+        rounds = Rounds(here)
+        for table in _waiting(here):
+            _tried(here, table, rounds)
+    except OperationalError as error:  # the database's trouble: the clock rings again when it is over
+        tell(error, "rounds not drawn")
+
+
+def _waiting(here: House) -> Sequence[str]:
     due = select(tables.c.id).where(tables.c.draws_at <= here.now()).order_by(tables.c.draws_at)
     with here.store.reading() as connection:
-        waiting = connection.execute(due).scalars().all()
-    rounds = Rounds(here)
-    for table in waiting:
-        try:
-            _draw(here, table, rounds)
-        except Held:
-            continue  # somebody is at the table just now; the clock rings again
-        except Exception:  # one table's trouble must not stop the others' dice
-            log.exception("round not drawn", table=table)
-            _later(here, snapshots.look(here, table))
+        return connection.execute(due).scalars().all()
+
+
+def _tried(here: House, table: str, rounds: Rounds) -> None:
+    """One table's trouble must not stop the others' dice."""
+    try:
+        _draw(here, table, rounds)
+    except Held:
+        return  # somebody is at the table just now; the clock rings again
+    except OperationalError:
+        raise
+    except Exception:
+        log.exception("round not drawn", table=table)
+        _later(here, snapshots.look(here, table))
 
 
 def _draw(here: House, table: str, rounds: Rounds) -> None:

@@ -19,7 +19,7 @@ from tests.chaos import machines
 from tests.conftest import or_skip
 from tests.houses import Clock
 from tests.servers import Sink
-from workers import bots, clock, processes, referee
+from workers import bots, clock, processes, referee, rounds
 from workers.incoming import inbox, mail_moves
 from workers.outgoing import post
 
@@ -81,7 +81,7 @@ def test_a_database_that_is_away_is_told_once_and_costs_no_letter_a_try(
             server.kill()
             for _ in range(10):
                 clock.tick(here)
-                for work in (referee.hear, mail_moves.hear, bots.move, post.deliver):
+                for work in (referee.hear, mail_moves.hear, bots.move, post.deliver, rounds.draw):
                     work()
                 assert inbox.received(here, b"From: a@b\n\nx", f"play+{'a' * 16}.0.x@localhost", "a@b") == inbox.LATER
             server.start()

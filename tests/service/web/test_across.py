@@ -1,0 +1,91 @@
+"""What belongs to one seat is out of every other link's reach, and no address of a visitor's gets into a letter."""
+
+import pytest
+from sqlalchemy import select
+
+from service.store.schema import branches, mailbox, orders
+from tests.visiting import Hall, Visitor
+
+API = "/api/v1"
+DEEDS = ("", "/cut", "/fork", "/deal", "/name", "/delete", "/orders", "/forget")
+GUESTS = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert", "address": "bert@example.org"}]
+TABLE = {"game": "kaiser", "players": GUESTS}
+
+
+def test_a_branch_is_out_of_reach_for_other_seats_and_tables(hall: Hall, visitor: Visitor) -> None:
+    here, there = hall.begin(), hall.begin("Clara", "Dora")
+    visitor.post(f"/t/{here.links[0]}/whatif", at=str(hall.look(here).row.length - 1))
+    with hall.house.store.reading() as connection:
+        (branch,) = connection.execute(select(branches)).all()
+    for link in (here.links[1], there.links[0], here.watch):
+        own = f"/t/{link}/whatif/{branch.id}"
+        assert visitor.client.get(own).status_code in (404, 422)
+        assert {visitor.post(f"{own}{deed}", name="mine").status_code for deed in DEEDS} <= {303, 404, 422}
+    with hall.house.store.reading() as connection:
+        assert connection.execute(select(branches)).all() == [branch]
+
+
+def test_an_order_is_cancelled_by_its_own_seat_alone(hall: Hall, visitor: Visitor) -> None:
+    here, there = hall.begin(), hall.begin("Clara", "Dora")
+    seat = 1 - hall.turn(here)
+    hall.do(here, "order pass", seat)
+    with hall.house.store.reading() as connection:
+        (order,) = connection.execute(select(orders)).all()
+    for link in (here.links[1 - seat], *there.links):
+        said = visitor.client.post(f"{API}/t/{link}/moves", json={"move": f"cancel {order.id}"})
+        assert "no such order" in said.text
+    with hall.house.store.reading() as connection:
+        assert connection.execute(select(orders)).all() == [order]
+
+
+def test_a_verdict_is_told_to_its_own_seat_alone(hall: Hall, visitor: Visitor) -> None:
+    here, there = hall.begin(), hall.begin("Clara", "Dora")
+    seat = hall.turn(here)
+    said = visitor.client.post(f"{API}/t/{here.links[seat]}/moves", json={"move": hall.moves(here)[0]})
+    for link in (here.links[1 - seat], *there.links, here.watch):
+        assert visitor.client.get(f"{API}/t/{link}/submissions/{said.json['submission']}").status_code == 404  # type: ignore[index]
+
+
+def test_a_tag_of_another_seat_brings_no_304(hall: Hall, visitor: Visitor) -> None:
+    one, other = hall.begin().links
+    for path in (f"{API}/t/%s", f"{API}/t/%s/events"):
+        tag = visitor.client.get(path % other).headers["ETag"]
+        assert visitor.client.get(path % one, headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_the_house_that_a_visitor_names_is_in_no_letter_page_or_answer(hall: Hall, visitor: Visitor) -> None:
+    evil = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
+    made = visitor.client.post(f"{API}/tables", json=TABLE, headers=evil)
+    link = made.json["links"][0]  # type: ignore[index]
+    for path in (f"/t/{link}", "/", "/api", f"{API}/openapi.json", "/my"):
+        answer = visitor.client.get(path, headers=evil)
+        assert "evil.example" not in answer.text + answer.headers.get("Location", "")
+    hall.write_letters()
+    with hall.house.store.reading() as connection:
+        written = connection.execute(select(mailbox.c.raw)).scalars().all()
+    assert written
+    assert not any(b"evil.example" in letter for letter in written)
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
+def test_a_foreign_page_opens_no_table_by_a_simple_request(hall: Hall, visitor: Visitor, kind: str) -> None:
+    """What a browser sends across origins without asking first is no JSON of ours."""
+    assert visitor.client.post(f"{API}/tables", data=b'{"game":"kaiser"}', content_type=kind).status_code == 415
+
+
+@pytest.mark.parametrize("to", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"])
+def test_nobody_is_led_elsewhere(visitor: Visitor, to: str) -> None:
+    for field in ("next", "back", "to", "at"):
+        answer = visitor.post("/language", language="de", **{field: to})
+        assert "evil" not in answer.headers.get("Location", "")
+        assert "javascript" not in answer.headers.get("Location", "")
+
+
+def test_the_same_key_with_another_move_is_the_first_move(hall: Hall, visitor: Visitor) -> None:
+    here = hall.begin()
+    link, (first, *_, last) = here.links[hall.turn(here)], hall.moves(here)
+    told = [
+        visitor.client.post(f"{API}/t/{link}/moves", json={"move": move, "key": "k"}).json for move in (first, last)
+    ]
+    assert told[0] == told[1]
+    assert hall.look(here).row.length == 5
