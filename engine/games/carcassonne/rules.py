@@ -85,7 +85,10 @@ def menu(state: State, seat: int) -> Menu:
         return ()
     work = state.work[-1]
     if isinstance(work, Part):
-        return part_menu(state, work) if seat == state.turn else ()
+        if seat != state.turn:
+            return ()
+        remembered: Menu | None = state.__dict__.get("menu")  # asked for again and again, so without one more call
+        return part_menu(state, work) if remembered is None else remembered
     asked = seat in work.seats if work.seats else seat == state.turn
     rules = rules_of(state.options)
     return rules.steps[work.step].menu(state, rules, seat, work) if asked else ()
