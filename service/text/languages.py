@@ -111,10 +111,11 @@ def moment(language: str, at: int | datetime) -> str:
 
 def weekday(language: str, then: datetime) -> str:
     """A moment in the next days: by its weekday too, which people plan by."""
-    from babel.dates import format_skeleton, format_time
+    from babel.dates import format_date, format_skeleton, format_time
 
-    locale = LOCALES.get(language, language)
-    return f"{format_skeleton('MMMMEEEEd', then, locale=locale)}, {format_time(then, 'short', locale=locale)}"
+    locale, after = LOCALES.get(language, language), "," if language == "de" else ""
+    when = f"{format_date(then, 'EEEE', locale)}{after} {format_skeleton('MMMMd', then, locale=locale)}"
+    return f"{when}, {format_time(then, 'short', locale=locale)}"
 
 
 def day(language: str, written: str) -> str:

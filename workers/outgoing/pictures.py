@@ -11,7 +11,7 @@ from workers import process_pool
 
 WIDTH = 760
 LARGEST = 80_000  # bytes
-COLOURS = (128, 64, 32, 16)  # the most that fit: of flat art the eye does not see the difference before 32
+COLOURS = (64, 32, 16)  # the most that fit: of flat art the eye does not see the difference before 32
 
 
 @functools.lru_cache(maxsize=256)

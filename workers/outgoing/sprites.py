@@ -24,11 +24,17 @@ VIEW = re.compile(r"\bviewBox=\"([^\"]+)\"")
 REFERENCE = re.compile(r"(?:url\(|href=\")#([\w-]+)")
 NAMED = re.compile(r"\bid=\"([\w-]+)\"")
 # A group with one of these is drawn as a whole; the attributes of others are passed on to each of their elements.
-WHOLE = re.compile(r"\s(opacity|filter|mask|clip-path|style)=")
+# So is a piece, which is small and comes again elsewhere.
+WHOLE = re.compile(r"\s(?:(?:opacity|filter|mask|clip-path|style)=|class=\"piece)")
+NUMBER = r"(-?[\d.]+(?:e-?\d+)?)"
+SHIFT = re.compile(rf'transform="(?:translate\({NUMBER}[ ,]+{NUMBER}\))?\s*(?:scale\({NUMBER}\))?"')
+CIRCLE = re.compile(rf'(<circle)(?: class="\w+")? cx="{NUMBER}"() cy="{NUMBER}"')
+DATA = re.compile(r'\s(?:data-[\w-]+|class|pointer-events|id)="[^"]*"')
 UNDRAWN = ("defs", "style", "title", "desc", "metadata")
-ROUGH = 8  # pixels a side of the blocks in which an element is searched before it is drawn finely
-MANY, LEARNED = 25, 20  # new elements: more are drawn at once without sprites, of which so many are made for later
-SPRITES = 4_000
+ROUGH, FINER = 8, 4  # pixels a side of the blocks in which an element is searched before it is drawn; so much finer
+MANY, LEARNED = 60, 40  # new elements: more are drawn at once without sprites, of which so many are made for later
+SPRITES = 12_000
+TALL = 2  # times as high as wide a board may be
 GROUNDS = 24  # pictures of some 2 MB that hold what several boards begin with
 
 
@@ -50,6 +56,15 @@ class Sprite(Struct, frozen=True):
     top: int = 0
 
 
+class Placed(Struct, frozen=True):
+    """An element as it is drawn at the origin, what its sprite depends on, and where it goes, in pixels."""
+
+    key: tuple[Any, ...]
+    content: str
+    left: int
+    top: int
+
+
 Kept = TypeVar("Kept")
 _sprites: OrderedDict[tuple[Any, ...], Sprite] = OrderedDict()
 _seen: OrderedDict[tuple[Any, ...], bool] = OrderedDict()
@@ -60,31 +75,36 @@ def paint(svg: str, width: int) -> Image.Image:
     """The picture, so many pixels wide."""
     drawing = read(svg)
     size = (width, max(1, round(width * drawing.box[3] / drawing.box[2])))
-    keys = [_sprite_key(drawing, element, width) for element in drawing.elements]
-    new = [place for place, key in enumerate(keys) if _found(key, size[1]) is None]
+    placed = [_placed(drawing, element, width) for element in drawing.elements]
+    new = [number for number, one in enumerate(placed) if one.key not in _sprites]
     if len(new) > MANY:
-        return _whole(svg, drawing, size, {place: keys[place] for place in new})
+        return _whole(svg, drawing, size, [placed[number] for number in new])
     key = (drawing.box, drawing.head, drawing.shared, size)
     place, canvas = _ground(key, drawing.elements, size)
     settled = True
-    for number, element in enumerate(drawing.elements[place:], place):
-        known = keys[number]
-        if settled and _found(known, size[1]) is None:  # a later board is likely to have the same until here
+    for number, one in enumerate(placed[place:], place):
+        if settled and one.key not in _sprites:  # a later board is likely to have the same until here
             settled = False
             _keep(_grounds, (key, drawing.elements[:number]), canvas.copy(), GROUNDS)
-        sprite = _sprite(drawing, element, size, known)
-        if sprite.image is not None:
-            canvas.alpha_composite(sprite.image, (sprite.left, sprite.top))
+        _paste(canvas, _sprite(drawing, one, size), one)
     return canvas
 
 
-def _whole(svg: str, drawing: Drawing, size: tuple[int, int], new: dict[int, tuple[Any, ...]]) -> Image.Image:
+def _paste(canvas: Image.Image, sprite: Sprite, one: Placed) -> None:
+    left, top = sprite.left + one.left, sprite.top + one.top
+    if sprite.image is not None and left < canvas.width and top < canvas.height:
+        beyond = (max(0, -left), max(0, -top))
+        if beyond[0] < sprite.image.width and beyond[1] < sprite.image.height:
+            canvas.alpha_composite(sprite.image, (max(0, left), max(0, top)), beyond)
+
+
+def _whole(svg: str, drawing: Drawing, size: tuple[int, int], new: Sequence[Placed]) -> Image.Image:
     """The picture without sprites; some are made on the way, of elements that come for the second time."""
-    again = [(place, key) for place, key in new.items() if key in _seen]
-    for place, key in again[:LEARNED]:
-        _sprite(drawing, drawing.elements[place], size, key)
-    for key in new.values():
-        _keep(_seen, key, True, SPRITES)
+    again = [one for one in new if one.key in _seen]
+    for one in again[:LEARNED]:
+        _sprite(drawing, one, size)
+    for one in new:
+        _keep(_seen, one.key, True, SPRITES)
     x, y, wide, _ = drawing.box
     inside = svg[svg.index(drawing.head) + len(drawing.head) : svg.rindex("</svg>")]
     return _render(drawing, inside, (x, y, wide, size[1] * wide / size[0]), size)
@@ -101,45 +121,81 @@ def _ground(key: tuple[object, ...], elements: tuple[str, ...], size: tuple[int,
     return len(best), _grounds[key, best].copy()
 
 
-def _sprite_key(drawing: Drawing, element: str, width: int) -> tuple[object, ...]:
-    """What a sprite depends on; not the height of the picture, which grows with some boards."""
-    head = VIEW.sub("", drawing.head)
-    return (width, drawing.box[:3], head, drawing.shared, element, _needed(drawing.definitions, element))
-
-
-def _sprite(drawing: Drawing, element: str, size: tuple[int, int], key: tuple[object, ...]) -> Sprite:
-    """An element's sprite: searched roughly, then drawn finely only where it is."""
-    found = _found(key, size[1])
-    if found is not None:
-        return found
+def _placed(drawing: Drawing, element: str, width: int) -> Placed:
+    """An element apart from where it is: the same piece elsewhere is the same sprite, to half a pixel."""
+    rest, dx, dy = _moved_to_origin(element)
     x, y, wide, _ = drawing.box
-    (width, height), content = size, str(key[-1]) + element
-    scale = width / wide
-    blocks = (-(-width // ROUGH), -(-height // ROUGH))
-    rough = _render(drawing, content, (x, y, *(count * ROUGH / scale for count in blocks)), blocks)
-    edges = rough.getchannel("A").getbbox()
-    if edges is None and "<text" not in element:
-        return _keep(_sprites, (*key, height), Sprite(), SPRITES)
-    if edges is None:  # letters may be too small to be found
-        image = _render(drawing, content, (x, y, wide, height / scale), size)
-        return _keep(_sprites, (*key, height), Sprite(image) if image.getbbox() else Sprite(), SPRITES)
-    left, top = (max(0, (edge - 1) * ROUGH) for edge in edges[:2])
-    right, bottom = min(width, (edges[2] + 1) * ROUGH), min(height, (edges[3] + 1) * ROUGH)
-    part = (x + left / scale, y + top / scale, (right - left) / scale, (bottom - top) / scale)
-    # One at the lower edge may go on below it, on a higher picture.
-    own = key if edges[3] < rough.height else (*key, height)
-    return _keep(
-        _sprites, own, Sprite(_render(drawing, content, part, (right - left, bottom - top)), left, top), SPRITES
-    )
+    scale, moved = width / wide, (dx, dy) != (0.0, 0.0)
+    across, down = ((dx - x) * scale, (dy - y) * scale) if moved else (0.0, 0.0)
+    halves = (round(across * 2), round(down * 2))
+    left, top = halves[0] // 2, halves[1] // 2
+    own = (*(half % 2 for half in halves), scale) if moved else (width, *drawing.box[:3])
+    head = VIEW.sub("", drawing.head)
+    return Placed((moved, own, head, drawing.shared, rest, _needed(drawing.definitions, rest)), rest, left, top)
 
 
-def _found(key: tuple[object, ...], height: int) -> Sprite | None:
-    """The sprite of an element, or the one for pictures of this height."""
-    for own in (key, (*key, height)):
-        if own in _sprites:
-            _sprites.move_to_end(own)
-            return _sprites[own]
-    return None
+def _moved_to_origin(element: str) -> tuple[str, float, float]:
+    """An element without the shifts around it, and how far these move it."""
+    place, dx, dy, size, kept = 0, 0.0, 0.0, 1.0, list[str]()
+    while tag := TAG.match(element, place):
+        if tag[1] or tag[2] != "g":
+            break
+        found = SHIFT.search(tag[3])
+        if found is None:
+            if "transform" in tag[3]:
+                break
+            kept.append(_drawn(tag[0]))
+            place = tag.end()
+            continue
+        across, down, by = float(found[1] or 0), float(found[2] or 0), float(found[3] or 1)
+        dx, dy, size = dx + size * across, dy + size * down, size * by
+        around = SHIFT.sub(f'transform="scale({found[3]})"' if found[3] else "", tag[3])
+        kept.append(_drawn(f"<g{around}>"))
+        place = tag.end()
+    rest = element[place:]
+    circle = CIRCLE.match(rest)
+    if circle:
+        dx, dy = dx + size * float(circle[2]), dy + size * float(circle[4])
+        rest = f"{circle[1]}{circle[3]}{rest[circle.end() :]}"
+    return "".join(kept) + DATA.sub("", rest), dx, dy
+
+
+def _drawn(tag: str) -> str:
+    """A tag without what pages need of it."""
+    return DATA.sub("", tag)
+
+
+def _sprite(drawing: Drawing, one: Placed, size: tuple[int, int]) -> Sprite:
+    """An element's sprite: searched roughly, then drawn finely only where it is."""
+    if one.key in _sprites:
+        _sprites.move_to_end(one.key)
+        return _sprites[one.key]
+    scale = size[0] / drawing.box[2]
+    moved, own = one.key[0], one.key[1]
+    # Where a moved element is drawn: around the middle of a field that holds it wherever it reaches.
+    # A sprite does not depend on the height of the picture, which grows with some boards.
+    field = (-(-size[0] // ROUGH), TALL * -(-size[0] // ROUGH))
+    reach = field if moved else (0, 0)
+    blocks = (field[0] * 2, field[1] * 2) if moved else field
+    shift = (own[0] / 2, own[1] / 2) if moved else (-drawing.box[0] * scale, -drawing.box[1] * scale)
+    content = str(one.key[-1]) + one.content
+
+    def part(left: int, top: int, pixels: tuple[int, int], reduced: int) -> Image.Image:
+        begin = ((left - shift[0]) / scale, (top - shift[1]) / scale)
+        return _render(drawing, content, (*begin, pixels[0] * reduced / scale, pixels[1] * reduced / scale), pixels)
+
+    origin = (-reach[0] * ROUGH, -reach[1] * ROUGH)
+    step, edges = ROUGH, part(*origin, blocks, ROUGH).getchannel("A").getbbox()
+    if edges is None and "<text" in content:  # letters may be too small to be found so
+        step, blocks = ROUGH // FINER, (blocks[0] * FINER, blocks[1] * FINER)
+        edges = part(*origin, blocks, step).getchannel("A").getbbox()
+    if edges is None:
+        return _keep(_sprites, one.key, Sprite(), SPRITES)
+    left, top = (origin[side] + max(0, edges[side] - 1) * step for side in (0, 1))
+    right, bottom = (origin[side] + min(blocks[side], edges[side + 2] + 1) * step for side in (0, 1))
+    if not moved:
+        right = min(right, size[0])
+    return _keep(_sprites, one.key, Sprite(part(left, top, (right - left, bottom - top), 1), left, top), SPRITES)
 
 
 def _render(drawing: Drawing, content: str, box: tuple[float, ...], size: tuple[int, int]) -> Image.Image:

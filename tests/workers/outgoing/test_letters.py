@@ -250,3 +250,16 @@ def test_outlook_for_windows_keeps_the_width_and_the_button(house: House) -> Non
     assert '<!--[if mso]><table role="presentation" width="640"' in text
     assert re.search(r'<td class="button" bgcolor="#1f5f46"[^>]*padding: 15px 26px', text)
     assert re.search(r'<img [^>]*width="590"', text)
+
+
+def test_a_legend_says_whose_colour_and_shape_is_which(house: House) -> None:
+    text = body(written(house, seated(house)[0], "turn"), "html")
+    for colour, shape, name in (("#0072b2", "●", "Anna"), ("#e69f00", "■", "Berta")):
+        assert re.search(rf'style="color: {colour};?">{shape}</span>(&nbsp;|\xa0){name}', text)
+
+
+def test_a_deadline_names_its_weekday_in_every_language(house: House) -> None:
+    place = seated(house)[0]
+    days = {"en": "Monday 18 January", "de": "Montag, 18. Januar", "fr": "lundi 18 janvier", "nl": "maandag 18 januari"}
+    for language, told in days.items():
+        assert told in body(written(house, place, "turn", language), "plain")

@@ -18,7 +18,7 @@ from service.text.drawing import Scene, board_svg, players
 from tests import houses
 from workers.outgoing import pictures, sprites
 
-SEEN, FEW = 48, 40  # of 255 steps of grey; pixels of half a million
+SEEN, FEW = 80, 40  # of 255 steps of grey, which a quarter of a pixel makes at an edge; pixels of half a million
 BOARD = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 {high}"><defs><g id="tile"><rect width="20"'
     ' height="20" fill="#080"/></g></defs><rect x="-50" y="-50" width="100" height="100" fill="#eee"/>'
