@@ -15,10 +15,8 @@ from msgspec import Struct
 
 from engine.game import Game
 from engine.menu import Menu
-from engine.table_events import (
-    TABLE_EVENTS,
-)
-from service.text import elision, languages
+from engine.table_events import TABLE_EVENTS
+from service.text import elision, languages, places
 from service.text.template_files import Templates
 
 SPOT = re.compile(r'id="([^"]+)" class="spot"')
@@ -110,6 +108,7 @@ def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.
         "colon": elision.COLON.get(language, ":"),
         "canvas": Canvas,
         "once": Once(),
+        "spot": places.plain,
         "language": language,
         "languages": languages.LANGUAGES,
         "in_game": functools.partial(languages.in_game, language),
@@ -120,6 +119,8 @@ def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.
         "instant": lambda at: datetime.fromtimestamp(at, UTC).isoformat(),
         "day": functools.partial(languages.day, language),
         "say": functools.partial(languages.say, language),
+        "linked": places.linked,
+        "unmarked": places.unmarked,
     }
     return found
 
@@ -195,11 +196,14 @@ def _words(scene: Scene) -> dict[str, Any]:
 
 
 class Voice:
-    """Tells what happened at one table, in prose, to one reader."""
+    """Tells what happened at one table, in prose, to one reader; for a page with its places marked."""
 
-    def __init__(self, game: Game, names: Sequence[str], language: str = "en", me: int | None = None) -> None:
+    def __init__(
+        self, game: Game, names: Sequence[str], language: str = "en", me: int | None = None, *, marked: bool = False
+    ) -> None:
         board = sys.modules.get(f"{game.__name__}.board")
-        context = {"name": lambda seat: names[seat], "names": names, "me": me, "board": board}
+        spot = places.marked if marked else places.plain
+        context = {"name": lambda seat: names[seat], "names": names, "me": me, "board": board, "spot": spot}
         own = environment(language, game.META.name)
         self._table: Any = environment(language).get_template("table/told.txt").make_module(context)
         self._game: Any = own.get_template(f"games/{game.META.name}/told.txt").make_module(context)
@@ -212,19 +216,21 @@ class Voice:
     def verb(self, verb: str) -> str:
         """What a button for this verb says."""
         told = self._table if hasattr(self._table, f"command_{verb}") else self._game
-        return _line(told.verb_label(verb) if told is self._game else getattr(told, f"command_{verb}")())
+        return places.unmarked(
+            _line(told.verb_label(verb) if told is self._game else getattr(told, f"command_{verb}")())
+        )
 
     def token(self, verb: str, token: str) -> str:
         """A token in words."""
-        return _line(self._game.token_label(verb, token))
+        return places.unmarked(_line(self._game.token_label(verb, token)))
 
     def source(self, source: str) -> str:
         """Where points came from, in a word or two."""
-        return _line(self._game.source_word(source))
+        return places.unmarked(_line(self._game.source_word(source)))
 
     def alt(self, view: Any) -> str:
         """The position in a few sentences, for readers who cannot see the picture."""
-        return _line(self._game.alt(view))
+        return places.unmarked(_line(self._game.alt(view)))
 
 
 def _line(text: str) -> str:

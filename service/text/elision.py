@@ -11,6 +11,8 @@ import jinja2
 from jinja2.runtime import Context
 from markupsafe import Markup
 
+from service.text.places import unmarked
+
 FRENCH = "fr"
 COLON = {FRENCH: "\u00a0:"}  # in every other language a bare one
 BEFORE_A_WORD = re.compile(r"\b([Dd]|[Qq]u)e (?=%\((\w+)\)s)")
@@ -21,7 +23,7 @@ def elided(said: str, words: Mapping[str, Any]) -> str:
     """A French sentence that is ready for these words: “d’%(who)s” where who begins with a vowel."""
 
     def joined(found: re.Match[str]) -> str:
-        return f"{found[1]}’" if VOWEL.match(str(words.get(found[2], ""))) else found[0]
+        return f"{found[1]}’" if VOWEL.match(unmarked(str(words.get(found[2], "")))) else found[0]
 
     return BEFORE_A_WORD.sub(joined, said)
 

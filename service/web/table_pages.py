@@ -83,9 +83,7 @@ def show(link: str) -> Response:
         since=_told(look, voice, since, place.seat),
         chapters=_told(look, voice, reversed(entries), place.seat, LATEST),
         places=_places(look),
-        course=score_course.of(house(), look) if look.table.phase == "over" else (),
-        sources=score_course.sources(house(), look) if look.table.phase == "over" else (),
-        source_word=voice.source,
+        **_end(look, voice),
         seen=look.row.length - 1,
         key=secrets.token_hex(8),
     )
@@ -311,7 +309,7 @@ def _choices(menu: Menu, voice: Voice) -> dict[str, Any]:
 
 
 def _voice(place: Place, look: Snapshot) -> Voice:
-    return Voice(look.game, look.names, language(), place.seat)
+    return Voice(look.game, look.names, language(), place.seat, marked=True)
 
 
 def _latest(place: Place, look: Snapshot) -> tuple[list[Any], list[Any]]:
@@ -324,6 +322,14 @@ def _told(
     look: Snapshot, voice: Voice, entries: Iterable[Any], seat: int | None, most: int | None = None
 ) -> list[chronicle.Chapter]:
     return list(islice(chronicle.chapters(look.game, entries, voice, seat), most))
+
+
+def _end(look: Snapshot, voice: Voice) -> dict[str, Any]:
+    """How the scores came about, once all is over."""
+    if look.table.phase != "over":
+        return {"course": (), "sources": ()}
+    course, sources = score_course.of(house(), look), score_course.sources(house(), look)
+    return {"course": course, "sources": sources, "source_word": voice.source}
 
 
 def _places(look: Snapshot) -> list[tuple[int, int]]:

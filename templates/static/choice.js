@@ -264,6 +264,7 @@ export function choices(root, scene, tell) {
   }
 
   function nameOf(spot) {
+    if (spot.dataset.name) return spot.dataset.name;
     const token = spot.dataset.token.split(" ").at(-1);
     const entry = menu.find((one) => labels[one.verb].tokens[token] !== undefined);
     const place = entry ? label(entry, token) : (labels[token]?.verb ?? token);

@@ -13,14 +13,17 @@ function show(places) {
 function tell(place) {
   clear("tells");
   if (!place) return;
+  const sign = CSS.escape(place);
   const panel = document.querySelector(".table")?.dataset.tab;
-  const lines = [...document.querySelectorAll(`#${panel} [data-places~="${CSS.escape(place)}"]`)];
+  for (const word of document.querySelectorAll(`#${panel} [data-at~="${sign}"]`)) word.classList.add("tells");
+  const lines = [...document.querySelectorAll(`#${panel} [data-places~="${sign}"]`)];
   (panel === "log" ? lines[0] : lines.at(-1))?.classList.add("tells");
 }
 
 function over(event) {
-  show(event.target.closest?.("[data-places]")?.dataset.places.split(" ") ?? []);
-  const part = event.target.closest?.("[data-stage] :is([data-token], [data-place])");
+  const near = (what) => event.target.closest?.(what);
+  show((near("[data-at]")?.dataset.at ?? near("[data-places]")?.dataset.places)?.split(" ") ?? []);
+  const part = near("[data-stage] :is([data-token], [data-place])");
   tell(part?.dataset.place ?? part?.dataset.token.split(" ")[0]);
 }
 

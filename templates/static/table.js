@@ -166,6 +166,12 @@ function open(part) {
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-since]")) film.catchUp(() => false).catch(() => {});
+  if (event.target.closest("a.place")) {
+    event.preventDefault();
+    sheet = false;
+    dress();
+    return;
+  }
   const link = event.target.closest(".table a[href*='/replay?'], .table a[data-replay]");
   if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) replay(event, new URL(link.getAttribute("href"), location.href).searchParams);
   const button = event.target.closest("[role=tab]");

@@ -45,6 +45,15 @@ def test_the_first_page_is_light(service: Running, chromium: Browser) -> None:
     assert sum(sizes.values()) < FIRST_PAGE, sizes
 
 
+def test_all_games_can_be_begun_on_the_first_screen_of_a_laptop(service: Running, visit: Visit) -> None:
+    page = visit("/", viewport={"width": 1366, "height": 650})
+    buttons = page.locator(".card .button").evaluate_all(
+        "(all) => all.map((one) => one.getBoundingClientRect().bottom)"
+    )
+    assert len(buttons) == 2 * len(catalogue.games())
+    assert max(buttons) <= 650
+
+
 def test_the_scripts_of_a_table_are_few_and_short(service: Running, chromium: Browser) -> None:
     opened, loaded = service.begin(game="carcassonne"), dict[str, int]()
     with chromium.new_page(base_url=service.address) as page:

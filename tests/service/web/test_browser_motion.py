@@ -138,7 +138,7 @@ def test_the_replay_runs_on_the_stage_and_leaves_a_half_made_move_alone(service:
     page.keyboard.press("Enter")
     made = page.locator(".bar .made").inner_text()
     page.get_by_role("tab", name="Log").click()
-    page.locator("#log .told a").nth(2).click()
+    page.locator("#log a[href*='replay?at']").nth(2).click()
     expect(told).to_have_text(re.compile("moves"))
     first, at = told.inner_text(), int(slider.input_value())
     page.keyboard.press("ArrowRight")

@@ -135,7 +135,17 @@ def test_a_sentence_lights_up_its_place_and_a_place_its_sentence(service: Runnin
     service.do(opened.links[seat], f"move {start} {end}")
     page = visit(f"/t/{opened.links[1 - seat]}")
     told = page.locator("#now .told li", has_text=f"from {start} to {end}")
-    told.hover()
+    told.locator("a.place", has_text=start).hover()
+    expect(page.locator(".told-of")).to_have_count(1)
+    told.hover(position={"x": 2, "y": 2})
     expect(page.locator(".told-of")).to_have_count(2)
     page.mouse.move(*point(page, end))
     expect(told).to_have_class("tells")
+    expect(told.locator("a.place.tells")).to_have_text(end)
+
+
+def test_a_free_place_is_called_by_what_lies_around_it(service: Running, visit: Visit) -> None:
+    _, player = tile_in_hand(service, visit)
+    names = player.page.locator(".stage .lit").evaluate_all("(all) => all.map((one) => one.ariaLabel)")
+    assert names
+    assert all(re.match(r"free place with (city|road|field) (above|below|to the (left|right))", name) for name in names)

@@ -1,0 +1,49 @@
+"""Places in prose: links on a page, plain words everywhere else."""
+
+from random import Random
+
+import pytest
+
+from engine import bots, catalogue, game, options
+from engine.menu import moves
+from service.text import places
+from service.text.drawing import Voice
+from service.text.languages import LANGUAGES
+
+NAMES = ("Anna", "Émile <b>")
+
+
+def told(name: str, voice: Voice) -> list[str]:
+    """What a voice says of the events of a random game."""
+    found = catalogue.find(name)
+    chosen = options.read(found.META.options, {})
+    events = [event for one in bots.playout(found, chosen, 2, b"a word") for event in one[3]]
+    return [said for event in events[:400] if (said := voice.tell(event))]
+
+
+@pytest.mark.parametrize("name", catalogue.games())
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_marked_prose_says_the_same_and_names_places(name: str, language: str) -> None:
+    found = catalogue.find(name)
+    plain, marked = (told(name, Voice(found, NAMES, language, marked=marks)) for marks in (False, True))
+    assert [places.unmarked(said) for said in marked] == plain
+    assert any("data-at=" in places.linked(said) for said in marked)
+    assert not any(places.FIRST in said for said in plain)
+
+
+@pytest.mark.parametrize("name", catalogue.games())
+def test_labels_bear_no_marks(name: str) -> None:
+    found, random = catalogue.find(name), Random(1)
+    state, _ = game.begin(found, options.read(found.META.options, {}), 2, bots.loose(random))
+    voice = Voice(found, NAMES, marked=True)
+    said = [voice.alt(found.view(state, 0))]
+    for seat in range(2):
+        for move in list(moves(found.menu(state, seat)))[:20]:
+            said += [voice.verb(move.verb), *(voice.token(move.verb, token) for token in move.args)]
+    assert not any(places.FIRST in one for one in said)
+
+
+def test_a_sentence_is_escaped_and_its_places_are_links() -> None:
+    said = f"<i> to {places.marked('B2', 'the <inn>')}"
+    link = '<a class="place" href="#stage" data-at="B2">the &lt;inn&gt;</a>'
+    assert places.linked(said) == f"&lt;i&gt; to {link}"
