@@ -131,6 +131,33 @@ def stages(scenario: Scenario, game: Game | None = None) -> Iterator[Stage]:
     _refuse_left(rig, "the end")
 
 
+class Tried(Struct, frozen=True):
+    """What became of another move in the place of a scenario's last one, and whether it does what that one does."""
+
+    stage: Stage
+    fits: bool
+
+
+def before_last(scenario: Scenario, game: Game | None = None) -> Stage:
+    """The position in which the last move of the scenario is made."""
+    *_, stage = itertools.islice(stages(scenario, game), len(scenario.steps))
+    return stage
+
+
+def attempt(scenario: Scenario, text: str, word: menus.Word = lambda token: (token,)) -> Tried:
+    """Play these words instead of the last move; raises Refused where the rules do not allow them."""
+    stage, step = before_last(scenario), scenario.steps[-1]
+    rig = Rig(step.rig, Rig(scenario.rig, _luck(scenario.title)))
+    move = menus.from_text(stage.game.menu(stage.state, step.seat), text, word)
+    played = games.play(stage.game, stage.state, step.seat, move, Chance(rig))
+    after = Stage(stage.game, stage.seats, played.state, played.events, stage.events + played.events)
+    try:
+        _check(after, step.expect, "")
+    except Failed:
+        return Tried(after, False)
+    return Tried(after, True)
+
+
 def _luck(title: str) -> chances.Source:
     """What is drawn where nothing was foreseen: the same for a scenario every time."""
     key, numbers = chances.key(title.encode(), ()), itertools.count()

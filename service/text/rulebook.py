@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -112,6 +113,13 @@ def read(name: str, language: str = SOURCE) -> Rulebook:
         if file_of(name, spoken).exists():
             return parsed(file_of(name, spoken).read_text("utf-8"), spoken, name)
     return parsed((catalogue.folder(name) / "README.md").read_text("utf-8"))
+
+
+def things(name: str) -> list[dict[str, str]]:
+    """What is told of a thing that is touched on the board: patterns of names, and the paragraph for each."""
+    path = catalogue.folder(name) / "book" / "things.toml"
+    found: list[dict[str, str]] = tomllib.loads(path.read_text("utf-8"))["things"] if path.exists() else []
+    return found
 
 
 def manuscript(text: str) -> Manuscript:

@@ -45,6 +45,7 @@ from service.web.health_pages import ops
 from service.web.host_pages import host
 from service.web.joining_pages import joining
 from service.web.language_pages import choice
+from service.web.lesson_pages import learning
 from service.web.live import Door
 from service.web.lobby_pages import lobby
 from service.web.mailbox_pages import mailbox
@@ -73,6 +74,7 @@ BLUEPRINTS = (
     lobby,
     alone,
     rules,
+    learning,
     table,
     aside,
     again,

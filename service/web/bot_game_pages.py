@@ -48,4 +48,6 @@ def _choices(name: str) -> list[int]:
 
 def _form(name: str, error: Refused | None, status: int) -> Response:
     choices, key = _choices(name), request.form.get("key") or secrets.token_hex(16)
-    return page("play.html", status, game=game_of(name).META, choices=choices, form=request.form, error=error, key=key)
+    return page(
+        "play.html", status, game=game_of(name).META, choices=choices, form=request.values, error=error, key=key
+    )

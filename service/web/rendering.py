@@ -14,7 +14,7 @@ from engine.refusal import Refused
 from service import numbers
 from service.house import House
 from service.settings import EMBEDDED
-from service.text import rulebook
+from service.text import lessons, rulebook
 from service.text.drawing import environment
 from service.text.languages import LANGUAGES, SOURCE, Spoken
 
@@ -41,7 +41,7 @@ def page(template: str, status: int = 200, tongue: str = "", **words: Any) -> Re
     shared = {"url_for": url_for, "csrf_token": generate_csrf, "settings": house().settings, "here": here}
     shared["mailbox"] = house().settings.smtp == EMBEDDED and visited_from_here()
     shared["banner"] = house().notices.read().banner
-    shared |= {"cited": rulebook.cited, "describe": describe}
+    shared |= {"cited": rulebook.cited, "describe": describe, "lessons_exist": lessons.exist}
     response = make_response(drawn.render(**shared, **words), status)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Content-Language"] = spoken

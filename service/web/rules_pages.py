@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, make_response
+from flask import Blueprint, Response, jsonify, make_response
 
 from engine import catalogue
 from engine.game import Meta
@@ -31,6 +31,13 @@ def short(name: str) -> Response:
     """The rules on one page, to print and to lay beside the table."""
     chapter = _chapter(name, "short")
     return page("rules_short.html", game=_meta(name), chapter=chapter, book=rulebook.read(name, language()))
+
+
+@rules.get("/<name>/things.json")
+def things(name: str) -> Response:
+    """Which paragraph tells what a thing on the board is, for the question “What is this?”."""
+    _meta(name)
+    return jsonify(rulebook.things(name))
 
 
 @rules.get("/<name>/<key>")

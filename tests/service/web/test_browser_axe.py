@@ -98,7 +98,7 @@ def test_gathering(service: Running, visit: Visit) -> None:
 
 @every_game
 def test_a_new_table_and_its_rules(visit: Visit, game: str) -> None:
-    judge(visit("/"), f"/new/{game}", f"/rules/{game}")
+    judge(visit("/"), f"/new/{game}", f"/rules/{game}", f"/rules/{game}/short", f"/rules/{game}/2.1", f"/learn/{game}")
 
 
 @every_game

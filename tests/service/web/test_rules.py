@@ -155,3 +155,14 @@ def test_a_sentence_that_cites_is_escaped_and_linked():
     assert said == Markup(
         'Coins &lt;i&gt; (<a class="rule" href="/rules/x#7">§7</a>, <a class="rule" href="/rules/x#8.1">§8.1</a>)'
     )
+
+
+@every_game
+def test_every_thing_on_a_board_has_a_paragraph(visitor, game):
+    things = visitor.get(f"/rules/{game.META.name}/things.json").get_json()
+    assert {one["rule"] for one in things} <= rulebook.read(game.META.name).numbers
+    drawn = "".join(visitor.get(f"/learn/{game.META.name}/{number}").text for number in (1, 2, 3, 4))
+    tokens = {token.split()[-1] for token in re.findall(r'data-token="([^"]+)"', drawn)}
+    names = tokens | set(re.findall(r'data-piece="([^"]+)"', drawn))
+    assert names
+    assert {name for name in names if not any(re.fullmatch(one["pattern"], name) for one in things)} == set()
