@@ -33,7 +33,7 @@ class Lesson(Struct, frozen=True):
         return self.stage.game.menu(self.stage.state, self.seat)
 
 
-class Outcome(Struct, frozen=True):
+class Attempt(Struct, frozen=True):
     """What a try came to: solved, allowed but not what was asked, or refused with a sentence and its paragraph."""
 
     verdict: str
@@ -68,22 +68,22 @@ def board(lesson: Lesson, language: str) -> str:
     return examples.draw(lesson.stage, lesson.scenario.picture, language, lesson.menu)
 
 
-def attempt(lesson: Lesson, text: str, language: str) -> Outcome:
+def attempt(lesson: Lesson, text: str, language: str) -> Attempt:
     """What becomes of these words, which may be in any language."""
     vocabulary = words.of(lesson.stage.game, lesson.names)
     try:
         tried = scenario.attempt(lesson.scenario, text, vocabulary)
     except Refused as refused:
         refusal = replace(lesson.stage, refusal=refused)
-        return Outcome("refused", (examples.refusal(refusal, language),), refused.rule)
+        return Attempt("refused", (examples.refusal(refusal, language),), refused.rule)
     return _played(lesson, tried, language)
 
 
-def _played(lesson: Lesson, tried: Tried, language: str) -> Outcome:
+def _played(lesson: Lesson, tried: Tried, language: str) -> Attempt:
     voice = Voice(lesson.stage.game, lesson.names, language, lesson.seat)
     news = (voice.tell(event) for event in _heard(lesson, tried.stage))
     picture = examples.draw(tried.stage, lesson.scenario.picture, language, ())
-    return Outcome("solved" if tried.fits else "other", tuple(filter(None, news)), picture=picture)
+    return Attempt("solved" if tried.fits else "other", tuple(filter(None, news)), picture=picture)
 
 
 def _heard(lesson: Lesson, stage: Stage) -> list[object]:
