@@ -23,7 +23,7 @@ from service.web.api.operations import JSON, Operation
 
 PLACEHOLDER = re.compile(r"<(?:(\w+)(?:\(max=(\d+)\))?:)?(\w+)>")
 PLAINER = (
-    (re.compile(r"engine\.record\.(\w+)"), r"table.\1"),
+    (re.compile(r"engine\.(?:record|table_events)\.(\w+)"), r"table.\1"),
     (re.compile(r"service(?:\.\w+)*\.(\w+)"), r"\1"),
 )
 REF = "#/components/schemas/{name}"
