@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal
 
 from msgspec import Struct
 from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
 from service.store import facts
 from service.store.connect import Store
@@ -33,11 +36,11 @@ class Board:
         self._seen: tuple[int, Notices] | None = None
 
     def read(self) -> Notices:
-        """The notices as they were some seconds ago at the latest."""
+        """The notices as they were some seconds ago; the last known while the database is away."""
         if self._seen is None or self._seen[0] + LASTS < self._now():
-            with self._store.reading() as connection:
+            with suppress(OperationalError, NoConnection), self._store.reading() as connection:
                 self._seen = self._now(), newest(connection)
-        return self._seen[1]
+        return self._seen[1] if self._seen else Notices()
 
     def put(self, name: Name, words: str) -> None:
         """Put this notice up, or take it down where the words are empty."""

@@ -81,8 +81,13 @@ def down(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_while_the_database_is_down_a_page_says_so_and_when_to_come_back(
-    client: FlaskClient, places: list[Place], down: None, capsys: pytest.CaptureFixture[str]
+    client: FlaskClient,
+    places: list[Place],
+    clock: houses.Clock,
+    down: None,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    clock.move(3_600)  # what pages remember is old by now
     for answer in (client.get(f"/t/{places[0].link}"), client.get(f"/api/v1/t/{places[0].link}")):
         assert answer.status_code == 503
         assert "cannot be reached just now" in answer.text
