@@ -24,7 +24,8 @@ from workers.outgoing.letters import write
 
 MOST = 100_000
 PERSONAL = {"enter", "confirm", "digest", "replaced"}
-BEFORE = {"asked", "pausing", "paused", "offer", "offered", "relieved", "unreachable"}  # each needs a story of its own
+# Each of these needs a story of its own.
+BEFORE = {"asked", "pausing", "paused", "sealing", "unlit", "offer", "offered", "relieved", "unreachable"}
 AT_A_TABLE = sorted(letter_kinds.SORTS.keys() - PERSONAL - BEFORE)
 
 
