@@ -108,15 +108,15 @@ def _luck(form: Mapping[str, str]) -> Luck:
 
 
 def _invited(form: Mapping[str, str]) -> list[Invited]:
-    """The guests of the form; a person alone against bots sits down at once."""
+    """The guests of the form; the opener, who is the first person of it, sits down at once."""
     guests = [guest for guest in _guests(form) if guest.named]
     for guest in guests:
         if guest.who == "person" and not guest.address.strip():
             raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
     invited = [_invitation(one, row) for row, one in enumerate(guests)]
-    if [one.who for one in invited if one.who != "bot"] == ["person"]:
-        return [replace(one, nonce=secrets.token_hex(8)) if one.who == "person" else one for one in invited]
-    return invited
+    opener = next((number for number, one in enumerate(invited) if one.who == "person"), None)
+    word = form.get("nonce", "").strip() or secrets.token_hex(8)
+    return [replace(one, nonce=word) if number == opener else one for number, one in enumerate(invited)]
 
 
 def _invitation(guest: GuestRow, row: int) -> Invited:

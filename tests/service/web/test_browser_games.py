@@ -58,15 +58,16 @@ def told(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def opened_by_form(visit: Visit, known: Export) -> tuple[Page, Page]:
-    """Anna opens a table with the form and sits down; Bert, whose browser runs no scripts, comes from his letter."""
+    """Anna opens a table with the form and sits at it; Bert, whose browser runs no scripts, comes from his letter."""
     game, words = known.game, [sat.entry["events"][0]["nonce"] for sat in known.entries[1:3]]
     anna = visit(f"/new/{game}", **PHONE)
     for row, name in enumerate(("Anna", "Bert")):
         anna.locator(f'[name="name.{row}"]').fill(name)
         anna.locator(f'[name="address.{row}"]').fill(f"{name.lower()}@{game}.example")
+    anna.get_by_text("Dice nobody can choose").click()
+    anna.get_by_label("A word of your own").fill(words[0])
     with foretold(bytes.fromhex(known.seed or "")):
         anna.get_by_role("button", name="Open the table").click()
-        sit_down(anna, words[0])
     expect(anna.get_by_text("You have sat down")).to_be_visible()
     bert = visit("/mailbox", java_script_enabled=False)
     letter = bert.get_by_role("link", name=f"bert@{game}.example").first

@@ -50,8 +50,9 @@ def test_one_form_opens_a_table_and_leads_to_the_first_seat(hall: Hall, visitor:
     response = visitor.post("/new/kaiser", **ROWS, pace="7", option__rounds="3", asked__eliminated_score="1")
     assert response.status_code == 303
     page = visitor.get(response.location)
-    assert "Anna, your chair is waiting" in page
+    assert "You have sat down" in page
     look = hall.look(Opened(access.find(hall.house, response.location.rsplit("/", 1)[1]).table, (), ""))
+    assert [seat.status for seat in look.seats[:2]] == ["taken", "invited"]
     assert look.row.pace == 7 * 86_400
     assert look.table.options["rounds"] == 3
     assert look.table.options["eliminated_score"] is False
