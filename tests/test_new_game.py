@@ -53,6 +53,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_its_book_is_sound_in_four_languages(made: Path) -> None:
+    told = run("-m", "service.cli", "book", NAME, at=made, site=made / "site")
+    assert told == "Nothing has to be mended.\n"
+
+
 def test_it_keeps_the_contract_and_its_own_rules(made: Path) -> None:
     told = run("-m", "pytest", "-q", "-p", "no:cacheprovider", at=made / NAME, site=made / "site")
     assert " passed" in told

@@ -55,7 +55,7 @@ def test_a_lesson_is_told_in_every_language_and_its_own_answer_solves_it(visitor
 def test_not_every_move_solves_a_lesson(name, number):
     lesson = lessons.of(name)[number - 1]
     tries = (str(move) for entry in lesson.menu for move in entry.moves())
-    assert any(lessons.attempt(lesson, text, "en").verdict != "solved" for text in tries) or len(lesson.menu) > 1
+    assert any(lessons.attempt(lesson, text, "en").verdict != "solved" for text in tries)
 
 
 def test_a_wrong_try_is_refused_with_the_sentence_of_the_engine_and_its_paragraph(visitor):
