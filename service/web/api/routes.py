@@ -213,7 +213,7 @@ def submit(link: str, body: Command) -> Answer:
     return _verdict(link, submitting.submit(house(), place, body.move, body.key, body.seen))
 
 
-@interface.offers("POST", "/t/<link>/hint", {200: Advice, 202: Advice, 404: Refusal}, limited=OFTEN)
+@interface.offers("POST", "/t/<link>/hint", {200: Advice, 202: Advice, 404: Refusal, 422: Refusal}, limited=OFTEN)
 def hint(link: str) -> Answer:
     """A good move, as a strong bot sees it from this seat, where the table has hints; after 202 ask again."""
     place = access.find(house(), link)
