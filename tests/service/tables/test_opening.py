@@ -16,7 +16,7 @@ from service.accounts import confirming
 from service.people.register import is_confirmed
 from service.settings import DAY
 from service.store.schema import letters, people, tables
-from service.tables import access, joining, opening, snapshots
+from service.tables import access, joining, opening, snapshots, thinking
 from service.tables.access import Unknown
 from service.tables.opening import Invited, Opened
 from tests.servers import Sink
@@ -132,11 +132,11 @@ def test_a_level_is_named_in_the_language_of_the_opener_and_only_once(hall: Hall
 def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def think(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes) -> str:
+    def think(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes, but: object) -> str:
         asked.append((level.evaluations, seed))
         return "a move"
 
-    monkeypatch.setattr(bots, "think", think)
+    monkeypatch.setattr(thinking, "think", think)
     opened = open_for(hall, ANNA, Invited("Hal", level="strong"), Invited("Sal"))
     look = snapshots.look(hall.house, opened.table)
     for seat in (1, 1, 2, 0):
