@@ -225,6 +225,8 @@ def another_window(player: Player) -> Player:
 def replayed(page: Page) -> None:
     """From the end to the beginning by slider, arrow keys and links."""
     page.get_by_role("link", name="Replay the game").click()
+    expect(page.get_by_label("Position")).to_be_visible()
+    page.goto(page.url.split("?")[0] + "/replay")
     slider = page.locator("#at")
     last = int(slider.input_value())
     at_the_end = board(page)
