@@ -58,7 +58,7 @@ from engine.table_events import (
 
 RESERVED = frozenset(
     "open sit start resign undo agree refuse expire miss substitute offer back status help pause resume vacation home "
-    "order cancel letters unsubscribe sealed hint".split()
+    "again order cancel letters unsubscribe sealed hint".split()
 )
 ROUND = "round"
 STANDING = frozenset("substitute relieve offer vacation home".split())  # what the house may do while a round is awaited
