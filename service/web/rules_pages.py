@@ -6,6 +6,7 @@ from flask import Blueprint, Response, jsonify, make_response
 
 from engine import catalogue
 from engine.game import Meta
+from engine.options import describe
 from service.tables.access import Unknown
 from service.text import examples, rulebook
 from service.text.languages import LANGUAGES
@@ -23,7 +24,14 @@ def shelf() -> Response:
 @rules.get("/<name>")
 def show(name: str) -> Response:
     """The rules of one game."""
-    return page("rules.html", game=_meta(name), book=rulebook.read(name, language()))
+    meta = _meta(name)
+    return page("rules.html", game=meta, book=rulebook.read(name, language()), additions=_additions(meta))
+
+
+def _additions(meta: Meta) -> frozenset[str]:
+    """The chapters of what a table only plays with when its opener says so; each prints from a page of its own."""
+    switches = (option for option in describe(meta.options) if option.kind == "switch")
+    return frozenset(option.rule for option in switches if not option.default and option.rule.isdecimal())
 
 
 @rules.get("/<name>/short")

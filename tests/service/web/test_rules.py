@@ -166,3 +166,11 @@ def test_every_thing_on_a_board_has_a_paragraph(visitor, game):
     names = tokens | set(re.findall(r'data-piece="([^"]+)"', drawn))
     assert names
     assert {name for name in names if not any(re.fullmatch(one["pattern"], name) for one in things)} == set()
+
+
+def test_what_is_only_added_to_a_game_prints_from_pages_of_its_own(visitor):
+    page = visitor.get("/rules/carcassonne").text
+    added = re.findall(r'<div class="addition"><section><h2 id="(\d+)">', page)
+    assert added == [str(number) for number in range(6, 22)]
+    assert 'id="6"' in visitor.get("/rules/carcassonne/6").text
+    assert "addition" not in visitor.get("/rules/kaiser").text
