@@ -5,6 +5,7 @@ They know the page and nothing else: a ringed place is touched, a button is pres
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any
@@ -57,6 +58,7 @@ POINT = """(token) => {
   return null;
 }"""
 
+AT_REST = 3.0  # seconds
 FOCUSED = "() => document.activeElement?.dataset.token ?? ''"
 
 
@@ -93,7 +95,10 @@ def keys(page: Page, token: str) -> None:
 
 
 def point(page: Page, token: str) -> tuple[float, float]:
-    found = page.evaluate(POINT, token)
+    """Where this thing can be hit, as soon as the board has come to rest."""
+    until = time.monotonic() + AT_REST
+    while not (found := page.evaluate(POINT, token)) and time.monotonic() < until:
+        page.wait_for_timeout(50)
     assert found, f"{token} glows, but something lies upon it everywhere"
     return found[0], found[1]
 

@@ -38,6 +38,12 @@ def folder(name: str, kind: str = "examples") -> Path:
     return catalogue.folder(name) / "book" / kind
 
 
+@functools.lru_cache(maxsize=64)
+def names(name: str, kind: str = "examples") -> frozenset[str]:
+    """Which scenario files a book has."""
+    return frozenset(path.stem for path in folder(name, kind).glob("*.toml"))
+
+
 @functools.lru_cache(maxsize=256)
 def load(name: str, example: str, kind: str = "examples") -> Scenario:
     """One scenario file of a book."""

@@ -59,7 +59,7 @@ def paragraph(name: str, key: str) -> Response:
 def picture(name: str, spoken: str, example: str, when: str) -> Response:
     """The board before or after an example of a book."""
     _meta(name)
-    if spoken not in LANGUAGES or not (examples.folder(name) / f"{example}.toml").exists():
+    if spoken not in LANGUAGES or example not in examples.names(name):
         raise Unknown("There is no such picture in this book.")
     response = make_response(examples.picture(name, example, spoken, when))
     response.headers["Content-Type"] = "image/svg+xml"

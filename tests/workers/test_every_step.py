@@ -21,7 +21,7 @@ from service.bells import Bells
 from service.house import House
 from service.settings import DAY, Settings
 from service.store.schema import letters, tables
-from service.tables import archive, snapshots, submitting
+from service.tables import archive, snapshots, submitting, thinking
 from service.tables.access import Place
 from tests import houses
 from tests.houses import Clock
@@ -100,7 +100,7 @@ def here(
 ) -> Iterator[House]:
     """The house as a second process sees it, which nobody kills; quick, without thoughts and without pictures."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"")
-    monkeypatch.setattr(bots, "think", lambda game, edition, state, seat, *_: first_move(game, state, seat))
+    monkeypatch.setattr(thinking, "think", lambda game, edition, state, seat, *_: first_move(game, state, seat))
     chosen = replace(houses.settings(tmp_path, laid_url), pace=DAY)
     with Redis.from_url(redis_url) as redis, houses.standing(chosen, clock, redis) as here:
         here.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"

@@ -134,7 +134,7 @@ def test_letters_in_the_mailbox_lead_to_the_table(service: Running, visit: Visit
     service.delivered("maria@example.net")
     page = visit("/mailbox")
     page.get_by_role("link", name="maria@example.net").first.click()
-    button = page.frame_locator("iframe").locator("a.button")
+    button = page.frame_locator("iframe").locator(".button a")
     expect(button).to_be_visible()
     button.click()
     page.wait_for_url(f"**/t/{opened.links[0]}")

@@ -97,7 +97,7 @@ def play(here: House, place: Place) -> None:
 
 # Kind by kind
 
-ALWAYS = {"enter", "confirm", "accepted", "refused", "stranger", "invitation", "seat", "digest"}
+ALWAYS = {"enter", "confirm", "accepted", "refused", "stranger", "invitation", "seat", "rehoused", "digest"}
 TURNS = {"turn", "resumed"}
 UNSENT = {
     "turn": {},
