@@ -113,7 +113,7 @@ export function choices(root, scene, tell) {
   async function look(move) {
     if (first || !move || "atOnce" in form.dataset) return;
     const [next] = await Promise.all([ahead.after(move), new Promise((done) => setTimeout(done, shadow() ? PAUSE : 0))]);
-    if (!next || first || form.elements.move.value !== move || !root.isConnected) return;
+    if (!next || first || form.elements.move.value !== move || leaving.signal.aborted) return;
     first = { menu, labels, rules, spots, verb, said, move, made: made.textContent, lit: spots.filter((spot) => spot.classList.contains("lit")) };
     ({ menu, labels, rules } = next);
     [verb, said, held] = [null, [], null];

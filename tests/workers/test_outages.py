@@ -23,6 +23,9 @@ from workers import bots, clock, processes, referee, rounds
 from workers.incoming import inbox, mail_moves
 from workers.outgoing import post
 
+# A worker's thread that listens to a Redis which is killed may end in the middle of reading; its worker is replaced.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+
 
 @pytest.fixture
 def told() -> Iterator[list[str]]:

@@ -49,10 +49,11 @@ def test_my_tables_shows_each_board_and_who_is_awaited(hall: Hall) -> None:
     hall.do(opened, hall.moves(opened)[0])
     waiting = hall.turn(opened)
     name = ("Anna", "Bert")[waiting]
-    page = signed_in(hall, f"{('bert', 'anna')[waiting]}@example.org").get("/my")
+    reader = signed_in(hall, f"{('bert', 'anna')[waiting]}@example.org")
+    page = reader.get("/my")
     assert f"Waiting for {name}" in page
     (picture,) = re.findall(r'<img src="(/t/[^"]+/board\.svg)"', page)
-    assert ElementTree.fromstring(signed_in(hall).get(picture)).tag.endswith("svg")
+    assert ElementTree.fromstring(reader.get(picture)).tag.endswith("svg")
 
 
 def test_a_table_that_gathers_has_no_picture(hall: Hall, visitor: Visitor) -> None:
