@@ -21,7 +21,7 @@ from service.store.schema import tables
 from service.tables import clerk, judging, sitting, snapshots
 from service.tables.clerk import Held
 from service.tables.snapshots import Snapshot
-from workers.jobs import house, tell
+from workers.jobs import begin, tell
 
 LONGEST = 300  # seconds between two looks at a beacon that does not answer
 log = structlog.get_logger()
@@ -45,8 +45,7 @@ class Rounds:
 
 def draw() -> None:
     """Look for the round of every table whose time has come."""
-    here = house()
-    here.bells.answered("rounds")
+    here = begin("rounds")
     try:
         rounds = Rounds(here)
         for table in _waiting(here):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from service.store.schema import house
 
@@ -16,7 +18,10 @@ def read(connection: Connection, names: Iterable[str]) -> dict[str, str]:
 
 
 def note(connection: Connection, name: str, value: str) -> None:
-    """From now on this is so; an empty word takes the fact away."""
-    connection.execute(delete(house).where(house.c.name == name))
-    if value:
-        connection.execute(insert(house), {"name": name, "value": value})
+    """From now on this is so, also where two processes say it at once; an empty word takes the fact away."""
+    if not value:
+        connection.execute(delete(house).where(house.c.name == name))
+        return
+    insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[connection.dialect.name]
+    row = insert_into(house).values(name=name, value=value)
+    connection.execute(row.on_conflict_do_update(index_elements=[house.c.name], set_={"value": value}))

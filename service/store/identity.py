@@ -6,7 +6,7 @@ from sqlalchemy import Connection, select
 
 from engine.refusal import Refused
 from service.links import Links, hashed
-from service.store import book
+from service.store import book, facts
 from service.store.connect import Store
 from service.store.schema import house, seats
 
@@ -41,7 +41,7 @@ def _refuse_another(known: str | None, links: Links) -> None:
 
 
 def _known(connection: Connection) -> str | None:
-    return connection.execute(select(house.c.value).where(house.c.name == SECRET)).scalar_one_or_none()
+    return facts.read(connection, [SECRET]).get(SECRET)
 
 
 def _made_by_another(connection: Connection, links: Links) -> bool:

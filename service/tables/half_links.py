@@ -13,10 +13,9 @@ from sqlalchemy import Connection, select
 
 from service.house import House
 from service.links import hashed
-from service.store import book
+from service.store import book, facts
 from service.store.book import Owed
 from service.store.schema import entries, seats, tables
-from service.store.schema import house as facts
 from service.tables import clerk, judging
 from service.text.languages import Said
 
@@ -31,13 +30,13 @@ WHY = Said(
 def renew(house: House) -> None:
     """Give every seat of a game that goes on, whose log tells half of its link, another one; once for a database."""
     with house.store.reading() as connection:
-        known = connection.execute(select(facts.c.name).where(facts.c.name == DONE)).first()
+        known = facts.read(connection, [DONE])
         told = [] if known else list(_told(house, connection))
     for table, seat, number in told:
         _renew(house, table, seat, number)
-    if known is None:
+    if not known:
         with house.store.writing() as connection:
-            book.insert_new(connection, facts, {"name": DONE, "value": str(len(told))})
+            facts.note(connection, DONE, str(len(told)))
 
 
 def _told(house: House, connection: Connection) -> Iterator[tuple[str, int, int]]:

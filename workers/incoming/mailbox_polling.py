@@ -18,19 +18,16 @@ from email.parser import BytesHeaderParser
 from email.utils import getaddresses, parseaddr
 from hashlib import sha256
 from threading import Event
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import structlog
 from imap_tools import AND, U
 from imap_tools.mailbox import BaseMailBox, MailBox, MailBoxUnencrypted
 from msgspec import Struct
-from sqlalchemy import select, update
 
 from service.house import House
 from service.settings import Settings
-from service.store import book
-from service.store.schema import house as notes
+from service.store import facts
 from workers.incoming import bounce_reports, inbox, sender_checks
 
 log = structlog.get_logger()
@@ -170,16 +167,14 @@ def _is_report(message: Message) -> bool:
 def _last(here: House, found: OpenMailbox) -> int:
     """The number of the last mail that was looked at; 0 where none was, or the mailbox has numbered its mails anew."""
     with here.store.reading() as connection:
-        kept = connection.execute(select(notes.c.value).where(notes.c.name == found.name)).scalar_one_or_none()
-    numbering, _, last = (kept or "0:0").partition(":")
+        kept = facts.read(connection, [found.name])
+    numbering, _, last = kept.get(found.name, "0:0").partition(":")
     return int(last) if int(numbering) == found.numbering else 0
 
 
 def _note(here: House, found: OpenMailbox, uid: int) -> None:
-    row: dict[str, Any] = {"name": found.name, "value": f"{found.numbering}:{uid}"}
     with here.store.writing() as connection:
-        if book.insert_new(connection, notes, row) is None:
-            connection.execute(update(notes).where(notes.c.name == found.name).values(value=row["value"]))
+        facts.note(connection, found.name, f"{found.numbering}:{uid}")
 
 
 def _rest(box: BaseMailBox, stop: Event) -> None:

@@ -1,0 +1,26 @@
+"""Facts about the house: the newest word holds, and several processes may say it at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from service.house import House
+from service.store import facts
+
+
+def test_the_newest_word_holds_and_an_empty_one_takes_the_fact_away(any_house: House) -> None:
+    with any_house.store.writing() as connection:
+        for value in ("one", "two"):
+            facts.note(connection, "a fact", value)
+            assert facts.read(connection, ["a fact", "another"]) == {"a fact": value}
+        facts.note(connection, "a fact", "")
+        assert facts.read(connection, ["a fact"]) == {}
+
+
+def test_many_may_note_the_same_fact_at_once(any_house: House) -> None:
+    def note(number: int) -> None:
+        with any_house.store.writing() as connection:
+            facts.note(connection, "a fact", str(number))
+
+    with ThreadPoolExecutor(8) as crowd:
+        list(crowd.map(note, range(40)))
+    with any_house.store.reading() as connection:
+        assert int(facts.read(connection, ["a fact"])["a fact"]) in range(40)
