@@ -40,6 +40,7 @@ from service.web.api.routes import api
 from service.web.bot_game_pages import alone
 from service.web.compression import squeeze
 from service.web.confirming_pages import confirming
+from service.web.cookies import LenientCookies
 from service.web.gallery_pages import gallery
 from service.web.health_pages import ops
 from service.web.host_pages import host
@@ -138,6 +139,7 @@ def wire(house: House) -> Flask:
     """Everything a web process needs, put together."""
     app = Flask("service", static_folder=str(TEMPLATES / "static"), static_url_path="/static")
     app.extensions["house"] = house
+    app.session_interface = LenientCookies()
     app.config.update(
         SECRET_KEY=house.secret,
         MAX_CONTENT_LENGTH=LARGEST,

@@ -3,9 +3,11 @@
 import html
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
+from itsdangerous import TimestampSigner
 
 from engine import catalogue
 from service import create_app
@@ -390,6 +392,19 @@ def test_a_form_from_elsewhere(hall: Hall, visitor: Visitor) -> None:
     opened = hall.begin()
     response = visitor.client.post(f"/t/{opened.links[0]}", data={"move": hall.moves(opened)[0]})
     assert (response.status_code, "grown old" in response.text) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("ahead", "status"), [(3_600, 303), (0, 303), (-91 * 86_400, 400)], ids=["set back", "right", "too old"]
+)
+def test_a_form_counts_also_when_the_clock_was_set_back_since(
+    hall: Hall, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, ahead: int, status: int
+) -> None:
+    opened, now = hall.begin(), time.time
+    with monkeypatch.context() as then:
+        then.setattr(TimestampSigner, "get_timestamp", lambda signer: int(now()) + ahead)
+        form = {"csrf_token": visitor.token(), "move": hall.moves(opened)[0]}
+    assert visitor.client.post(f"/t/{opened.links[hall.turn(opened)]}", data=form).status_code == status
 
 
 def test_a_spectator_cannot_move(hall: Hall, visitor: Visitor) -> None:
