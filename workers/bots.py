@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import structlog
+from functools import partial
+
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from engine import table as tables
-from engine.catalogue import NotInstalled
 from engine.menu import Move
 from service.house import House
 from service.store.schema import seats, submissions
@@ -16,9 +16,7 @@ from service.tables.access import Place
 from service.tables.clerk import BOT_STATUSES
 from service.tables.snapshots import Snapshot
 from workers import process_pool
-from workers.jobs import begin, tell, tell_missing
-
-log = structlog.get_logger()
+from workers.jobs import apart, begin, tell
 
 
 def move() -> None:
@@ -27,33 +25,16 @@ def move() -> None:
     try:
         answer_hints(here)
         for table, seat in waiting(here):
-            _move_alone(here, table, seat)
+            apart(table, partial(_move, here, Place(table, seat, "")), "bot did not move", seat=seat)
             answer_hints(here)
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
         tell(error, "bots did not move")
 
 
-def _move_alone(here: House, table: str, seat: int) -> None:
-    """One table's trouble must not stop the other bots."""
-    try:
-        _move(here, Place(table, seat, ""))
-    except OperationalError:
-        raise
-    except NotInstalled as missing:
-        tell_missing(table, str(missing))
-    except Exception:
-        log.exception("bot did not move", table=table, seat=seat)
-
-
 def answer_hints(here: House) -> None:
     """Find the hints that players wait for: a person goes before the next bot."""
-    for number in hints.waiting(here):
-        try:
-            hints.answer(here, number, process_pool.do)
-        except OperationalError:
-            raise
-        except Exception:  # one table's trouble must not stop the other players
-            log.exception("hint not found", hint=number)
+    for number, table in hints.waiting(here):
+        apart(table, partial(hints.answer, here, number, process_pool.do), "hint not found", hint=number)
 
 
 def waiting(here: House) -> list[tuple[str, int]]:

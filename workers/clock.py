@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import structlog
@@ -10,17 +11,16 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from engine import menu as menus
 from engine import table as engine_table
-from engine.catalogue import NotInstalled
 from engine.menu import Move
 from service import timing
 from service.house import House
 from service.settings import DAY
 from service.store.schema import hints, letters, mails, people, seats, submissions, tables
 from service.tables import clerk, judging, snapshots
-from service.tables.clerk import Held, LockedTable
+from service.tables.clerk import LockedTable
 from service.tables.snapshots import Snapshot
 from workers import bots
-from workers.jobs import tell, tell_missing
+from workers.jobs import apart, tell
 
 KEPT = 60 * DAY  # so long the words of a mail
 SWEPT = 100
@@ -88,14 +88,7 @@ def expire(here: House) -> None:
     with here.store.reading() as connection:
         late = connection.execute(wanted).all()
     for seat in late:
-        try:
-            _expire(here, seat.table, seat.seat)
-        except NotInstalled as missing:
-            tell_missing(seat.table, str(missing))
-        except OperationalError as error:
-            tell(error, "deadline not kept", table=seat.table, seat=seat.seat)
-        except Exception:  # one table's trouble must not stop the others' clocks
-            log.exception("deadline not kept", table=seat.table, seat=seat.seat)
+        apart(seat.table, partial(_expire, here, seat.table, seat.seat), "deadline not kept", seat=seat.seat)
 
 
 def _expire(here: House, table: str, seat: int) -> None:
@@ -112,8 +105,8 @@ def _expire(here: House, table: str, seat: int) -> None:
                 return  # a calendar was changed in the meantime
             expired = _offered(clerk.enter(work.locked, None, command), seat)
             work.locked = judging.go_on(work.locked, expired)
-    except (IntegrityError, Held):
-        return  # another clock was quicker, or somebody is at the table; the next tick comes soon
+    except IntegrityError:
+        return  # another clock was quicker
 
 
 def consequence(here: House, look: Snapshot, seat: int) -> Move:

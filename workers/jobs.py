@@ -21,6 +21,7 @@ from service.house import House
 from service.outages import first_line
 from service.store.connect import is_away
 from service.store.schema import tables
+from service.tables.clerk import Held
 
 Claimed = Row[Any]
 After = Callable[[], None]
@@ -111,6 +112,27 @@ def take_next(
         assert row is not None
         tell_missing(row.table, str(missing))
         passed.add(row.table)
+    return True
+
+
+def apart(table: str, work: Callable[[], object], failed: str, **words: object) -> bool:
+    """Do what is to be done for one table: its trouble is logged and does not stop the work for the others.
+
+    False where the work itself failed; what is only held up, or waits for its game, is tried again by itself.
+    """
+    try:
+        work()
+    except Held:
+        pass  # somebody is at the table just now
+    except NotInstalled as missing:
+        tell_missing(table, str(missing))
+    except OperationalError as error:
+        if is_away(error):
+            raise
+        tell(error, failed, table=table, **words)
+    except Exception:
+        log.exception(failed, table=table, **words)
+        return False
     return True
 
 

@@ -6,8 +6,8 @@ Nobody holds a worker while a round is awaited: the table has a moment at which 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-import structlog
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
@@ -19,12 +19,10 @@ from service.store import book
 from service.store.book import Owed
 from service.store.schema import tables
 from service.tables import clerk, judging, sitting, snapshots
-from service.tables.clerk import Held
 from service.tables.snapshots import Snapshot
-from workers.jobs import begin, tell
+from workers.jobs import apart, begin, tell
 
 LONGEST = 300  # seconds between two looks at a beacon that does not answer
-log = structlog.get_logger()
 
 
 class Rounds:
@@ -49,7 +47,8 @@ def draw() -> None:
     try:
         rounds = Rounds(here)
         for table in _waiting(here):
-            _tried(here, table, rounds)
+            if not apart(table, partial(_draw, here, table, rounds), "round not drawn"):
+                _later(here, snapshots.look(here, table))
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
         tell(error, "rounds not drawn")
 
@@ -58,19 +57,6 @@ def _waiting(here: House) -> Sequence[str]:
     due = select(tables.c.id).where(tables.c.draws_at <= here.now()).order_by(tables.c.draws_at)
     with here.store.reading() as connection:
         return connection.execute(due).scalars().all()
-
-
-def _tried(here: House, table: str, rounds: Rounds) -> None:
-    """One table's trouble must not stop the others' dice."""
-    try:
-        _draw(here, table, rounds)
-    except Held:
-        return  # somebody is at the table just now; the clock rings again
-    except OperationalError:
-        raise
-    except Exception:
-        log.exception("round not drawn", table=table)
-        _later(here, snapshots.look(here, table))
 
 
 def _draw(here: House, table: str, rounds: Rounds) -> None:

@@ -86,11 +86,11 @@ def wait(house: House, place: Place, number: int, patience: float | None = None)
     return hint
 
 
-def waiting(house: House) -> list[int]:
-    """The hints that a worker has still to find, in the order in which they were asked for."""
-    wanted = select(hints.c.id).where(hints.c.move == "").order_by(hints.c.id)
+def waiting(house: House) -> list[tuple[int, str]]:
+    """The hints that a worker has still to find and their tables, in the order in which they were asked for."""
+    wanted = select(hints.c.id, hints.c.table).where(hints.c.move == "").order_by(hints.c.id)
     with house.store.reading() as connection:
-        return list(connection.execute(wanted).scalars())
+        return [(row.id, row.table) for row in connection.execute(wanted)]
 
 
 def answer(house: House, number: int, aside: Aside) -> Move | None:
