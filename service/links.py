@@ -41,7 +41,7 @@ class Links:
         """The idempotency key of the rematch after this table; secret, because it leads to the new seats."""
         return self._token(f"again/{table}")
 
-    def wishes(self, person: int) -> str:
+    def preferences(self, person: int) -> str:
         """The token in the foot of every letter to a person: it opens the page of his letter settings."""
         return f"{person}.{self._token(f'wishes/{person}')}"
 

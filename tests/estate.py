@@ -90,7 +90,7 @@ class Estate:
     def ways(self, rule: Rule) -> Iterator[dict[str, Any]]:
         """What may stand in the gaps of this route so that it leads somewhere."""
         tokens = {
-            "wishes": self.house.links.wishes(self.person()),
+            "wishes": self.house.links.preferences(self.person()),
             "confirm": self.house.links.confirm(self.person(), "anna@example.org"),
             "enter": self.house.links.enter(self.person(), 0, self.house.now()),
             "join": self.open.join,
@@ -144,6 +144,6 @@ class Estate:
             rows = connection.execute(select(*seats.c, people.c.address).select_from(joined)).all()
         for row in rows:
             note = [row.note] if row.note else []
-            own = [access.link_of(self.house, row), self.house.links.wishes(row.person), row.address, *note]
+            own = [access.link_of(self.house, row), self.house.links.preferences(row.person), row.address, *note]
             found[row.table, row.seat] = own
         return found

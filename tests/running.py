@@ -80,7 +80,7 @@ class Running:
         for seat in snapshots.look(house, table).seats:
             if seat.person:
                 preferences.set_letters(
-                    house, preferences.reader(house, house.links.wishes(seat.person)), "none", table
+                    house, preferences.reader(house, house.links.preferences(seat.person)), "none", table
                 )
 
     def delivered(self, address: str) -> None:

@@ -1,4 +1,4 @@
-"""Heavy work done in a process aside, where one process serves everything and must keep answering.
+"""Heavy work done in another process, where one process serves everything and must keep answering.
 
 A thinking bot or a picture being rendered would otherwise hold the interpreter, and every page would wait for it.
 """
@@ -24,20 +24,20 @@ _lock = threading.Lock()
 
 
 def start() -> None:
-    """From now on heavy work of this process is done aside."""
+    """From now on heavy work of this process is done in another process."""
     with _lock:
         _pools.append(_pool())
 
 
 def stop() -> None:
-    """Let the process aside go; heavy work is done here again."""
+    """End that process; heavy work is done here again."""
     with _lock:
         while _pools:
             _pools.pop().shutdown(wait=False, cancel_futures=True)
 
 
 def do(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
-    """The result of this work, done aside where there is such a process; one that died is replaced."""
+    """The result of this work, done by the process pool where there is one; a process that died is replaced."""
     for _ in range(2):
         pool = _pools[-1] if _pools else None
         if pool is None:
@@ -61,7 +61,7 @@ def _pool() -> ProcessPoolExecutor:
 
 
 def _begin(packages: tuple[str, ...]) -> None:
-    """The process aside knows the same games, leaves signals to its parent, steps back, and ends with it."""
+    """The process of the pool knows the same games, leaves signals to its parent, steps back, and ends with it."""
     catalogue.allow(packages)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(5)

@@ -29,7 +29,7 @@ class Recipient(Struct, frozen=True):
 
     id: int
     language: str
-    wishes: LetterSettings
+    settings: LetterSettings
     calendar: Calendar
     bounced: bool = False
 
@@ -50,7 +50,7 @@ def reader(house: House, token: str) -> Recipient:
     with house.store.reading() as connection:
         row = register.find(connection, number)
     gone = row is None or row.address == register.forgotten(row.id)
-    if gone or not links.same(house.links.wishes(row.id), token.lower()):
+    if gone or not links.same(house.links.preferences(row.id), token.lower()):
         raise Unknown("This link belongs to nobody’s letters; please use the one in the foot of your newest letter.")
     found, calendar = letter_settings.read(row.wishes), timing.calendar(row.calendar)
     return Recipient(row.id, row.language, found, calendar, row.bounced_at is not None)
@@ -70,12 +70,12 @@ def seated(house: House, one: Recipient, table: str) -> TableOfRecipient | None:
     )
 
 
-def keep(house: House, one: Recipient, wished: LetterSettings, calendar: Calendar, language: str) -> None:
+def keep(house: House, one: Recipient, settings: LetterSettings, calendar: Calendar, language: str) -> None:
     """From now on this holds everywhere; deadlines and reminders that run are worked out anew."""
     if language not in LANGUAGES:
         raise Refused("Letters are written in {languages}.", languages=", ".join(LANGUAGES.values()))
     rest(house, one.id, calendar)
-    _note(house, one, wishes=letter_settings.kept(wished), language=language, chose=True)
+    _note(house, one, wishes=letter_settings.kept(settings), language=language, chose=True)
 
 
 def speak(house: House, one: Recipient, language: str) -> None:
@@ -106,7 +106,7 @@ def set_letters(house: House, one: Recipient, mode: Mode, table: str = "") -> No
         with house.store.writing() as connection:
             letter_settings.choose(connection, table, one.id, mode)
         return
-    _note(house, one, wishes=letter_settings.kept(replace(one.wishes, letters=mode)))
+    _note(house, one, wishes=letter_settings.kept(replace(one.settings, letters=mode)))
     with house.store.writing() as connection:
         told = select(seats.c.table, seats.c.wishes).where(seats.c.person == one.id, seats.c.wishes != "")
         for seat in connection.execute(told).all():
@@ -169,9 +169,9 @@ def _tell(house: House, connection: Connection, one: Recipient, text: str) -> No
 
 def _letters(house: House, one: Recipient, table: str) -> Mode:
     if not table:
-        return one.wishes.letters
+        return one.settings.letters
     own = check_seated(house, one, table).otherwise.letters
-    return one.wishes.letters if own is UNSET else own
+    return one.settings.letters if own is UNSET else own
 
 
 def check_seated(house: House, one: Recipient, table: str) -> TableOfRecipient:

@@ -26,7 +26,7 @@ class Visit(Struct, frozen=True):
     sessions: int
 
 
-def knock(house: House, text: str) -> None:
+def send_link(house: House, text: str) -> None:
     """Owe a sign-in letter to this address; the answer does not tell whether anybody has it."""
     address = register.clean_address(text)
     local, _, domain = address.rpartition("@")

@@ -26,7 +26,7 @@ from service.timing import HOUR
 PER_HOUR = 60
 STRENGTH = "strong"
 OVERTAKEN = "-"  # instead of a move: the table went on before one was found
-Aside = Callable[..., Move]
+InPool = Callable[..., Move]
 
 
 class GoodMove(Struct, frozen=True):
@@ -93,15 +93,15 @@ def waiting(house: House) -> list[tuple[int, str]]:
         return [(row.id, row.table) for row in connection.execute(wanted)]
 
 
-def answer(house: House, number: int, aside: Aside) -> Move | None:
-    """Find this hint, unless the table has gone on since; it takes a second or two, so it is worked out `aside`."""
+def answer(house: House, number: int, in_pool: InPool) -> Move | None:
+    """Find this hint, unless the table has gone on since; it takes a second or two, so a process pool finds it."""
     with house.store.reading() as connection:
         row: Any = connection.execute(select(hints).where(hints.c.id == number)).one()
     if row.move:
         known = _read(row)
         return known.move if known else None
     look = snapshots.look(house, row.table)
-    move = _thought(house, look, row.seat, aside) if look.table.length == row.length else None
+    move = _thought(house, look, row.seat, in_pool) if look.table.length == row.length else None
     with house.store.writing() as connection:
         told = str(move) if move else OVERTAKEN
         connection.execute(update(hints).where(hints.c.id == number).values(move=told))
@@ -109,11 +109,11 @@ def answer(house: House, number: int, aside: Aside) -> Move | None:
     return move
 
 
-def _thought(house: House, look: Snapshot, seat: int, aside: Aside) -> Move:
+def _thought(house: House, look: Snapshot, seat: int, in_pool: InPool) -> Move:
     """What a strong bot would do here; the seed holds nothing secret, and a hint is the same whenever it is found."""
     meta, level = look.game.META, thinking.level(STRENGTH, house.settings)
     seed = thinking.seed(b"depesche hint 1", look.row.commitment.encode(), b"%d/%d" % (look.table.length, seat))
-    return aside(thinking.think, meta.name, meta.edition, look.table.state, seat, level, seed)
+    return in_pool(thinking.think, meta.name, meta.edition, look.table.state, seat, level, seed)
 
 
 def _read(row: Any) -> GoodMove | None:

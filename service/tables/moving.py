@@ -42,7 +42,7 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True):
     calendar: str
 
 
-class Chair(Struct, frozen=True, forbid_unknown_fields=True):
+class CarriedSeat(Struct, frozen=True, forbid_unknown_fields=True):
     """A seat as it was stored; `person` is a place in the file's list, `link` the hash of the link it had."""
 
     person: int | None
@@ -100,7 +100,7 @@ class Carried(Struct, frozen=True, forbid_unknown_fields=True):
     moved_at: int
     ended_at: int | None
     draws_at: int | None
-    chairs: tuple[Chair, ...]
+    chairs: tuple[CarriedSeat, ...]
     orders: tuple[Order, ...] = ()
     branches: tuple[BranchRow, ...] = ()
     talk: tuple[TalkRow, ...] = ()
@@ -183,7 +183,7 @@ def _carried(connection: Connection, row: Found, known: dict[int, int]) -> Carri
         opened_at=row.opened_at,
         moved_at=row.moved_at,
         ended_at=row.ended_at,
-        chairs=tuple(_chair(seat, known) for seat in sitting),
+        chairs=tuple(_carried_seat(seat, known) for seat in sitting),
         orders=_of(connection, orders, Order, row.id),
         branches=_of(connection, branches, BranchRow, row.id),
         talk=_of(connection, talk, TalkRow, row.id),
@@ -199,10 +199,10 @@ def _audited(whole: Export, *, over: bool) -> Game:
     return game
 
 
-def _chair(seat: Found, known: dict[int, int]) -> Chair:
+def _carried_seat(seat: Found, known: dict[int, int]) -> CarriedSeat:
     person = None if seat.person is None else known.setdefault(seat.person, len(known))
-    rest = {name: getattr(seat, name) for name in Chair.__struct_fields__ if name != "person"}
-    return Chair(person, **rest)
+    rest = {name: getattr(seat, name) for name in CarriedSeat.__struct_fields__ if name != "person"}
+    return CarriedSeat(person, **rest)
 
 
 def _of(connection: Connection, source: Any, kind: Any, table: str) -> tuple[Any, ...]:
@@ -282,7 +282,7 @@ def _settle(house: House, connection: Connection, carried: Carried, known: dict[
     row = _table_row(house, carried, position)
     if not connection.execute(update(tables).where(tables.c.id == name).values(**row, moved_to="")).rowcount:
         connection.execute(insert(tables), row)
-    connection.execute(insert(seats), list(_chairs(house, carried, known, away)))
+    connection.execute(insert(seats), list(_seat_rows(house, carried, known, away)))
     connection.execute(insert(entries), list(book.rows_of(name, whole, bodies)))
     for seat, chair in enumerate(carried.chairs):
         _remember(connection, name, seat, chair.link)
@@ -315,7 +315,7 @@ def _table_row(house: House, carried: Carried, position: Table) -> dict[str, Any
     }
 
 
-def _chairs(house: House, carried: Carried, known: dict[int, int], away: int) -> Iterable[dict[str, Any]]:
+def _seat_rows(house: House, carried: Carried, known: dict[int, int], away: int) -> Iterable[dict[str, Any]]:
     """The seats with links of this house; the time on the way is nobody's."""
     for number, chair in enumerate(carried.chairs):
         row = structs.asdict(chair)

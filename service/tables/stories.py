@@ -62,14 +62,14 @@ def _moments(house: House, look: Snapshot) -> tuple[Moment, ...]:
     return found
 
 
-def told(house: House, look: Snapshot, aside: Callable[..., Story]) -> Story:
-    """The story of a game that is over; it takes seconds, so it is worked out `aside`, once."""
+def told(house: House, look: Snapshot, in_pool: Callable[..., Story]) -> Story:
+    """The story of a game that is over; it takes seconds, so it is worked out in the process pool, once."""
     key = ("story", look.row.id, look.row.length)
     kept = house.caches.stories.get(key)
     if kept is None:
         with house.store.reading() as connection:
             bodies = tuple(str(row.body) for row in book.entries_of(connection, look.row.id))
-        kept = aside(tell, look.game.META.name, look.game.META.edition, bodies)
+        kept = in_pool(tell, look.game.META.name, look.game.META.edition, bodies)
         house.caches.stories.put(key, kept)
     found: Story = kept
     return found

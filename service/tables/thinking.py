@@ -1,4 +1,4 @@
-"""Thinking: what is done in a process aside, for bots that move and for players who want a hint."""
+"""Thinking: what is done in a process of its own, for bots that move and for players who want a hint."""
 
 from __future__ import annotations
 

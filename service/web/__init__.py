@@ -37,26 +37,26 @@ from service.web.api.json_types import Refusal
 from service.web.api.operations import JSON, Garbled
 from service.web.api.reference_pages import manual
 from service.web.api.routes import api
-from service.web.bot_game_pages import alone
-from service.web.compression import squeeze
+from service.web.bot_game_pages import bot_game
+from service.web.compression import compress
 from service.web.confirming_pages import confirming
 from service.web.cookies import LenientCookies
 from service.web.gallery_pages import gallery
 from service.web.health_pages import ops
 from service.web.host_pages import host
 from service.web.joining_pages import joining
-from service.web.language_pages import choice
+from service.web.language_pages import language_choice
 from service.web.lesson_pages import learning
 from service.web.live import Door
 from service.web.lobby_pages import lobby
 from service.web.mailbox_pages import mailbox
 from service.web.metrics_pages import metrics
-from service.web.preferences_pages import wishes
+from service.web.preferences_pages import letters
 from service.web.rematch_pages import again
 from service.web.rendering import house, language, problem
 from service.web.replay_pages import replay
 from service.web.rules_pages import rules
-from service.web.seat_pages import aside
+from service.web.seat_pages import seat_forms
 from service.web.substitute_pages import substitutes
 from service.web.table_pages import table
 from service.web.verify_pages import verify
@@ -73,11 +73,11 @@ POLICY = (
 )
 BLUEPRINTS = (
     lobby,
-    alone,
+    bot_game,
     rules,
     learning,
     table,
-    aside,
+    seat_forms,
     again,
     joining,
     confirming,
@@ -85,7 +85,7 @@ BLUEPRINTS = (
     gallery,
     whatif,
     substitutes,
-    wishes,
+    letters,
     account,
     api,
     manual,
@@ -94,17 +94,17 @@ BLUEPRINTS = (
     host,
     verify,
     mailbox,
-    choice,
+    language_choice,
 )
 LIMITED = (
     "lobby.open_table",
-    "alone.play",
+    "bot_game.play",
     "again.lay",
     "api.open_table",
     "joining.join",
     "substitutes.take",
     "confirming.correct",
-    "account.knock",
+    "account.send_link",
 )
 MOVING = ("api.sit", "api.submit", "api.hint", "table.sit", "table.move", "table.hint")
 SENTENCES = {
@@ -156,7 +156,7 @@ def wire(house: House) -> Flask:
     csrf.exempt(api)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
-    csrf.exempt(app.view_functions["wishes.stop"])  # mail programs stop letters by themselves (RFC 8058)
+    csrf.exempt(app.view_functions["preferences.stop"])  # mail programs stop letters by themselves (RFC 8058)
     app.before_request(_name_request)
     if house.settings.logs == "json":
         app.after_request(_log_request)
@@ -164,7 +164,7 @@ def wire(house: House) -> Flask:
     _limit(app, house)
     app.register_error_handler(Exception, _failed)
     app.after_request(_headers)
-    app.after_request(squeeze)
+    app.after_request(compress)
     app.teardown_request(lambda _: house.meters.hand_over())
     if house.settings.proxies:
         behind = house.settings.proxies
@@ -196,8 +196,8 @@ def _limit(app: Flask, house: House) -> None:
     for name in LIMITED:
         limited: Any = limiter.limit(often)(app.view_functions[name])
         app.view_functions[name] = limited
-    stop: Any = limiter.limit(STOPS)(app.view_functions["wishes.stop"])  # a mail provider stops for many people
-    app.view_functions["wishes.stop"] = stop
+    stop: Any = limiter.limit(STOPS)(app.view_functions["preferences.stop"])  # a mail provider stops for many people
+    app.view_functions["preferences.stop"] = stop
     for name in MOVING:
         pace = limiter.limit(f"{house.settings.moves_per_minute} per minute", key_func=_by_link)
         app.view_functions[name] = pace(app.view_functions[name])  # type: ignore[assignment]

@@ -27,23 +27,23 @@ def visitor() -> Any:
 
 
 @account.get("/enter")
-def door() -> Response:
+def sign_in() -> Response:
     """Where to ask for a letter that signs in."""
     return page("enter.html", asked=False, error=None, form=request.form)
 
 
 @account.post("/enter")
-def knock() -> Response:
+def send_link() -> Response:
     """Owe the letter; the answer is the same whether we know the address or not."""
     try:
-        accounts.knock(house(), request.form.get("address", ""))
+        accounts.send_link(house(), request.form.get("address", ""))
     except Refused as refused:
         return page("enter.html", 422, asked=False, error=refused, form=request.form)
     return page("enter.html", asked=True, error=None, form=request.form)
 
 
 @account.get("/enter/<token>")
-def threshold(token: str) -> Response:
+def ask(token: str) -> Response:
     """One button, because mail scanners follow links: a GET signs nobody in."""
     return page("entering.html", person=accounts.invited(house(), token))
 
@@ -73,7 +73,7 @@ def tables() -> Reply:
     """All tables of the person who has signed in."""
     person = visitor()
     if person is None:
-        return redirect(url_for("account.door"), 303)
+        return redirect(url_for("account.sign_in"), 303)
     at = numbers.read(request.args.get("page", ""), 9_999) or 0
     here = house()
     running, over = my_tables.running(here, person.id), my_tables.finished(here, person.id, at)
@@ -119,10 +119,10 @@ def export() -> Response:
 
 
 @account.get("/my/delete")
-def farewell() -> Response:
+def ask_to_delete() -> Response:
     """What deleting me means, and the form for it."""
     person = _known()
-    return page("farewell.html", person=person, error=None, running=len(my_tables.running(house(), person.id)))
+    return page("delete.html", person=person, error=None, running=len(my_tables.running(house(), person.id)))
 
 
 @account.post("/my/delete")
@@ -133,9 +133,9 @@ def delete() -> Response:
         leaving.leave(house(), person.id, request.form.get("address", ""))
     except Refused as refused:
         running = len(my_tables.running(house(), person.id))
-        return page("farewell.html", 422, person=person, error=refused, running=running)
+        return page("delete.html", 422, person=person, error=refused, running=running)
     session.clear()
-    return page("farewell.html", person=None, error=None, running=0)
+    return page("delete.html", person=None, error=None, running=0)
 
 
 def _known() -> Any:

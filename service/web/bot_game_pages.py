@@ -14,16 +14,16 @@ from service.tables.opening import Invited
 from service.web.lobby_pages import game_of, level
 from service.web.rendering import house, language, page
 
-alone = Blueprint("alone", __name__)
+bot_game = Blueprint("bot_game", __name__)
 
 
-@alone.get("/play/<name>")
+@bot_game.get("/play/<name>")
 def ask(name: str) -> Response:
     """The short form."""
     return _form(name, None, 200)
 
 
-@alone.post("/play/<name>")
+@bot_game.post("/play/<name>")
 def play(name: str) -> Reply:
     """Open the table, sit down, and go to the board."""
     form = request.form

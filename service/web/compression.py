@@ -16,7 +16,7 @@ ONCE = frozenset(("table.then", "replay.frame", "replay.protocol", "replay.log")
 WORTH_IT = 1_000
 
 
-def squeeze(response: Response) -> Response:
+def compress(response: Response) -> Response:
     """The same answer, compressed, where that is allowed, understood and worth it."""
     if request.endpoint not in OFTEN | ONCE or response.status_code != 200 or "font" in (response.mimetype or ""):
         return response

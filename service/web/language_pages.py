@@ -13,13 +13,13 @@ from service.tables.access import Unknown
 from service.text.languages import LANGUAGES
 from service.web.rendering import COOKIE, house
 
-choice = Blueprint("choice", __name__)
+language_choice = Blueprint("language", __name__)
 YEAR = 365 * 86_400
 OURS = re.compile(r"/(?![/\\])[\x21-\x7e]*")
 SEAT = re.compile(r"/t/([0-9a-z]+)")
 
 
-@choice.post("/language")
+@language_choice.post("/language")
 def speak() -> Reply:
     """Choose this language from now on, and go back to the page before."""
     chosen, back = request.form.get("language", ""), request.form.get("back", "")

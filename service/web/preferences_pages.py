@@ -21,29 +21,29 @@ from service.timing import HOUR, Calendar
 from service.web.language_pages import spoken
 from service.web.rendering import house, language, page, whole
 
-wishes = Blueprint("wishes", __name__, url_prefix="/wishes/<token>")
+letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
 MODES: tuple[Mode, ...] = get_args(Mode)
 CONTINENTS = "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()
 
 
-@wishes.get("")
+@letters.get("")
 def show(token: str) -> Response:
     """All settings; with `?table=` also those of one table."""
     return _page(_reader(token))
 
 
-@wishes.post("")
+@letters.post("")
 def keep(token: str) -> Reply:
     """Store the settings for all tables."""
     one = _reader(token)
     try:
-        preferences.keep(house(), one, _wished(one), _calendar(), request.form.get("language", one.language))
+        preferences.keep(house(), one, _settings(one), _calendar(), request.form.get("language", one.language))
     except Refused as refused:
         return _page(one, refused)
     return _back(token)
 
 
-@wishes.post("/here")
+@letters.post("/here")
 def keep_here(token: str) -> Reply:
     """Store the settings of one table."""
     form = request.form
@@ -56,7 +56,7 @@ def keep_here(token: str) -> Reply:
     return _back(token)
 
 
-@wishes.post("/vacation")
+@letters.post("/vacation")
 def leave(token: str) -> Reply:
     """Go on vacation, at all tables."""
     one, days = _reader(token), [request.form.get(name, "") for name in ("first", "last")]
@@ -67,7 +67,7 @@ def leave(token: str) -> Reply:
     return _back(token)
 
 
-@wishes.post("/home")
+@letters.post("/home")
 def come_home(token: str) -> Reply:
     """Come home early, or do not go."""
     one = _reader(token)
@@ -78,20 +78,20 @@ def come_home(token: str) -> Reply:
     return _back(token)
 
 
-@wishes.post("/again")
+@letters.post("/again")
 def again(token: str) -> Reply:
     """Write to this address again, though letters to it came back."""
     preferences.again(house(), _reader(token))
     return _back(token)
 
 
-@wishes.get("/stop")
+@letters.get("/stop")
 def ask(token: str) -> Response:
     """One button, which stops the letters of a table, or all: mail scanners follow links, so a look stops nothing."""
     return _stop_page(_reader(token))
 
 
-@wishes.post("/stop")
+@letters.post("/stop")
 def stop(token: str) -> Response:
     """Stop them, as the button does and as mail programs do by themselves (RFC 8058); twice is as good as once."""
     one = _reader(token)
@@ -99,14 +99,14 @@ def stop(token: str) -> Response:
     return _stop_page(one, stopped=True, before="turn" if before == "none" else before)
 
 
-@wishes.post("/resume")
+@letters.post("/resume")
 def resume(token: str) -> Reply:
     """Have letters again as before."""
     preferences.set_letters(house(), _reader(token), _mode(request.form.get("letters", "")), _table())
     return _back(token)
 
 
-@wishes.get("/language")
+@letters.get("/language")
 def offer(token: str) -> Response:
     """One button, in the language that it chooses; a GET changes nothing, because mail scanners follow links."""
     tongue = request.args.get("in", "")
@@ -114,12 +114,12 @@ def offer(token: str) -> Response:
     return page("language.html", tongue=tongue if tongue in LANGUAGES else "", token=token)
 
 
-@wishes.post("/language")
+@letters.post("/language")
 def speak(token: str) -> Reply:
     """Write to this person in this language, and show him the pages in it too."""
     tongue = request.form.get("language", "")
     preferences.speak(house(), _reader(token), tongue)
-    return spoken(redirect(url_for("wishes.show", token=token, kept=1), 303), tongue)
+    return spoken(redirect(url_for("preferences.show", token=token, kept=1), 303), tongue)
 
 
 def _reader(token: str) -> Recipient:
@@ -142,7 +142,7 @@ def _title(found: TableOfRecipient | None) -> str:
 
 
 def _back(token: str) -> Reply:
-    return redirect(url_for("wishes.show", token=token, table=_table() or None, kept=1), 303)
+    return redirect(url_for("preferences.show", token=token, table=_table() or None, kept=1), 303)
 
 
 def _page(one: Recipient, error: Refused | None = None) -> Response:
@@ -150,9 +150,9 @@ def _page(one: Recipient, error: Refused | None = None) -> Response:
     return page(
         "preferences.html",
         422 if error else 200,
-        token=house().links.wishes(one.id),
+        token=house().links.preferences(one.id),
         reader=one,
-        wished=one.wishes,
+        letter_settings=one.settings,
         calendar=one.calendar,
         vacations=preferences.away(house(), one),
         zones=zones(),
@@ -166,12 +166,12 @@ def _page(one: Recipient, error: Refused | None = None) -> Response:
 def _stop_page(one: Recipient, **words: Any) -> Response:
     if _table():
         preferences.check_seated(house(), one, _table())
-    return page("stop.html", token=house().links.wishes(one.id), **_at(one), **words)
+    return page("stop.html", token=house().links.preferences(one.id), **_at(one), **words)
 
 
-def _wished(one: Recipient) -> LetterSettings:
+def _settings(one: Recipient) -> LetterSettings:
     form = request.form
-    hour = whole(form.get("hour") or str(one.wishes.hour))
+    hour = whole(form.get("hour") or str(one.settings.hour))
     if hour > 23:
         raise Refused("A day has the hours 0 to 23.")
     return LetterSettings(_mode(form.get("letters", "")), hour, bool(form.get("plain")), bool(form.get("at_once")))

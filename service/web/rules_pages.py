@@ -16,7 +16,7 @@ rules = Blueprint("rules", __name__, url_prefix="/rules")
 
 
 @rules.get("")
-def shelf() -> Response:
+def books() -> Response:
     """The rulebooks there are."""
     return page("rulebooks.html", games=[game.META for game in catalogue.games().values()])
 

@@ -15,38 +15,38 @@ from service.text.drawing import players
 from service.text.languages import in_game
 from service.web.rendering import house, language
 
-aside = Blueprint("aside", __name__, url_prefix="/t/<link>")
+seat_forms = Blueprint("seat", __name__, url_prefix="/t/<link>")
 
 
-@aside.post("/talk")
+@seat_forms.post("/talk")
 def say(link: str) -> Reply:
     """Say something to the others at the table."""
     talk.say(house(), access.find(house(), link), request.form.get("text", ""))
     return _back(link, "talk")
 
 
-@aside.post("/note")
+@seat_forms.post("/note")
 def note(link: str) -> Reply:
     """Keep a private note."""
     settled.write(house(), access.find(house(), link), request.form.get("note", ""))
     return _back(link, "note")
 
 
-@aside.post("/at-once")
+@seat_forms.post("/at-once")
 def at_once(link: str) -> Reply:
     """Move without being asked again, or be asked again."""
     settled.move_at_once(house(), access.find(house(), link), _wanted())
     return _back(link, "own")
 
 
-@aside.post("/watched")
+@seat_forms.post("/watched")
 def watched(link: str) -> Reply:
     """Allow or forbid spectators."""
     settled.let_look_on(house(), access.find(house(), link), _wanted())
     return _back(link, "own")
 
 
-@aside.post("/released")
+@seat_forms.post("/released")
 def released(link: str) -> Reply:
     """Show the finished game in the gallery, or not any more."""
     settled.release(house(), access.find(house(), link), _wanted())

@@ -23,8 +23,8 @@ from service.settings import EMBEDDED
 from service.store.book import Verdict
 from service.tables import (
     access,
-    foresight,
     hints,
+    lookahead,
     replays,
     score_course,
     snapshots,
@@ -123,7 +123,7 @@ def foresee(link: str) -> Response:
     look = snapshots.look(house(), place.table)
     if place.seat is None:
         return make_response("", 204)
-    after = foresight.foreseen(look, place.seat, request.args.get("move", ""))
+    after = lookahead.foreseen(look, place.seat, request.args.get("move", ""))
     if after is None:
         return make_response("", 204)
     menu = look.game.menu(after, place.seat)
@@ -246,20 +246,20 @@ def _own_time(place: Place, look: Snapshot) -> dict[str, Any]:
     """The orders of this seat, and the address of its player's settings."""
     person = None if place.seat is None else look.seats[place.seat].person
     if person is None:
-        return {"orders": (), "intentions": (), "wishes": ""}
+        return {"orders": (), "intentions": (), "preferences": ""}
     orders = [order for order in standing_orders.of_seat(house(), place) if not order.after]
     intentions = branch_orders.intentions(house(), place)
-    return {"orders": orders, "intentions": intentions, "wishes": _wishes(person, look.row.id)}
+    return {"orders": orders, "intentions": intentions, "preferences": _preferences(person, look.row.id)}
 
 
-def _wishes(person: int, table: str) -> str | None:
+def _preferences(person: int, table: str) -> str | None:
     """Where this person says what he wants to be written: told to nobody but himself.
 
     Who has the seat may have come there with another's address, and must not stop all of that other's letters.
     """
     if not _is_here(person):
         return None
-    return url_for("wishes.show", token=house().links.wishes(person), table=table)
+    return url_for("preferences.show", token=house().links.preferences(person), table=table)
 
 
 def _is_here(person: int) -> bool:

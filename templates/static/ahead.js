@@ -3,7 +3,7 @@
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
-export function foresight(root, address) {
+export function lookAhead(root, address) {
   const known = new Map();
   const layer = document.createElementNS(NAMESPACE, "g");
   let beside = [];

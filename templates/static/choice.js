@@ -5,7 +5,7 @@
 // marks what may be touched before its turn in the words. `data-ghost` is a piece that lies where it was put for a
 // try: touching the place again turns it on to the next token that fits.
 
-import { foresight } from "./ahead.js";
+import { lookAhead } from "./ahead.js";
 import { fits, following, rows, unique, whole } from "./menu.js";
 import { reach } from "./stage.js";
 
@@ -28,7 +28,7 @@ export function choices(root, scene, tell) {
   const confirm = root.querySelector(".confirm");
   const again = root.querySelector(".again");
   const ghost = root.querySelector("[data-ghost]");
-  const ahead = foresight(root, form.dataset.foresee);
+  const ahead = lookAhead(root, form.dataset.foresee);
   let spots = [...root.querySelectorAll(".stage [data-token], .tray [data-token]")];
   let [drawn, joined] = known(spots);
   let verb = begun[0] ?? null;

@@ -38,7 +38,7 @@ def seat_of(here: House, place: Place) -> Row[Any]:
 
 def coming(here: House, place: Place) -> list[tuple[str, str]]:
     """The vacations of the player in this seat."""
-    token = here.links.wishes(int(seat_of(here, place).person))
+    token = here.links.preferences(int(seat_of(here, place).person))
     return preferences.away(here, preferences.reader(here, token))
 
 

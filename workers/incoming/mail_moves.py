@@ -231,7 +231,7 @@ def _done(reading: Reading, mail: Mail, line: str, meaning: Move | Refused | Gue
     if isinstance(meaning, TalkLine):
         return _said(reading, mail, line, meaning)
     if meaning.verb in ("status", "help", "hint"):
-        return reading.after(_aside(reading.locked, mail, line, meaning.verb))
+        return reading.after(_to_house(reading.locked, mail, line, meaning.verb))
     if meaning == AGAIN:
         return _again(reading, mail, line)
     if meaning.verb == "pause" and not menus.allows(tables.commands(reading.locked.table, mail.seat), meaning):
@@ -248,7 +248,7 @@ def _below(why: Refused) -> Refused:
     return why
 
 
-def _aside(locked: LockedTable, mail: Mail, line: str, verb: str) -> ReportLine:
+def _to_house(locked: LockedTable, mail: Mail, line: str, verb: str) -> ReportLine:
     """A question to the house; how things stand includes what was ordered."""
     if verb == "help":
         return ReportLine(line, "help")

@@ -122,7 +122,7 @@ def _stoppable(here: House, order: LetterOrder, paper: LetterContent, made: Emai
     made["Feedback-ID"] = f"{order.kind.partition('/')[0]}:{paper.game or 'all'}:{host}:{FEEDBACK}"
     if order.person:
         at = f"?table={order.table}" if order.table else ""
-        made["List-Unsubscribe"] = f"<{wishes(here, order.person)}/stop{at}>"
+        made["List-Unsubscribe"] = f"<{preferences_page(here, order.person)}/stop{at}>"
         made["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
 
 
@@ -131,9 +131,9 @@ def _phrase(title: str) -> str:
     return " ".join("".join(letter if letter.isalnum() else " " for letter in title).split())
 
 
-def wishes(here: House, person: int) -> str:
+def preferences_page(here: House, person: int) -> str:
     """The page where this person says which letters he wants."""
-    return f"{here.settings.address}/wishes/{here.links.wishes(person)}"
+    return f"{here.settings.address}/wishes/{here.links.preferences(person)}"
 
 
 def _dress(made: EmailMessage, paper: LetterContent) -> None:

@@ -76,7 +76,7 @@ class LetterContext(Struct, frozen=True):
     length: int
     seed: str
     started: bool
-    wishes: str
+    preferences: str
     about: str
     undone: tuple[str, ...] = ()
     chapters: tuple[chronicle.Chapter, ...] = ()
@@ -263,7 +263,7 @@ def _sheet(
         length=look.row.length,
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
         started=scene is not None,
-        wishes=f"{envelopes.wishes(here, seat.person or 0)}?table={order.table}",
+        preferences=f"{envelopes.preferences_page(here, seat.person or 0)}?table={order.table}",
         tongues=_tongues(here, order, seat.person or 0),
         **_question(here, look, order, voice),
         **_ending(here, look, order),
@@ -281,7 +281,7 @@ def _tongues(here: House, order: LetterOrder, person: int) -> tuple[tuple[str, s
     """What the first letter asks who never chose: each language with the page that chooses it."""
     if order.chose or order.kind not in ("invitation", "seat"):
         return ()
-    page = f"{envelopes.wishes(here, person)}/language"
+    page = f"{envelopes.preferences_page(here, person)}/language"
     return tuple((name, f"{page}?in={code}") for code, name in LANGUAGES.items())
 
 
@@ -302,11 +302,11 @@ def _ending(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
 
 def _answerable(look: Snapshot, order: LetterOrder, voice: Voice, pen: Pen, menu: Menu) -> dict[str, Any]:
     """What the reader can answer, in words of his language."""
-    aside = (*answer_hints.ASIDE, *(("hint",) if menu and hints.allowed(look, order.seat) else ()))
+    to_house = (*answer_hints.TO_HOUSE, *(("hint",) if menu and hints.allowed(look, order.seat) else ()))
     return {
         "hints": answer_hints.of(menu, pen, voice),
         "example": answer_hints.example(menu, pen),
-        "commands": answer_hints.commands(look.table, order.seat, pen, aside),
+        "commands": answer_hints.commands(look.table, order.seat, pen, to_house),
     }
 
 

@@ -28,7 +28,7 @@ class PersonalLetterContext(Struct, frozen=True):
 
     kind: str
     name: str
-    wishes: str
+    preferences: str
     zone: str
     link: str = ""
     until: datetime | None = None
@@ -61,7 +61,7 @@ def _enter(here: House, _: LetterOrder, person: Row[Any], at: str) -> PersonalLe
 def _blank(here: House, person: Row[Any], kind: str) -> PersonalLetterContext:
     """What every such letter says of its reader."""
     zone = timing.calendar(person.calendar).zone.replace("_", " ")
-    return PersonalLetterContext(kind, person.name, envelopes.wishes(here, person.id), zone)
+    return PersonalLetterContext(kind, person.name, envelopes.preferences_page(here, person.id), zone)
 
 
 def _confirm(here: House, order: LetterOrder, person: Row[Any], table: str) -> PersonalLetterContext | None:

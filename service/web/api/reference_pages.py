@@ -30,7 +30,7 @@ class Field(Struct, frozen=True):
     needed: bool
 
 
-class Errand(Struct, frozen=True):
+class DescribedOperation(Struct, frozen=True):
     """One operation, as the page tells it."""
 
     name: str
@@ -56,24 +56,24 @@ class Shape(Struct, frozen=True):
 def show() -> Response:
     """What a program may ask for, and how."""
     document = described()
-    errands = tuple(_errands(document))
-    shapes = tuple(_shapes(document, errands))
+    operations = tuple(_operations(document))
+    shapes = tuple(_shapes(document, operations))
     address = house().settings.address + document["servers"][0]["url"]
     return page(
         "api.html",
         about=Markup(MARKDOWN.render(document["info"]["description"])),  # noqa: S704 - our own text
-        errands=errands,
+        operations=operations,
         shapes=shapes,
         known={shape.name for shape in shapes},
         address=address,
     )
 
 
-def _errands(document: Mapping[str, Any]) -> Iterator[Errand]:
+def _operations(document: Mapping[str, Any]) -> Iterator[DescribedOperation]:
     for path, operations in document["paths"].items():
         for method, told in operations.items():
             sent = told.get("requestBody", {}).get("content", {}).get(JSON, {})
-            yield Errand(
+            yield DescribedOperation(
                 name=told["operationId"],
                 method=method.upper(),
                 path=path,
@@ -97,10 +97,12 @@ def _argument(told: Mapping[str, Any]) -> Field:
     return Field(told["name"], _kind(told["schema"]), told["description"], bool(told.get("required")))
 
 
-def _shapes(document: Mapping[str, Any], errands: tuple[Errand, ...]) -> Iterator[Shape]:
+def _shapes(document: Mapping[str, Any], operations: tuple[DescribedOperation, ...]) -> Iterator[Shape]:
     """The types that go in and out, and what they are made of; what is a game's own is left to the document."""
     known = document["components"]["schemas"]
-    waiting = [PREFIX + name for errand in errands for name in (errand.takes, *(gift[1] for gift in errand.gives))]
+    waiting = [
+        PREFIX + name for operation in operations for name in (operation.takes, *(gift[1] for gift in operation.gives))
+    ]
     told = set[str]()
     while waiting:
         name = waiting.pop(0).removeprefix(PREFIX).removeprefix("list of ")

@@ -329,11 +329,11 @@ def test_who_sat_down_and_is_deleted_before_the_game_began_is_replaced(hall: Hal
 def test_who_comes_again_is_somebody_new(hall: Hall) -> None:
     hall.begin()
     old, link = person(hall), token(hall)
-    wishes = hall.house.links.wishes(old)
+    wishes = hall.house.links.preferences(old)
     leaving.leave(hall.house, old, ANNA)
     hall.open()
     assert person(hall) != old
-    assert hall.house.links.wishes(person(hall)) != wishes
+    assert hall.house.links.preferences(person(hall)) != wishes
     hall.visitor().get(f"/enter/{link}", 404)
 
 

@@ -141,7 +141,7 @@ def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(stric
 
 def test_a_seat_taken_in_somebodys_name_does_not_open_his_letters(strict: Hall) -> None:
     known(strict.house, VICTIM)
-    visitor, wishes = strict.visitor(), strict.house.links.wishes(person(strict.house))
+    visitor, wishes = strict.visitor(), strict.house.links.preferences(person(strict.house))
     response = visitor.post("/play/kaiser", name="Mallory", address=VICTIM.address, bots="1")
     page = visitor.get(response.location)
     assert "<svg" in page
@@ -153,7 +153,7 @@ def test_a_seat_taken_in_somebodys_name_does_not_open_his_letters(strict: Hall) 
 
 def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: Hall) -> None:
     number = known(strict.house, VICTIM)
-    visitor, wishes = strict.visitor(), strict.house.links.wishes(number)
+    visitor, wishes = strict.visitor(), strict.house.links.preferences(number)
     visitor.get(f"/wishes/{wishes}")
     leaving.leave(strict.house, number, VICTIM.address)
     visitor.get(f"/wishes/{wishes}", 404)
@@ -221,7 +221,7 @@ def asked(here: House, address: str) -> list[str]:
         told.append(str(said[2]).split()[0])
 
     event.listen(here.store.engine, "before_cursor_execute", tell)
-    signing_in.knock(here, address)
+    signing_in.send_link(here, address)
     event.remove(here.store.engine, "before_cursor_execute", tell)
     return [word for word in told if word in ("INSERT", "DELETE", "UPDATE")]
 
@@ -274,11 +274,11 @@ def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_house
             house, "kaiser", {}, [Invited("Cleo", f"cleo{n % 2}@example.org"), ANNA, VICTIM], 0
         ),
         lambda _: confirming.confirm(house, proof),
-        lambda _: signing_in.knock(house, ANNA.address),
+        lambda _: signing_in.send_link(house, ANNA.address),
         lambda n: talk.say(house, seat, f"word {n}"),
         lambda _: (submitting.submit(house, seat, "resign"), referee.hear()),
         lambda n: leaving.leave(house, number, ANNA.address) if n == 23 else bounces.unreachable(house, opened.table),
-        lambda n: preferences.stop(house, preferences.reader(house, any_house.links.wishes(number))),
+        lambda n: preferences.stop(house, preferences.reader(house, any_house.links.preferences(number))),
     ]
     gate = Barrier(8)
 

@@ -231,7 +231,7 @@ def test_peoples_own_side_is_the_same_on_both(any_house: House, clock: houses.Cl
     joining.join(house, opened.join, Invited("Bert", "bert@example.org"))
     houses.judged(any_house, access.find(house, opened.links[0]), "sit word")
     houses.judged(any_house, access.find(house, opened.links[0]), "resign")
-    signing_in.knock(house, "anna@example.org")
+    signing_in.send_link(house, "anna@example.org")
     person = snapshots.look(house, opened.table).seats[0].person
     visit = signing_in.enter(house, any_house.links.enter(person, 0, clock.at))
     assert visit == signing_in.Visit(person, 0)

@@ -66,7 +66,7 @@ def test_letters(service: Running, chromium: Browser) -> None:
 
 def test_what_the_links_in_letters_open(service: Running, visit: Visit) -> None:
     opened = service.begin()
-    wishes = service.house.links.wishes(snapshots.look(service.house, opened.table).seats[0].person)
+    wishes = service.house.links.preferences(snapshots.look(service.house, opened.table).seats[0].person)
     judge(visit("/"), f"/wishes/{wishes}?table={opened.table}", f"/wishes/{wishes}/stop")
 
 

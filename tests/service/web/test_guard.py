@@ -225,7 +225,7 @@ def test_every_form_needs_its_word_except_what_programs_send(house: House) -> No
         for rule in estate.rules("POST")
         if b"grown old" not in visitor.post(estate.address(rule, dict.fromkeys(rule.arguments, "1"))).data
     }
-    assert open_to_all == {"wishes.stop", "api.open_table", "api.sit", "api.submit", "api.hint"}
+    assert open_to_all == {"preferences.stop", "api.open_table", "api.sit", "api.submit", "api.hint"}
     assert estate.written() == before
 
 

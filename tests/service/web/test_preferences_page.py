@@ -34,11 +34,11 @@ def person(hall: Hall, name: str) -> int:
 
 
 def path(hall: Hall, name: str = "Anna") -> str:
-    return f"/wishes/{hall.house.links.wishes(person(hall, name))}"
+    return f"/wishes/{hall.house.links.preferences(person(hall, name))}"
 
 
 def reader(hall: Hall, name: str = "Anna") -> Recipient:
-    return preferences.reader(hall.house, hall.house.links.wishes(person(hall, name)))
+    return preferences.reader(hall.house, hall.house.links.preferences(person(hall, name)))
 
 
 def otherwise(hall: Hall, table: str, seat: int = 0) -> TableLetterSettings:
@@ -52,7 +52,7 @@ def test_everything_is_kept_and_shown_again(hall: Hall, visitor: Visitor, opened
     looks = {"letters": "digest", "hour": "19", "plain": "on", "at_once": "on", "language": "nl"}
     page = visitor.get(visitor.post(path(hall), **looks, **times).location)
     kept = reader(hall)
-    assert kept.wishes == LetterSettings("digest", 19, plain=True, at_once=True)
+    assert kept.settings == LetterSettings("digest", 19, plain=True, at_once=True)
     assert kept.calendar == Calendar("Europe/Amsterdam", (22, 7), True, (DAY, 4 * HOUR))
     assert kept.language == "nl"
     for words in ("This is kept.", 'value="Europe/Amsterdam"', '<option value="22" selected>', 'value="24 4"'):
@@ -60,7 +60,7 @@ def test_everything_is_kept_and_shown_again(hall: Hall, visitor: Visitor, opened
     assert 'name="letters" value="digest" checked' in page
     assert "data-here" not in page
     visitor.post(path(hall), **FORM)
-    assert (reader(hall).wishes, reader(hall).calendar) == (LetterSettings(hour=19), Calendar())
+    assert (reader(hall).settings, reader(hall).calendar) == (LetterSettings(hour=19), Calendar())
 
 
 def test_a_deadline_that_runs_moves_with_the_calendar(hall: Hall, visitor: Visitor, opened: Opened) -> None:
@@ -181,7 +181,7 @@ def test_a_mail_program_stops_a_table_with_a_bare_post(hall: Hall, visitor: Visi
         assert response.status_code == 200
         assert "No more letters" in response.text
         assert otherwise(hall, opened.table) == TableLetterSettings("none")
-    assert reader(hall).wishes == LetterSettings()
+    assert reader(hall).settings == LetterSettings()
     assert otherwise(hall, opened.table, 1) == TableLetterSettings()
 
 
@@ -189,7 +189,7 @@ def test_without_a_table_everything_stops(hall: Hall, visitor: Visitor, opened: 
     visitor.post(f"{path(hall)}/here?table={opened.table}", letters="digest", plain="yes")
     response = hall.app.test_client().post(f"{path(hall)}/stop", data={"List-Unsubscribe": "One-Click"})
     assert response.status_code == 200
-    assert reader(hall).wishes.letters == "none"
+    assert reader(hall).settings.letters == "none"
     assert otherwise(hall, opened.table) == TableLetterSettings(plain=True)
 
 
@@ -204,7 +204,7 @@ def test_letters_that_were_stopped_come_again_as_before(
     assert undo
     response = visitor.post(f"{path(hall)}/resume{where}", letters=undo[1])
     assert response.status_code == 303
-    assert reader(hall).wishes == LetterSettings("digest", 7)
+    assert reader(hall).settings == LetterSettings("digest", 7)
     assert otherwise(hall, opened.table) == TableLetterSettings()
 
 

@@ -49,7 +49,7 @@ def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(p
     with posted.store.reading() as connection:
         own = (seats.c.table == place.table, seats.c.seat == place.seat)
         person = connection.execute(select(seats.c.person).where(*own)).scalar_one()
-    page = f"{posted.settings.address}/wishes/{posted.links.wishes(person)}"
+    page = f"{posted.settings.address}/wishes/{posted.links.preferences(person)}"
     for kind in ("invitation", "turn", "reminder", "timeout", "over"):
         letter = written(posted, place, kind)
         assert letter["List-Unsubscribe"] == f"<{page}/stop?table={place.table}>"
