@@ -39,6 +39,7 @@ UNPROVEN = ("invitation",)
 WAIT = 30.0  # seconds for each word of the mail server
 TRIES = 24  # three to four days
 DEADLY = 6  # writers that one letter may end before it is given up
+NOT_ASCII = "the address has letters that mail servers do not take"  # earlier versions took such addresses
 IN_HAND = "in hand "
 RETURNED = "X-Depesche-Return"
 OWED = (
@@ -156,6 +157,8 @@ def _leaves(here: House, letter: LetterInHand) -> bool:
         log.error("letter given up", letter=row.id, kind=row.kind, why=outcome)
     if outcome:
         _done(here, row, outcome)
+    elif not row.address.isascii():
+        _dead(here, row, NOT_ASCII, NOT_ASCII)
     elif _unproven(here, row):
         _hold(here, row)
     elif letter.fate == "gathered":
@@ -255,12 +258,17 @@ def _refused(here: House, row: Due, error: smtplib.SMTPRecipientsRefused | smtpl
     if not _permanent(error):
         _later(here, row, str(error))
         return
-    log.warning("letter refused for good", letter=row.id, error=str(error))
+    _dead(here, row, str(error), _gone(error))
+
+
+def _dead(here: House, row: Due, why: str, gone: str) -> None:
+    """The letter never arrives; where its address is gone, nothing more is sent there, and the tables are told."""
+    log.warning("letter refused for good", letter=row.id, error=why)
     with here.store.writing() as connection:
-        _mark(connection, row, here.now(), f"refused: {error}")
+        _mark(connection, row, here.now(), f"refused: {why}")
         here.meters.count("letters", "refused")
-        if why := _gone(error):
-            bounces.note(connection, row.person, why, here.now())
+        if gone:
+            bounces.note(connection, row.person, gone, here.now())
 
 
 def _gone(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> str:

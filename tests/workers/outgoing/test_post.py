@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sqlalchemy import Row, select, update
 
 from service.house import House
-from service.store.schema import letters, seats
+from service.store.schema import letters, people, seats
 from service.tables import snapshots
 from service.tables.access import Place
 from tests import houses
@@ -110,6 +110,17 @@ def test_a_refused_recipient_is_marked_and_not_tried_again(posted: House, smtp_s
     clock.move(30 * 86_400)
     post.deliver()
     assert smtp_sink.letters == []
+
+
+def test_an_address_that_no_letter_can_be_written_to_holds_no_other_letter_up(posted: House, smtp_sink: Sink) -> None:
+    houses.opened(posted)
+    with posted.store.writing() as connection:
+        first = connection.execute(select(people.c.id).order_by(people.c.id).limit(1)).scalar_one()
+        connection.execute(update(people).where(people.c.id == first).values(address="mu\u017fter@example.org"))
+    post.deliver()
+    assert {outcome.partition(":")[0] for outcome in outcomes(posted)} == {"refused", "sent"}
+    with posted.store.reading() as connection:
+        assert connection.execute(select(people.c.bounced_at).where(people.c.id == first)).scalar_one()
 
 
 def pauses(here: House, clock: Clock) -> Iterator[int]:
