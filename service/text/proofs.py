@@ -7,15 +7,18 @@ was last read. A section that changed since is out of date until `depesche book 
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from engine import catalogue
-from service.text import examples, rulebook
+from engine.options import describe
+from service.text import examples, rulebook, words
 from service.text.languages import LANGUAGES, SOURCE
 from service.text.rulebook import Manuscript, Section
 
+CODE = re.compile(r"`([^`]+)`")
 LONG = 40  # characters that no two languages have in common by chance
 
 TRANSLATIONS = tuple(language for language in LANGUAGES if language != SOURCE)
@@ -94,6 +97,7 @@ def _against(name: str, english: Manuscript, language: str) -> Iterator[str]:
         return
     for ours, theirs in zip(english.sections, book.sections, strict=True):
         yield from _differences(ours, theirs)
+        yield from _unspoken(name, language, ours, theirs)
     for code in sorted(english.rulings):
         yield from _untranslated(f"^{code}", english.rulings[code], book.rulings.get(code, ""))
     yield from (f"{key} is out of date: the English has changed." for key in now if then.get(key) != now[key])
@@ -105,6 +109,28 @@ def _differences(ours: Section, theirs: Section) -> Iterator[str]:
         if there != here:
             yield f"{ours.key} has {what} {', '.join(here) or 'none'}; in English {', '.join(there) or 'none'}."
     yield from _untranslated(ours.key, ours.text, theirs.text)
+
+
+def _unspoken(name: str, language: str, ours: Section, theirs: Section) -> Iterator[str]:
+    """A move that is written otherwise than letters in that language write it."""
+    options = {option.name for option in describe(catalogue.find(name).META.options)}
+    spoken = words.spoken(catalogue.find(name), (), language)
+    moves, written = CODE.findall(ours.text), CODE.findall(theirs.text)
+    if len(moves) != len(written):
+        yield f"{ours.key} has {len(written)} words in backticks; in English {len(moves)}."
+        return
+    for move, here in zip(moves, written, strict=True):
+        told = [next(iter(spoken(word)), "") or word for word in move.split()]
+        known = [bool(spoken(word)) for word in move.split() for _ in next(iter(spoken(word)), word).split()]
+        if move.split()[0] in spoken.game.verbs and move not in options and not _says(" ".join(told), known, here):
+            yield f"{ours.key} has the move “{here}”; letters write “{' '.join(told)}”."
+
+
+def _says(told: str, known: Sequence[bool], here: str) -> bool:
+    """The same move; the sign for degrees may be left out, and a word that has no other form may be shortened."""
+    parts, said = told.replace("°", "").split(), here.replace("°", "").split()
+    same = (part == word or not sure for part, word, sure in zip(parts, said, known, strict=False))
+    return len(parts) == len(said) and all(same)
 
 
 def _untranslated(key: str, ours: str, theirs: str) -> Iterator[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 import re
 import tomllib
 from collections import defaultdict
@@ -55,11 +57,10 @@ class Vocabulary(Struct, frozen=True):
         return (*self.game.verbs, *self.table.verbs)
 
     def _composed(self, token: str) -> Iterator[str]:
-        """A token like `city-N` or `purse2`, with the word in it written otherwise; or the name of that seat."""
+        """A token like `city-N` or `cloister-lying`, with its words written otherwise; or the name of that seat."""
         parts = PARTS.split(token)
-        for place in range(1, len(parts), 2):
-            for form in self.game.tokens.get(parts[place], ()):
-                yield "".join((*parts[:place], form, *parts[place + 1 :]))
+        ways = [(*(self.game.tokens.get(part, ()) if place % 2 else ()), part) for place, part in enumerate(parts)]
+        yield from itertools.islice(map("".join, itertools.product(*ways)), math.prod(map(len, ways)) - 1)
         stem, number = parts[1] if len(parts) > 1 else "", parts[-1]
         if stem in self.game.seats and numbers.read(number, len(self.names)):
             yield self.names[int(number) - 1]

@@ -64,6 +64,14 @@ def test_a_copy_of_a_sound_book_is_sound(book):
         ("en.md", "Chance decides who begins.", "The youngest begins.", "nl: 1.5 is out of date"),
         ("en.md", "](blocked)", "](absent)", "en: 2.3 shows absent, which is no file."),
         ("en.md", "(§5.2)", "(§9.9)", "en: round cites §9.9, which is not there."),
+        (
+            "nl.md",
+            "`zet A1 vesting`",
+            "`zet A1 fortress`",
+            "nl: mail has the move “zet A1 fortress”;",
+        ),
+        ("fr.md", "* `déplacer A10 B12`", "* `move A10 B12`", "letters write “déplacer A10 B12”."),
+        ("de.md", "Sie heißt auch `Z`", "Sie heißt auch Z", "de: mail has 2 words in backticks; in English 3."),
         ("nl.md", "### 1.5 Wie begint", "### Wie begint", "“Wie begint” has neither a number nor a name."),
     ],
 )

@@ -2,10 +2,17 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Browser, Page, expect
 
+from engine import catalogue
 from tests.running import Running, Visit
 from tests.service.web.test_browser import spot
+
+LOADED = """async (all) => {
+  await Promise.all(all.map((one) => ((one.loading = "eager"), one.decode())));
+  return all.map((one) => one.clientWidth);
+}"""
 
 
 def table(service: Running, visit: Visit) -> tuple[int, Page]:
@@ -24,6 +31,23 @@ def test_the_paragraph_of_a_refusal_opens_in_place_with_its_picture(service: Run
     assert "/t/" in page.url
     dialog.get_by_role("button", name="Close").click()
     expect(dialog).to_be_hidden()
+
+
+def test_a_touch_that_cannot_be_says_why_and_its_paragraph_opens_in_place(service: Running, visit: Visit) -> None:
+    seat, page = table(service, visit)
+    spot(page, "B13" if seat == 0 else "A13").click(force=True)
+    note = page.locator(".bar .prompt .note")
+    expect(note).to_contain_text("cannot be chosen now.")
+    link = note.locator("a.rule")
+    expect(link).to_have_text("§ 2.1")
+    link.focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("heading", name=re.compile("How far"))).to_be_visible()
+    expect(dialog.get_by_role("img").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(note).to_contain_text("cannot be chosen now.")
 
 
 def test_what_is_this_names_a_piece_and_plays_nothing(service: Running, visit: Visit) -> None:
@@ -47,3 +71,22 @@ def test_a_lesson_is_solved_on_its_board_and_remembered_by_the_browser(service: 
     page.get_by_role("link", name="The next lesson").click()
     expect(page.locator(".lessons .done")).to_have_text(re.compile("1"))
     expect(page.locator(".lessons .done")).to_have_count(1)
+
+
+@pytest.mark.parametrize("name", catalogue.games())
+def test_rules_print_on_two_sheets_with_their_pictures_and_the_summary_on_one_side(
+    name: str, service: Running, chromium: Browser
+) -> None:
+    for language in ("de", "fr"):  # the longest
+        with chromium.new_context(locale=language, viewport={"width": 726, "height": 1055}) as context:
+            page = context.new_page()
+            assert sides(page, f"{service.address}/rules/{name}") <= 4
+            page.emulate_media(media="print")
+            widths = page.locator(".rules > section .example img").evaluate_all(LOADED)
+            assert min(widths) > 40  # pixels of CSS, a good centimetre
+            assert sides(page, f"{service.address}/rules/{name}/short") == 1
+
+
+def sides(page: Page, address: str) -> int:
+    page.goto(address, wait_until="load")
+    return len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", prefer_css_page_size=True)))

@@ -18,6 +18,7 @@ ROAD = (
     Choice("resign", ((), ("yes",))),
     *bare("undo"),
 )
+CLOISTER = (Choice("figure", (("meeple", "cloister"), ("meeple", "cloister-lying"))),)
 STONES = (Choice("move", (("A15", "A9"), ("A15", "A12"), ("A9", "Z"))), *bare("undo"))
 SAID = {
     "deploy lady Baikal": "deploy lady Baikal-Bar",
@@ -111,3 +112,12 @@ def test_what_begins_like_a_move_and_is_none_is_not_passed_over(line, why):
 def test_a_pause_that_the_table_offers_is_a_command_of_the_table():
     spoken = words.of(catalogue.find("kurier"), ("Anna", "Berta"))
     assert understand("pauze", (*ROAD, *bare("pause")), spoken) == Move("pause")
+
+
+COMPOSED = ("figuur meeple klooster-liggend", "Figur Meeple Kloster-liegend", "figurine partisan abbaye-couché")
+
+
+@pytest.mark.parametrize("line", COMPOSED)
+def test_every_word_of_a_composed_one_is_understood_in_the_language_of_its_writer(line):
+    meaning = understand(line, CLOISTER, words.of(catalogue.find("carcassonne"), ()))
+    assert str(meaning) == "figure meeple cloister-lying"
