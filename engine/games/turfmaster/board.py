@@ -170,6 +170,37 @@ def trail(start: Field, end: Field) -> list[tuple[float, float]]:
     return [point(along + (to - along) * step / 12, out + (outer - out) * step / 12) for step in range(13)]
 
 
+class Window(NamedTuple):
+    """The piece of the drawing that a letter shows large."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+OUTER = RADIUS + LANES * WIDTH
+EDGE, ROOM = 48, 70  # of meadow around the course, and around a horse
+WIDE, HIGH = STRAIGHT + 2 * OUTER + 72, 2 * (OUTER + EDGE)
+ZOOMS = (2, 1.5, 1)
+AHEAD_OF_HORSES = 5  # fields, so that one sees where they are running to
+
+
+def window(standing: Iterable[Field], reached: Iterable[Field]) -> Window:
+    """Where the horses are and may ride to; above or below the middle meadow alone where all are on one straight."""
+    places = [middle(field) for field in standing]
+    spots = [point(along + more, out) for along, out in places for more in (0, AHEAD_OF_HORSES)]
+    spots += [point(*middle(field)) for field in reached]
+    across = [x for x, _ in spots] or [-OUTER, STRAIGHT + OUTER]
+    down = [y for _, y in spots] or [-OUTER, OUTER]
+    need = max(across) - min(across) + 2 * ROOM
+    zoom = next(zoom for zoom in ZOOMS if need <= WIDE / zoom or zoom == 1)
+    middle_of_all, width = (max(across) + min(across)) / 2, WIDE / zoom
+    left = min(max(middle_of_all - width / 2, -OUTER - 36), STRAIGHT + OUTER + 36 - width)
+    top, foot = (-HIGH / 2 if min(down) < 0 else -RADIUS / 2), (HIGH / 2 if max(down) > 0 else RADIUS / 2)
+    return Window(round(left), top, width, foot - top)
+
+
 class CloseUp(NamedTuple):
     """The piece of the course a ride plays on: its lanes, from where, how long, and the fields within reach."""
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from xml.etree import ElementTree
 
 import pytest
 from PIL import Image, ImageChops
@@ -18,6 +21,7 @@ from service.text.drawing import Scene, board_svg, players
 from tests import houses
 from workers.outgoing import pictures, sprites
 
+PHONE, READABLE = 337, 6.5  # pixels wide is a picture on a phone of 375; pixels high its letters
 SEEN, FEW = 80, 40  # of 255 steps of grey, which a quarter of a pixel makes at an edge; pixels of half a million
 BOARD = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 {high}"><defs><g id="tile"><rect width="20"'
@@ -79,6 +83,26 @@ def test_a_board_of_sprites_looks_as_drawn_whole_and_is_small(
         made = pictures.render(svg)
         assert len(made) <= pictures.LARGEST
         assert Image.open(io.BytesIO(made)).format == "PNG"
+
+
+def sizes(node: ElementTree.Element, scale: float) -> Iterator[tuple[float, str]]:
+    """How large each text is, but what only hints at places that are shown large elsewhere."""
+    found = re.search(r"scale\(([\d.e-]+)", node.get("transform", ""))
+    scale *= float(found[1]) if found else 1
+    if "small" in node.get("class", "").split():
+        return
+    if node.tag.endswith("text"):
+        yield scale * float(node.get("font-size", "nan")), node.text or ""
+    for child in node:
+        yield from sizes(child, scale)
+
+
+@pytest.mark.parametrize("game", catalogue.games())
+def test_every_text_in_a_picture_can_be_read_on_a_phone(house: House, game: str) -> None:
+    for svg in drawn(house, game, 24):
+        root = ElementTree.fromstring(svg)
+        shown = PHONE / float(root.get("viewBox", "").split()[2])
+        assert [(round(size, 1), text) for size, text in sizes(root, shown) if not size >= READABLE] == []
 
 
 def test_only_what_is_new_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
