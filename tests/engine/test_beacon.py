@@ -169,14 +169,34 @@ def test_logs_verify_offline_in_both_verifiers_while_played_and_after():
     assert second.verify(msgspec.json.encode(over.export()))["rounds"] == 1
 
 
-def test_both_verifiers_know_the_rounds_of_quicknet():
-    """Round 657413 of drand's quicknet, as it came."""
-    key = (
-        "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451"
-        "0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
-    )
-    came = "b713718a38ae728dfd477991af2822e08d2f305e47718cef9f7848ce4050e7be41076862b98fad56e91a6b85b89cd97b"
-    assert signed(key, 657_413, came)
-    assert not signed(BEACON.key, 657_413, came)
-    assert second.ask(signed={"key": key, "round": 657_413, "signature": came})
-    assert not second.ask(signed={"key": BEACON.key, "round": 657_413, "signature": came})
+# Rounds of drand's quicknet as they came, and as others have noted them.
+QUICKNET = (
+    "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451"
+    "0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
+)
+CAME = {
+    1: "b55e7cb2d5c613ee0b2e28d6750aabbb78c39dcc96bd9d38c2c2e12198df95571de8e8e402a0cc48871c7089a2b3af4b",
+    123: "b75c69d0b72a5d906e854e808ba7e2accb1542ac355ae486d591aa9d43765482e26cd02df835d3546d23c4b13e0dfc92",
+    1_000: "b44679b9a59af2ec876b1a6b1ad52ea9b1615fc3982b19576350f93447cb1125e342b73a8dd2bacbe47e4b6b63ed5e39",
+    657_413: "b713718a38ae728dfd477991af2822e08d2f305e47718cef9f7848ce4050e7be41076862b98fad56e91a6b85b89cd97b",
+}
+
+
+def verdicts(key: str, number: int, signature: str) -> set[bool]:
+    """What the two verifiers say of a round: one word, if they agree."""
+    return {signed(key, number, signature), second.ask(signed={"key": key, "round": number, "signature": signature})}
+
+
+@pytest.mark.parametrize("number", CAME)
+def test_both_verifiers_know_the_rounds_of_quicknet(number: int):
+    came = CAME[number]
+    assert verdicts(QUICKNET, number, came) == {True}
+    negated = f"{int(came[0], 16) ^ 2:x}{came[1:]}"  # the other point with the same x, which is on the curve as well
+    others = [other for other in CAME.values() if other != came]
+    for key, wrong, signature in (
+        (BEACON.key, number, came),
+        (QUICKNET, number + 1, came),
+        (QUICKNET, number, negated),
+        *((QUICKNET, number, other) for other in others),
+    ):
+        assert verdicts(key, wrong, signature) == {False}

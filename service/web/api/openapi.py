@@ -45,7 +45,7 @@ Sent with `seen`, a move is refused if what the seat sees has changed since.
 
 **Refusals** have one form, whatever went wrong: `refused` is a sentence that says what to do instead, in the first \
 language of `Accept-Language` that is spoken here (en, nl, fr, de); nothing was changed. A 429 says in `Retry-After` \
-how many seconds to wait.
+how many seconds to wait, and a 410 in `Location` in which other house the table lives now.
 """
 PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
     "link": ("The link of a seat, or of somebody who looks on", {"type": "string", "pattern": "^[a-z2-7]{32}$"}),
@@ -60,6 +60,7 @@ MEANS = {
     304: "What you have still holds",
     400: "This cannot be read as JSON",
     404: "The link leads nowhere, or there is no such thing",
+    410: "The table has moved to another house; the same link holds there",
     413: "Too much: a request has at most 64 kB",
     415: "Not sent as application/json",
     422: "Refused: the sentence says why, and what to do instead",
@@ -68,6 +69,8 @@ MEANS = {
 TAG = {"ETag": {"description": "Send it back as If-None-Match", "schema": {"type": "string"}}}
 WAIT = {"Retry-After": {"description": "How many seconds to wait", "schema": {"type": "integer"}}}
 LATER = {"Location": {"description": "Where the verdict will be", "schema": {"type": "string"}}}
+THERE = {"Location": {"description": "The same address in the other house", "schema": {"type": "string"}}}
+HEADERS = {202: LATER, 410: THERE, 429: WAIT}
 
 
 def document(prefix: str, operations: Sequence[Operation]) -> dict[str, Any]:
@@ -190,7 +193,7 @@ def _responses(operation: Operation, schemas: Mapping[Any, Any]) -> Iterator[tup
         told: dict[str, Any] = {"description": MEANS[status]}
         if kind is not None:
             told["content"] = {JSON: {"schema": schemas[kind]}}
-        headers = (TAG if operation.kept and status < 400 else {}) | {429: WAIT, 202: LATER}.get(status, {})
+        headers = (TAG if operation.kept and status < 400 else {}) | HEADERS.get(status, {})
         yield str(status), told | ({"headers": headers} if headers else {})
 
 
@@ -198,6 +201,8 @@ def _refusals(operation: Operation) -> Iterator[tuple[int, Any]]:
     """How an operation may end by its nature, besides what it says itself."""
     if operation.kept:
         yield 304, None
+    if "<link>" in operation.rule:
+        yield 410, Refusal
     if operation.takes:
         yield from ((status, Refusal) for status in (400, 413, 415))
     if operation.takes or operation.asks:

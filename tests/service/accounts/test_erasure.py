@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select, text
 
 from service.accounts import leaving
 from service.house import House
@@ -80,3 +80,27 @@ def test_the_bytes_of_the_file_hold_no_address(house: House) -> None:
         raw = path.read_bytes().lower()
         assert ADDRESS.encode() not in raw, path.name
         assert WORDS.encode() not in raw, path.name
+        assert NAME.lower().encode() not in raw, path.name
+
+
+FILES = text(
+    "SELECT pg_read_binary_file(pg_relation_filepath(oid)) FROM pg_class WHERE relkind IN ('r', 'i', 't') "
+    "AND relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('public', 'pg_toast'))"
+)
+
+
+def of_files(connection: Connection) -> bytes:
+    """All that PostgreSQL has in its files for our tables, their indexes and their long values."""
+    connection.execute(text("CHECKPOINT"))
+    return b"".join(bytes(raw) for raw in connection.execute(FILES).scalars() if raw).lower()
+
+
+def test_postgresql_forgets_with_its_next_full_vacuum_as_the_readme_says(tmp_path, clock, laid_postgres_url) -> None:
+    with houses.standing(houses.settings(tmp_path, laid_postgres_url), clock) as here:
+        gone(here)
+        with here.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            assert ADDRESS.encode() in of_files(connection)
+            connection.execute(text("VACUUM FULL"))
+            left = of_files(connection)
+    assert b"anna@example.org" in left
+    assert not [word for word in (ADDRESS, NAME, WORDS) if word.lower().encode() in left]

@@ -20,6 +20,7 @@ from service.store.schema import letters, people, seats
 from service.tables import access, archive, moving, opening, snapshots, talk
 from service.tables.access import Moved, Place, Unknown
 from service.tables.opening import Invited
+from service.web.api.routes import described
 from tests import houses
 from workers import bots, clock, referee
 from workers.jobs import work_for
@@ -136,6 +137,23 @@ def test_the_old_house_says_where_the_game_lives_on_pages_and_to_programs(old, n
     assert NEW in answer.get_data(as_text=True)
     moved = client.post(f"/api/v1/t/{place.link}/moves", json={"move": "pass"})
     assert (moved.status_code, moved.headers["Location"]) == (410, f"{NEW}/api/v1/t/{place.link}/moves")
+
+
+def test_every_operation_of_the_interface_says_where_the_table_lives_as_its_document_promises(old, new):
+    place = opened(old)[0]
+    left(old, place.table)
+    client = create_app(old).test_client()
+    bodies = {"sit": {"nonce": "lantern"}, "moves": {"move": "pass"}}
+    of_tables = {path: told for path, told in described()["paths"].items() if path.startswith("/t/{link}")}
+    assert len(of_tables) > 7
+    for path, operations in of_tables.items():
+        asked = path.format(link=place.link, seq=0, number=1)
+        for method, told in operations.items():
+            assert "Location" in told["responses"]["410"]["headers"], path
+            body = bodies.get(asked.rsplit("/", 1)[1]) if method == "post" else None
+            answer = client.open(f"/api/v1{asked}", method=method.upper(), json=body)
+            assert (answer.status_code, answer.headers["Location"]) == (410, f"{NEW}/api/v1{asked}"), path
+            assert answer.json["refused"]
 
 
 def test_the_old_house_plays_the_table_no_more(old, clock):
