@@ -22,6 +22,7 @@ from service import timing
 from service.house import House
 from service.links import hashed
 from service.people import limits, names, register
+from service.settings import EMBEDDED
 from service.store import book, notices
 from service.store.schema import seats, tables
 from service.tables import access, clerk, sitting
@@ -103,6 +104,8 @@ def open_table(
 ) -> Opened:
     """Open a table, seat its bots, and owe an invitation to all other guests; the first person among them opens it.
 
+    He sits down at once if he gives a word for the dice, and is not invited by himself.
+
     A number for the clock is so many seconds for a move, 0 no limit, None the default of this house. The same key again
     is the same table.
     Where addresses are proven, invitations wait until the organiser has said by letter that it is his table, unless he
@@ -110,6 +113,12 @@ def open_table(
     """
     time = _clock(house, clock)
     return open_once(house, NewTable(game, chosen, tuple(invited), time, language, key, watched, opener, luck))
+
+
+def opened_by_first(invited: Sequence[Invited], word: str) -> list[Invited]:
+    """The same guests, the first person among them with his word for the dice, so that he sits down at once."""
+    opener = next((number for number, one in enumerate(invited) if one.status == "invited"), None)
+    return [replace(one, nonce=word) if number == opener else one for number, one in enumerate(invited)]
 
 
 def _clock(house: House, asked: Clock | int | None) -> Clock:
@@ -224,6 +233,8 @@ def _laid(house: House, connection: Connection, opening: NewTable) -> str:
     _seat(clerk.enter(clerk.lock(house, connection, table), None, move), guests)
     if held and organiser is not None:
         book.owe_person(connection, organiser, f"confirm/{table}", at)
+    elif proven or house.settings.smtp == EMBEDDED:  # nobody else can have typed his address
+        book.spare_organiser(connection, table)
     return table
 
 

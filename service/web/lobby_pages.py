@@ -11,7 +11,6 @@ from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
-from msgspec.structs import replace
 from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
@@ -75,8 +74,9 @@ def picture(name: str) -> Response:
 
 @lobby.get("/new/<name>")
 def new(name: str) -> Response:
-    """The form for a new table of one game."""
-    return _form(name, {}, None, 200)
+    """The form for a new table of one game; who has signed in on this device stands in it."""
+    person = visitor()
+    return _form(name, {"name.0": person.name, "address.0": person.address} if person else {}, None, 200)
 
 
 @lobby.post("/new/<name>")
@@ -114,9 +114,7 @@ def _invited(form: Mapping[str, str]) -> list[Invited]:
         if guest.who == "person" and not guest.address.strip():
             raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
     invited = [_invitation(one, row) for row, one in enumerate(guests)]
-    opener = next((number for number, one in enumerate(invited) if one.who == "person"), None)
-    word = form.get("nonce", "").strip() or secrets.token_hex(8)
-    return [replace(one, nonce=word) if number == opener else one for number, one in enumerate(invited)]
+    return opening.opened_by_first(invited, form.get("nonce", "").strip() or secrets.token_hex(8))
 
 
 def _invitation(guest: GuestRow, row: int) -> Invited:
