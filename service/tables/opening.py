@@ -78,6 +78,8 @@ class NewTable(Struct, frozen=True):
     watched: bool = True
     opener: int | None = None  # the person who has proven just now to be the one who asks
     luck: Luck = ""  # how draws are made; empty is as this house does it
+    seeking: bool = False  # whether the lobby offers its free seats to all
+    shown: bool = False  # whether the lobby leads spectators to it
 
     @property
     def once(self) -> str | None:
@@ -101,6 +103,8 @@ def open_table(
     watched: bool = True,
     opener: int | None = None,
     luck: Luck = "",
+    seeking: bool = False,
+    shown: bool = False,
 ) -> Opened:
     """Open a table, seat its bots, and owe an invitation to all other guests; the first person among them opens it.
 
@@ -112,7 +116,8 @@ def open_table(
     is the `opener`. With public luck every draw waits for a beacon that nobody can foresee.
     """
     time = _clock(house, clock)
-    return open_once(house, NewTable(game, chosen, tuple(invited), time, language, key, watched, opener, luck))
+    how = (language, key, watched, opener, luck, seeking, shown)
+    return open_once(house, NewTable(game, chosen, tuple(invited), time, *how))
 
 
 def opened_by_first(invited: Sequence[Invited], word: str) -> list[Invited]:
@@ -268,7 +273,9 @@ def _row(house: House, table: str, seed: bytes, opening: NewTable) -> dict[str, 
         "pace": opening.clock.pace,
         "watch": hashed(house.links.watch(table)),
         "opening": opening.once,
-        "watched": opening.watched,
+        "watched": opening.watched or opening.shown,
+        "seeking": opening.seeking,
+        "shown": opening.shown,
     }
 
 
