@@ -27,10 +27,15 @@ def asked(house: House, token: str) -> Any:
 
 
 def confirm(house: House, token: str) -> list[str]:
-    """The address is proven; the result is the links of the tables whose letters waited for that."""
+    """The address is proven; the result is the links of the tables whose letters waited for that.
+
+    Who says so opened these tables, sits there and is led there now, so no invitation goes to him.
+    """
     person = asked(house, token)
     with house.store.writing() as connection:
         waiting = register.held(connection, person.id)
+        for table in waiting:
+            book.spare_organiser(connection, table)
         register.confirmed(connection, person.id, house.now())
         register.release(connection, waiting, house.now())
         own = select(seats).where(seats.c.person == person.id, seats.c.table.in_(waiting))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Connection, Select, case, func, select
+from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, select
 
 from engine import log
 from service.house import House
@@ -67,6 +67,14 @@ def waiting(house: House, person: int) -> list[MyTable]:
     return sorted(found, key=lambda mine: (mine.due_at is None, mine.due_at or 0, mine.at))
 
 
+def questioned(house: House, person: int) -> list[str]:
+    """The games of tables that somebody opened with this address, and that are this person's once he says so."""
+    own = (seats.c.person == person, tables.c.held, seats.c.seat == book.organiser_of(seats.c.table))
+    wanted = select(tables.c.game).select_from(seats.join(tables)).where(*own).order_by(tables.c.opened_at)
+    with house.store.reading() as connection:
+        return list(connection.execute(wanted).scalars())
+
+
 def finished(house: House, person: int, page: int = 0) -> list[MyTable]:
     """Tables that have ended, the latest first, a page at a time and one more where there is a next page."""
     with house.store.reading() as connection:
@@ -84,8 +92,14 @@ def played(house: House, person: int) -> PlayerRecord:
 
 def _own(person: int) -> Select[Any]:
     columns = (*seats.c, tables.c.game, tables.c.phase, tables.c.opened_at, tables.c.ended_at)
-    own = (seats.c.person == person, tables.c.moved_to == "")
+    own = (seats.c.person == person, tables.c.moved_to == "", _known())
     return select(*columns).select_from(seats.join(tables)).where(*own)
+
+
+def _known() -> ColumnElement[bool]:
+    """Where a seat is its person's beyond doubt: not if a stranger may have typed the address in opening the table."""
+    sat_down = (seats.c.seat != book.organiser_of(seats.c.table)) & (seats.c.status != "invited")
+    return or_(~tables.c.held, sat_down)
 
 
 def _told(house: House, connection: Connection, rows: Sequence[Any]) -> list[MyTable]:
@@ -118,7 +132,7 @@ def _places(connection: Connection, person: int) -> dict[str, dict[int, int]]:
     counted = (
         select(tables.c.game, seats.c.place, func.count())
         .select_from(seats.join(tables))
-        .where(seats.c.person == person, seats.c.place.is_not(None))
+        .where(seats.c.person == person, seats.c.place.is_not(None), _known())
         .group_by(tables.c.game, seats.c.place)
         .order_by(tables.c.game, seats.c.place)
     )
@@ -138,8 +152,8 @@ def _opponents(connection: Connection, person: int) -> tuple[Opponent, ...]:
             func.sum(case((seats.c.place < other.c.place, 1), else_=0)),
             func.sum(case((seats.c.place > other.c.place, 1), else_=0)),
         )
-        .select_from(seats.join(other, met))
-        .where(seats.c.person == person, seats.c.place.is_not(None))
+        .select_from(seats.join(tables).join(other, met))
+        .where(seats.c.person == person, seats.c.place.is_not(None), _known())
         .group_by(other.c.person)
         .order_by(func.count().desc(), func.max(other.c.name))
         .limit(PAGE)

@@ -235,6 +235,15 @@ def owe(connection: Connection, table: str, seq: int, letter: Owed, why: Said = 
         connection.execute(insert(letters), {**key, "due_at": letter.due_at, "said": why.kept()})
 
 
+def spare_organiser(connection: Connection, table: str) -> None:
+    """Owe no invitation to a player who has sat down in opening this table himself; he is there already."""
+    seat = organiser(sitting := seats_of(connection, table))
+    if seat is None or sitting[seat].status != "taken":
+        return
+    own = (letters.c.table == table, letters.c.seat == seat, letters.c.kind == "invitation")
+    connection.execute(delete(letters).where(*own, letters.c.sent_at.is_(None)))
+
+
 def look_for_round(connection: Connection, table: str, draws_at: int | None) -> None:
     """When to look for the awaited round of this table the next time."""
     connection.execute(update(tables).where(tables.c.id == table).values(draws_at=draws_at))

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -55,6 +56,8 @@ tables = Table(
     Column("pace", Integer, nullable=False),
     Column("watch", Text, nullable=False, unique=True),
     Column("watched", Boolean, nullable=False, server_default=text("true")),
+    Column("seeking", Boolean, nullable=False, server_default=false()),  # its free seats are offered in the lobby
+    Column("shown", Boolean, nullable=False, server_default=false()),  # its game may be watched from the lobby
     Column("held", Boolean, nullable=False, server_default=text("false")),  # its letters wait for an organiser's word
     Column("opened_at", BigInteger, nullable=False),
     Column("moved_at", BigInteger, nullable=False),
@@ -63,6 +66,8 @@ tables = Table(
     Column("moved_to", Text, nullable=False, server_default=""),  # the house where it is played on, if not here
     Column("opening", Text),  # what was asked for, so that asking twice opens one table
     Index("tables_opening", "opening", unique=True),
+    Index("tables_seeking", "moved_at", sqlite_where=text("seeking = 1"), postgresql_where=text("seeking")),
+    Index("tables_shown", "moved_at", sqlite_where=text("shown = 1"), postgresql_where=text("shown")),
     Index(
         "tables_draw",
         "draws_at",

@@ -22,6 +22,7 @@ from service import timing
 from service.house import House
 from service.links import hashed
 from service.people import limits, names, register
+from service.settings import EMBEDDED
 from service.store import book, notices
 from service.store.schema import seats, tables
 from service.tables import access, clerk, sitting
@@ -77,6 +78,8 @@ class NewTable(Struct, frozen=True):
     watched: bool = True
     opener: int | None = None  # the person who has proven just now to be the one who asks
     luck: Luck = ""  # how draws are made; empty is as this house does it
+    seeking: bool = False  # whether the lobby offers its free seats to all
+    shown: bool = False  # whether the lobby leads spectators to it
 
     @property
     def once(self) -> str | None:
@@ -100,8 +103,12 @@ def open_table(
     watched: bool = True,
     opener: int | None = None,
     luck: Luck = "",
+    seeking: bool = False,
+    shown: bool = False,
 ) -> Opened:
     """Open a table, seat its bots, and owe an invitation to all other guests; the first person among them opens it.
+
+    He sits down at once if he gives a word for the dice, and is not invited by himself.
 
     A number for the clock is so many seconds for a move, 0 no limit, None the default of this house. The same key again
     is the same table.
@@ -109,7 +116,14 @@ def open_table(
     is the `opener`. With public luck every draw waits for a beacon that nobody can foresee.
     """
     time = _clock(house, clock)
-    return open_once(house, NewTable(game, chosen, tuple(invited), time, language, key, watched, opener, luck))
+    how = (language, key, watched, opener, luck, seeking, shown)
+    return open_once(house, NewTable(game, chosen, tuple(invited), time, *how))
+
+
+def opened_by_first(invited: Sequence[Invited], word: str) -> list[Invited]:
+    """The same guests, the first person among them with his word for the dice, so that he sits down at once."""
+    opener = next((number for number, one in enumerate(invited) if one.status == "invited"), None)
+    return [replace(one, nonce=word) if number == opener else one for number, one in enumerate(invited)]
 
 
 def _clock(house: House, asked: Clock | int | None) -> Clock:
@@ -224,6 +238,8 @@ def _laid(house: House, connection: Connection, opening: NewTable) -> str:
     _seat(clerk.enter(clerk.lock(house, connection, table), None, move), guests)
     if held and organiser is not None:
         book.owe_person(connection, organiser, f"confirm/{table}", at)
+    elif proven or house.settings.smtp == EMBEDDED:  # nobody else can have typed his address
+        book.spare_organiser(connection, table)
     return table
 
 
@@ -257,7 +273,9 @@ def _row(house: House, table: str, seed: bytes, opening: NewTable) -> dict[str, 
         "pace": opening.clock.pace,
         "watch": hashed(house.links.watch(table)),
         "opening": opening.once,
-        "watched": opening.watched,
+        "watched": opening.watched or opening.shown,
+        "seeking": opening.seeking,
+        "shown": opening.shown,
     }
 
 

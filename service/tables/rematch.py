@@ -31,12 +31,12 @@ def lay(house: House, place: Place, language: str = SOURCE) -> str:
     return next(access.link_of(house, seat) for seat in snapshots.look(house, opened.table).seats if seat.name == own)
 
 
-def asked(house: House, look: Snapshot, seat: int, language: str, at_once: bool = False) -> NewTable:
-    """The new table as this player asks for it, who may sit down at once."""
+def asked(house: House, look: Snapshot, seat: int, language: str) -> NewTable:
+    """The new table as this player asks for it, who sits down at once."""
     return NewTable(
         look.game.META.name,
         look.table.options,
-        tuple(_guests(house, look, seat, at_once)),
+        tuple(_guests(house, look, seat)),
         look.clock,
         language,
         house.links.again(look.row.id),
@@ -45,12 +45,11 @@ def asked(house: House, look: Snapshot, seat: int, language: str, at_once: bool 
     )
 
 
-def _guests(house: House, look: Snapshot, own: int, at_once: bool) -> list[Invited]:
-    """The players in the order of their seats, beginning with this one; alone against bots he sits down at once."""
+def _guests(house: House, look: Snapshot, own: int) -> list[Invited]:
+    """The players in the order of their seats, beginning with this one."""
     addresses = _addresses(house, look.row.id)
-    seated = at_once or not addresses.keys() - {own}
     order = [*look.seats[own:], *look.seats[:own]]
-    mine = Invited(look.names[own], addresses.get(own, ""), secrets.token_hex(8) if seated else "", "person")
+    mine = Invited(look.names[own], addresses.get(own, ""), secrets.token_hex(8), "person")
     return [mine, *(Invited(seat.name, addresses.get(seat.seat, ""), level=seat.level) for seat in order[1:])]
 
 

@@ -81,6 +81,8 @@ def tables() -> Reply:
         "my.html",
         person=person,
         groups=_grouped(running),
+        questioned=my_tables.questioned(here, person.id),
+        proof=here.links.confirm(person.id, person.address),
         over=over[: my_tables.PAGE],
         older=at + 1 if len(over) > my_tables.PAGE else None,
         newer=at - 1 if at else None,

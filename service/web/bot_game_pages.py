@@ -11,6 +11,7 @@ from engine.game import objection
 from engine.refusal import Refused
 from service.tables import opening
 from service.tables.opening import Invited
+from service.web.account_pages import visitor
 from service.web.lobby_pages import game_of, level
 from service.web.rendering import house, language, page
 
@@ -32,7 +33,9 @@ def play(name: str) -> Reply:
             raise Refused("Please choose how many bots play.")
         me = Invited(form.get("name", ""), form.get("address", ""), secrets.token_hex(8), "person")
         bots = [Invited(f"Bot {number + 1}", level=level(form.get("level", ""))) for number in range(int(form["bots"]))]
-        opened = opening.open_table(house(), name, {}, [me, *bots], 0, language(), form.get("key", "")[:80])
+        once, signed_in = form.get("key", "")[:80], visitor()
+        opener = signed_in.id if signed_in else None
+        opened = opening.open_table(house(), name, {}, [me, *bots], 0, language(), once, opener=opener)
     except (Refused, ValueError) as error:
         refused = error if isinstance(error, Refused) else Refused("Please choose how many bots play.")
         return _form(name, refused, 422)
@@ -47,7 +50,12 @@ def _choices(name: str) -> list[int]:
 
 
 def _form(name: str, error: Refused | None, status: int) -> Response:
-    choices, key = _choices(name), request.form.get("key") or secrets.token_hex(16)
-    return page(
-        "play.html", status, game=game_of(name).META, choices=choices, form=request.values, error=error, key=key
-    )
+    key = request.form.get("key") or secrets.token_hex(16)
+    game, form = game_of(name).META, {**_own(), **request.values}
+    return page("play.html", status, game=game, choices=_choices(name), form=form, error=error, key=key)
+
+
+def _own() -> dict[str, str]:
+    """Name and address of who has signed in on this device, so that they need not be typed."""
+    person = visitor()
+    return {"name": person.name, "address": person.address} if person else {}

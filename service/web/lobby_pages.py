@@ -11,7 +11,6 @@ from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 from msgspec import Struct
-from msgspec.structs import replace
 from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
@@ -20,11 +19,13 @@ from engine.options import Option, describe
 from engine.refusal import Refused
 from service import numbers
 from service.settings import DAY, LUCK
+from service.tables import lobby as listing
 from service.tables import opening
 from service.tables.access import Unknown
 from service.tables.opening import Invited, Luck, Strength, Who
+from service.tables.snapshots import Snapshot
 from service.text import samples
-from service.text.drawing import Scene, board_svg, players
+from service.text.drawing import Scene, players, stage
 from service.text.languages import LANGUAGES, SOURCE
 from service.timing import HOUR, Clock
 from service.web.account_pages import visitor
@@ -59,8 +60,25 @@ class GuestRow(Struct, frozen=True):
 
 @lobby.get("/")
 def welcome() -> Response:
-    """The games there are."""
-    return page("lobby.html", games=[game.META for game in catalogue.games().values()])
+    """The games there are, the tables with seats for anybody, and games to look on at."""
+    here = house()
+    offers = [_listed(look, here.links.join(look.row.id)) for look in listing.seeking(here)]
+    games = [_listed(look, here.links.watch(look.row.id)) for look in listing.shown(here)]
+    return page("lobby.html", games=[game.META for game in catalogue.games().values()], offers=offers, watched=games)
+
+
+def _listed(look: Snapshot, token: str) -> dict[str, Any]:
+    """A table as the lobby shows it, with the link that leads there."""
+    standing = look.game.standing(look.table.state) if look.table.phase == "playing" else ()
+    return {
+        "token": token,
+        "meta": look.game.META,
+        "players": players(look.names),
+        "seats": look.seats,
+        "scores": [one.score for one in standing],
+        "clock": look.clock,
+        "length": look.row.length,
+    }
 
 
 @lobby.get("/picture/<name>.svg")
@@ -75,8 +93,9 @@ def picture(name: str) -> Response:
 
 @lobby.get("/new/<name>")
 def new(name: str) -> Response:
-    """The form for a new table of one game."""
-    return _form(name, {}, None, 200)
+    """The form for a new table of one game; who has signed in on this device stands in it."""
+    person = visitor()
+    return _form(name, {"name.0": person.name, "address.0": person.address} if person else {}, None, 200)
 
 
 @lobby.post("/new/<name>")
@@ -94,7 +113,8 @@ def open_table(name: str) -> Reply:
         here, signed_in = house(), visitor()
         opener = signed_in.id if signed_in else None
         time, luck = _clock(form), _luck(form)
-        opened = opening.open_table(here, name, chosen, guests, time, language(), key, watched, opener, luck)
+        in_lobby = (bool(form.get("seeking")), bool(form.get("shown")))
+        opened = opening.open_table(here, name, chosen, guests, time, language(), key, watched, opener, luck, *in_lobby)
     except Refused as refused:
         return _form(name, form, refused, 422)
     first = next(link for link in opened.links if link)
@@ -114,9 +134,7 @@ def _invited(form: Mapping[str, str]) -> list[Invited]:
         if guest.who == "person" and not guest.address.strip():
             raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
     invited = [_invitation(one, row) for row, one in enumerate(guests)]
-    opener = next((number for number, one in enumerate(invited) if one.who == "person"), None)
-    word = form.get("nonce", "").strip() or secrets.token_hex(8)
-    return [replace(one, nonce=word) if number == opener else one for number, one in enumerate(invited)]
+    return opening.opened_by_first(invited, form.get("nonce", "").strip() or secrets.token_hex(8))
 
 
 def _invitation(guest: GuestRow, row: int) -> Invited:
@@ -195,7 +213,8 @@ def drawn(name: str, spoken: str) -> str:
     for _ in itertools.islice(samples.played(sample, Random(7)), EARLY):  # noqa: S311 - a picture, not dice
         pass
     seats = players(["" for _ in sample.table.seats])
-    return board_svg(Scene(game, game.view(sample.table.state, None), seats, language=spoken))
+    world = stage(Scene(game, game.view(sample.table.state, None), seats, language=spoken)).world
+    return world.partition("</svg>")[0] + "</svg>"
 
 
 def _guests(form: Mapping[str, str]) -> list[GuestRow]:

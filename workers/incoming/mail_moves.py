@@ -285,7 +285,7 @@ def _again(reading: Reading, mail: Mail, line: str) -> Reading:
     look = snapshots.look(locked.house, mail.table)
     person = register.find(locked.connection, str(mail.person))
     try:
-        new = rematch.asked(locked.house, look, mail.seat, person.language, at_once=True)
+        new = rematch.asked(locked.house, look, mail.seat, person.language)
         opening.open_within(locked.house, locked.connection, new)
     except Refused as refused:
         return reading.after(mail_reports.refused(line, refused))

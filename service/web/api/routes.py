@@ -72,7 +72,9 @@ class Opening(Struct, forbid_unknown_fields=True):
     """A table to be opened; a guest without an address is a bot. A clock says more than a pace, and goes before it.
 
     The same again with the same key is the same table; a key is 16 random characters or more. Where it is not
-    `watched`, the link for looking on leads nowhere. With public luck each draw waits for a round of a public beacon
+    `watched`, the link for looking on leads nowhere; `seeking` offers its seats for anybody in the lobby, and `shown`
+    leads spectators there from the lobby. With a `nonce`, a word for the dice, the first of its people sits
+    down at once and gets no invitation, as on the page. With public luck each draw waits for a round of a public beacon
     that is named before it exists; sealed luck draws at once; left empty it is as the house does it.
     """
 
@@ -82,7 +84,10 @@ class Opening(Struct, forbid_unknown_fields=True):
     pace: Annotated[int, Meta(ge=0, le=31_536_000)] | None = None
     clock: Clock | None = None
     watched: bool = True
+    seeking: bool = False
+    shown: bool = False
     luck: Luck = ""
+    nonce: Line = ""
     language: Annotated[Language, Meta(description="Of letters to who is new here")] | UnsetType = UNSET
     key: Annotated[str, Meta(pattern="^([!-~]{16,80})?$")] = ""
 
@@ -157,10 +162,10 @@ def game(name: str, asked: Tongue) -> Box:
 @interface.offers("POST", "/tables", {201: Opened}, takes=Opening, limited="as many tables an hour as people would")
 def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
-    guests = [_invited(guest) for guest in body.players]
+    guests = opening.opened_by_first([_invited(guest) for guest in body.players], body.nonce)
     clock = body.clock or body.pace
     here, spoken = house(), _spoken(body)
-    how = (clock, spoken, body.key, body.watched, None, body.luck)
+    how = (clock, spoken, body.key, body.watched, None, body.luck, body.seeking, body.shown)
     return Answer(opening.open_table(here, body.game, body.options, guests, *how), 201)
 
 

@@ -7,20 +7,22 @@ from email.message import EmailMessage
 from pathlib import Path
 from threading import Barrier
 
+import msgspec
 import pytest
 from sqlalchemy import func, select
 
 from engine.refusal import Refused
 from engine.search import LEVELS, Level
-from service.accounts import confirming
+from service.accounts import confirming, my_tables
+from service.people import register
 from service.people.register import is_confirmed
 from service.settings import DAY
-from service.store.schema import letters, people, tables
-from service.tables import access, joining, opening, snapshots, thinking
+from service.store.schema import letters, people, seats, tables
+from service.tables import access, joining, opening, snapshots, submitting, thinking
 from service.tables.access import Unknown
 from service.tables.opening import Invited, Opened
 from tests.servers import Sink
-from tests.visiting import ROWS, Hall, Strict
+from tests.visiting import ROWS, Hall, Strict, Visitor
 from workers import bots
 from workers.incoming import inbox
 from workers.outgoing import post
@@ -69,8 +71,30 @@ def ready(hall: Hall) -> list[str]:
         return sorted(connection.execute(due).scalars())
 
 
+def invited(hall: Hall) -> list[str]:
+    """To whom an invitation would leave now."""
+    with hall.house.store.reading() as connection:
+        joined = letters.join(seats, (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat))
+        due = (letters.c.kind == "invitation", letters.c.due_at <= hall.time)
+        return sorted(connection.execute(select(seats.c.name).select_from(joined).where(*due)).scalars())
+
+
 def proof(hall: Hall, address: str) -> str:
     return hall.house.links.confirm(person(hall, address), address)
+
+
+def confirmed(hall: Hall, address: str) -> int:
+    """The person of this address, who is known here to be its owner."""
+    with hall.house.store.writing() as connection:
+        number = register.person(connection, address, "Anna", hall.time)
+        register.confirmed(connection, number, hall.time)
+    return number
+
+
+def signed_in(hall: Hall, number: int) -> Visitor:
+    visitor = hall.visitor()
+    visitor.post(f"/enter/{hall.house.links.enter(number, 0, hall.time)}")
+    return visitor
 
 
 # Open tables
@@ -260,8 +284,11 @@ def test_who_gives_no_address_gets_no_letter_and_plays_to_the_end(hall: Hall) ->
 
 
 def test_an_address_brings_letters_against_bots_too(hall: Hall) -> None:
-    hall.visitor().post("/play/kaiser", name="Anna", address="anna@example.org", bots="1")
-    assert "invitation" in ready(hall)
+    location = hall.visitor().post("/play/kaiser", name="Anna", address="anna@example.org", bots="1").location
+    opened = access.find(hall.house, location.rsplit("/", 1)[1]).table
+    while snapshots.look(hall.house, opened).seats[0].open_since is None:
+        bots.move()
+    assert ready(hall) == ["turn"]
 
 
 @pytest.mark.parametrize("bots", ["0", "9", "x", "", "٢"])
@@ -328,10 +355,84 @@ def test_no_invitation_leaves_before_the_organiser_has_confirmed_his_address(str
     for _ in range(2):
         assert "Yes, this is my address" in visitor.get(address)
     assert ready(strict) == []
-    assert "is on its way now" in visitor.post(address).text
-    assert ready(strict) == ["invitation", "invitation"]
+    page = visitor.post(address).text
+    assert "is on its way now" in page
+    assert response.location in page
+    assert invited(strict) == ["Bert"]
     assert "We wrote to" not in visitor.get(response.location)
     assert visitor.post(address).status_code == 200
+
+
+def test_where_no_letter_leaves_the_opener_sits_down_and_is_invited_by_nobody(hall: Hall) -> None:
+    hall.visitor().post("/new/kaiser", **ROWS)
+    assert invited(hall) == ["Bert"]
+
+
+def test_the_opener_sits_down_and_is_invited_by_nobody(strict: Hall) -> None:
+    strict.visitor().post("/new/kaiser", **ROWS)
+    strict.visitor().post(f"/confirm/{proof(strict, ROWS['address__0'])}")
+    assert invited(strict) == ["Bert"]
+    opened = open_for(strict, msgspec.structs.replace(ANNA, nonce="word"), CLARA, by=ANNA.address)
+    assert [seat.status for seat in strict.look(opened).seats] == ["taken", "invited"]
+    assert invited(strict) == ["Bert", "Clara"]
+
+
+def test_who_has_not_sat_down_at_the_own_table_is_told_where_it_is(strict: Hall) -> None:
+    open_for(strict, ANNA, BERT)
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    assert invited(strict) == ["Anna", "Bert"]
+
+
+def test_who_proves_an_address_elsewhere_hears_of_a_table_that_a_stranger_opened_with_it(strict: Hall) -> None:
+    strict.visitor().post("/new/kaiser", **ROWS)
+    number = person(strict, "anna@example.org")
+    strict.visitor().post(f"/enter/{strict.house.links.enter(number, 0, strict.time)}")
+    assert invited(strict) == ["Anna", "Bert"]
+
+
+def test_a_stranger_who_types_an_address_seats_nobody(strict: Hall) -> None:
+    number = confirmed(strict, ANNA.address)
+    visitor = signed_in(strict, number)
+    strict.visitor().post("/new/kaiser", **ROWS)
+    strict.visitor().post("/play/kaiser", name="Anna", address=ANNA.address, bots="1")
+    assert my_tables.running(strict.house, number) == my_tables.waiting(strict.house, number) == []
+    page = visitor.get("/my")
+    assert "Somebody opened a table with your address: Kaiser, König, Edelmann, Kaiser, König, Edelmann." in page
+    assert visitor.post(f"/confirm/{proof(strict, ANNA.address)}").status_code == 200
+    assert len(my_tables.running(strict.house, number)) == 2
+    assert "Was this you?" not in visitor.get("/my")
+
+
+def test_a_game_that_a_stranger_lost_with_a_typed_address_is_nobodys(strict: Hall) -> None:
+    number = confirmed(strict, ANNA.address)
+    link = strict.visitor().post("/play/kaiser", name="Anna", address=ANNA.address, bots="1").location.rsplit("/", 1)[1]
+    submitting.submit(strict.house, access.find(strict.house, link), "resign", "end")
+    assert my_tables.finished(strict.house, number) == []
+    assert my_tables.played(strict.house, number).games == {}
+    strict.visitor().post(f"/confirm/{proof(strict, ANNA.address)}")
+    assert my_tables.played(strict.house, number).games == {"kaiser": {2: 1}}
+
+
+def test_who_has_signed_in_stands_in_the_forms_and_plays_without_another_proof(strict: Hall) -> None:
+    visitor = signed_in(strict, confirmed(strict, ANNA.address))
+    for path in ("/new/kaiser", "/play/kaiser"):
+        assert 'value="anna@example.org"' in visitor.get(path)
+        assert 'value="anna@example.org"' not in strict.visitor().get(path)
+    link = visitor.post("/play/kaiser", name="Anna", address=ANNA.address, bots="1").location.rsplit("/", 1)[1]
+    assert not snapshots.look(strict.house, access.find(strict.house, link).table).row.held
+
+
+def test_the_api_seats_an_opener_who_gives_a_word(hall: Hall) -> None:
+    players = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert", "address": "bert@example.org"}]
+    body = {"game": "kaiser", "players": players}
+    for word, expected in (("", ["Anna", "Bert"]), ("hat", ["Anna", "Bert", "Bert"])):
+        answer = hall.app.test_client().post("/api/v1/tables", json={**body, "nonce": word}).json
+        assert answer
+        assert [seat.status for seat in snapshots.look(hall.house, answer["table"]).table.seats] == [
+            "taken" if word else "empty",
+            "empty",
+        ]
+        assert invited(hall) == expected
 
 
 def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_once(strict: Hall) -> None:

@@ -42,7 +42,7 @@ def test_whoever_plays_again_comes_first_at_a_table_of_the_same_people_and_rules
     assert (look.names, seat) == (("Bert", "Bot 1", "Anna"), 0)
     assert look.table.options["rounds"] == 3
     assert look.clock == hall.look(opened).clock
-    assert [one.status for one in look.seats] == ["invited", "bot", "invited"]
+    assert [one.status for one in look.seats] == ["taken", "bot", "invited"]
     assert [owner(hall, look, number) for number in (0, 2)] == ["Bert@example.org", "Anna@example.org"]
 
 

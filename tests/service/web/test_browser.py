@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from engine import catalogue
 from service.tables import access, snapshots, submitting
 from service.tables.opening import Invited
+from service.text.languages import LANGUAGES
 from tests.browsing import SHORT, SOON, mouse
 from tests.running import Running, Visit
 
@@ -15,6 +17,15 @@ from tests.running import Running, Visit
 def spot(page: Page, token: str) -> Any:
     """A place on the board, once the script that makes it one to be touched is there."""
     return page.locator(f'.stage [data-token="{token}"][aria-disabled]')
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_games_of_the_lobby_are_in_full_view_on_one_screen(visit: Visit, language: str) -> None:
+    page = visit("/", viewport={"width": 1366, "height": 650}, locale=language)
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    cards = page.locator(".card").evaluate_all("(cards) => cards.map((one) => one.getBoundingClientRect().bottom)")
+    assert len(cards) == len(catalogue.games())
+    assert max(cards) <= 650
 
 
 def test_another_stone_may_be_taken_up_and_put_down(service: Running, visit: Visit) -> None:

@@ -1,0 +1,111 @@
+"""The lobby: seats for anybody and games to look on at, where their openers want that and nowhere else."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.accounts import confirming
+from service.settings import DAY
+from service.tables import joining, lobby, opening
+from service.tables.opening import Invited, Opened
+from tests.service.tables.test_opening import ANNA, ANYBODY, BERT, CLARA, RELAY, proof
+from tests.visiting import ROWS, Hall, Strict, Visitor
+
+DORA = Invited("Dora", "dora@example.org")
+
+
+@pytest.fixture
+def strict(tmp_path: Path) -> Iterator[Hall]:
+    """A house that asks whether an address is right."""
+    hall = Hall(tmp_path, **RELAY)
+    yield hall
+    hall.house.close()
+
+
+def laid(hall: Hall, *guests: Invited, **how: Any) -> Opened:
+    seated = [Invited(one.name, one.address, "word", one.who) for one in guests]
+    return opening.open_table(hall.house, "kaiser", {}, seated, 0, **how)
+
+
+def names(hall: Hall) -> tuple[list[str], list[str]]:
+    """The first players of the tables in the lobby: those with free seats, and those that are shown."""
+    seeking, shown = lobby.seeking(hall.house), lobby.shown(hall.house)
+    return [look.names[0] for look in seeking], [look.names[0] for look in shown]
+
+
+def test_only_what_its_opener_offers_is_in_the_lobby(hall: Hall, visitor: Visitor) -> None:
+    laid(hall, ANNA, ANYBODY)
+    laid(hall, BERT, CLARA)
+    assert names(hall) == ([], [])
+    assert "Seats for anybody" not in visitor.get("/")
+    laid(hall, CLARA, ANYBODY, seeking=True)
+    laid(hall, DORA, ANNA, shown=True)
+    assert names(hall) == (["Clara"], ["Dora"])
+
+
+def test_the_form_offers_seats_and_shows_the_game(hall: Hall, visitor: Visitor) -> None:
+    rows = {"name__0": "Anna", "address__0": "anna@example.org", "anybody__1": "on", "anybody__2": "on"}
+    visitor.post("/new/kaiser", **rows, seeking="on", shown="on")
+    page = visitor.get("/")
+    assert Strict(page).faults == []
+    assert "Take one of 2 seats" in page
+    assert "with Anna" in page
+    token = hall.house.links.join(lobby.seeking(hall.house)[0].row.id)
+    asked = visitor.get(f"/join/{token}")
+    assert "it is shown in the lobby, with the names of its players" in asked
+    for name in ("Bert", "Clara"):
+        visitor.post(f"/join/{token}", name=name, address=f"{name}@example.org")
+    page = visitor.get("/")
+    assert Strict(page).faults == []
+    assert "Seats for anybody" not in page
+    watch = hall.house.links.watch(lobby.shown(hall.house)[0].row.id)
+    assert f"/t/{watch}" in page
+    picture = re.search(rf'src="(/t/{watch}[^"]+)"', page)
+    assert picture
+    assert "<svg" in visitor.get(picture[1])
+    assert "data-stage" in visitor.get(f"/t/{watch}")
+
+
+def test_who_sits_down_by_a_letter_reads_that_all_may_look_on(hall: Hall, visitor: Visitor) -> None:
+    opened = opening.open_table(hall.house, "kaiser", {}, (ANNA, BERT), 0, shown=True)
+    for link in opened.links:
+        assert "it is shown in the lobby" in visitor.get(f"/t/{link}")
+    plain = opening.open_table(hall.house, "kaiser", {}, (ANNA, CLARA), 0)
+    assert "it is shown in the lobby" not in visitor.get(f"/t/{plain.links[1]}")
+
+
+def test_who_may_not_be_watched_by_link_is_not_shown(hall: Hall, visitor: Visitor) -> None:
+    opened = laid(hall, ANNA, BERT, shown=True)
+    visitor.post(f"/t/{opened.links[0]}/watched")
+    assert names(hall) == ([], [])
+
+
+def test_a_table_leaves_the_lobby_when_it_is_full_old_or_over(hall: Hall) -> None:
+    opened = laid(hall, ANNA, ANYBODY, seeking=True, shown=True)
+    laid(hall, BERT, ANYBODY, seeking=True)
+    joining.join(hall.house, opened.join, DORA)
+    assert names(hall) == (["Bert"], ["Anna"])
+    hall.time += 15 * DAY
+    assert names(hall) == (["Bert"], [])
+    hall.do(opened, hall.moves(opened)[0])
+    assert names(hall) == (["Bert"], ["Anna"])
+    hall.do(opened, "resign", 0)
+    hall.time += 16 * DAY
+    assert names(hall) == ([], [])
+
+
+def test_nothing_that_a_stranger_wrote_is_in_the_lobby_before_the_owner_of_the_address_agrees(strict: Hall) -> None:
+    strict.visitor().post("/new/kaiser", **{**ROWS, "name__0": "Rude words"}, shown="on", anybody__2="on", seeking="on")
+    assert names(strict) == ([], [])
+    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    assert names(strict) == (["Rude words"], [])
+
+
+def test_the_interface_opens_such_tables_too(hall: Hall) -> None:
+    players = [{"name": "Anna", "address": "anna@example.org"}, {"who": "anybody"}]
+    body = {"game": "kaiser", "players": players, "seeking": True, "nonce": "hat"}
+    assert hall.app.test_client().post("/api/v1/tables", json=body).status_code == 201
+    assert names(hall) == (["Anna"], [])
