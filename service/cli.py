@@ -86,7 +86,7 @@ def _run(argv: Sequence[str] | None) -> int:
         if unknown:
             getattr(args, "parser", root).refuse_unknown(unknown)
         if "run" in args:
-            _allow_packages(os.environ.get("DEPESCHE_GAMES", ""))
+            _allow_packages()
             return int(args.run(args))
     except SystemExit as left:  # argparse has printed help
         return int(left.code or FINE)
@@ -105,13 +105,15 @@ def _run(argv: Sequence[str] | None) -> int:
     return MISUSED
 
 
-def _allow_packages(names: str) -> None:
+def _allow_packages() -> None:
     """Games that are packages are known to every command; without any, a command starts sooner."""
-    if names:
+    named = {name: text for name, text in os.environ.items() if name.startswith("DEPESCHE_GAMES")}
+    if any(named.values()):
         from engine import catalogue
-        from service import settings
+        from service import setting_files, settings
 
-        catalogue.allow(settings.package_names(names))
+        words = setting_files.laid_out(named, settings.KNOWN)
+        catalogue.allow(settings.package_names(words.get("DEPESCHE_GAMES", "")))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the host of a service can set, all of it by environment variables that begin with DEPESCHE_."""
+"""What the host of a service can set, by environment variables that begin with DEPESCHE_, or by files they name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from engine.catalogue import NAME
 from engine.options import SWITCH
 from engine.refusal import Refused
 from service import beacon as beacons
-from service import numbers
+from service import numbers, setting_files
 
 DAY = 86_400
 EMBEDDED = "embedded"
@@ -130,12 +130,16 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
         return parseaddr(self.sender)[0] or "Depesche"
 
 
+KNOWN = frozenset(f"{PREFIX}{name.upper()}" for name in Settings.__struct_fields__)
+
+
 def read(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings this environment asks for."""
-    _refuse_unknown(environment)
+    """The settings this environment asks for, by itself or by the files it names."""
+    words = setting_files.laid_out(environment, KNOWN)
+    _refuse_unknown(words)
     chosen: dict[str, Any] = {}
     for name, default in _defaults().items():
-        text = environment.get(f"{PREFIX}{name.upper()}")
+        text = words.get(f"{PREFIX}{name.upper()}")
         if text and text.strip():
             chosen[name] = _value(name, text, default)
     found = Settings(**chosen)
@@ -144,10 +148,10 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
 
 def _refuse_unknown(names: Iterable[str]) -> None:
     """A mistyped name would be no setting at all, and the house another than its host meant."""
-    known = [f"{PREFIX}{name.upper()}" for name in Settings.__struct_fields__]
+    files = [f"{name}{setting_files.ENDING}" for name in KNOWN]
     for name in sorted(names):
-        if name.startswith(PREFIX) and name not in (*known, *OTHERS):
-            meant = difflib.get_close_matches(name, known, 1, 0.6)
+        if name.startswith(PREFIX) and name not in (*KNOWN, *OTHERS):
+            meant = difflib.get_close_matches(name, sorted([*KNOWN, *files]), 1, 0.6)
             raise Refused(
                 "There is no setting {name}. {hint}",
                 name=name,

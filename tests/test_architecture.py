@@ -90,6 +90,7 @@ FLOORS = (
         "service.beacon",
         "service.numbers",
         "service.outages",
+        "service.setting_files",
         "service.settings",
         "service.links",
         "service.lru",

@@ -138,7 +138,8 @@ def _settings(options: argparse.Namespace) -> Settings:
 
     said = {name: getattr(options, name, None) for name in ("folder", "host", "port")}
     above = {f"DEPESCHE_{name.upper()}": str(value) for name, value in said.items() if value is not None}
-    found = settings.read({**os.environ, **above})
+    files = {f"{name}_FILE": "" for name in above}
+    found = settings.read({**os.environ, **files, **above})
     write_logs(found.logs)
     return found
 

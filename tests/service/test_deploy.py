@@ -1,5 +1,6 @@
 """The recipes for a server: their programs take them, and what they say of the house is true."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -88,15 +89,50 @@ def test_the_mail_server_and_the_web_server_look_where_the_house_listens() -> No
 
 @pytest.mark.parametrize("name", texts())
 def test_every_setting_of_a_recipe_is_one_of_ours(name: str) -> None:
-    named = set(re.findall(r"\bDEPESCHE_[A-Z_]+", texts()[name]))
-    assert named <= {f"DEPESCHE_{field.upper()}" for field in settings.Settings.__struct_fields__}
+    named = {word.removesuffix("_FILE") for word in re.findall(r"\bDEPESCHE_[A-Z_]+[A-Z]\b", texts()[name])}
+    assert named <= settings.KNOWN
+
+
+def test_what_is_a_key_stands_in_files_and_in_no_environment() -> None:
+    keys = "SECRET DATABASE SMTP".split()
+    found = texts()
+    compose = yaml.safe_load(found["compose.yaml"])
+    for name in ("web", "worker", "clock", "inbound"):
+        environment = compose["services"][name]["environment"]
+        assert not {f"DEPESCHE_{key}" for key in keys} & environment.keys()
+        files = [environment[f"DEPESCHE_{key}_FILE"] for key in keys]
+        assert [file.removeprefix("/run/secrets/") for file in files] == compose["services"][name]["secrets"]
+    assert "POSTGRES_PASSWORD" not in compose["services"]["database"]["environment"]
+    for unit in ("systemd/depesche.service", "systemd/depesche@.service"):
+        loaded = re.findall(r"^LoadCredential=(\w+):/etc/depesche/secrets/\1$", found[unit], re.MULTILINE)
+        files = re.findall(r"^Environment=DEPESCHE_(\w+)_FILE=%d/(\w+)$", found[unit], re.MULTILINE)
+        assert files == [(name.upper(), name) for name in loaded]
+        assert "smtp" in loaded
+
+
+def test_the_command_for_root_knows_settings_and_keys(tmp_path: Path) -> None:
+    """What systemd gives the house, a command of root's gives itself."""
+    script = (
+        texts()["depesche"].replace("/etc/depesche", str(tmp_path)).replace("/opt/depesche/bin/depesche", "/bin/env")
+    )
+    (tmp_path / "settings").write_text('DEPESCHE_SENDER="Depesche <play@games.example.org>"\nDEPESCHE_PROXIES=1\n')
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets/smtp").write_text("smtp://relay\n")
+    (tmp_path / "depesche").write_text(script)
+    said = ran("sh", tmp_path / "depesche", env={"PATH": os.environ["PATH"]})
+    environment = dict(line.split("=", 1) for line in said.splitlines())
+    found = settings.read({name: text for name, text in environment.items() if name.startswith("DEPESCHE_")})
+    assert (found.sender_name, found.proxies, found.smtp) == ("Depesche", 1, "smtp://relay")
+    assert str(found.folder) == "/var/lib/depesche"
 
 
 def test_every_command_of_a_recipe_is_one_of_ours() -> None:
     compose = yaml.safe_load(texts()["compose.yaml"])["services"]
     commands = [service["command"] for service in compose.values() if service.get("image") == "depesche"]
     for text in texts().values():
-        commands += [line.split() for line in re.findall(r"/bin/depesche ((?!%i)[a-z]+[^&'\n]*)", text)]
+        commands += [
+            line.split() for line in re.findall(r"(?:/bin/|^ {4})depesche ((?!%i)[a-z]+[^&'\n]*)", text, re.MULTILINE)
+        ]
     assert len(commands) >= 7
     for command in commands:
         try:

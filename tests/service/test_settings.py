@@ -7,7 +7,7 @@ import argparse
 import pytest
 
 from engine.refusal import Refused
-from service import settings
+from service import cli, settings
 from service.commands import run
 
 
@@ -56,3 +56,67 @@ def test_the_sender_may_have_a_name():
 def test_a_sender_that_is_no_address_is_refused(sender):
     with pytest.raises(Refused, match="DEPESCHE_SENDER has to be an address such as"):
         settings.read({"DEPESCHE_SENDER": sender})
+
+
+@pytest.mark.parametrize("name", ["secret", "database", "smtp", "imap", "redis", "metrics", "games", "port", "confirm"])
+def test_any_setting_may_stand_in_a_file(tmp_path, name):
+    words = {
+        "secret": "a house for tests",
+        "database": "postgresql+psycopg://depesche:word@db/depesche",
+        "smtp": "smtp+tls://user:word@mail.example.org:587",
+        "imap": "imaps://user:word@mail.example.org/INBOX",
+        "redis": "redis://:word@cache/0",
+        "metrics": "word",
+        "games": "liars_dice",
+        "port": "9000",
+        "confirm": "off",
+    }
+    kept = tmp_path / name
+    kept.write_text(f"{words[name]}\n")
+    found = settings.read({f"DEPESCHE_{name.upper()}_FILE": str(kept)})
+    assert found == settings.read({f"DEPESCHE_{name.upper()}": words[name]})
+    assert found != settings.Settings()
+
+
+def test_a_setting_that_is_said_twice_is_refused(tmp_path):
+    (tmp_path / "secret").write_text("another secret altogether")
+    twice = {"DEPESCHE_SECRET": "a house for tests", "DEPESCHE_SECRET_FILE": str(tmp_path / "secret")}
+    with pytest.raises(Refused, match="DEPESCHE_SECRET and DEPESCHE_SECRET_FILE are both set; keep one of them"):
+        settings.read(twice)
+
+
+@pytest.mark.parametrize(
+    ("held", "why"),
+    [
+        (None, "cannot be read"),
+        (b"", "is empty"),
+        (b"\n", "is empty"),
+        (b"x" * 70_000, "is too long"),
+        (b"\xff", "no text"),
+    ],
+)
+def test_a_file_without_a_setting_in_it_is_refused(tmp_path, held, why):
+    if held is not None:
+        (tmp_path / "smtp").write_bytes(held)
+    with pytest.raises(Refused, match=f"DEPESCHE_SMTP_FILE names .*{why}") as refused:
+        settings.read({"DEPESCHE_SMTP_FILE": str(tmp_path / "smtp")})
+    assert "xxxx" not in str(refused.value)
+
+
+def test_a_file_that_is_no_setting_of_ours_is_refused():
+    with pytest.raises(Refused, match=r"no setting DEPESCHE_SECRETS_FILE\. Did you mean DEPESCHE_SECRET_FILE\?"):
+        settings.read({"DEPESCHE_SECRETS_FILE": "/etc/depesche/secret"})
+
+
+def test_the_command_line_stands_above_a_file_too(monkeypatch, tmp_path):
+    (tmp_path / "port").write_text("9000")
+    monkeypatch.setenv("DEPESCHE_PORT_FILE", str(tmp_path / "port"))
+    assert run._settings(argparse.Namespace(port=9001, host=None)).port == 9001
+    assert run._settings(argparse.Namespace(port=None, host=None)).port == 9000
+
+
+def test_games_named_in_a_file_are_known_to_every_command(monkeypatch, tmp_path, capsys):
+    (tmp_path / "games").write_text("No/Game")
+    monkeypatch.setenv("DEPESCHE_GAMES_FILE", str(tmp_path / "games"))
+    assert cli.main(["doctor"]) == 1
+    assert "DEPESCHE_GAMES lists names of games such as liars_dice, not “No/Game”" in capsys.readouterr().out
