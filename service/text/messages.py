@@ -25,6 +25,7 @@ CODE = ("engine", "service", "workers")
 FOR_HOSTS = (  # told in a terminal
     "service/beacon.py",
     "service/commands/",
+    "service/setting_files.py",
     "service/settings.py",
     "service/store/copies.py",
     "service/store/identity.py",
