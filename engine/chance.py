@@ -6,7 +6,7 @@ The exact bytes are specified in `engine/README.md`; change nothing here without
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -112,11 +112,15 @@ def below(size: int, material: bytes) -> int:
     length = 16 * max(width, 1)
     while True:
         stream = hashlib.shake_256(material).digest(length)
-        for start in range(0, length, width or 1):
-            number = int.from_bytes(stream[start : start + width], "big") & mask
-            if number < size:
-                return number
+        for number in stream if width == 1 else _numbers(stream, width):
+            if number & mask < size:
+                return number & mask
         length *= 2
+
+
+def _numbers(stream: bytes, width: int) -> Iterator[int]:
+    """The numbers of so many bytes each in a stream."""
+    return (int.from_bytes(stream[start : start + width], "big") for start in range(0, len(stream), width or 1))
 
 
 class Unforced(Exception):

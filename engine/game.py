@@ -154,13 +154,14 @@ def is_over(game: Game, state: Any) -> bool:
 
 def settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Played:
     """These events, and then all that the rules force; with no events a position made by hand comes to rest."""
-    events = list(first)
-    state = fold(game, events, state)
+    events, upkeep, evolve = list(first), game.upkeep, game.evolve
+    for event in events:
+        state = evolve(state, event)
     for _ in range(GUARD):
-        event = game.upkeep(state, chance)
+        event = upkeep(state, chance)
         if event is None:
             return Played(state, tuple(events))
-        state = game.evolve(state, event)
+        state = evolve(state, event)
         events.append(event)
     raise Endless(f"{game.META.name} did not come to rest within {GUARD} forced events; the last was {events[-1]!r}")
 

@@ -157,7 +157,7 @@ def is_token(text: str) -> bool:
 
 def allows(menu: Menu, move: Move) -> bool:
     """Whether this very move is on the menu."""
-    return any(entry.verb == move.verb and entry.allows(move.args) for entry in menu)
+    return True in [entry.allows(move.args) for entry in menu if entry.verb == move.verb]
 
 
 def moves(menu: Menu) -> Iterator[Move]:

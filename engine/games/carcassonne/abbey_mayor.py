@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
-from engine.games.carcassonne.board import PIECES, SIDES, Segment, near
-from engine.games.carcassonne.expansion import Box, Deck, Moment, Rules, laid, mixed_in
-from engine.games.carcassonne.land import near_to, root_of, stationed
+from engine.games.carcassonne.board import SIDES, near
+from engine.games.carcassonne.expansion import Box, Moment, Rules, laid
+from engine.games.carcassonne.land import near_to, root_of, segments_at, stationed
 from engine.games.carcassonne.state import (
     Award,
     Errand,
@@ -20,7 +20,6 @@ from engine.games.carcassonne.state import (
     Part,
     State,
     TilePlaced,
-    feature_at,
     on_top,
     part_of,
     slot,
@@ -30,7 +29,7 @@ from engine.menu import Choice, Move
 ABBEY, MAYOR, WAGON, BARN = "AB", "mayor", "wagon", "barn"
 JOINED_FIELDS, BARNS = 1, 4
 # §18.7: which half sides of a tile meet in each of its corners, and which neighbours lie round it.
-CORNERS = {"NE": (1, 2), "SE": (3, 4), "SW": (5, 6), "NW": (7, 0)}
+CORNERS = {"NE": {1, 2}, "SE": {3, 4}, "SW": {5, 6}, "NW": {7, 0}}
 
 
 class AbbeyUsed(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -121,15 +120,14 @@ def holes(state: State) -> list[str]:
     return [cell for cell in state.frontier if all(beyond in state.tiles for beyond in near(cell))]
 
 
-def corner_field(state: State, cell: str, corner: str) -> int | None:
-    """The place of the one field that a tile shows in a corner."""
-    laid = state.tiles.get(cell)
-    if laid is None:
+def corner_field(state: State, cell: str, corner: str) -> tuple[str, int] | None:
+    """The field that a tile shows in a corner: what it is called there, and the farm it belongs to."""
+    if cell not in state.tiles:
         return None
-    first, second = CORNERS[corner]
-    segments = PIECES[laid.tile][laid.turn].segments
-    there = (place for place, s in enumerate(segments) if s.kind == "field" and {first, second} <= set(s.ends))
-    return next(there, None)
+    there = (
+        pair for pair in segments_at(state, cell) if pair[0].kind == "field" and CORNERS[corner] <= {*pair[0].ends}
+    )
+    return next(((segment.token, root) for segment, root in there), None)
 
 
 def meeting(cell: str, corner: str) -> dict[str, str]:
@@ -146,15 +144,13 @@ def meeting(cell: str, corner: str) -> dict[str, str]:
     }
 
 
-def barn_sites(state: State, cell: str) -> dict[str, int]:
+def barn_sites(state: State, cell: str) -> dict[str, str]:
     """§18.7: the corners of a tile in which four fields meet on a farm without a barn, each with its field."""
-    sites = dict[str, int]()
+    sites: dict[str, str] = {}
     for corner in CORNERS:
-        place = corner_field(state, cell, corner)
-        if place is None or any(corner_field(state, *other) is None for other in meeting(cell, corner).items()):
-            continue
-        if not _barns(state.features[feature_at(state, cell, place)]):
-            sites[corner] = place
+        own, *others = (corner_field(state, *one) for one in meeting(cell, corner).items())
+        if own and all(others) and not _barns(state.features[own[1]]):
+            sites[corner] = own[0]
     return sites
 
 
@@ -168,14 +164,9 @@ def goals(state: State, cell: str) -> list[str]:
         f"{beside}/{segment.token}"
         for beside in near_to(cell)
         if beside in state.tiles
-        for place, segment in enumerate(_segments(state, beside))
-        if segment.kind in ("road", "city", "cloister") and _free(state.features[feature_at(state, beside, place)])
+        for segment, root in segments_at(state, beside)
+        if segment.kind in ("road", "city", "cloister") and _free(state.features[root])
     ]
-
-
-def _segments(state: State, cell: str) -> Sequence[Segment]:
-    laid = state.tiles[cell]
-    return PIECES[laid.tile][laid.turn].segments
 
 
 def _free(feature: Feature) -> bool:
@@ -215,9 +206,6 @@ class AbbeyMayor(Box):
         BarnBuilt: built,
     }
 
-    def deck(self, deck: Deck) -> Deck:
-        return mixed_in(deck, self.option)
-
     def begun(self, state: State, rules: Rules) -> State:
         return replace(state, abbeys=(1,) * len(state.track))
 
@@ -256,8 +244,7 @@ class AbbeyMayor(Box):
             return [AbbeyUsed(seat), *laid(state, rules, TilePlaced(ABBEY, word, 0, seat), chance)]
         if move.verb == "barn":
             cell = part_of(state).cell
-            place = barn_sites(state, cell)[word]
-            return [BarnBuilt(Figure(seat, BARN, cell, _segments(state, cell)[place].token, word))]
+            return [BarnBuilt(Figure(seat, BARN, cell, barn_sites(state, cell)[word], word))]
         if word == "home":
             return [WagonRested(seat)]
         cell, _, token = word.partition("/")
@@ -273,7 +260,7 @@ class AbbeyMayor(Box):
         wagons = tuple(figure for figure in figures if figure.kind == WAGON and figure not in waiting(state))
         return WagonScored(wagons) if wagons else None
 
-    def joined(self, state: State, rules: Rules, part: Part) -> Struct | None:
+    def joined(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
         """§18.8, §18.9: farms with a barn are scored; then wagons drive, from the seat on turn clockwise."""
         for root, feature in state.features.items():
             if feature.kind == "field" and _barns(feature) and scoring.taking_part(state, rules, feature, "scored"):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.board import DATA, Args
-from engine.games.carcassonne.expansion import MEEPLE_PLACES, Box, Deck, Moment, Rules, mixed_in
+from engine.games.carcassonne.expansion import MEEPLE_PLACES, Box, Moment, Rules
 from engine.games.carcassonne.land import has_place, near_to, root_at, signs_at, taken_back
 from engine.games.carcassonne.state import (
     Award,
@@ -118,9 +118,6 @@ class BigTop(Box):
     shows = {"tent": (str, tent), "animals": (tuple[int, ...], animals)}
     verbs = ("pyramid",)
     events = {CircusShown: shown, TentPitched: pitched, PyramidScored: scored}
-
-    def deck(self, deck: Deck) -> Deck:
-        return mixed_in(deck, self.option)
 
     def begun(self, state: State, rules: Rules) -> State:
         return replace(state, animals=tuple(int(value) for value, count in TOKENS.items() for _ in range(count)))

@@ -18,10 +18,11 @@ SIDES = "NESW"
 WINDS = ("nnw", "nne", "ene", "ese", "sse", "ssw", "wsw", "wnw")
 STEPS = ((0, -1), (1, 0), (0, 1), (-1, 0))
 TURNS = (0, 90, 180, 270)
-CODES = {"field": 1, "road": 2, "city": 3, "river": 4}
 EDGES = {"field": "f", "road": "r", "city": "c", "river": "w"}
-BITS = 3
-RIVERSIDE = sum(CODES["river"] << BITS * side for side in range(4))
+DIGITS = {"f": 1, "r": 2, "c": 3, "w": 4}
+"""What lies around an empty cell is a number of four digits, one for each side; 0 is where no tile lies yet."""
+PLACES = (1, 5, 25, 125)
+SURROUNDINGS = 625
 MOST_SEGMENTS = 16
 TRACK: int = DATA["track"]
 START: str = DATA["start"]
@@ -45,8 +46,8 @@ class Piece(Struct, frozen=True, eq=False):
     """A tile in one turn: its segments, and what it shows its four neighbours.
 
     `joins` names for each side the segments along it clockwise, `meets` the same as the neighbour sees them, and
-    `codes` is what the side asks of the cell beyond it. Two cities or fields on one side make the tile `shared`; one
-    that `closes` ends whatever it touches. `signs` are the marks of the whole tile.
+    `codes` is what each side adds to the surroundings of the cell beyond it. Two cities or fields on one side make the
+    tile `shared`; one that `closes` ends whatever it touches. `signs` are the marks of the whole tile.
     """
 
     segments: tuple[Segment, ...]
@@ -63,8 +64,8 @@ class Piece(Struct, frozen=True, eq=False):
 
 
 def tiles_of(box: str) -> dict[str, int]:
-    """How many of each tile are in a box."""
-    return {name: row["count"] for name, row in DATA["tiles"][box].items()}
+    """How many of each tile are in a box; none where it has no tiles of its own."""
+    return {name: row["count"] for name, row in DATA["tiles"].get(box, {}).items()}
 
 
 def gardens_of(box: str) -> dict[str, int]:
@@ -92,7 +93,7 @@ def _piece(row: dict[str, Any], turn: int) -> Piece:
         edges="".join(EDGES[kind] for kind in kinds),
         joins=joins,
         meets=tuple(tuple(reversed(joins[side])) for side in range(4)),
-        codes=tuple(CODES[kinds[side]] << BITS * ((side + 2) % 4) for side in range(4)),
+        codes=tuple(DIGITS[EDGES[kinds[side]]] * PLACES[side - 2] for side in range(4)),
         rivers=rivers,
         locals={segment.token: place for place, segment in enumerate(segments)},
         enclosed=tuple(place for place, segment in enumerate(segments) if segment.kind in ENCLOSED),
@@ -165,23 +166,22 @@ def _looks(piece: Piece) -> object:
     return frozenset((s.kind, s.ends, s.marks) for s in piece.segments), frozenset(piece.rivers)
 
 
-def _fits(tile: str) -> dict[int, int]:
-    """Every code of a cell that this tile fits, with a bit for each of its turns that do."""
-    fits, seen = dict[int, int](), set[object]()
-    for quarter, turn in enumerate(TURNS):
-        piece = PIECES[tile][turn]
+def _fits(tile: str) -> tuple[Args, ...]:
+    """For all surroundings of a cell the turns in which this tile fits there, as a move names them."""
+    fits, seen = [Args()] * SURROUNDINGS, set[object]()
+    for turn, piece in PIECES[tile].items():
         if _looks(piece) in seen:
             continue
         seen.add(_looks(piece))
+        shown = [DIGITS[edge] * place for edge, place in zip(piece.edges, PLACES, strict=True)]
         for known in range(1, 16):
-            code = sum(_asked(piece, side) for side in range(4) if known >> side & 1)
-            fits[code] = fits.get(code, 0) | 1 << quarter
-    return fits
+            fits[sum(digit for side, digit in enumerate(shown) if known >> side & 1)] += (str(turn),)
+    return tuple(fits)
 
 
-def _asked(piece: Piece, side: int) -> int:
-    """The code of a neighbour's side that this side fits."""
-    return (piece.codes[side] >> BITS * ((side + 2) % 4)) << BITS * side
+def by_water(surroundings: int) -> bool:
+    """Whether a river leads to this cell."""
+    return any(surroundings // place % 5 == DIGITS["w"] for place in PLACES)
 
 
 @functools.cache
@@ -205,15 +205,6 @@ def around(cell: str) -> tuple[str, ...]:
     return tuple(f"{x + dx},{y + dy}" for dy in (-1, 0, 1) for dx in (-1, 0, 1) if dx or dy)
 
 
-class Ways(dict[str, tuple[tuple[Args, ...], ...]]):
-    """For every cell and every set of turns the arguments that place a tile there; made when first asked for."""
-
-    def __missing__(self, cell: str) -> tuple[tuple[Args, ...], ...]:
-        made = tuple(tuple((cell, str(TURNS[q])) for q in range(4) if fit >> q & 1) for fit in range(16))
-        self[cell] = made
-        return made
-
-
 @functools.cache
 def spots(tile: str, turn: int, kind: str, where: frozenset[str]) -> tuple[tuple[int, Args], ...]:
     """The segments of these kinds on a tile, each with the arguments that put such a figure there."""
@@ -224,5 +215,4 @@ def spots(tile: str, turn: int, kind: str, where: frozenset[str]) -> tuple[tuple
 GARDEN = "*"
 ENCLOSED = frozenset({"cloister", "garden"})
 PIECES: dict[str, dict[int, Piece]] = {name: {turn: _piece(row, turn) for turn in TURNS} for name, row in _rows()}
-WAYS = Ways()
-FITS: dict[str, dict[int, int]] = {tile: _fits(tile) for tile in PIECES}
+FITS: dict[str, tuple[Args, ...]] = {tile: _fits(tile) for tile in PIECES}

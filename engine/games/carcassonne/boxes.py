@@ -52,6 +52,8 @@ BOXES: tuple[Box, ...] = (
 )
 """In the order in which pages list them and in which they are asked; the abbot plants gardens on everybody's tiles."""
 
+PAYING = apart("paying events", *(box.paying for box in BOXES))
+
 
 def _switch(box: Box) -> tuple[str, Any, Any]:
     return box.option, Annotated[bool, msgspec.Meta(title=box.title, description=box.about)], box.default

@@ -49,14 +49,14 @@ class Box(Protocol):
     """The hooks of one box; what it does not change keeps the default given here.
 
     A box has an option, a switch that says `about` itself under the name `title`, or is in play with the `switches` of
-    other boxes. `slots` are its own fields of the
-    table (type and default), `shows` its own fields of the view (type and where it comes from).
+    other boxes. `slots` are its own fields of the table (type and default), `shows` its own fields of the view (type
+    and where it comes from).
 
     `supply` adds figures to everybody's; `strength` says what a figure counts for the lead; `followers` where it may be
     placed on the tile just laid; `bystanders` are no meeples; beside `passable` ones a feature still counts as free.
 
-    `verbs` and `steps` are the moves and errands that are its own, `events` what they lead to. An errand `inside` a
-    scoring round does not end it.
+    `verbs` and `steps` are the moves and errands that are its own, `events` what they lead to; those that are `paying`
+    bring their `points` to their `seat`, for the reason given. An errand `inside` a scoring round does not end it.
     `kinds` are features of its own, in the order in which they are counted at the end.
     """
 
@@ -79,6 +79,7 @@ class Box(Protocol):
     steps: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     events: Mapping[type, Callable[[State, Any], State]] = {}
+    paying: Mapping[type, str] = {}
 
     # Before the game.
 
@@ -87,8 +88,8 @@ class Box(Protocol):
         return None
 
     def deck(self, deck: Deck) -> Deck:
-        """Mix tiles in."""
-        return deck
+        """Mix its tiles in, if it has any."""
+        return mixed_in(deck, self.option)
 
     def begun(self, state: State, rules: Rules) -> State:
         """Lay things ready."""
@@ -136,7 +137,7 @@ class Box(Protocol):
         """Points at the beginning of round 3, when everybody still stands there."""
         return ()
 
-    def joined(self, state: State, rules: Rules, part: Part) -> Struct | None:
+    def joined(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
         """What else happens once the completed features are scored; asked until there is nothing left."""
         return None
 
@@ -261,7 +262,7 @@ class Rules(Struct, frozen=True, eq=False):
         bag = [name for name, count in tiles_of("base").items() for _ in range(count)]
         bag.remove(START)
         deck = Deck(START, (tuple(bag),))
-        return functools.reduce(lambda mixed, box: box.deck(mixed), self.hooks["deck"], deck)
+        return functools.reduce(lambda mixed, box: box.deck(mixed), self.boxes, deck)
 
     def meeples(self, figures: Iterable[Figure], seat: int) -> list[Figure]:
         """The meeples of a seat among these figures."""
@@ -290,8 +291,8 @@ def united(boxes: Sequence[Box]) -> Rules:
 
 def laid(state: State, rules: Rules, event: TilePlaced, chance: Chance) -> list[Struct]:
     """A tile is laid, and the boxes speak up."""
-    told = (box.joining(state, rules, event, chance) for box in rules.hooks["joining"])
-    return [event, *(more for more in told if more is not None)]
+    told = [box.joining(state, rules, event, chance) for box in rules.hooks["joining"]]
+    return [event, *(more for more in told if more)] if told else [event]
 
 
 def can_lay(state: State, rules: Rules) -> bool:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.board import DATA
-from engine.games.carcassonne.expansion import Box, Deck, Rules, mixed_in
+from engine.games.carcassonne.expansion import Box, Rules
 from engine.games.carcassonne.land import near_to, signs_at
 from engine.games.carcassonne.state import Award, Errand, Part, State, awarded, on_top, part_of, slot, standing_figures
 from engine.menu import Choice, Menu, Move, Subset
@@ -119,9 +119,7 @@ class FruitTrees(Box):
     steps = ("fruit",)
     inside = ("fruit",)
     events = {FruitOffered: offered, FruitHarvested: harvested, FruitSold: sold, FruitLeft: stayed}
-
-    def deck(self, deck: Deck) -> Deck:
-        return mixed_in(deck, self.option)
+    paying = {FruitHarvested: "fruit", FruitSold: "fruit"}
 
     def begun(self, state: State, rules: Rules) -> State:
         return replace(state, baskets=({},) * len(state.track))

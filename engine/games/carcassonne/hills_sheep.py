@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.board import DATA, PIECES, Args, near, spots
-from engine.games.carcassonne.expansion import Box, Deck, Moment, Rules, mixed_in
-from engine.games.carcassonne.land import near_to, root_of, signs_at, taken_back
+from engine.games.carcassonne.expansion import Box, Moment, Rules
+from engine.games.carcassonne.land import near_to, root_of, segments_at, signs_at, taken_back
 from engine.games.carcassonne.state import (
     Award,
     Errand,
@@ -22,7 +22,6 @@ from engine.games.carcassonne.state import (
     awarded,
     drawable,
     feature_at,
-    find,
     on_top,
     part_of,
     slot,
@@ -138,13 +137,13 @@ def _drawn(state: State, figure: Figure, chance: Chance) -> SheepCame | WolfCame
 
 def enclosed(state: State, root: int) -> bool:
     """§14.6: whether a field ends everywhere: there is a tile wherever it reaches."""
-    for cell, laid in state.tiles.items():
-        for place, segment in enumerate(PIECES[laid.tile][laid.turn].segments):
-            if segment.kind == "field" and find(state.parents, laid.first + place) == root:
-                beyond = near(cell)
-                if any(beyond[end // 2] not in state.tiles for end in segment.ends):
-                    return False
-    return True
+    return all(
+        near(cell)[end // 2] in state.tiles
+        for cell in state.tiles
+        for segment, there in segments_at(state, cell)
+        if there == root
+        for end in segment.ends
+    )
 
 
 KEPT = 0.8
@@ -167,9 +166,6 @@ class HillsSheep(Box):
     steps = ("flock",)
     inside = ("flock",)
     events = {HillRaised: raised, SheepCame: came, WolfCame: gone, FlockStirred: stirred, FlockHome: home}
-
-    def deck(self, deck: Deck) -> Deck:
-        return mixed_in(deck, self.option)
 
     def joining(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> HillRaised | None:
         """§14.8: the next tile of the bag goes under the hill."""
@@ -194,16 +190,10 @@ class HillsSheep(Box):
                 return _drawn(state, figure, chance)
         own = [figure for figure in shepherds if figure.seat == state.turn and figure.cell != part.cell]
         for figure in own if "flock" not in part.notes else ():
-            if root_of(state, figure) in self._grown(state, part):
+            if any(there == root_of(state, figure) for _, there in segments_at(state, part.cell)):
                 return FlockStirred(figure)
         closed = [figure for figure in shepherds if enclosed(state, root_of(state, figure))]
         return _driven(state, closed[0]) if closed else None
-
-    def _grown(self, state: State, part: Part) -> set[int]:
-        """The fields that the tile just laid belongs to."""
-        laid = state.tiles[part.cell]
-        places = spots(laid.tile, laid.turn, SHEPHERD, frozenset({"field"}))
-        return {feature_at(state, part.cell, place) for place, _ in places}
 
     def promise(self, state: State, rules: Rules, seat: int) -> float:
         """The sheep of the seat's own flocks, of which a wolf may still take some."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.games.carcassonne.expansion import MEEPLE_PLACES, Box, Deck, Moment, Rules, mixed_in
+from engine.games.carcassonne.expansion import MEEPLE_PLACES, Box, Moment, Rules
 from engine.games.carcassonne.state import Feature, State
 
 
@@ -15,9 +15,6 @@ class Inns(Box):
     supply = {"large": 1}
     strength = {"large": 2}
     followers = {"large": MEEPLE_PLACES}
-
-    def deck(self, deck: Deck) -> Deck:
-        return mixed_in(deck, self.option)
 
     def worth(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
         """§6.2, §6.3: an inn at the road, a cathedral in the city."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -11,26 +11,26 @@ from engine.games.carcassonne.board import ENCLOSED, MOST_SEGMENTS, PIECES, Piec
 from engine.games.carcassonne.state import Feature, Figure, Laid, Part, State, TilePlaced, find, on_top, part_of
 
 Features = dict[int, Feature]
+Sides = Sequence[tuple[int, Laid]]
 BARE = Feature("field")
 
 
 def placed(state: State, event: TilePlaced) -> State:
     """The land with one more tile, and the features it completed noted in the part of the turn."""
-    cell, tiles = event.cell, state.tiles
-    piece = PIECES[event.tile][event.turn]
-    first = len(tiles) * MOST_SEGMENTS
-    neighbours = [tiles.get(beyond) for beyond in near(cell)]
+    cell, number = event.cell, len(state.tiles)
+    piece, laid = PIECES[event.tile][event.turn], Laid(event.tile, event.turn, number * MOST_SEGMENTS)
+    beside, frontier = _bordered(state, piece, cell)
     features, parents = state.features.copy(), state.parents.copy()
     if piece.closes:
-        done = _closed_in(neighbours, features, parents)
+        done = _closed_in(beside, features, parents)
     else:
-        joined, spare = _joined(piece, neighbours, parents)
-        done = _grown(piece, first, joined, spare, features, parents)
+        joined, spare = _joined(piece, beside, parents)
+        done = _grown(piece, number, joined, spare, features, parents)
     enclosed = state.enclosed
     if cell in enclosed:
-        done += _approached(enclosed[cell], first, features)
+        done += _approached(enclosed[cell], number, features)
     if piece.enclosed:
-        enclosed, more = _enclosed(state, piece, cell, first, features)
+        enclosed, more = _enclosed(state, piece, cell, laid.first, features)
         done += more
     work = state.work
     if work:
@@ -40,8 +40,8 @@ def placed(state: State, event: TilePlaced) -> State:
     return replace(
         state,
         work=work,
-        tiles={**tiles, cell: Laid(event.tile, event.turn, first)},
-        frontier=_frontier(state, piece, cell, neighbours),
+        tiles={**state.tiles, cell: laid},
+        frontier=frontier,
         parents=parents,
         features=features,
         enclosed=enclosed,
@@ -52,23 +52,33 @@ def met(state: State, piece: Piece, cell: str) -> set[int]:
     """The features that a tile would go on with here."""
     if piece.closes:
         return set()
-    neighbours = [state.tiles.get(beyond) for beyond in near(cell)]
-    return {root for roots in _joined(piece, neighbours, state.parents.copy())[0] for root in roots}
+    joined, _ = _joined(piece, _bordered(state, piece, cell)[0], state.parents.copy())
+    return {root for roots in joined.values() for root in roots}
 
 
-def _joined(
-    piece: Piece, neighbours: Sequence[Laid | None], parents: dict[int, int]
-) -> tuple[list[list[int]], dict[int, int]]:
-    """For each segment of the tile the features that it meets, one for each end that is met; paths are shortened.
+def _bordered(state: State, piece: Piece, cell: str) -> tuple[Sides, dict[str, int]]:
+    """The tiles beside a cell, and the empty cells beside the land once this tile lies there."""
+    beside: list[tuple[int, Laid]] = []
+    tiles, frontier = state.tiles, state.frontier.copy()
+    frontier.pop(cell, None)
+    for side, beyond in enumerate(near(cell)):
+        other = tiles.get(beyond)
+        if other is None:
+            frontier[beyond] = frontier.get(beyond, 0) + piece.codes[side]
+        else:
+            beside.append((side, other))
+    return beside, frontier
+
+
+def _joined(piece: Piece, beside: Sides, parents: dict[int, int]) -> tuple[dict[int, list[int]], dict[int, int]]:
+    """For segments of the tile the features that they meet, one for each end that is met; paths are shortened.
 
     Also how many open ends this counts too often, by segment: where two cities share a side.
     """
-    joined: list[list[int]] = [[] for _ in piece.segments]
+    joined: dict[int, list[int]] = {}
     spare: dict[int, int] = {}
     shared = piece.shared
-    for side, other in enumerate(neighbours):
-        if other is None:
-            continue
+    for side, other in beside:
         first, beyond = other.first, PIECES[other.tile][other.turn]
         mine, theirs = piece.joins[side], beyond.meets[side - 2]
         whole = not (shared or beyond.shared) or (len(mine) == len(theirs) and piece.edges[side] != "c")
@@ -78,7 +88,10 @@ def _joined(
                 root = parents[root]
             if root != segment:
                 parents[segment] = root
-            joined[place].append(root)
+            if place in joined:
+                joined[place].append(root)
+            else:
+                joined[place] = [root]
     return joined, spare
 
 
@@ -91,37 +104,34 @@ def _halved(mine: tuple[int, ...], theirs: tuple[int, ...], spare: dict[int, int
 
 def _grown(
     piece: Piece,
-    first: int,
-    joined: Sequence[list[int]],
+    number: int,
+    joined: dict[int, list[int]],
     spare: dict[int, int],
     features: Features,
     parents: dict[int, int],
 ) -> list[int]:
     """Put every segment of the tile into the land; the roads and cities that have no open end left."""
-    done, number = list[int](), first // MOST_SEGMENTS
+    done: list[int] = []
+    first = number * MOST_SEGMENTS
     for place, segment in enumerate(piece.segments):
-        roots = joined[place]
-        if not roots:
+        if place not in joined:
             if segment.kind not in ENCLOSED:
                 features[first + place] = _alone(segment, first, number)
             continue
+        roots = joined[place]
         root = parents[first + place] = find(parents, roots[0])
         others = _others(root, roots, parents) if len(roots) > 1 else ()
         if segment.kind == "field":
             _grow_field(segment, first, root, others, features)
-        else:
-            met = 2 * len(roots)
-            if not _grow(segment, number, root, others, features, met - spare[place] if place in spare else met):
-                done.append(root)
+        elif not _grow(segment, number, root, others, features, 2 * len(roots) - spare.get(place, 0)):
+            done.append(root)
     return [root for root in done if not features[root].open] if spare else done
 
 
-def _closed_in(neighbours: Sequence[Laid | None], features: Features, parents: dict[int, int]) -> list[int]:
+def _closed_in(beside: Sides, features: Features, parents: dict[int, int]) -> list[int]:
     """A tile that closes goes on with nothing: the roads and cities along it lose an open end; those without any."""
-    done = list[int]()
-    for side, other in enumerate(neighbours):
-        if other is None:
-            continue
+    done: list[int] = []
+    for side, other in beside:
         for there in PIECES[other.tile][other.turn].meets[side - 2]:
             root = find(parents, other.first + there)
             feature = features[root]
@@ -139,7 +149,7 @@ def _alone(segment: Segment, first: int, number: int) -> Feature:
 
 def _others(root: int, roots: Sequence[int], parents: dict[int, int]) -> Sequence[int]:
     """The further features that now become one with this one."""
-    others = list[int]()
+    others: list[int] = []
     for other in roots[1:]:
         other = find(parents, other)
         if other != root:
@@ -178,11 +188,11 @@ def _grow(segment: Segment, number: int, root: int, others: Sequence[int], featu
     return open_
 
 
-def _approached(roots: tuple[int, ...], first: int, features: Features) -> list[int]:
+def _approached(roots: tuple[int, ...], number: int, features: Features) -> list[int]:
     """Cloisters and gardens gain a neighbour; those that have all of theirs."""
     for root in roots:
         feature = features[root]
-        tiles = (*feature.tiles, first // MOST_SEGMENTS)
+        tiles = (*feature.tiles, number)
         features[root] = Feature(feature.kind, feature.open - 1, tiles, feature.marks, (), feature.figures)
     return [root for root in roots if not features[root].open]
 
@@ -200,16 +210,6 @@ def _enclosed(
             if beyond not in state.tiles:
                 enclosed[beyond] = (*enclosed.get(beyond, ()), root)
     return enclosed, [first + place for place in piece.enclosed if len(found) == 8]
-
-
-def _frontier(state: State, piece: Piece, cell: str, neighbours: Sequence[Laid | None]) -> dict[str, int]:
-    """The empty cells beside the land, each with what its neighbours ask of it."""
-    frontier = state.frontier.copy()
-    frontier.pop(cell, None)
-    for side, beyond in enumerate(near(cell)):
-        if neighbours[side] is None:
-            frontier[beyond] = frontier.get(beyond, 0) | piece.codes[side]
-    return frontier
 
 
 def stationed(state: State, figure: Figure) -> State:
@@ -257,6 +257,13 @@ def root_at(state: State, cell: str, token: str) -> int:
     """The feature of the segment of that name on a cell."""
     laid = state.tiles[cell]
     return find(state.parents, laid.first + PIECES[laid.tile][laid.turn].locals[token])
+
+
+def segments_at(state: State, cell: str) -> Iterator[tuple[Segment, int]]:
+    """The segments of the tile on a cell, each with the feature it belongs to."""
+    laid = state.tiles[cell]
+    for place, segment in enumerate(PIECES[laid.tile][laid.turn].segments, laid.first):
+        yield segment, find(state.parents, place)
 
 
 def signs_at(state: State, cell: str) -> frozenset[str]:

@@ -240,6 +240,7 @@ class Messages(Box):
         MessagePerformed: performed,
         MessageReturned: returned,
     }
+    paying = {MessageTraded: "message", MessagePerformed: "message"}
 
     def begun(self, state: State, rules: Rules) -> State:
         return replace(state, pile=Pile(tuple(MESSAGES)))

@@ -6,7 +6,7 @@ Every number in capitals was tuned by matches of this outlook against itself wit
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import exp, sqrt
 
 from msgspec.structs import replace
@@ -136,15 +136,16 @@ class Ahead:
             chance *= 1 - (1 - eager * share) ** self.tries
         return chance
 
-    def gaps(self, root: int, feature: Feature) -> set[str]:
-        """The empty cells at which a road or city goes on."""
-        state, found = self.state, set[str]()
+    def gaps(self, root: int, feature: Feature) -> Iterable[str]:
+        """The empty cells at which a road or city goes on, each once and always in the same order."""
+        state = self.state
+        found: dict[str, None] = {}
         for number in feature.tiles:
             cell = self.cells[number]
             laid = state.tiles[cell]
-            for place, segment in enumerate(PIECES[laid.tile][laid.turn].segments):
-                if segment.kind == feature.kind and find(state.parents, laid.first + place) == root:
-                    found |= {beyond for end in segment.ends if (beyond := near(cell)[end]) in state.frontier}
+            for place, segment in enumerate(PIECES[laid.tile][laid.turn].segments, laid.first):
+                if segment.kind == feature.kind and find(state.parents, place) == root:
+                    found |= {beyond: None for end in segment.ends if (beyond := near(cell)[end]) in state.frontier}
         return found
 
     def pending(self) -> float:
@@ -162,8 +163,8 @@ class Ahead:
         """The features that a meeple on the new tile could claim."""
         state, supply = self.state, self.state.supply[self.state.turn]
         laid = state.tiles[part.cell]
-        for place, segment in enumerate(PIECES[laid.tile][laid.turn].segments):
-            root = find(state.parents, laid.first + place)
+        for place, segment in enumerate(PIECES[laid.tile][laid.turn].segments, laid.first):
+            root = find(state.parents, place)
             if root in state.features and not state.features[root].figures:
                 followers = self.rules.followers.items()
                 if any(supply[kind] and segment.kind in where for kind, where in followers):
@@ -181,4 +182,4 @@ class Ahead:
 @functools.lru_cache(maxsize=65536)
 def fitting(bags: tuple[tuple[str, ...], ...], code: int) -> int:
     """How many tiles of the bags fit a cell of which its neighbours ask this."""
-    return sum(code in FITS[tile] for bag in bags for tile in bag)
+    return sum(bool(FITS[tile][code]) for bag in bags for tile in bag)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.games.carcassonne.board import PIECES, RIVERSIDE, SIDES, Args, near, tiles_of
+from engine.games.carcassonne.board import PIECES, SIDES, Args, by_water, near, tiles_of
 from engine.games.carcassonne.expansion import Box, Deck, Rules
 from engine.games.carcassonne.state import State
 
@@ -28,7 +28,7 @@ class River(Box):
         """§9.2: a river tile goes on with the river and does not make it turn back at once."""
         if not PIECES[tile][0].rivers:
             return places
-        return [args for args in places if state.frontier[args[0]] & RIVERSIDE and not _turns_back(state, tile, args)]
+        return [args for args in places if by_water(state.frontier[args[0]]) and not _turns_back(state, tile, args)]
 
 
 def _turns_back(state: State, tile: str, args: Args) -> bool:

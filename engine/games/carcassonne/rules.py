@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -12,8 +13,8 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.game import Meta, Standing
 from engine.games.carcassonne import inns, scoring
-from engine.games.carcassonne.board import FITS, PIECES, WAYS, Args, spots
-from engine.games.carcassonne.boxes import Began, Options, rules_of, wants
+from engine.games.carcassonne.board import FITS, PIECES, Args, spots
+from engine.games.carcassonne.boxes import PAYING, Began, Options, rules_of, wants
 from engine.games.carcassonne.expansion import Rules, laid
 from engine.games.carcassonne.land import root_of
 from engine.games.carcassonne.state import (
@@ -29,10 +30,12 @@ from engine.games.carcassonne.state import (
     RoundClosed,
     RoundOpened,
     State,
+    Step,
     TileDrawn,
     TilePlaced,
     TileSetAside,
     TurnBegan,
+    Work,
     drawable,
     find,
     part_of,
@@ -58,6 +61,8 @@ META = Meta(
 
 PASS = Choice("pass", rule="2.6")
 DRAW = Choice("draw", rule="2.1")
+
+Stage = Callable[[State, Rules, Part, Chance], Struct | None]
 
 
 def objection(options: Options, seats: int) -> Refused | None:
@@ -85,67 +90,50 @@ def menu(state: State, seat: int) -> Menu:
         return ()
     work = state.work[-1]
     if isinstance(work, Part):
-        if seat != state.turn:
-            return ()
-        remembered: Menu | None = state.__dict__.get("menu")  # asked for again and again, so without one more call
-        return part_menu(state, work) if remembered is None else remembered
+        return part_menu(state, work) if seat == state.turn else ()
     asked = seat in work.seats if work.seats else seat == state.turn
     rules = rules_of(state.options)
     return rules.steps[work.step].menu(state, rules, seat, work) if asked else ()
 
 
 def part_menu(state: State, part: Part) -> Menu:
-    """What the seat on turn may do with its tile, worked out once for every table."""
+    """What the seat on turn may do with its tile; a table remembers it, for it is asked again at once."""
     remembered: Menu | None = state.__dict__.get("menu")
     if remembered is None:
-        remembered = state.__dict__["menu"] = _part_menu(state, rules_of(state.options), part)
+        remembered = state.__dict__["menu"] = MENUS[part.step](state, rules_of(state.options), part)
     return remembered
 
 
-def _part_menu(state: State, rules: Rules, part: Part) -> Menu:
-    match part.step:
-        case "draw":
-            other = list(_instead(state, rules, part))
-            return (DRAW, *other) if drawable(state) else (*other, PASS)
-        case "place":
-            places = placings(state, rules, part.tile)
-            return (Choice("place", tuple(places), "2.2"),) if places else ()
-        case "figure":
-            return (*_figure_menu(state, rules, part), PASS)
-    return ()
+def _draw_menu(state: State, rules: Rules, part: Part) -> Menu:
+    other = _instead(state, rules, part)
+    return (DRAW, *other) if drawable(state) else (*other, PASS)
 
 
-def _instead(state: State, rules: Rules, part: Part) -> Iterator[Entry]:
-    for box in rules.hooks["instead"]:
-        entry = box.instead(state, rules, part)
-        if entry is not None:
-            yield entry
-
-
-def placings(state: State, rules: Rules, tile: str) -> Sequence[Args]:
+def _place_menu(state: State, rules: Rules, part: Part) -> Menu:
     """§2.2: every cell and turn in which all sides of the tile go on with what they touch."""
-    fits, ways = FITS[tile], WAYS
-    places: Sequence[Args] = [
-        args for cell, code in state.frontier.items() if code in fits for args in ways[cell][fits[code]]
-    ]
+    fits = FITS[part.tile]
+    places: Sequence[Args] = [(cell, turn) for cell, around in state.frontier.items() for turn in fits[around]]
     for box in rules.hooks["fitting"]:
-        places = box.fitting(state, rules, tile, places)
-    return places
+        places = box.fitting(state, rules, part.tile, places)
+    return (Choice("place", tuple(places), "2.2"),) if places else ()
 
 
-def _figure_menu(state: State, rules: Rules, part: Part) -> Iterator[Entry]:
+def _instead(state: State, rules: Rules, part: Part) -> list[Entry]:
+    """What may be done instead of drawing a tile."""
+    return [entry for box in rules.hooks["instead"] if (entry := box.instead(state, rules, part))]
+
+
+def _figure_menu(state: State, rules: Rules, part: Part) -> Menu:
     options = _stations(state, rules, part)
-    if options:
-        yield Choice("figure", tuple(options), "2.4")
-    for box in rules.hooks["act"]:
-        act = box.act(state, rules, state.turn, part)
-        if act is not None:
-            yield act
+    figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
+    acts = [act for box in rules.hooks["act"] if (act := box.act(state, rules, state.turn, part))]
+    return (*figures, *acts, PASS)
 
 
 def _stations(state: State, rules: Rules, part: Part) -> list[Args]:
     """§2.4: every figure of the supply with every place where it may stand."""
-    options, seat = list[Args](), state.turn
+    options: list[Args] = []
+    seat = state.turn
     supply = state.supply[seat]
     for kind, where in rules.followers.items():
         if supply[kind]:
@@ -165,6 +153,15 @@ def _free_spots(state: State, rules: Rules, part: Part, kind: str, where: frozen
         if not (figures := features[find(parents, first + place)].figures)
         or (passable and all(figure.kind in passable for figure in figures))
     ]
+
+
+MENUS: dict[Step, Callable[[State, Rules, Part], Menu]] = {
+    "draw": _draw_menu,
+    "place": _place_menu,
+    "figure": _figure_menu,
+    "between": lambda state, rules, part: (),
+    "score": lambda state, rules, part: (),
+}
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
@@ -217,28 +214,46 @@ def upkeep(state: State, chance: Chance) -> Struct | None:
     work, rules = state.work[-1], rules_of(state.options)
     if isinstance(work, Errand):
         box = rules.steps[work.step]
-        closed = None if work.step in box.inside else _close(state, rules, chance)
+        closed = None if work.step in box.inside else _close(state, rules, work, chance)
         return closed or box.errand(state, rules, work, chance)
-    return STEPS[work.step](state, work, rules, chance)
-
-
-def _open(state: State, part: Part, rules: Rules, place: str) -> Struct | None:
-    """A scoring round at a named place of the turn, if a box gives points there; the turn never goes back past it."""
-    hooks = rules.rounds[place]
-    if not hooks or part.passed >= place:
-        return None
-    awards = tuple(award for hook in hooks for award in hook(state, rules, part))
-    return RoundOpened(place, awards) if awards else None
-
-
-def _rounds(state: State, part: Part, rules: Rules, place: str, chance: Chance) -> Struct | None:
-    """What is to be paid at this place, and the end of the round that was open."""
-    if rules.rounds[place] or state.moved:
-        return _open(state, part, rules, place) or _close(state, rules, chance)
+    for stage in course(rules)[work.step]:
+        event = stage(state, rules, work, chance)
+        if event is not None:
+            return event
     return None
 
 
-def _close(state: State, rules: Rules, chance: Chance) -> Struct | None:
+@functools.cache
+def course(rules: Rules) -> dict[Step, tuple[Stage, ...]]:
+    """What may happen in each step of laying a tile, in its order: the first that has anything to do does it."""
+
+    def asked(hook: str) -> tuple[Stage, ...]:
+        return tuple(getattr(box, hook) for box in rules.hooks[hook])
+
+    def opened(place: str) -> tuple[Stage, ...]:
+        return (functools.partial(_open, place),) if rules.rounds[place] else ()
+
+    closed = (_close,) if rules.scoring_figures > 1 else ()
+    features = (*opened("3"), _features, *asked("joined"), *asked("after_features"), *closed)
+    score = (*features, *opened("4"), *asked("after"), _end)
+    return {
+        "draw": (*opened("1a"), *closed, _draw),
+        "place": (*opened("1b"), *closed, _place),
+        "figure": (*opened("1c"), *closed, _stand),
+        "between": (*asked("after_figure"), *closed, *score),
+        "score": score,
+    }
+
+
+def _open(place: str, state: State, rules: Rules, part: Part, chance: Chance) -> RoundOpened | None:
+    """A scoring round at a named place of the turn, if a box gives points there; the turn never goes back past it."""
+    if part.passed >= place:
+        return None
+    awards = tuple(award for hook in rules.rounds[place] for award in hook(state, rules, part))
+    return RoundOpened(place, awards) if awards else None
+
+
+def _close(state: State, rules: Rules, work: Work, chance: Chance) -> Struct | None:
     """§5.4: at the end of a scoring round something may come of the figures that moved in it."""
     if not state.moved:
         return None
@@ -249,12 +264,9 @@ def _close(state: State, rules: Rules, chance: Chance) -> Struct | None:
     return RoundClosed()
 
 
-def _draw(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
+def _draw(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
     """§2.1: a tile from the first bag that holds any."""
-    event = _rounds(state, part, rules, "1a", chance)
-    if event:
-        return event
-    if rules.hooks["instead"] and any(_instead(state, rules, part)):
+    if rules.hooks["instead"] and _instead(state, rules, part):
         return None
     return _drawn(state, chance) if drawable(state) else _pack_up(state, rules)
 
@@ -274,51 +286,18 @@ def _pack_up(state: State, rules: Rules) -> Struct:
     return _totals(state)
 
 
-def _place(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
-    event = _rounds(state, part, rules, "1b", chance)
-    if event:
-        return event
-    return None if part_menu(state, part) else TileSetAside(state.turn, part.tile)  # §2.3
+def _place(state: State, rules: Rules, part: Part, chance: Chance) -> TileSetAside | None:
+    """§2.3: a tile that fits nowhere leaves the game."""
+    return None if part_menu(state, part) else TileSetAside(state.turn, part.tile)
 
 
-def _stand(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
-    event = _rounds(state, part, rules, "1c", chance)
-    if event:
-        return event
-    return None if len(part_menu(state, part)) > 1 else FigureWithheld(state.turn)  # §2.6
+def _stand(state: State, rules: Rules, part: Part, chance: Chance) -> FigureWithheld | None:
+    """§2.6: who can place no figure and do nothing else is not asked."""
+    return None if len(part_menu(state, part)) > 1 else FigureWithheld(state.turn)
 
 
-def _between(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
-    """Round 2 is over before the features are scored."""
-    for box in rules.hooks["after_figure"]:
-        event = box.after_figure(state, rules, part, chance)
-        if event is not None:
-            return event
-    return _close(state, rules, chance) or _score(state, part, rules, chance)
-
-
-def _score(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
-    """Round 3: what comes before the features, the features, what comes after them; then the end of the turn."""
-    if part.done or rules.rounds["3"]:
-        event = _open(state, part, rules, "3") or _features(state, part, rules, chance)
-        if event:
-            return event
-    for box in rules.hooks["joined"]:
-        event = box.joined(state, rules, part)
-        if event is not None:
-            return event
-    for box in rules.hooks["after_features"]:
-        event = box.after_features(state, rules, part, chance)
-        if event is not None:
-            return event
-    if state.moved or rules.rounds["4"]:
-        event = _close(state, rules, chance) or _open(state, part, rules, "4")
-        if event:
-            return event
-    return _end(state, part, rules, chance)
-
-
-def _features(state: State, part: Part, rules: Rules, chance: Chance) -> Struct | None:
+def _features(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+    """§3: the next of the completed features."""
     for root in part.done:
         for box in rules.hooks["completed"]:
             event = box.completed(state, rules, root, chance)
@@ -330,24 +309,11 @@ def _features(state: State, part: Part, rules: Rules, chance: Chance) -> Struct 
     return None
 
 
-def _end(state: State, part: Part, rules: Rules, chance: Chance) -> Struct:
+def _end(state: State, rules: Rules, part: Part, chance: Chance) -> Struct:
     """§2.7: the part of the turn is over, and perhaps the turn, and perhaps the game."""
-    for box in rules.hooks["after"]:
-        event = box.after(state, rules, part, chance)
-        if event is not None:
-            return event
     if len(state.work) == 1 and drawable(state):
         return TurnBegan((state.turn + 1) % len(state.track))
     return _pack_up(state, rules)
-
-
-STEPS: dict[str, Callable[[State, Part, Rules, Chance], Struct | None]] = {
-    "draw": _draw,
-    "place": _place,
-    "figure": _stand,
-    "between": _between,
-    "score": _score,
-}
 
 
 def _totals(state: State) -> FinalScoringBegan:
@@ -384,14 +350,9 @@ def standing(state: State) -> tuple[Standing, ...]:
     return tuple(Standing(score(state, seat), False, place) for seat, place in enumerate(places))
 
 
-# Events that bring points and no awards: what they are for.
-PAID = {"MessageTraded": "message", "MessagePerformed": "message", "TeacherPaid": "teacher"}
-PAID |= {"FruitHarvested": "fruit", "FruitSold": "fruit"}
-
-
 def sources(event: Any, seat: int) -> tuple[tuple[str, int], ...]:
     """Where the points come from that this event brings a seat."""
-    why = PAID.get(type(event).__name__)
+    why = PAYING.get(type(event))
     if why:
         return ((why, event.points),) if event.seat == seat else ()
     return tuple((award.why, award.points) for award in getattr(event, "awards", ()) if award.seat == seat)

@@ -8,9 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.board import PIECES
 from engine.games.carcassonne.expansion import Box, Deck, Rules
-from engine.games.carcassonne.land import signs_at
+from engine.games.carcassonne.land import segments_at, signs_at
 from engine.games.carcassonne.state import (
     Award,
     Errand,
@@ -21,7 +20,6 @@ from engine.games.carcassonne.state import (
     TilePlaced,
     awarded,
     drawable,
-    find,
     on_top,
     part_of,
     slot,
@@ -84,13 +82,8 @@ def leads_to_school(state: State, root: int) -> bool:
     """§21.2: whether a road ends at one of the two tiles of the school."""
     if state.features[root].kind != "road":
         return False
-    for cell, laid in state.tiles.items():
-        if "school" in signs_at(state, cell):
-            segments = enumerate(PIECES[laid.tile][laid.turn].segments)
-            roads = (place for place, segment in segments if segment.kind == "road")
-            if any(find(state.parents, laid.first + place) == root for place in roads):
-                return True
-    return False
+    school = [cell for cell in state.tiles if "school" in signs_at(state, cell)]
+    return any(there == root for cell in school for _, there in segments_at(state, cell))
 
 
 LESSON = 3.0
@@ -108,6 +101,7 @@ class School(Box):
     steps = ("lesson",)
     inside = ("lesson",)
     events = {TeacherAsked: asked, TeacherPaid: paid, TeacherTaken: taken}
+    paying = {TeacherPaid: "teacher"}
 
     def objection(self, options: Options) -> Refused | None:
         """§21.1: the school lies beside a road of the start tile, and the spring has none."""

@@ -27,7 +27,7 @@ SCORERS = ("meeple", "woman")
 
 def leaders(state: State, rules: Rules, feature: Feature) -> tuple[int, ...]:
     """§3.6: the seats with the most figures on a feature; who draws level shares the lead."""
-    might = dict[int, int]()
+    might: dict[int, int] = {}
     for figure in feature.figures:
         strength = rules.strength[figure.kind]
         for box in rules.hooks["might"]:

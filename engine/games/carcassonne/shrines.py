@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.board import PIECES, Args
-from engine.games.carcassonne.expansion import Box, Deck, Rules, mixed_in
+from engine.games.carcassonne.expansion import Box, Rules
 from engine.games.carcassonne.land import has_place, near_to, root_at, taken_back
 from engine.games.carcassonne.state import Figure, State
 
@@ -47,9 +47,6 @@ class Shrines(Box):
     option = "shrines"
     about = "Shrines, which challenge a cloister beside them, 6 tiles (§16)"
     events = {ChallengeLost: lost}
-
-    def deck(self, deck: Deck) -> Deck:
-        return mixed_in(deck, self.option)
 
     def fitting(self, state: State, rules: Rules, tile: str, places: Sequence[Args]) -> Sequence[Args]:
         """§16.3: beside one of the other kind at most, and only if that one has none beside it yet."""

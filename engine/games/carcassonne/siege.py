@@ -9,15 +9,14 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.board import PIECES
-from engine.games.carcassonne.expansion import Box, Deck, Moment, Rules, mixed_in
-from engine.games.carcassonne.land import cells_of, near_to, root_of, taken_back
+from engine.games.carcassonne.expansion import Box, Moment, Rules
+from engine.games.carcassonne.land import cells_of, near_to, root_of, segments_at, taken_back
 from engine.games.carcassonne.state import (
     Errand,
     Feature,
     Figure,
     Part,
     State,
-    find,
     find_figure,
     on_top,
     part_of,
@@ -67,10 +66,7 @@ def gate(state: State, root: int) -> bool:
 
 
 def _besieges(state: State, cell: str, root: int) -> bool:
-    laid = state.tiles[cell]
-    segments = enumerate(PIECES[laid.tile][laid.turn].segments)
-    places = [place for place, segment in segments if BESIEGED in segment.marks]
-    return any(find(state.parents, laid.first + place) == root for place in places)
+    return any(BESIEGED in segment.marks and there == root for segment, there in segments_at(state, cell))
 
 
 def free_to_go(state: State, seat: int) -> list[str]:
@@ -89,18 +85,12 @@ class Besiegers(Box):
     option = "besiegers"
     about = "Besieged cities, 6 tiles of the Besiegers (§15)"
 
-    def deck(self, deck: Deck) -> Deck:
-        return mixed_in(deck, self.option)
-
 
 class Cathars(Box):
     """Four besieged tiles."""
 
     option = "cathars"
     about = "Besieged cities, 4 tiles of the Cathars (§15)"
-
-    def deck(self, deck: Deck) -> Deck:
-        return mixed_in(deck, self.option)
 
 
 class Siege(Box):

@@ -8,10 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.board import DATA, PIECES
-from engine.games.carcassonne.expansion import Box, Deck, Rules, mixed_in
-from engine.games.carcassonne.land import cells_of, has_place, signs_at
-from engine.games.carcassonne.state import Award, Feature, Part, State, awarded, find, on_top, part_of, slot
+from engine.games.carcassonne.board import DATA
+from engine.games.carcassonne.expansion import Box, Rules
+from engine.games.carcassonne.land import cells_of, has_place, segments_at, signs_at
+from engine.games.carcassonne.state import Award, Feature, Part, State, awarded, on_top, part_of, slot
 from engine.menu import Choice, Move
 
 SMALL, LARGE = 1, 2
@@ -74,10 +74,7 @@ def _note(cell: str, road: int) -> str:
 
 def ends_at(state: State, cell: str, road: int) -> bool:
     """Whether a road ends in the village on this cell."""
-    laid = state.tiles[cell]
-    segments = enumerate(PIECES[laid.tile][laid.turn].segments)
-    ends = (place for place, segment in segments if segment.kind == "road" and len(segment.ends) == 1)
-    return any(find(state.parents, laid.first + place) == road for place in ends)
+    return any(len(segment.ends) == 1 and there == road for segment, there in segments_at(state, cell))
 
 
 def toll(state: State, rules: Rules, road: Feature, side: int) -> int:
@@ -97,9 +94,6 @@ class Tollkeepers(Box):
     shows = {"tollhouses": (Houses, houses)}
     verbs = ("toll",)
     events = {TollhouseSet: placed, TollRaised: raised}
-
-    def deck(self, deck: Deck) -> Deck:
-        return mixed_in(deck, self.option)
 
     def act(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§20.2: instead of a figure, on any crossroads without a tollhouse."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne.board import PIECES, Args, spots
-from engine.games.carcassonne.expansion import Box, Deck, Moment, Rules, can_lay, mixed_in
+from engine.games.carcassonne.expansion import Box, Moment, Rules, can_lay
 from engine.games.carcassonne.land import met
 from engine.games.carcassonne.scoring import servings
 from engine.games.carcassonne.state import (
@@ -111,9 +111,6 @@ class Traders(Box):
         SecondTileTaken: taken,
         SecondTileDeclined: declined,
     }
-
-    def deck(self, deck: Deck) -> Deck:
-        return mixed_in(deck, self.option)
 
     def begun(self, state: State, rules: Rules) -> State:
         return replace(state, goods=(dict.fromkeys(GOODS, 0),) * len(state.track))

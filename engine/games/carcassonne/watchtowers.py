@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.games.carcassonne.board import PIECES
-from engine.games.carcassonne.expansion import Box, Deck, Rules, mixed_in
+from engine.games.carcassonne.expansion import Box, Rules
 from engine.games.carcassonne.land import near_to, signs_at
 from engine.games.carcassonne.state import Award, Figure, Part, State, standing_figures
 
@@ -44,9 +44,6 @@ class Watchtowers(Box):
 
     option = "watchtowers"
     about = "Watchtowers pay for what lies round them, 12 tiles (§12)"
-
-    def deck(self, deck: Deck) -> Deck:
-        return mixed_in(deck, self.option)
 
     def before_features(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
         """§12.2: every meeple that stands on a tower's tile in a completed road or city."""

@@ -73,7 +73,7 @@ def test_segments_have_names_of_their_own(tile):
 
 def test_turns_that_look_the_same_are_one():
     def turns(tile):
-        return {turn for mask in FITS[tile].values() for turn in range(4) if mask >> turn & 1}
+        return {int(turn) // 90 for turns in FITS[tile] for turn in turns}
 
     assert turns("B") == turns("C") == turns("X") == {0}
     assert turns("U") == turns("H") == {0, 1}
