@@ -64,6 +64,7 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     proxies: int = 0  # web servers in front, whose word is taken for who visits
     smtp: str = EMBEDDED
     sender: str = "depesche@localhost"
+    dkim: str = ""  # the selector of the key that the relay signs with, for the doctor
     pace: int = 3 * DAY
     reminder: float = 0.25
     vacation: int = 30

@@ -262,6 +262,24 @@ def _listens(port: int) -> None:
         raise redis.ConnectionError from error
 
 
+# DNS
+
+
+@contextmanager
+def dns_server(*records: str) -> Iterator[tuple[str, int]]:
+    """A name server for example.org with these records, as dnsmasq's options name them; there is nothing else in it."""
+    program = shutil.which("dnsmasq") or shutil.which("/usr/sbin/dnsmasq")
+    if not program:
+        raise Unavailable("name server", "apt-get install dnsmasq-base")
+    port = free_port()
+    listen = [f"--port={port}", "--listen-address=127.0.0.1", "--bind-interfaces", "--user=", "--pid-file="]
+    alone = ["--no-daemon", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--local=/org/"]
+    with temporary_folder(os.geteuid()) as folder:
+        command = [program, *listen, *alone, *(f"--{record}" for record in records)]
+        with guarded(command, folder, lambda: _listens(port)):
+            yield "127.0.0.1", port
+
+
 # Browser
 
 

@@ -88,6 +88,7 @@ FLOORS = (
     ("engine",),
     (
         "service.beacon",
+        "service.dns_client",
         "service.numbers",
         "service.outages",
         "service.setting_files",

@@ -1,17 +1,27 @@
 """`depesche doctor` says what is ill, and what is hardly meant."""
 
 import json
+import socket
+import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from sqlalchemy import update
+from msgspec.structs import replace
+from sqlalchemy import text, update
 
 from service import cli
-from service.commands.doctor import LATE, oddities
+from service.commands import checkups
+from service.commands.checkups import LATE
+from service.commands.doctor import oddities
+from service.commands.findings import Finding
 from service.house import House
 from service.settings import Settings
-from service.store.schema import letters
+from service.store.schema import letters, tables
 from service.tables import opening
+from tests import houses, servers
+from workers.incoming import inbox
 
 
 @pytest.fixture
@@ -23,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_embedded_house_is_well(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["doctor"]) == 0
     said = capsys.readouterr().out
-    assert said.count("well:") == 2
+    assert said.count("well:") == 3
     assert "ILL" not in said
     assert "odd" not in said
 
@@ -38,7 +48,21 @@ def test_programs_are_told_the_same(folder: Path, capsys: pytest.CaptureFixture[
     assert cli.main(["doctor", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {one["verdict"] for one in told} <= {"well", "odd"}
-    assert any(one["what"].startswith("database") for one in told)
+    assert {"database", "redis", "disk"} == {one["about"] for one in told}
+
+
+def test_everything_that_is_not_well_comes_with_how_to_mend_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ill = {"DATABASE": "postgresql+psycopg://depesche@127.0.0.1:1/depesche", "REDIS": "redis://127.0.0.1:1/0"}
+    ill |= {"SMTP": "smtp://127.0.0.1:1", "IMAP": "imaps://me:hidden@127.0.0.1:1/INBOX", "INBOUND": "127.0.0.1:1"}
+    for name, address in ill.items():
+        monkeypatch.setenv(f"DEPESCHE_{name}", address)
+    assert cli.main(["doctor", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert {one["about"] for one in told if one["verdict"] == "ill"} == {"database", "redis", "smtp", "inbound"}
+    assert all(bool(one["mend"]) == (one["verdict"] != "well") for one in told)
+    assert "hidden" not in json.dumps(told)
 
 
 def test_a_mail_server_that_is_not_there_is_ill(
@@ -59,7 +83,7 @@ def test_a_mail_server_that_is_not_there_is_ill(
     ],
 )
 def test_settings_that_are_hardly_meant_are_odd(settings: Settings, word: str) -> None:
-    assert [word in oddity for oddity in oddities(settings)] == [True]
+    assert [word in oddity.what + oddity.mend for oddity in oddities(settings)] == [True]
 
 
 def test_sensible_settings_are_not_odd() -> None:
@@ -76,4 +100,83 @@ def test_letters_that_nobody_sends_are_noticed(folder: Path, capsys: pytest.Capt
         connection.execute(update(letters).values(due_at=house.now() - LATE - 1))
     house.close()
     assert cli.main(["doctor"]) == 0
-    assert "odd:  letters that nobody sends: 1;" in capsys.readouterr().out
+    assert "odd:  letters that nobody sends: 1\n" in capsys.readouterr().out
+
+
+def found_in(house: House, about: str) -> list[Finding]:
+    return [finding for finding in checkups.all_of(house.settings) if finding.about == about]
+
+
+def test_a_house_that_works_is_well_in_every_part(any_house: House) -> None:
+    any_house.open()
+    found = list(checkups.all_of(any_house.settings))
+    assert {finding.verdict for finding in found} == {"well"}
+    assert {finding.about for finding in found} >= {"database", "schema", "secret", "redis", "clock", "disk"}
+
+
+def test_a_database_of_another_version_is_odd_and_not_renewed_by_looking(house: House) -> None:
+    with house.store.writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0016'"))
+    (finding,) = found_in(house, "schema")
+    assert (finding.verdict, "depesche backup" in finding.mend) == ("odd", True)
+    assert house.store.revision() == "0016"
+
+
+def test_a_secret_that_others_can_read_and_another_one(tmp_path: Path) -> None:
+    house = House(Settings(folder=tmp_path))
+    house.open()
+    (tmp_path / "secret").chmod(0o644)
+    (finding,) = found_in(house, "secret")
+    assert (finding.verdict, finding.mend) == ("odd", f"chmod 600 {tmp_path / 'secret'}")
+    (tmp_path / "secret").write_text("quite another secret than before")
+    (finding,) = found_in(house, "secret")
+    assert finding.verdict == "ILL"
+    (tmp_path / "secret").unlink()
+    (finding,) = found_in(house, "secret")
+    assert "missing" in finding.what
+    house.close()
+
+
+def test_a_clock_that_was_set_back_is_noticed(house: House) -> None:
+    (place, _) = houses.seated(house)
+    for ahead, verdict in ((0, "well"), (600, "odd")):
+        with house.store.writing() as connection:
+            moved = update(tables).where(tables.c.id == place.table)
+            connection.execute(moved.values(moved_at=int(time.time()) + ahead))
+        (finding,) = found_in(house, "clock")
+        assert (finding.verdict, "in the future" in finding.what) == (verdict, verdict == "odd")
+
+
+@pytest.mark.parametrize(("free", "verdict"), [(10 * 2**20, "ILL"), (100 * 2**20, "odd"), (10 * 2**30, "well")])
+def test_a_disk_is_measured(house: House, monkeypatch: pytest.MonkeyPatch, free: int, verdict: str) -> None:
+    monkeypatch.setattr(checkups.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    assert [finding.verdict for finding in found_in(house, "disk")] == [verdict]
+
+
+def test_the_ear_for_answers_is_asked(house: House) -> None:
+    ear = inbox.lmtp(house, "127.0.0.1", servers.free_port())
+    ear.start()
+    (finding,) = checkups._inbound(replace(house.settings, inbound=f"127.0.0.1:{ear.port}"))
+    assert finding.verdict == "well"
+    ear.stop()
+    (finding,) = checkups._inbound(replace(house.settings, inbound=f"127.0.0.1:{ear.port}"))
+    assert (finding.verdict, "start the house" in finding.mend) == ("odd", True)
+
+
+def test_another_program_at_the_place_of_the_ear_is_told(house: House) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        place = f"127.0.0.1:{listener.getsockname()[1]}"
+
+        def greet() -> None:
+            with listener.accept()[0] as visitor:
+                visitor.sendall(b"SSH-2.0-other\r\n")
+
+        threading.Thread(target=greet, daemon=True).start()
+        (finding,) = checkups._inbound(replace(house.settings, inbound=place))
+        assert "another program answers: “SSH-2.0-other”" in finding.what
+
+
+@pytest.mark.parametrize("server", ["nine", "127.0.0.1:many", "127.0.0.1:99999", "dns.example.org"])
+def test_a_name_server_is_an_address(server: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["doctor", "--dns", server]) == 2
+    assert f"“{server}” is no name server" in capsys.readouterr().err
