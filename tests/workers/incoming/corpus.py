@@ -216,7 +216,7 @@ QUOTES = {
     "below a rule": "Hi!\n\n-----Original Message-----\nFrom: Bert\nSent: today\nTo: Anna\nSubject: x\n\n{move}\n",
     "attributed": "Hi!\n\nOn 3 Feb 2027, at 10:00, Bert <bert@example.org> wrote:\n{move}\n",
     "forwarded": "FYI\n\nBegin forwarded message:\n\nFrom: Bert\nTo: Anna\n\n{move}\n",
-    "forwarded by Gmail": "---------- Forwarded message ---------\nVon: Bert <b@x.org>\nDate: Mi.\nSubject: x\n\n{move}\n",
+    "forwarded by Gmail": "---------- Forwarded message ---------\nVon: B <b@x.org>\nDate: Mi.\nSubject: x\n\n{move}\n",
     "our letter": "{letter}",
     "our letter below a word": "Spannend!\n\n{letter}",
     "our letter, marked": "{marked}",
