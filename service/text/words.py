@@ -25,7 +25,8 @@ Forms = Mapping[str, tuple[str, ...]]
 class Dictionary(Struct, frozen=True, eq=False):
     """What one file says, all languages together.
 
-    Forms of verbs and of tokens, small words, words for seats, and what begins a line that is told to the table.
+    Forms of verbs and of tokens, small words, words for seats, what begins a line that is told to the table, what may
+    end or begin a line and means nothing there, and words that make a no of a yes.
     """
 
     verbs: Forms
@@ -34,6 +35,8 @@ class Dictionary(Struct, frozen=True, eq=False):
     seats: frozenset[str]
     say: frozenset[str]
     polite: frozenset[str] = frozenset()
+    greet: frozenset[str] = frozenset()
+    never: frozenset[str] = frozenset()
 
 
 class Vocabulary(Struct, frozen=True):
@@ -91,6 +94,8 @@ def dictionary(folder: str, *languages: str) -> Dictionary:
         frozenset(word for file in files for word in file.get("seats", ())),
         frozenset(word.casefold() for language in spoken for word in language.get("say", ())),
         frozenset(word.casefold() for language in spoken for word in language.get("polite", ())),
+        frozenset(word.casefold() for language in spoken for word in language.get("greet", ())),
+        frozenset(word.casefold() for language in spoken for word in language.get("never", ())),
     )
 
 

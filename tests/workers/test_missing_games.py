@@ -13,12 +13,15 @@ from service.settings import DAY
 from service.store.schema import tables
 from service.tables import submitting
 from service.tables.access import Place
+from service.timing import HOUR
 from tests import houses
 from tests.houses import Clock
+from tests.servers import Sink
 from tests.workers.incoming.test_inbox import address, answer
 from workers import bots, jobs, referee
 from workers import clock as clocks
 from workers.incoming import inbox, mail_moves
+from workers.outgoing import post
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +69,23 @@ def test_a_mail_there_waits_and_holds_no_other_up(house: House) -> None:
     mail_moves.hear()
     assert houses.length(house, other[0]) == before + 1
     assert mail_moves._waits(house)
+
+
+def test_its_letters_wait_are_told_once_and_leave_when_the_game_is_back(house: House, smtp_sink: Sink) -> None:
+    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    place, _ = houses.on_turn(house, houses.seated(house))
+    gone(house, place)
+    with structlog.testing.capture_logs() as lines:
+        for _ in range(30):
+            post.deliver()
+            house.now.move(HOUR + 1)  # type: ignore[attr-defined]  # a clock of the tests
+    assert [line["table"] for line in lines if line["event"] == "table passed over"] == [place.table]
+    assert not [line for line in lines if line["log_level"] == "error"]
+    assert smtp_sink.envelopes == []
+    with house.store.writing() as connection:
+        connection.execute(update(tables).where(tables.c.id == place.table).values(game="kaiser"))
+    post.deliver()
+    assert smtp_sink.envelopes
 
 
 def test_its_bots_rest(house: House) -> None:

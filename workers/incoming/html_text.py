@@ -21,9 +21,14 @@ LAST = re.compile(
 )
 # What a style or an attribute hides from the eye was never typed into a mail program.
 HIDING = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|(font-size|max-height|opacity)\s*:\s*0*\.?0+(?![\d.])|mso-hide\s*:\s*all",
+    r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|mso-hide\s*:\s*all|(?<![\w-])color\s*:\s*transparent"
+    r"|(?<![\w-])(font-size|max-height|max-width|height|width|opacity)\s*:\s*0*\.?0+(?![\d.])|font-size\s*:\s*1px"
+    r"|(?<![\w-])(left|right|top|text-indent|margin-left)\s*:\s*-\d{3}|clip\s*:\s*rect\(\s*[01](px)?[\s,]|scale\(\s*0\s*\)",
     re.IGNORECASE,
 )
+SHEET = re.compile(r"<style\b[^>]{0,400}>([^<]{0,40000})", re.IGNORECASE)
+RULE = re.compile(r"([^{}]{1,400})\{([^{}]{0,2000})\}")
+CALLED = re.compile(r"[.#]([\w-]{1,80})\s*$")
 HIDDEN = re.compile(r"\shidden(?=[\s=/]|$)", re.IGNORECASE)
 DIVIDER = re.compile(r"border:\s*none;\s*border-top:\s*solid\s*#(E1E1E1|B5C4DF)", re.IGNORECASE)
 TAG = re.compile(r"<(/?)([a-zA-Z][\w:-]{0,30})((?:\s|/)[^<>]{0,4000})?>|<[!?][^<>]{0,4000}>")
@@ -37,8 +42,9 @@ LONGEST = 60_000  # characters; an answer stands above what it quotes
 class _Text:
     """Collects the visible text; a line `>` replaces a quotation."""
 
-    def __init__(self) -> None:
+    def __init__(self, hidden: frozenset[str]) -> None:
         self.said: list[str] = []
+        self._hidden = hidden
         self._open: list[tuple[str, bool]] = []
         self._unseen = 0
         self.ended = False
@@ -55,6 +61,7 @@ class _Text:
         if quoted and not self._unseen:
             self.said.append("\n>\n")
         hidden = bool(HIDING.search(unescape(given.get("style", ""))) or HIDDEN.search(STRINGS.sub("", attributes)))
+        hidden = hidden or not self._hidden.isdisjoint(marks.split())
         unseen = quoted or hidden or tag in UNSEEN
         self._open.append((tag, unseen))
         self._unseen += unseen
@@ -78,8 +85,8 @@ class _Text:
 
 def text(html: str) -> str:
     """The visible text of this HTML, one line for each of its lines; takes linear time."""
-    found, place = _Text(), 0
     html = COMMENT.sub("", html[:LONGEST])
+    found, place = _Text(_hidden_by_sheets(html)), 0
     for tag in TAG.finditer(html):
         found.write(html[place : tag.start()])
         place = tag.end()
@@ -91,3 +98,10 @@ def text(html: str) -> str:
             return "".join(found.said)
     found.write(html[place:])
     return "".join(found.said)
+
+
+def _hidden_by_sheets(html: str) -> frozenset[str]:
+    """The classes and ids that a style sheet in the mail hides."""
+    rules = (rule for sheet in SHEET.findall(html) for rule in RULE.findall(sheet))
+    hiding = (selectors.split(",") for selectors, said in rules if HIDING.search(said))
+    return frozenset(called[1] for names in hiding for name in names if (called := CALLED.search(name)))

@@ -187,10 +187,15 @@ def _meaning(locked: LockedTable, mail: Mail, line: str, spoken: Vocabulary) -> 
 def _to_the_invitation(line: str, spoken: Vocabulary) -> Move | None:
     """Whether a short line takes the seat or gives it back."""
     said = bits(line)
-    verb = verb_of(said, ("sit", "agree", "refuse"), spoken) if len(said) <= SHORT else None
-    if verb == "refuse":
-        return Move("refuse")
-    return Move("sit", tuple(said[1:2]) if said[0].casefold() == "sit" else ()) if verb else None
+    if len(said) > SHORT:
+        return None
+    for candidate in (said, [bit for bit in said if bit.casefold() not in spoken.small]):
+        verb = verb_of(candidate, ("sit", "agree", "refuse"), spoken)
+        if verb == "refuse":
+            return Move("refuse")
+        if verb and spoken.table.never.isdisjoint(bit.casefold() for bit in said):
+            return Move("sit", tuple(said[1:2]) if said[0].casefold() == "sit" else ())
+    return None
 
 
 def _asks_for_another(line: str, spoken: Vocabulary) -> bool:

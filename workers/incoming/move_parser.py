@@ -104,6 +104,7 @@ def _readings(line: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
     yield line
     core = _without_courtesy(line, words)
     yield core
+    yield _without_greeting(core, words)
     lead_in = LEAD_IN.match(core)
     if lead_in:
         yield core[lead_in.end() :]
@@ -126,6 +127,16 @@ def _without_courtesy(line: str, words: Vocabulary) -> str:
         if wish is None:
             return core
         core = core[: len(trimmed) - len(wish)].rstrip(" ,;-–—")
+
+
+def _without_greeting(core: str, words: Vocabulary) -> str:
+    """What follows “Hi all,” or “Dear Anna,” on the same line."""
+    head, comma, rest = core.partition(",")
+    said = [bit.casefold() for bit in bits(head)]
+    names = {part.casefold() for name in words.names for part in name.split()}
+    greets = any(bit in words.table.greet for bit in said)
+    known = all(bit in words.table.greet or bit in words.small or bit in names for bit in said)
+    return rest.strip() if comma and greets and known else core
 
 
 def _nearest(line: str, offered: Menu, words: Vocabulary) -> Move | None:

@@ -46,6 +46,9 @@ ATTRIBUTION = re.compile(
     r"|.{0,200}<\S+@\S+>( (wrote|schreef|a écrit|schrieb))?\s?):$",
     re.IGNORECASE,
 )
+# The same in any language: a time or an address, a colon at the end, and the quotation below; wrapped, a year above.
+ANY_ATTRIBUTION = re.compile(r"(?=.*(\d[:.h]\d\d|\S@\S)).{6,300}[:：]$")
+YEAR = re.compile(r"(?<!\d)20\d\d(?!\d)")
 # A header of the quoted mail, as programs in our four languages write them; three of them make a header block.
 HEADER = re.compile(
     r"[*_]{0,2}(From|Sent|Date|To|Subject|Cc|Reply-To|Van|Verzonden|Datum|Aan|Onderwerp|Antwoord aan|De|Envoyé(?: le)?|"
@@ -62,7 +65,9 @@ DEVICE = re.compile(
     r"(Sent (from|via|with|using)\b|Get Outlook for|Verstuurd (vanaf|met|via|vanuit)|Verzonden (vanaf|via|met|vanuit)|"
     r"Outlook voor .* downloaden|Download Outlook|Envoyé (de|depuis|à partir|avec|via)\b|Télécharg\w+ Outlook|"
     r"(Von|Mit|Aus) .{2,60} gesendet|Gesendet (von|mit|über|aus|via)\b|Holen Sie sich Outlook|"
-    r"Diese Nachricht wurde von .* gesendet|Obtenez Outlook|Virus-?free|Virenfrei|Virusvrij|Sans virus)",
+    r"Enviado (desde|do|a partir)\b|Inviato da\w*\b|Wysłan[eo] z\b|Odesláno z\b|Skickat från\b|Sendt fra\b|"
+    r"Lähetetty \w+sta(ni)?\b|Отправлено (с|из)\b|(iPhone|iPad|Galaxy)\S*( \w+)? (küldve|gönderildi)$|\w+から送信$|发自我的|"
+    r".{2,60}<https://aka\.ms/\w+>$|Diese Nachricht wurde von .* gesendet|Obtenez Outlook|Virus-?free|Virenfrei|Virusvrij|Sans virus)",
     re.IGNORECASE,
 )
 # Footers of companies; the first kind is a long line, for a short one may be talk about a confidential matter.
@@ -188,6 +193,15 @@ def _said_about_the_quoted(lines: list[str], place: int) -> int:
         if not all(wrapped) or any(map(QUOTED.match, wrapped)):
             return 0
         if ATTRIBUTION.match(" ".join(wrapped)[:700]):
+            return place + size
+    return _in_any_language(lines, place)
+
+
+def _in_any_language(lines: list[str], place: int) -> int:
+    """Where such words end in a language that is not ours: only directly above what is marked as quoted."""
+    for size in (1, 2) if YEAR.search(lines[place]) else (1,):
+        said = " ".join(lines[place : place + size])
+        if all(lines[place : place + size]) and ANY_ATTRIBUTION.match(said) and _quote_follows(lines, place + size):
             return place + size
     return 0
 

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import Connection, exists, select
 
+from engine.catalogue import NotInstalled
 from service import timing
 from service.house import House
 from service.people import letter_settings
@@ -20,6 +21,7 @@ from service.text import chronicle
 from service.text.drawing import Voice
 from service.text.languages import in_game
 from service.timing import Calendar
+from workers.jobs import tell_missing
 
 GATHERED = "gathered"
 MOST = 30  # tables in one letter
@@ -36,6 +38,7 @@ class DigestTurn(Struct, frozen=True):
     title: str
     players: tuple[str, ...]
     due: datetime | None
+    left: int
     sentences: tuple[str, ...]
     earlier: int
     talk: tuple[tuple[str, str], ...]
@@ -86,8 +89,12 @@ def _wanted(person: Any, seat: Any) -> bool:
 
 
 def turn(here: House, seat: Any, person: Any, language: str) -> DigestTurn | None:
-    """What the digest tells of a table; None while the table pauses."""
-    look = snapshots.look(here, seat.table)
+    """What the digest tells of a table; None while the table pauses, or waits for its game to be installed again."""
+    try:
+        look = snapshots.look(here, seat.table)
+    except NotInstalled as missing:
+        tell_missing(seat.table, str(missing))
+        return None
     if look.table.paused:
         return None
     known = snapshots.entries(here, look, max(0, look.row.length - RECENT))
@@ -99,6 +106,7 @@ def turn(here: House, seat: Any, person: Any, language: str) -> DigestTurn | Non
         title=in_game(language, look.game.META.name, look.game.META.title),
         players=tuple(name for number, name in enumerate(look.names) if number != seat.seat),
         due=datetime.fromtimestamp(seat.due_at, timing.calendar(person.calendar).here) if seat.due_at else None,
+        left=max(0, seat.due_at - here.now()) if seat.due_at else 0,
         sentences=tuple(told[-LINES:]),
         earlier=max(0, len(told) - LINES),
         talk=_talk(here, look, seat.seat, moved),

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, Row, func, select, update
 from sqlalchemy.exc import OperationalError
 
+from engine.catalogue import NotInstalled
 from service import timing
 from service.accounts import bounces
 from service.house import House
@@ -23,9 +24,9 @@ from service.people import letter_settings, vacations
 from service.people.letter_settings import LetterSettings
 from service.store import book
 from service.store.schema import letters, people, seats
-from service.timing import Calendar
+from service.timing import HOUR, Calendar
 from workers.incoming import bounce_reports
-from workers.jobs import answer
+from workers.jobs import answer, tell_missing
 from workers.outgoing import digest, letter_kinds, personal_letters
 from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letter_kinds import Fate, LetterKind
@@ -215,6 +216,10 @@ def _written(here: House, letter: LetterInHand) -> EmailMessage | None:
         message = write(here, order) if row.table else personal_letters.write(here, order)
     except OperationalError:
         raise
+    except NotInstalled as missing:  # its table waits for its game, and so does the letter
+        tell_missing(row.table or "", str(missing))
+        _wait(here, row, here.now() + HOUR)
+        return None
     except Exception as error:
         log.exception("letter not written", letter=row.id)
         _later(here, row, f"not written: {error}")

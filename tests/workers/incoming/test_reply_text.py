@@ -7,6 +7,7 @@ from email import message_from_bytes
 
 import pytest
 
+from tests.workers.incoming.replies import clients
 from workers.incoming import html_text, reply_text
 
 BELOW = "A1\n\n{}\nflip\n"
@@ -179,3 +180,13 @@ def test_no_text_takes_long_to_read(text):
     list(reply_text.unquoted(html_text.text(text)))
     list(reply_text.unquoted(text[: reply_text.LONGEST]))
     assert time.perf_counter() - began < 3
+
+
+@pytest.mark.parametrize("language", sorted(clients.GMAIL))
+@pytest.mark.parametrize("program", [clients.gmail, clients.iphone, clients.apple_html, clients.outlook_app])
+def test_what_programs_add_is_not_told_to_the_table(program, language) -> None:
+    body = program(
+        "move A1 A2\n\nUntil tomorrow, friends", "Anna, it is your turn.\nYou have time until Monday.", language
+    )
+    message = message_from_bytes(f"{body.headers}\n\n".encode() + body.content)
+    assert reply_text.own_lines(message) == ("move A1 A2", "Until tomorrow, friends")

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import re
 from email import message_from_bytes, policy
+from email.message import EmailMessage
 
 import fast_mail_parser
 import pytest
+from sqlalchemy import update
 
 from service.house import House
+from service.settings import DAY
+from service.store.schema import people
 from service.tables import access, opening, snapshots
 from service.tables.opening import Invited
 from tests import houses
 from tests.servers import Sink
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
-from workers.outgoing import envelopes, letter_kinds, letters, pictures, post
+from workers.outgoing import envelopes, letter_kinds, letters, personal_letters, pictures, post
 from workers.outgoing.envelopes import LetterOrder
 
 LONG = f"<{'A1b2C3=' * 28}@mail.of.a.very.long.name.example.org>"
 PERSONAL = {"enter", "confirm", "digest", "replaced"}
-KINDS = sorted((letter_kinds.SORTS.keys() - PERSONAL - {"accepted", "refused", "unreachable"}) | {"accepted/1"})
+BY_NUMBER = {"accepted": "accepted/1", "refused": "refused/1", "unreachable": "unreachable/1"}
+KINDS = sorted(BY_NUMBER.get(kind, kind) for kind in letter_kinds.SORTS.keys() - PERSONAL)
+LEFT = {
+    "en": "until [MTWFS][a-z]+day.*3 days left",
+    "nl": "[a-z]+dag .*[Nn]og 3 dagen",
+    "de": "[A-Z][a-z]+(tag|woch), .*[Nn]och 3 Tage",
+    "fr": "(lun|mar|mercre|jeu|vendre|same)di.*3 jours|dimanche.*3 jours",
+}
 EXACT = ("List-Unsubscribe", "List-Unsubscribe-Post", "In-Reply-To", "References", "Message-ID", "Reply-To")
 
 
@@ -38,12 +49,16 @@ def posted(tmp_path, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch):
         yield here
 
 
+def write(here: House, order: LetterOrder) -> EmailMessage:
+    message = letters.write(here, order) if order.table else personal_letters.write(here, order)
+    assert message is not None
+    return message
+
+
 def on_the_wire(here: House, sink: Sink, order: LetterOrder) -> bytes:
     """The letter as the relay got it."""
-    message = letters.write(here, order)
-    assert message is not None
     with post.connect(here.relay) as server:
-        server.send_message(message, "bounce@example.org", [order.address])
+        server.send_message(write(here, order), "bounce@example.org", [order.address])
     return bytes(sink.envelopes[-1].content)
 
 
@@ -62,33 +77,53 @@ def test_headers_for_programs_are_the_same_to_every_parser(posted, smtp_sink, mo
         assert houses.judged(posted, place, "sit word").accepted
     place, _ = houses.on_turn(posted, places)
     seat = snapshots.look(posted, place.table).seats[place.seat]
+    monkeypatch.setattr(letters, "_reachable_again", lambda here, look, order: False)
     for kind in KINDS:
         order = LetterOrder(
             place.table, 7, seat.seat, kind, "anna@example.org", seat.name, language, person=seat.person
         )
-        raw = on_the_wire(posted, smtp_sink, order)
-        written = letters.write(posted, order)
-        rust = fast_mail_parser.parse_email(raw)
-        modern, old = message_from_bytes(raw, policy=policy.default), message_from_bytes(raw)
-        assert written is not None
-        assert raw.isascii()
-        assert max(map(len, raw.split(b"\r\n"))) <= 998
-        for name in EXACT:
-            if name in written:
-                said = " ".join(str(written[name]).split())
-                assert f"{name}: =?".encode() not in raw
-                assert {seen_by(rust.headers, name), " ".join(str(old[name]).split()), str(modern[name])} == {said}, (
-                    name
-                )
-        for name in ("Subject", "From", "To", "List-Id"):
-            if name in written:
-                said = str(written[name]).replace('"', "")  # of a name with a comma, as the standard library shows it
-                assert seen_by(rust.headers, name) == " ".join(str(modern[name]).replace('"', "").split()) == said, name
-        assert (
-            re.search(rb"\r\nContent-Disposition: inline;[^\r]*(\r\n [^\r]*)?filename=\"board.png\"", raw)
-            or not written.is_multipart()
-        )
-        assert rust.text_plain[0].replace("\r\n", "\n").strip() == written.get_body(("plain",)).get_content().strip()
+        same_to_all(write(posted, order), on_the_wire(posted, smtp_sink, order))
+
+
+def same_to_all(written: EmailMessage, raw: bytes) -> None:
+    """Three parsers that share nothing read in these bytes what the letter says."""
+    rust = fast_mail_parser.parse_email(raw)
+    modern, old = message_from_bytes(raw, policy=policy.default), message_from_bytes(raw)
+    assert raw.isascii()
+    assert max(map(len, raw.split(b"\r\n"))) <= 998
+    for name in EXACT:
+        if name in written:
+            said = " ".join(str(written[name]).split())
+            assert f"{name}: =?".encode() not in raw
+            assert {seen_by(rust.headers, name), " ".join(str(old[name]).split()), str(modern[name])} == {said}, name
+    for name in ("Subject", "From", "To", "List-Id"):
+        if name in written:
+            said = str(written[name]).replace('"', "")  # of a name with a comma, as the standard library shows it
+            assert seen_by(rust.headers, name) == " ".join(str(modern[name]).replace('"', "").split()) == said, name
+    inline = re.search(rb"\r\nContent-Disposition: inline;[^\r]*(\r\n [^\r]*)?filename=\"board.png\"", raw)
+    assert inline or not any(part.get_content_type() == "image/png" for part in written.walk())
+    assert rust.text_plain[0].replace("\r\n", "\n").strip() == written.get_body(("plain",)).get_content().strip()
+
+
+@pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
+def test_letters_to_a_person_are_the_same_to_every_parser(posted, smtp_sink, language) -> None:
+    guests = [Invited("Zoë Ångström, „die Böse“", "anna@example.org"), Invited("Berta =?x?=", "berta@example.org")]
+    opened = opening.open_table(posted, "kaiser", {}, guests, 3 * DAY)
+    places = [access.find(posted, link) for link in opened.links]
+    for place in places:
+        assert houses.judged(posted, place, "sit word").accepted
+    with posted.store.writing() as connection:
+        connection.execute(update(people).values(wishes='{"letters":"digest"}', confirmed_at=None))
+    place, _ = houses.on_turn(posted, places)
+    seat = snapshots.look(posted, place.table).seats[place.seat]
+    other = snapshots.look(posted, place.table).seats[1 - place.seat]
+    for kind in (f"enter/{posted.now()}", "confirm/", "digest/2027-01-15", f"replaced/{place.table}/{other.seat}"):
+        order = LetterOrder("", 0, 0, kind, "anna@example.org", seat.name, language, person=seat.person)
+        written = write(posted, order)
+        same_to_all(written, on_the_wire(posted, smtp_sink, order))
+        if kind.startswith("digest"):
+            told = written.get_body(("plain",)).get_content()
+            assert re.search(LEFT[language], told), told
 
 
 def test_a_list_has_a_name_without_a_bare_comma(posted, smtp_sink) -> None:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import base64
 import quopri
+import tomllib
 from html import escape
+from pathlib import Path
 
 from msgspec import Struct
 
 SENDER = "table@games.example"
+ABROAD = tomllib.loads((Path(__file__).parent / "abroad.toml").read_text("utf-8"))
+
+
+def abroad(name: str) -> dict[str, str]:
+    """These words in languages that the service does not speak."""
+    return {language: words[name].replace("{a}", SENDER) for language, words in ABROAD.items()}
+
 
 # Headers of a quoted mail, and the line above a quotation, as programs in that language write them.
 HEADERS = {
@@ -16,55 +25,55 @@ HEADERS = {
     "nl": ("Van", "Verzonden", "Aan", "Onderwerp"),
     "fr": ("De", "Envoyé", "À", "Objet"),
     "de": ("Von", "Gesendet", "An", "Betreff"),
-}
+} | {language: tuple(words["headers"]) for language, words in ABROAD.items()}
 DATES = {
     "en": "Wednesday, February 3, 2027 10:00 AM",
     "nl": "woensdag 3 februari 2027 10:00",
     "fr": "mercredi 3 février 2027 10:00",
     "de": "Mittwoch, 3. Februar 2027 10:00",
-}
+} | abroad("date")
 GMAIL = {
     "en": "On Wed, 3 Feb 2027 at 10:00, Depesche <table@games.example> wrote:",
     "nl": "Op wo 3 feb 2027 om 10:00 schreef Depesche <table@games.example>:",
     "fr": "Le mer. 3 févr. 2027 à 10:00, Depesche <table@games.example> a écrit :",
     "de": "Am Mi., 3. Feb. 2027 um 10:00 Uhr schrieb Depesche <table@games.example>:",
-}
+} | abroad("gmail")
 APPLE = {
     "en": "On 3 Feb 2027, at 10:00, Depesche <table@games.example> wrote:",
     "nl": "Op 3 feb 2027, om 10:00 heeft Depesche <table@games.example> het volgende geschreven:",
     "fr": "Le 3 févr. 2027 à 10:00, Depesche <table@games.example> a écrit :",
     "de": "Am 03.02.2027 um 10:00 schrieb Depesche <table@games.example>:",
-}
+} | abroad("apple")
 THUNDERBIRD = {
     "en": "On 03/02/2027 10:00, Depesche wrote:",
     "nl": "Op 03-02-2027 om 10:00 schreef Depesche:",
     "fr": "Le 03/02/2027 à 10:00, Depesche a écrit :",
     "de": "Am 03.02.27 um 10:00 schrieb Depesche:",
-}
+} | abroad("thunderbird")
 IPHONE = {
     "en": "Sent from my iPhone",
     "nl": "Verstuurd vanaf mijn iPhone",
     "fr": "Envoyé de mon iPhone",
     "de": "Von meinem iPhone gesendet",
-}
+} | abroad("iphone")
 GALAXY = {
     "en": "Sent from my Galaxy",
     "nl": "Verzonden vanaf mijn Galaxy",
     "fr": "Envoyé depuis mon appareil Galaxy",
     "de": "Von meinem Galaxy gesendet",
-}
+} | abroad("galaxy")
 ORIGINAL = {
     "en": "Original message",
     "nl": "Oorspronkelijk bericht",
     "fr": "Message d'origine",
     "de": "Ursprüngliche Nachricht",
-}
+} | abroad("original")
 OUTLOOK_APP = {
     "en": "Get Outlook for iOS<https://aka.ms/o0ukef>",
     "nl": "Verzonden vanuit Outlook voor iOS<https://aka.ms/o0ukef>",
     "fr": "Télécharger Outlook pour iOS<https://aka.ms/o0ukef>",
     "de": "Holen Sie sich Outlook für iOS<https://aka.ms/o0ukef>",
-}
+} | abroad("outlook")
 
 
 class Body(Struct, frozen=True):
@@ -78,13 +87,20 @@ def plain(
     text: str, charset: str = "utf-8", coding: str = "quoted-printable", params: str = "", real: str = ""
 ) -> Body:
     """A body of text; `real` is the code it is truly in, where its header is wrong."""
+    charset, coding = (charset, coding) if real or _fits(text, charset) else ("utf-8", "quoted-printable")
     raw = text.encode(real or charset)
     return Body(_headers(f"text/plain; charset={charset}{params}", coding), _coded(raw, coding))
 
 
 def html(text: str, charset: str = "utf-8", coding: str = "quoted-printable", head: str = "") -> Body:
     page = f"<html><head>{head}</head><body>{text}</body></html>"
+    charset = charset if _fits(page, charset) else "utf-8"
     return Body(_headers(f"text/html; charset={charset}", coding), _coded(page.encode(charset), coding))
+
+
+def _fits(text: str, charset: str) -> bool:
+    """Programs take UTF-8 where their usual code lacks a letter."""
+    return text.encode(charset, "replace").decode(charset) == text
 
 
 def several(kind: str, *bodies: Body) -> Body:
@@ -211,9 +227,15 @@ def galaxy(own: str, letter: str, language: str) -> Body:
     return plain(f"{own}\n\n\n{GALAXY[language]}\n\n{rule}\n{block(language)}\n{letter}", coding="base64")
 
 
+def the_bat(own: str, letter: str, language: str) -> Body:
+    """The Bat quotes with the initials of whom it quotes, its greeting is part of the template."""
+    quoted = "".join(f" D> {line}\n" for line in letter.splitlines())
+    return plain(f"{own}\n\n{THUNDERBIRD[language]}\n\n{quoted}\n-- \nAnna   mailto:anna@example.org\n", coding="8bit")
+
+
 def k9(own: str, letter: str, language: str) -> Body:
     text = "Diese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet."
-    return plain(f"{own}\n-- \n{text}\n\n{APPLE['de']}\n{marked(letter)}")
+    return plain(f"{own}\n-- \n{text}\n\n{APPLE[language]}\n{marked(letter)}")
 
 
 def yahoo(own: str, letter: str, language: str) -> Body:
