@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.board import DATA
+from engine.games.carcassonne.board import DATA, PIECES
 from engine.games.carcassonne.expansion import Box, Rules
 from engine.games.carcassonne.land import cells_of, has_place, segments_at, signs_at
 from engine.games.carcassonne.state import Award, Feature, Part, State, awarded, on_top, part_of, slot
