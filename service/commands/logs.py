@@ -58,6 +58,7 @@ def open_book(database: str | None, make: bool = False) -> Book:
 
     from service import settings
     from service.links import Links
+    from service.outages import first_line
     from service.store import Store
     from service.tables.archive import Archive
 
@@ -68,13 +69,15 @@ def open_book(database: str | None, make: bool = False) -> Book:
     if url.startswith("sqlite:///") and not (make or Path(url.removeprefix("sqlite:///")).exists()):
         raise Misuse(f"There is no book of record at {named}; name it with --database, or set DEPESCHE_FOLDER.")
     try:
+        if make and url.startswith("sqlite:///"):
+            Path(url.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
         store = Store(url)
         if make:
             store.migrate()
         elif not store.is_current():
             raise Misuse(f"The book of record at {named} is of another version; start the service once to renew it.")
     except (SQLAlchemyError, OSError) as error:
-        raise Misuse(f"The book of record at {named} cannot be opened: {error}") from error
+        raise Misuse(f"The book of record at {named} cannot be opened: {first_line(error)}") from error
     return Archive(store, Links(settings.keep_secret(found)))
 
 

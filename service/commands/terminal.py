@@ -26,7 +26,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         example = f" For instance: {self.example}" if self.example else ""
-        raise Misuse(f"{message.removesuffix('.')}.{example}; see: {self.prog} --help")
+        ends = "" if message.endswith(("?", ".")) else "."
+        raise Misuse(f"{message}{ends}{example}; see: {self.prog} --help")
 
     def refuse_unknown(self, words: Sequence[str]) -> NoReturn:
         """Words that this command does not know."""

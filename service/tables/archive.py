@@ -72,6 +72,7 @@ def refuse(brought: Export) -> None:
         raise Refused("Only the log of a finished table can be imported; this one does not disclose its seed yet.")
     if not open_command.NAME.fullmatch(brought.table):
         raise Refused("The name of a table is one word of letters and digits, not “{table}”.", table=brought.table)
+    catalogue.find(brought.game)  # a game that is not here is no table's of this house, so nothing is said of its log
     finding = audit.audit(catalogue.find(brought.game, log.edition(brought)), brought, signed=beacon.signed).finding
     if finding:
         raise Refused("This log is not taken: {why}", why=finding.sentence)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.board import DATA
+from engine.games.carcassonne.board import DATA, PIECES
 from engine.games.carcassonne.expansion import Box, Rules
 from engine.games.carcassonne.land import cells_of, has_place, segments_at, signs_at
 from engine.games.carcassonne.state import Award, Feature, Part, State, awarded, on_top, part_of, slot
@@ -41,9 +41,12 @@ def houses(state: State) -> Houses:
     return found
 
 
-def is_crossroads(state: State, cell: str) -> bool:
+def _is_village(tile: str) -> bool:
     """§20.2: a village in which roads end."""
-    return state.tiles[cell].tile.rstrip("*") in CROSSROADS or "village" in signs_at(state, cell)
+    return tile.rstrip("*") in CROSSROADS or "village" in PIECES[tile][0].signs
+
+
+VILLAGES = frozenset(filter(_is_village, PIECES))
 
 
 def placed(state: State, event: TollhouseSet) -> State:
@@ -97,7 +100,8 @@ class Tollkeepers(Box):
 
     def act(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§20.2: instead of a figure, on any crossroads without a tollhouse."""
-        free = tuple((cell,) for cell in state.tiles if cell not in houses(state) and is_crossroads(state, cell))
+        taken = houses(state)
+        free = tuple((cell,) for cell, laid in state.tiles.items() if laid.tile in VILLAGES and cell not in taken)
         return Choice("toll", free, "20.2") if free else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from engine.game import Standing
 from engine.games.turfmaster import board
 from engine.games.turfmaster.board import Field, front
@@ -91,8 +89,7 @@ def _score(state: State, seat: int) -> Score:
 
 
 def _worth(horse: Horse) -> Score:
-    places = Counter(horse.arrivals)
-    return (horse.points, *(places[place] for place in range(1, len(board.POINTS) + 1)))
+    return (horse.points, *map(horse.arrivals.count, range(1, len(board.POINTS) + 1)))
 
 
 def places(state: State) -> tuple[int, ...]:
@@ -103,7 +100,13 @@ def places(state: State) -> tuple[int, ...]:
 
 def standing(state: State) -> tuple[Standing, ...]:
     final = state.places or (None,) * state.seats
-    return tuple(Standing(_score(state, seat)[0], place=final[seat]) for seat in range(state.seats))
+    return tuple(Standing(_points(state, seat), place=final[seat]) for seat in range(state.seats))
+
+
+def _points(state: State, seat: int) -> int:
+    """What leads in the score; places are counted at the end alone."""
+    points = [horse.points for horse in state.horses if horse.seat == seat]
+    return max(points) if state.options.team_score == "best_horse" else sum(points)
 
 
 def sources(event: Event, seat: int) -> tuple[tuple[str, int], ...]:

@@ -644,6 +644,25 @@ def test_a_seat_that_is_not_there_has_no_log(refused, depesche, tmp_path, kaiser
     assert "its seats are 0 to 1" in refused("export", "sample", "--seat", 5, "--database", database)
 
 
+def test_an_import_founds_the_house_and_takes_no_log_of_a_game_that_is_not_there(depesche, tmp_path, kaiser):
+    database = f"sqlite:///{tmp_path / 'not' / 'yet' / 'there.sqlite'}"
+    export = play.finished(kaiser, 2)
+    strange = save(tmp_path / "strange", msgspec.structs.replace(export, game="chess"))
+    said = depesche("import", strange, save(tmp_path / "log", export), "--database", database, "--json")
+    assert said.status == 1
+    assert "There is no game “chess”; the games are: " in said.json[0]["why"]
+    assert "why" not in said.json[1]
+    assert depesche("audit", "--all", "--database", database).status == 0
+
+
+def test_a_house_that_cannot_be_founded_is_said_in_one_line(refused, tmp_path, kaiser):
+    (tmp_path / "file").write_text("in the way")
+    database = f"sqlite:///{tmp_path / 'file' / 'there.sqlite'}"
+    why = refused("import", save(tmp_path / "log", play.finished(kaiser, 2)), "--database", database)
+    assert "cannot be opened" in why
+    assert why.count("\n") <= 1
+
+
 def test_a_log_is_piped_from_one_command_into_the_next(tmp_path, kaiser):
     file = save(tmp_path / "log", play.finished(kaiser, 2))
     command = [sys.executable, "-m", "service.cli", "audit", "-"]

@@ -39,6 +39,7 @@ def test_who_mistypes_a_command_or_an_option_is_told_what_was_meant(capsys, word
     status, out, err = said(capsys, *words)
     assert (status, out) == (2, "")
     assert guess in err
+    assert "?." not in err
     assert err.count("\n") == 1
 
 
