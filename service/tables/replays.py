@@ -83,7 +83,8 @@ def frame(house: House, look: Snapshot, reader: Viewpoint, asked: int | None, be
     first = min(max(begun, begin or 0), last)
     at = min(max((first if begin else last) if asked is None else asked, first), last)
     then = snapshots.past(house, look, at)
-    scene, voice = _scene(look, reader, then.state), _voice(look, reader)
+    scene = _scene(look, reader, then.state)
+    voice = _voice(look, reader, scene.view)
     nearby = snapshots.entries(house, look, max(at - AROUND, begun), at + AROUND + 1)
     return Frame(
         at,
@@ -103,7 +104,8 @@ def world(house: House, look: Snapshot, reader: Viewpoint, asked: int | None) ->
     first, last = _begun(house, look)[1], look.row.length - 1
     at = last if asked is None else min(max(asked, first), last)
     then = snapshots.past(house, look, at)
-    scene, voice = _scene(look, reader, then.state), _voice(look, reader)
+    scene = _scene(look, reader, then.state)
+    voice = _voice(look, reader, scene.view)
     return World(
         at,
         first,
@@ -123,8 +125,8 @@ def _begun(house: House, look: Snapshot) -> tuple[TurnIndex, int]:
     return index, index.first
 
 
-def _voice(look: Snapshot, reader: Viewpoint) -> Voice:
-    return Voice(look.game, look.names, reader.language, reader.eyes)
+def _voice(look: Snapshot, reader: Viewpoint, view: Any = None) -> Voice:
+    return Voice(look.game, look.names, reader.language, reader.eyes, view=view)
 
 
 def _scene(look: Snapshot, reader: Viewpoint, state: Any) -> Scene:

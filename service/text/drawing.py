@@ -196,14 +196,25 @@ def _words(scene: Scene) -> dict[str, Any]:
 
 
 class Voice:
-    """Tells what happened at one table, in prose, to one reader; for a page with its places marked."""
+    """Tells what happened at one table, in prose, to one reader; for a page with its places marked.
+
+    With the reader's view of the board places are called by what lies around them.
+    """
 
     def __init__(
-        self, game: Game, names: Sequence[str], language: str = "en", me: int | None = None, *, marked: bool = False
+        self,
+        game: Game,
+        names: Sequence[str],
+        language: str = "en",
+        me: int | None = None,
+        *,
+        marked: bool = False,
+        view: Any = None,
     ) -> None:
         board = sys.modules.get(f"{game.__name__}.board")
         spot = places.marked if marked else places.plain
-        context = {"name": lambda seat: names[seat], "names": names, "me": me, "board": board, "spot": spot}
+        seen = {"board": board, "view": view, "spot": spot}
+        context = {"name": lambda seat: names[seat], "names": names, "me": me, **seen}
         own = environment(language, game.META.name)
         self._table: Any = environment(language).get_template("table/told.txt").make_module(context)
         self._game: Any = own.get_template(f"games/{game.META.name}/told.txt").make_module(context)

@@ -33,15 +33,17 @@ def show(name: str, number: int) -> Response:
     spoken = language()
     outcome = lessons.attempt(lesson, tried, spoken) if tried else None
     board = outcome.picture if outcome and outcome.picture else lessons.board(lesson, spoken)
+    view = lesson.stage.game.view(lesson.stage.state, lesson.seat)
+    voice = Voice(lesson.stage.game, lesson.names, spoken, lesson.seat, view=view)
     return page(
         "lesson.html",
         game=lesson.stage.game.META,
         number=number,
         count=count,
         told=lessons.told(lesson, spoken),
-        alt=Voice(lesson.stage.game, lesson.names, spoken).alt(lesson.stage.game.view(lesson.stage.state, lesson.seat)),
+        alt=voice.alt(view),
         board=Markup(board),  # noqa: S704 - drawn by our own templates
-        offers=offers(lesson.menu, Voice(lesson.stage.game, lesson.names, spoken, lesson.seat), said),
+        offers=offers(lesson.menu, voice, said),
         said=said,
         tried=tried,
         outcome=outcome,

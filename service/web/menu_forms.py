@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -55,8 +56,9 @@ def _offer(entry: Entry, voice: Voice, said: tuple[str, ...]) -> Offer:
     label = voice.verb(entry.verb)
     match entry:
         case Choice():
-            told = tuple(voice.token(entry.verb, token) for token in said)
-            return Offer(entry.verb, label, "steps", entry.rule, told, tuple(_steps(entry, voice, said)))
+            words = _words(entry, voice)
+            told = tuple(words.get(token, token) for token in said)
+            return Offer(entry.verb, label, "steps", entry.rule, told, tuple(_steps(entry, words, label, said)))
         case Subset(verb, items, least, most, rule):
             ticks = tuple(_ticks(items, voice, verb, said))
             return Offer(verb, label, "subset", rule, items=ticks, least=least, most=most)
@@ -71,12 +73,12 @@ def _ticks(items: Sequence[str], voice: Voice, verb: str, said: tuple[str, ...])
         yield FormStep(item, voice.token(verb, item), chosen=said.count(item) > before)
 
 
-def _steps(entry: Choice, voice: Voice, said: tuple[str, ...]) -> Iterator[FormStep]:
+def _steps(entry: Choice, told: dict[str, str], verb: str, said: tuple[str, ...]) -> Iterator[FormStep]:
     """The next tokens; where only a few whole moves are left, these at once."""
     left = [args for args in entry.options if args[: len(said)] == said]
     if len(left) <= FEW and len(left[0] if left else ()) != len(said):
         for args in left:
-            label = " → ".join(voice.token(entry.verb, token) for token in args[len(said) :])
+            label = " → ".join(told[token] for token in args[len(said) :])
             yield FormStep(args[-1], label, move=" ".join((entry.verb, *args)))
         return
     for token in dict.fromkeys(args[len(said)] for args in left if len(args) > len(said)):
@@ -84,10 +86,10 @@ def _steps(entry: Choice, voice: Voice, said: tuple[str, ...]) -> Iterator[FormS
         whole = [args for args in left if args[: len(words)] == words]
         text = " ".join((entry.verb, *words))
         done = len(whole) == 1 and len(whole[0]) == len(words)
-        label = voice.token(entry.verb, token)
+        label = told[token]
         yield FormStep(token, label, move=text) if done else FormStep(token, label, say=text)
     if said in left:
-        yield FormStep(entry.verb, voice.verb(entry.verb), move=" ".join((entry.verb, *said)))
+        yield FormStep(entry.verb, verb, move=" ".join((entry.verb, *said)))
 
 
 def sentence(move: Move, voice: Voice) -> str:
@@ -104,7 +106,17 @@ def labels(menu: Menu, voice: Voice) -> dict[str, dict[str, object]]:
 def _words(entry: Entry, voice: Voice) -> dict[str, str]:
     sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
     tokens = dict.fromkeys(token for args in sequences for token in args)
-    return {token: voice.token(entry.verb, token) for token in tokens}
+    return _apart({token: voice.token(entry.verb, token) for token in tokens})
+
+
+def _apart(told: dict[str, str]) -> dict[str, str]:
+    """The same words, with numbers where two things would be called the same."""
+    count, often = Counter[str](), Counter(told.values())
+    numbered = dict[str, str]()
+    for token, words in told.items():
+        count[words] += 1
+        numbered[token] = f"{words} ({count[words]})" if often[words] > 1 else words
+    return numbered
 
 
 def as_data(menu: Menu) -> list[dict[str, object]]:

@@ -309,7 +309,8 @@ def _choices(menu: Menu, voice: Voice) -> dict[str, Any]:
 
 
 def _voice(place: Place, look: Snapshot) -> Voice:
-    return Voice(look.game, look.names, language(), place.seat, marked=True)
+    view = look.game.view(look.table.state, place.seat) if look.table.phase in ("playing", "over") else None
+    return Voice(look.game, look.names, language(), place.seat, marked=True, view=view)
 
 
 def _latest(place: Place, look: Snapshot) -> tuple[list[Any], list[Any]]:

@@ -143,7 +143,7 @@ def _page(place: Place, number: int, error: Refused | None = None, status: int =
         look.game.menu(state, actor) if waiting else (),
         language(),
     )
-    voice = Voice(look.game, look.names, language(), actor)
+    voice = Voice(look.game, look.names, language(), actor, view=scene.view)
     say = request.args.get("say", "").split()
     return page(
         "whatif.html",

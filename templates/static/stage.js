@@ -3,7 +3,7 @@
 
 const CLOSEST = 5; // px for a unit of the drawing
 const MARGIN = 34; // px that are kept free around what is framed
-const APART = 26; // px between two things that can be told apart by touch
+const APART = 24; // px between two things that can be told apart by touch
 const DRAG = 7; // px a pointer moves before it drags
 const GLIDE = 240; // ms
 
@@ -31,12 +31,12 @@ function around(boxes) {
 
 const middle = (box) => ({ x: box.x + box.width / 2, y: box.y + box.height / 2 });
 
-// The smallest distance between the middles of two boxes.
+// The smallest distance between the middles of two boxes, along either axis: hit areas are squares.
 function nearest(boxes) {
   const points = boxes.map(middle);
   let least = Infinity;
   for (const [at, one] of points.entries()) {
-    for (const other of points.slice(at + 1)) least = Math.min(least, Math.hypot(one.x - other.x, one.y - other.y) || Infinity);
+    for (const other of points.slice(at + 1)) least = Math.min(least, Math.max(Math.abs(one.x - other.x), Math.abs(one.y - other.y)) || Infinity);
   }
   return least;
 }

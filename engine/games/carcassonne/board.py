@@ -6,9 +6,9 @@ import functools
 import itertools
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -216,3 +216,40 @@ GARDEN = "*"
 ENCLOSED = frozenset({"cloister", "garden"})
 PIECES: dict[str, dict[int, Piece]] = {name: {turn: _piece(row, turn) for turn in TURNS} for name, row in _rows()}
 FITS: dict[str, tuple[Args, ...]] = {tile: _fits(tile) for tile in PIECES}
+
+
+class GoneOn(NamedTuple):
+    """What a tile went on with: a road or city of these seats, or the cloister it lies beside."""
+
+    kind: str
+    seats: tuple[int, ...] = ()
+
+
+def gone_on(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) -> GoneOn | None:
+    """What the tile of this cell went on with when it was laid, as the figures that stand there now show it."""
+    before = itertools.takewhile(lambda laid: laid[0] != cell, tiles.items())
+    earlier = {one: PIECES[laid.tile][laid.turn] for one, laid in before}
+    own = PIECES[tiles[cell].tile][tiles[cell].turn]
+    for kind in ("city", "road"):
+        land = _land({**earlier, cell: own}, cell, kind)
+        seats = {one.seat for one in figures if one.cell != cell and (one.cell, one.segment) in land}
+        if seats:
+            return GoneOn(kind, tuple(sorted(seats)))
+    beside = (earlier[one] for one in around(cell) if one in earlier)
+    return GoneOn("cloister") if any("cloister" in piece.locals for piece in beside) else None
+
+
+def _land(pieces: Mapping[str, Piece], cell: str, kind: str) -> set[tuple[str, str]]:
+    """All segments of this kind that hang together with those of this cell."""
+    todo = [(cell, place) for place, segment in enumerate(pieces[cell].segments) if segment.kind == kind]
+    found = set[tuple[str, int]]()
+    while todo:
+        one, place = todo.pop()
+        if (one, place) in found:
+            continue
+        found.add((one, place))
+        for side, beyond in enumerate(near(one)):
+            if side in pieces[one].segments[place].ends and beyond in pieces:
+                met = enumerate(pieces[beyond].segments)
+                todo += [(beyond, at) for at, other in met if other.kind == kind and (side + 2) % 4 in other.ends]
+    return {(one, pieces[one].segments[place].token) for one, place in found}

@@ -81,6 +81,24 @@ def token(field: Field) -> str:
     return f"{LETTERS[lane]}{index % LAPS[lane] + 1}"
 
 
+class Whereabouts(NamedTuple):
+    """A field as people say where it is: its lane, the section of the course, and the number of the field in that."""
+
+    lane: int
+    section: str
+    number: int
+
+
+def whereabouts(token: str) -> Whereabouts:
+    """The same for a field by its name."""
+    lane, left = LETTERS.index(token[0]), int(token[1:])
+    for section in SECTIONS:
+        if left <= section["fields"][lane]:
+            return Whereabouts(lane + 1, section["name"], left)
+        left -= section["fields"][lane]
+    raise ValueError(token)
+
+
 def _deck() -> tuple[str, ...]:
     plain = [value for value, copies in DATA["cards"]["values"].items() for _ in range(copies)]
     return (*plain, *(f"J{value}" for value in DATA["cards"]["jokers"]))

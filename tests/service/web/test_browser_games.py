@@ -21,6 +21,7 @@ from tests.running import STARTED, Running, Visit, foretold
 pytestmark = pytest.mark.timeout(300)  # whole games, move by move
 
 FIRST, LAST = 12, 10  # moves by hand
+BEGUN, ENDED = 6, 4  # and by keyboard
 PHONE = {"viewport": {"width": 360, "height": 720}, "has_touch": True}
 
 
@@ -192,6 +193,33 @@ def test_carcassonne_with_a_tile_taken_up_again_unasked(service: Running, visit:
     expect(mover.page.get_by_text("Accepted.")).to_be_visible()
     mover.send('button[value="undo"]')
     expect(tiles).to_have_count(before)
+
+
+@pytest.mark.parametrize("game", ["carcassonne", "kurier", "turfmaster"])  # of Kaiser the whole game, above
+def test_by_keyboard_alone_a_game_is_begun_and_ended(service: Running, visit: Visit, game: str) -> None:
+    by_keyboard(service, visit, game, BEGUN, ENDED)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("game", ["carcassonne", "kurier", "turfmaster"])
+def test_a_whole_game_by_keyboard_alone(service: Running, visit: Visit, game: str) -> None:
+    by_keyboard(service, visit, game)
+
+
+def by_keyboard(service: Running, visit: Visit, game: str, begun: int = -1, ending: int = 0) -> None:
+    """A known game, both sides by keyboard: all of it, or so many moves from its beginning and to its end."""
+    known = kept(game, "short")
+    moves = moves_of(known)
+    opened = service.begin_like(known)
+    players = [Player(visit(f"/t/{link}"), keys) for link in opened.links]
+    if begun >= 0:
+        play_again(players, moves[:begun])
+        skip_the_middle(service, players, moves[begun:-ending])
+        moves = moves[-ending:]
+    play_again(players, moves)
+    ended(*(player.page for player in players))
+    assert same_game(service, opened.table, known)
 
 
 @pytest.mark.soak

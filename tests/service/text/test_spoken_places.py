@@ -1,0 +1,88 @@
+"""Words people speak: where something lies is told by what lies around it, and by no coordinates."""
+
+import re
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from engine import bots, catalogue, game, options
+from engine.games.carcassonne.state import Figure, Laid, TilePlaced
+from engine.games.turfmaster import board as course
+from service.text.drawing import Voice
+from service.text.languages import LANGUAGES
+from service.web import menu_forms
+
+NAMES = ("Anna", "Bert", "Clara")
+CELL = re.compile(r"-?\d+,-?\d+")
+FIELD = re.compile(r"\b[A-H]\d+\b")
+
+
+def full(found: Any) -> dict[str, str]:
+    """All boxes at once, except the one that the school does not go with."""
+    switches = (option for option in options.describe(found.META.options) if option.kind == "switch")
+    return {option.name: "on" for option in switches if option.name != "river"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("name", "sign"), [("carcassonne", CELL), ("turfmaster", FIELD)])
+def test_no_sentence_and_no_choice_speaks_coordinates(name: str, sign: re.Pattern[str], language: str) -> None:
+    found, random = catalogue.find(name), Random(4)
+    read = options.read(found.META.options, full(found) if name == "carcassonne" else {})
+    state, told = game.begin(found, read, 3, bots.loose(random))
+    said = list[str]()
+    for _ in range(60):
+        seat = next(seat for seat in range(3) if found.menu(state, seat))
+        view, menu = found.view(state, seat), found.menu(state, seat)
+        voice = Voice(found, NAMES, language, seat, view=view)
+        for offer in menu_forms.offers(menu, voice):
+            said += [step.label for step in offer.steps + offer.items]
+        for words in menu_forms.labels(menu, voice).values():
+            labels = words["tokens"]
+            assert isinstance(labels, dict)
+            said += labels.values()
+            assert len(set(labels.values())) == len(labels)
+        said += [voice.alt(view), *map(voice.tell, told)]
+        state, told = game.play(found, state, seat, bots.random_move(menu, random), bots.loose(random))
+    assert len(said) > 200
+    assert [one for one in said if sign.search(one)] == []
+
+
+TILES = {"0,0": Laid("D", 0, 0), "0,-1": Laid("E", 180, 8), "1,0": Laid("U", 0, 16), "2,1": Laid("B", 0, 24)}
+
+
+@pytest.mark.parametrize(
+    ("cell", "standing", "sentence"),
+    [
+        ("0,-1", "0,0/city", "Bert extends the city of Anna: the edge of a city."),
+        ("1,0", "0,0/road", "Bert extends the road of Anna: a straight road."),
+        ("1,0", "0,0/city", "Bert lays a straight road."),  # the city is not gone on with
+        ("1,0", "1,0/road", "Bert lays a straight road."),  # a figure that came with this tile
+        ("0,0", "1,0/road", "Bert lays the edge of a city, a straight road."),  # what was laid later was not there yet
+        ("2,0", "0,0/road", "Bert extends the road of Anna: a road bend."),  # over a tile between
+        ("3,1", "0,0/road", "Bert lays the edge of a city beside the cloister."),
+    ],
+)
+def test_a_tile_is_told_by_the_land_that_it_goes_on_with(cell: str, standing: str, sentence: str) -> None:
+    found = catalogue.find("carcassonne")
+    more = {"2,0": Laid("V", 90, 32), "3,1": Laid("E", 180, 40)}
+    tiles = {**TILES, **more}
+    on, _, segment = standing.partition("/")
+    state, _ = game.begin(found, options.read(found.META.options, {}), 2, bots.loose(Random(1)))
+    view = replace(found.view(state, 0), tiles=tiles, figures=(Figure(0, "meeple", on, segment),))
+    event = TilePlaced(tiles[cell].tile, cell, tiles[cell].turn, 1)
+    assert Voice(found, NAMES, view=view).tell(event) == sentence
+    own = replace(view, figures=(Figure(1, "meeple", on, segment),))
+    assert Voice(found, NAMES, view=own).tell(event) == sentence.replace(" of Anna", "").replace(
+        "the city:", "the own city:"
+    ).replace("the road:", "the own road:")
+
+
+def test_a_field_is_told_by_its_lane_and_the_section_of_the_course() -> None:
+    assert course.whereabouts("A24") == (1, "home straight", 24)
+    assert course.whereabouts("A25") == (1, "first bend", 1)
+    assert course.whereabouts("H40") == (8, "first bend", 16)
+    assert course.whereabouts("H41") == (8, "back straight", 1)
+    for lane, lap in zip(course.LETTERS, course.LAPS, strict=True):
+        assert course.whereabouts(f"{lane}{lap}").section == "last furlong"
