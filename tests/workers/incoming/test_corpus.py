@@ -125,7 +125,8 @@ def test_no_mail_moves_that_only_quotes_us_however_it_does(here: House, game: st
 
 def test_no_hostile_mail_moves_and_few_are_answered(here: House) -> None:
     place, _ = houses.on_turn(here, begun(here, "kurier"))
-    other, _ = houses.on_turn(here, begun(here, "kurier"))
+    turns = (houses.on_turn(here, begun(here, "kurier"))[0] for _ in range(50))
+    other = next(turn for turn in turns if turn.seat != place.seat)  # of another player
     sent = list(corpus.attacks(here, place, other))
     assert len(sent) >= 80
     assert harmful(here, place, iter(sent)) == []
