@@ -17,6 +17,10 @@ from engine.menu import Choice, Move
 SMALL, LARGE = 1, 2
 EACH, TRAVELLERS = 1, 3
 CROSSROADS = frozenset(DATA["crossroads"])
+VILLAGES = frozenset(
+    tile for tile, turned in PIECES.items() if tile.rstrip("*") in CROSSROADS or "village" in turned[0].signs
+)
+"""§20.2: the tiles with a village in which roads end."""
 Houses = dict[str, tuple[int, int]]
 
 
@@ -39,11 +43,6 @@ def houses(state: State) -> Houses:
     """Every tollhouse on the table: its cell, its owner and its side."""
     found: Houses = slot(state, "tollhouses")
     return found
-
-
-def is_crossroads(state: State, cell: str) -> bool:
-    """§20.2: a village in which roads end."""
-    return state.tiles[cell].tile.rstrip("*") in CROSSROADS or "village" in signs_at(state, cell)
 
 
 def placed(state: State, event: TollhouseSet) -> State:
@@ -103,7 +102,8 @@ class Tollkeepers(Box):
 
     def act(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
         """§20.2: instead of a figure, on any crossroads without a tollhouse."""
-        free = tuple((cell,) for cell in state.tiles if cell not in houses(state) and is_crossroads(state, cell))
+        taken = houses(state)
+        free = tuple((cell,) for cell, laid in state.tiles.items() if laid.tile in VILLAGES and cell not in taken)
         return Choice("toll", free, "20.2") if free else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
