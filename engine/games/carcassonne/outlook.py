@@ -6,7 +6,7 @@ Every number in capitals was tuned by matches of this outlook against itself wit
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import exp, sqrt
 
 from msgspec.structs import replace
@@ -31,6 +31,9 @@ FARM = 0.85
 """A farmer stays to the end, and others may join him."""
 ERRAND, COMPANION = 4.0, 1.5
 """What a message may bring, and a figure beside one's meeple that counts for nothing by itself."""
+GAPS: dict[int, tuple[Feature, tuple[str, ...]]] = {}
+REMEMBERED = 4096
+"""Where the roads and cities of late go on: positions of one thought share nearly all of them."""
 SPREAD, UNSURE = 2.5, 1.1
 """So many points ahead are a factor of e: with no tile left, and more with the root of the tiles to come."""
 
@@ -65,6 +68,7 @@ class Ahead:
         self.cells = tuple(state.tiles)
         self.room = 1 - exp(-1.2 * self.left / (len(state.frontier) or 1))
         self.known = dict[int, float]()
+        self.chances = dict[tuple[str, int], float]()
         self.busy = min(1.0, self.turns / BUSY)
 
     def supply(self, seat: int) -> float:
@@ -130,23 +134,39 @@ class Ahead:
         return self.known[root]
 
     def _closing(self, root: int, feature: Feature) -> float:
-        chance, eager = 1.0, EAGER.get(feature.kind, CAREFUL)
+        chance, frontier = 1.0, self.state.frontier
         for cell in self.gaps(root, feature):
-            share = fitting(self.state.bags, self.state.frontier[cell]) / (self.left or 1)
-            chance *= 1 - (1 - eager * share) ** self.tries
+            chance *= self.filled(feature.kind, frontier[cell])
         return chance
 
-    def gaps(self, root: int, feature: Feature) -> Iterable[str]:
-        """The empty cells at which a road or city goes on, each once and always in the same order."""
-        state = self.state
-        found: dict[str, None] = {}
+    def filled(self, kind: str, code: int) -> float:
+        """How likely a cell of which its neighbours ask this is filled by a seat to whom something goes on there."""
+        known = self.chances.get((kind, code))
+        if known is None:
+            share = fitting(self.state.bags, code) / (self.left or 1)
+            known = 1 - (1 - EAGER.get(kind, CAREFUL) * share) ** self.tries
+            self.chances[kind, code] = known
+        return known
+
+    def gaps(self, root: int, feature: Feature) -> tuple[str, ...]:
+        """The empty cells at which a road or city goes on; what no tile has changed since is not looked for again."""
+        known = GAPS.get(id(feature))
+        if known is None or known[0] is not feature:
+            if len(GAPS) >= REMEMBERED:
+                GAPS.clear()
+            known = GAPS[id(feature)] = feature, self._gaps(root, feature)
+        return known[1]
+
+    def _gaps(self, root: int, feature: Feature) -> tuple[str, ...]:
+        """Each cell once and always in the same order, so that every machine comes to the same number."""
+        state, found = self.state, dict[str, None]()
         for number in feature.tiles:
             cell = self.cells[number]
             laid = state.tiles[cell]
             for place, segment in enumerate(PIECES[laid.tile][laid.turn].segments, laid.first):
                 if segment.kind == feature.kind and find(state.parents, place) == root:
                     found |= {beyond: None for end in segment.ends if (beyond := near(cell)[end]) in state.frontier}
-        return found
+        return tuple(found)
 
     def pending(self) -> float:
         """What the seat on turn may still gain with the tile it has just laid, or the errand it is on."""

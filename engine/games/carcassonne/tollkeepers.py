@@ -17,6 +17,10 @@ from engine.menu import Choice, Move
 SMALL, LARGE = 1, 2
 EACH, TRAVELLERS = 1, 3
 CROSSROADS = frozenset(DATA["crossroads"])
+VILLAGES = frozenset(
+    tile for tile, turned in PIECES.items() if tile.rstrip("*") in CROSSROADS or "village" in turned[0].signs
+)
+"""§20.2: the tiles with a village in which roads end."""
 Houses = dict[str, tuple[int, int]]
 
 
@@ -39,14 +43,6 @@ def houses(state: State) -> Houses:
     """Every tollhouse on the table: its cell, its owner and its side."""
     found: Houses = slot(state, "tollhouses")
     return found
-
-
-def _is_village(tile: str) -> bool:
-    """§20.2: a village in which roads end."""
-    return tile.rstrip("*") in CROSSROADS or "village" in PIECES[tile][0].signs
-
-
-VILLAGES = frozenset(filter(_is_village, PIECES))
 
 
 def placed(state: State, event: TollhouseSet) -> State:

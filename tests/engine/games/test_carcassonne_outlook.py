@@ -1,5 +1,7 @@
 """What a bot expects of the boxes: each adds what it gave a seat."""
 
+import importlib
+
 import pytest
 from msgspec.structs import replace
 
@@ -8,6 +10,8 @@ from engine import game as games
 from engine import options as choices
 from engine.chance import sealed
 from engine.games import carcassonne
+
+estimates = importlib.import_module("engine.games.carcassonne.outlook")  # the package offers a function of this name
 
 
 def begun(**boxes):
@@ -53,3 +57,14 @@ def test_a_large_flock_promises_more_than_a_small_one():
     owner = next(f.seat for f in carcassonne.view(state, None).figures if f.place == place)
     larger = carcassonne.outlook(replace(state, flocks={**state.flocks, place: (*sheep, 4)}))
     assert larger[owner] > carcassonne.outlook(state)[owner]
+
+
+@pytest.mark.parametrize("seed", [b"one", b"two"])
+def test_what_is_remembered_of_roads_and_cities_is_what_would_be_found_anew(seed):
+    options = choices.read(carcassonne.META.options, {"abbey_mayor": True, "traders_builders": True})
+    for _, _, state, _ in bots.playout(carcassonne, options, 3, seed):
+        if state.tiles:
+            remembered = carcassonne.outlook(state)
+            estimates.GAPS.clear()
+            assert carcassonne.outlook(state) == remembered
+            carcassonne.outlook(state)

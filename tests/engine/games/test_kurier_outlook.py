@@ -1,0 +1,65 @@
+"""Kurier des Zaren as a bot sees it: how long a dispatch waits at its guard, and who is ahead."""
+
+from itertools import pairwise
+from math import isclose
+
+import pytest
+from msgspec.structs import replace
+
+from engine.games import kurier
+from engine.games.kurier.board import SUPPLY
+from engine.games.kurier.events import Dispatch
+from engine.games.kurier.patience import turns
+from tests.engine.games.kurier_table import begun
+
+
+@pytest.mark.parametrize(
+    ("palace", "short", "wanted"),
+    [
+        (("1",), 1, 1),
+        (("njet", "1"), 1, 2),
+        (("njet", "blank", "1"), 1, 2),
+        (("njet", "3", "3", "3"), 3, 4 / 3),
+        (("njet", "njet", "njet", "1"), 1, 4),
+        (("njet", "1", "njet", "1"), 2, 4),
+        (("njet",), 1, 40),
+        ((), 1, 40),
+        (SUPPLY, 0, 0),
+    ],
+)
+def test_turns_at_the_guard(palace, short, wanted):
+    """With one coin in two false, 2 roubles take 4 turns, whether one stops after the first one or goes on."""
+    assert isclose(turns(palace, short), wanted, abs_tol=0.1)
+
+
+def test_who_owes_more_waits_longer_and_who_has_turned_more_waits_less():
+    waits = [turns(SUPPLY, short) for short in range(11)]
+    assert waits == sorted(waits)
+    assert all(one < other for one, other in pairwise(waits))
+    on_turn = [turns(SUPPLY, 8, turned) for turned in range(9)]
+    assert on_turn == sorted(on_turn, reverse=True)
+    assert on_turn[-1] == 0
+
+
+def test_with_false_coins_about_one_stops_sooner():
+    """As long as nothing can be lost the next coin is turned; two roubles of three are kept where most are false."""
+    safe, risky = ("1",) * 9, ("njet",) * 8 + ("1",) * 2
+    assert turns(safe, 3, 2) == 0
+    assert turns(risky, 3, 2) == turns(risky, 1)
+
+
+@pytest.mark.parametrize("rules", ["basic", "revised"])
+def test_a_dispatch_at_its_guard_is_worth_more_than_one_on_the_road(rules):
+    state = begun(rules=rules).state
+    at_guard = replace(state.players[0], dispatch=Dispatch("Pawl-Hof", None, 8))
+    ahead = replace(state, players=(at_guard, *state.players[1:]))
+    assert kurier.outlook(ahead)[0] > kurier.outlook(state)[0] + 0.2
+
+
+def test_a_coin_more_brings_the_tsar_nearer():
+    state = begun(rules="basic").state
+    chances = []
+    for coins in ((), ("1",), ("1", "2"), ("1", "2", "3")):
+        own = replace(state.players[1], dispatch=Dispatch("Pawl-Hof", None, 8), secured=coins)
+        chances.append(kurier.outlook(replace(state, players=(state.players[0], own)))[1])
+    assert chances == sorted(set(chances))
