@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -223,6 +223,11 @@ def upkeep(state: State, chance: Chance) -> Struct | None:
     return None
 
 
+def _first(events: Iterable[Struct | None]) -> Struct | None:
+    """What the first box has to say that has anything to say."""
+    return next((event for event in events if event is not None), None)
+
+
 @functools.cache
 def course(rules: Rules) -> dict[Step, tuple[Stage, ...]]:
     """What may happen in each step of laying a tile, in its order: the first that has anything to do does it."""
@@ -257,11 +262,7 @@ def _close(state: State, rules: Rules, work: Work, chance: Chance) -> Struct | N
     """§5.4: at the end of a scoring round something may come of the figures that moved in it."""
     if not state.moved:
         return None
-    for box in rules.hooks["closed"]:
-        event = box.closed(state, rules, chance)
-        if event is not None:
-            return event
-    return RoundClosed()
+    return _first(box.closed(state, rules, chance) for box in rules.hooks["closed"]) or RoundClosed()
 
 
 def _draw(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
@@ -279,11 +280,7 @@ def _pack_up(state: State, rules: Rules) -> Struct:
     """§4.1: without tiles the game is over, but not before interrupted work is done."""
     if len(state.work) > 1:
         return PartEnded(state.turn)
-    for box in rules.hooks["overtime"]:
-        event = box.overtime(state, rules)
-        if event is not None:
-            return event
-    return _totals(state)
+    return _first(box.overtime(state, rules) for box in rules.hooks["overtime"]) or _totals(state)
 
 
 def _place(state: State, rules: Rules, part: Part, chance: Chance) -> TileSetAside | None:
@@ -299,10 +296,9 @@ def _stand(state: State, rules: Rules, part: Part, chance: Chance) -> FigureWith
 def _features(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
     """§3: the next of the completed features."""
     for root in part.done:
-        for box in rules.hooks["completed"]:
-            event = box.completed(state, rules, root, chance)
-            if event is not None:
-                return event
+        event = _first(box.completed(state, rules, root, chance) for box in rules.hooks["completed"])
+        if event is not None:
+            return event
         feature = state.features[root]
         if feature.figures and scoring.taking_part(state, rules, feature, "scored"):
             return scoring.settled(state, rules, root, "scored")
@@ -330,10 +326,9 @@ def _ending(state: State, chance: Chance) -> Struct | None:
     if state.phase == "over":
         return None
     rules = rules_of(state.options)
-    for box in rules.hooks["ending"]:
-        event = box.ending(state, rules, chance)
-        if event is not None:
-            return event
+    event = _first(box.ending(state, rules, chance) for box in rules.hooks["ending"])
+    if event is not None:
+        return event
     root = scoring.uncounted(state, rules)
     if root is not None:
         return scoring.settled(state, rules, root, "final")
