@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 import structlog
-from sqlalchemy import ColumnElement, Connection, Row, select, update
+from sqlalchemy import ColumnElement, Connection, Row, select, tuple_, update
 from sqlalchemy.exc import OperationalError
 
 from engine.refusal import Refused
@@ -95,7 +95,8 @@ def _failed(here: House, found: Sequence[Submission], error: Exception) -> None:
 
 
 def _are(found: Sequence[Submission]) -> ColumnElement[bool]:
-    return submissions.c.id.in_([one.number for one in found])
+    own = tuple_(submissions.c.table, submissions.c.id)
+    return own.in_([(one.table, one.number) for one in found])
 
 
 def _tell(here: House, found: Sequence[Submission], heard: Sequence[LockedTable]) -> None:

@@ -30,7 +30,7 @@ class Counts:
 
     def __init__(self) -> None:
         self.moves = self.statements = self.trips = 0
-        self.ours = self.theirs = 0.0
+        self.ours = self.theirs = self.handing = 0.0
 
 
 @bench
@@ -44,6 +44,7 @@ def one_move() -> Iterator[Measure]:
             yield Measure(f"round trips of a move {what}", counts.trips / counts.moves, "")
             yield Measure(f"referee's CPU for a move {what}", 1_000 * counts.ours / counts.moves, "ms")
             yield Measure(f"PostgreSQL's CPU for a move {what}", 1_000 * counts.theirs / counts.moves, "ms")
+            yield Measure("CPU of both for handing it in", 1_000 * counts.handing / counts.moves, "ms")
 
 
 def counted(database: str, redis: str, at_once: int) -> Counts:
@@ -64,7 +65,9 @@ def counted(database: str, redis: str, at_once: int) -> Counts:
 
 
 def judge(house: House, moves: Game, counts: Counts, counts_now: bool) -> None:
+    before = time.process_time() + backends(house)
     numbers = [submitting.submit(house, *move) for move in moves]
+    counts.handing += (time.process_time() + backends(house) - before) if counts_now else 0
     with counting(house, counts) if counts_now else counting(house, Counts()):
         referee.hear()
     accepted = [submitting.verdict(house, number) for number in numbers]
