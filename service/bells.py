@@ -55,13 +55,13 @@ class Bells:
         except RedisError as error:
             self.outage.met(error)
 
-    def wake(self, number: int, what: str = "verdict") -> None:
-        """Tell waiting callers that there is a verdict on that submission, or something else with this number."""
-        key = f"{what}:{number}"
+    def wake(self, *numbers: int, what: str = "verdict") -> None:
+        """Tell waiting callers that there are verdicts on these submissions, or something else with these numbers."""
         try:
             with self.redis.pipeline(transaction=False) as pipeline:
-                pipeline.rpush(key, "1")
-                pipeline.expire(key, 10)
+                for number in numbers:
+                    pipeline.rpush(f"{what}:{number}", "1")
+                    pipeline.expire(f"{what}:{number}", 10)
                 pipeline.execute()
             self.outage.over()
         except RedisError as error:
@@ -78,10 +78,13 @@ class Bells:
             self.outage.met(error)
             time.sleep(min(seconds, 0.2))
 
-    def changed(self, table: str, what: str = "") -> None:
-        """Tell the open pages of a table that it changed; `talk` concerns its players alone."""
+    def changed(self, *tables: str, what: str = "") -> None:
+        """Tell the open pages of tables that they changed; `talk` concerns their players alone."""
         try:
-            self.redis.publish(CHANGES, f"{table}/{what}")
+            with self.redis.pipeline(transaction=False) as pipeline:
+                for table in tables:
+                    pipeline.publish(CHANGES, f"{table}/{what}")
+                pipeline.execute()
         except RedisError as error:
             self.outage.met(error)
 

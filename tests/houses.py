@@ -20,6 +20,7 @@ from service.store.book import Verdict
 from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited
+from service.tables.submitting import Handed
 from workers import referee
 from workers.jobs import work_for
 
@@ -115,8 +116,8 @@ def judged(here: House, place: Place, text: str, key: str = "", seen: int | None
     return verdict(here, submission)
 
 
-def verdict(here: House, submission: int) -> Verdict:
-    said = submitting.verdict(here, submission)
+def verdict(here: House, handed: Handed) -> Verdict:
+    said = submitting.verdict(here, handed)
     assert said is not None
     return said
 

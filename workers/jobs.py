@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import structlog
@@ -25,15 +25,16 @@ from service.tables.clerk import Held
 
 Claimed = Row[Any]
 After = Callable[[], None]
-Work = Callable[[House, Connection, Claimed], After]
+Work = Callable[[House, Connection, Sequence[Claimed]], After]
+Failed = Callable[[House, Sequence[Claimed], Exception], None]
 SHIFT = 30.0  # seconds; a job that works much longer would be stopped by RQ in the middle of something
 LINGER, PAUSE = 0.5, 0.02  # seconds
 log = structlog.get_logger()
 _houses: list[House] = []
 
 
-def ignored(here: House, row: Claimed) -> None:
-    """What is done for a row that is passed over where nothing is to be done."""
+def ignored(here: House, rows: Sequence[Claimed], error: Exception) -> None:
+    """What is done for rows that failed where nothing is to be done."""
 
 
 def work_for(house: House) -> None:
@@ -85,34 +86,41 @@ def _comes_free(here: House, work: Callable[[House], bool], held_up: Callable[[H
     return False
 
 
-def take_next(
-    here: House, line: Select[Any], passed: set[str], work: Work, held_up: Callable[[House, Claimed], None] = ignored
-) -> bool:
-    """Claim the next row of a line and work on it in one transaction; False where no row could be claimed.
+def take_next(here: House, line: Select[Any], passed: set[str], work: Work, failed: Failed = ignored) -> bool:
+    """Claim the next rows of a line and work on them in one transaction; False where no row could be claimed.
 
-    What `work` returns is done after the commit. Where the database does not let it be done, such as by a lock that
-    somebody else holds, and where the game of its table is not installed, the row stays in line: its table is passed
-    over from now on.
+    What `work` returns is done after the commit. Of rows that fail together each is tried alone. A row that fails
+    alone, such as by a lock that somebody else holds, stays in line: its table is passed over from now on.
     """
-    row = None
+    rows: Sequence[Claimed] = ()
     try:
         with here.store.writing() as connection:
-            row = connection.execute(line.where(tables.c.id.not_in(passed))).one_or_none()
-            if row is None:
+            rows = connection.execute(line.where(tables.c.id.not_in(passed))).all()
+            if not rows:
                 return False
-            after = work(here, connection, row)
+            after = work(here, connection, rows)
         after()
-    except OperationalError as error:
-        if row is None:
+    except Exception as error:
+        if not rows:
             raise
-        tell(error, "table held", table=row.table, row=row.id)
-        passed.add(row.table)
-        held_up(here, row)
-    except NotInstalled as missing:
-        assert row is not None
-        tell_missing(row.table, str(missing))
-        passed.add(row.table)
+        failed(here, rows, error)
+        if len(rows) == 1:
+            _pass_over(rows[0].table, error, passed)
+        for row in rows if len(rows) > 1 else ():
+            take_next(here, line.where(tables.c.id == row.table).limit(1), passed, work, failed)
     return True
+
+
+def _pass_over(table: str, error: Exception, passed: set[str]) -> None:
+    """One table's trouble holds no other table up."""
+    passed.add(table)
+    match error:
+        case OperationalError():
+            tell(error, "table held", table=table)
+        case NotInstalled():
+            tell_missing(table, str(error))
+        case _:
+            log.error("table passed over", table=table, exc_info=error)
 
 
 def apart(table: str, work: Callable[[], object], failed: str, **words: object) -> bool:

@@ -1,41 +1,45 @@
-"""The referee: claims submissions one at a time and has each of them judged once."""
+"""The referee: claims submissions of many tables in one transaction and has each of them judged once."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import takewhile
 from typing import Any
 
 import structlog
-from sqlalchemy import ColumnElement, Connection, Row, Update, select, update
+from sqlalchemy import ColumnElement, Connection, Row, select, tuple_, update
 from sqlalchemy.exc import OperationalError
 
-from engine.catalogue import NotInstalled
+from engine.refusal import Refused
 from service.house import House
 from service.store import book
 from service.store.book import Verdict
 from service.store.schema import submissions, tables
-from service.tables import judging
+from service.tables import clerk, judging
 from service.tables.clerk import LockedTable
 from service.tables.judging import SeatCommand
 from service.text.languages import Said
 from workers.jobs import After, answer, take_next
 
-Submission = Row[Any]
+Submission = Row[Any]  # with the columns of its table
 log = structlog.get_logger()
-FAULT = Said("This move met a fault of ours. Nothing was changed; the host has been told.")
-DEADLY = Said("Our referee stopped several times over this move. Nothing was changed; please make another one.")
+FAULT = Refused("This move met a fault of ours. Nothing was changed; the host has been told.")
+DEADLY = Refused("Our referee stopped several times over this move. Nothing was changed; please make another one.")
 SUSPECT = 10  # seconds; a submission that waits longer may have ended the process that judged it
 TRIES = 3
+MOST = 50  # judged in one transaction
 
 WAITING = select(submissions.c.id).where(submissions.c.accepted.is_(None))
+OWN = (column for column in submissions.c if column.name != "id")
 # The table is claimed with its submission: one that somebody else holds is passed over, and holds no other table up.
 # It is locked first, so that a submission that is passed over here stays free for the next referee.
 NEXT = (
-    select(submissions)
+    select(submissions.c.id.label("number"), *OWN, *tables.c)
     .join(tables, tables.c.id == submissions.c.table)
     .where(submissions.c.accepted.is_(None))
     .order_by(submissions.c.id)
-    .limit(1)
+    .limit(MOST)
     .with_for_update(skip_locked=True, key_share=True, of=[tables, submissions])
 )
 
@@ -43,7 +47,7 @@ NEXT = (
 def hear() -> None:
     """Judge everything that waits for a verdict; a table that cannot be judged now is passed over."""
     passed: set[str] = set()
-    answer("referee", lambda here: hear_one(here, passed), waits)
+    answer("referee", lambda here: hear_some(here, passed), waits)
 
 
 def waits(here: House) -> bool:
@@ -52,67 +56,86 @@ def waits(here: House) -> bool:
         return connection.execute(WAITING.limit(1)).first() is not None
 
 
-def hear_one(here: House, passed: set[str] | None = None) -> bool:
-    """Judge one submission, if any waits at a table that nobody holds and that is not passed over."""
-    return take_next(here, NEXT, set() if passed is None else passed, _hear, _count_no_try)
+def hear_some(here: House, passed: set[str] | None = None) -> bool:
+    """Judge some of what waits, if anything does at a table that nobody holds and that is not passed over."""
+    return take_next(here, NEXT, set() if passed is None else passed, _hear, _failed)
 
 
-def _hear(here: House, connection: Connection, submission: Submission) -> After:
-    """Judge a submission; where it may have ended a process before, that it is tried again is stored first."""
-    if submission.at > here.now() - SUSPECT:
-        locked = _heard(here, connection, submission)
-        return lambda: _tell(here, submission, locked)
-    connection.execute(_tried(submission, submission.tries + 1))
-    return lambda: _tell(here, submission, _retried(here, submission))
+def _hear(here: House, connection: Connection, claimed: Sequence[Submission]) -> After:
+    """Judge submissions; where one may have ended a process before, that they are tried again is stored first."""
+    found = _together(claimed)
+    if not any(one.tries or one.at <= here.now() - SUSPECT for one in found):
+        heard = _heard(here, connection, found)
+        return lambda: _tell(here, found, heard)
+    connection.execute(update(submissions).where(_are(found)).values(tries=submissions.c.tries + 1))
+    return lambda: _retry(here, found)
 
 
-def _tell(here: House, submission: Submission, locked: LockedTable | None) -> None:
-    here.bells.wake(submission.id)
-    if locked is not None:
-        judging.settle(locked)
+def _together(claimed: Sequence[Submission]) -> Sequence[Submission]:
+    """The first of these that can be judged together; one that was tried before is judged alone."""
+    return list(takewhile(lambda one: not one.tries, claimed)) or claimed[:1]
 
 
-def _retried(here: House, submission: Submission) -> LockedTable | None:
-    """Judge a submission whose try was counted; None where another referee was quicker."""
+def _retry(here: House, found: Sequence[Submission]) -> None:
+    """Judge submissions whose try was counted, but for those where another referee was quicker."""
     with here.store.writing() as connection:
-        same = connection.execute(NEXT.where(_is(submission))).one_or_none()
-        return None if same is None else _heard(here, connection, same)
+        same = connection.execute(NEXT.where(_are(found))).all()
+        heard = _heard(here, connection, same)
+    _tell(here, same, heard)
 
 
-def _count_no_try(here: House, submission: Submission) -> None:
-    """That the database did not let it be judged is no try."""
+def _failed(here: House, found: Sequence[Submission], error: Exception) -> None:
+    """That the database did not let them be judged is no try; what fails alone for another reason is refused."""
     with suppress(OperationalError), here.store.writing() as connection:
-        connection.execute(_tried(submission, submission.tries))
+        if isinstance(error, OperationalError):
+            for one in found:
+                connection.execute(update(submissions).where(_are([one])).values(tries=one.tries))
+        elif len(found) == 1:
+            book.judge(connection, [(found[0].table, found[0].number, Verdict(False, Said.of(FAULT)))])
 
 
-def _tried(submission: Submission, tries: int) -> Update:
-    return update(submissions).where(_is(submission)).values(tries=tries)
+def _are(found: Sequence[Submission]) -> ColumnElement[bool]:
+    own = tuple_(submissions.c.table, submissions.c.id)
+    return own.in_([(one.table, one.number) for one in found])
 
 
-def _is(submission: Submission) -> ColumnElement[bool]:
-    return submissions.c.id == int(submission.id)
+def _tell(here: House, found: Sequence[Submission], heard: Sequence[LockedTable]) -> None:
+    here.bells.wake(*(one.number for one in found))
+    judging.settle(here, heard)
 
 
-def _heard(here: House, connection: Connection, submission: Submission) -> LockedTable | None:
-    verdict, locked = _judged(here, connection, submission)
-    book.judge(connection, submission.id, verdict)
-    here.meters.count("moves", "accepted" if verdict.accepted else "refused")
-    return locked
+def _heard(here: House, connection: Connection, found: Sequence[Submission]) -> Sequence[LockedTable]:
+    """Judge these in their order, each at the table as the one before left it; the tables afterwards."""
+    if len(found) > 1:
+        here.store.hurry(connection)
+    read, after, verdicts = clerk.reader(here, connection, found), dict[str, LockedTable](), list[Verdict]()
+    for one in found:
+        try:
+            _refuse_deadly(one)
+            verdict, after[one.table] = judging.judge(after.get(one.table) or read(one), _command(one))
+        except OperationalError:
+            raise  # the database's fault, not the submission's: it stays in line
+        except Exception as error:
+            verdict = _refused(one, error)
+        verdicts.append(verdict)
+        here.meters.count("moves", "accepted" if verdict.accepted else "refused")
+    book.judge(connection, [(one.table, one.number, verdict) for one, verdict in zip(found, verdicts, strict=True)])
+    return list(after.values())
 
 
-def _judged(here: House, connection: Connection, submission: Submission) -> tuple[Verdict, LockedTable | None]:
-    if submission.tries > TRIES:
-        log.error("submission given up", submission=submission.id, table=submission.table)
-        return Verdict(False, DEADLY), None
-    try:
-        locked = judging.lock(here, connection, submission.table)
-    except NotInstalled as missing:
-        return Verdict(False, Said.of(missing)), None
-    command = SeatCommand(submission.seat, submission.move, seen=submission.seen, by_bot=submission.source == "bot")
-    try:
-        return judging.judge(locked, command)
-    except OperationalError:
-        raise  # the database's fault, not the submission's: it stays in line
-    except Exception:
-        log.exception("submission not judged", submission=submission.id, table=submission.table)
-        return Verdict(False, FAULT), None
+def _command(one: Submission) -> SeatCommand:
+    return SeatCommand(one.seat, one.move, seen=one.seen, by_bot=one.source == "bot")
+
+
+def _refuse_deadly(one: Submission) -> None:
+    if one.tries > TRIES:
+        log.error("submission given up", submission=one.number, table=one.table)
+        raise DEADLY
+
+
+def _refused(one: Submission, error: Exception) -> Verdict:
+    """What a player is told whose move could not be judged."""
+    if not isinstance(error, Refused):
+        log.error("submission not judged", submission=one.number, table=one.table, exc_info=error)
+        error = FAULT
+    return Verdict(False, Said.of(error))

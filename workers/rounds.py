@@ -16,7 +16,7 @@ from engine.menu import Move
 from service import beacon as beacons
 from service.house import House
 from service.store import book
-from service.store.book import Owed
+from service.store.appending import Owed
 from service.store.schema import tables
 from service.tables import clerk, judging, sitting, snapshots
 from service.tables.snapshots import Snapshot

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select, update
 from service.house import House
 from service.people.register import forgotten
 from service.store import book
-from service.store.book import Owed
+from service.store.appending import Owed
 from service.store.schema import people, seats, tables
 
 LONGEST_REASON = 300

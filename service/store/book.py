@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import Struct
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -18,6 +18,7 @@ from sqlalchemy import (
     func,
     insert,
     select,
+    tuple_,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
@@ -25,47 +26,13 @@ from sqlalchemy.exc import IntegrityError
 
 from engine import log
 from engine.log import Export
+from service.store.appending import SIT, Owed, SeatUpdate, columns
 from service.store.schema import branches, entries, former_links, letters, orders, people, seats, submissions, tables
 from service.text.languages import Said
 
 Found = Row[Any]
 NOTHING = Said()
 HELD = 253_402_300_799  # due date of a letter that waits for a proof of address: the last second of the year 9999
-
-
-class Sealed(Struct, frozen=True):
-    """An entry as it is stored: its canonical bytes, its digest, and the hash of the chain up to it."""
-
-    seq: int
-    body: str
-    digest: str
-    hash: str
-
-
-class SeatUpdate(Struct, frozen=True):
-    """The columns of a seat that an entry changes: its status, since when it may act, and how its time runs.
-
-    At `clock_from` it had `clock_left` seconds; None while its clock stands still. It is due at `due_at`, and late at
-    `late_at`, when the grace of the table is over.
-    """
-
-    seat: int
-    status: str
-    open_since: int | None
-    due_at: int | None = None
-    remind_at: int | None = None
-    late_at: int | None = None
-    clock_from: int | None = None
-    clock_left: int | None = None
-    misses: int = 0
-
-
-class Owed(Struct, frozen=True):
-    """A letter that has to be sent to a seat."""
-
-    seat: int
-    kind: str
-    due_at: int
 
 
 class Verdict(Struct, frozen=True):
@@ -81,8 +48,6 @@ class Verdict(Struct, frozen=True):
         return str(self.why)
 
 
-CHANGING = tuple(name for name in SeatUpdate.__struct_fields__ if name != "seat")
-
 # `key_share`: others may meanwhile add rows that refer to this one, such as the next submission.
 LOCK = select(tables).where(tables.c.id == bindparam("wanted")).with_for_update(key_share=True)
 LOCK_FREE = LOCK.with_for_update(key_share=True, skip_locked=True)
@@ -91,8 +56,8 @@ SEATS = select(seats).where(seats.c.table == bindparam("wanted")).order_by(seats
 SITTING = (
     select(*seats.c, people.c.calendar)
     .select_from(seats.outerjoin(people, people.c.id == seats.c.person))
-    .where(seats.c.table == bindparam("wanted"))
-    .order_by(seats.c.seat)
+    .where(seats.c.table.in_(bindparam("wanted", expanding=True)))
+    .order_by(seats.c.table, seats.c.seat)
 )
 ENTRIES = (
     select(entries)
@@ -101,9 +66,12 @@ ENTRIES = (
     )
     .order_by(entries.c.seq)
 )
-ADVANCE = update(tables).where(tables.c.id == bindparam("wanted"))
-SIT = update(seats).where(seats.c.table == bindparam("wanted"), seats.c.seat == bindparam("one"))
-JUDGE = update(submissions).where(submissions.c.id == bindparam("one"))
+ENTRIES_AT = (
+    select(entries)
+    .where(tuple_(entries.c.table, entries.c.seq).in_(bindparam("places", expanding=True)))
+    .order_by(entries.c.table, entries.c.seq)
+)
+JUDGE = update(submissions).where(submissions.c.table == bindparam("wanted"), submissions.c.id == bindparam("one"))
 
 
 def lock(connection: Connection, table: str) -> Found | None:
@@ -114,6 +82,11 @@ def lock(connection: Connection, table: str) -> Found | None:
 def lock_free(connection: Connection, table: str) -> Found | None:
     """The same where nobody else holds it; None where somebody does, so that other tables need not wait."""
     return connection.execute(LOCK_FREE, {"wanted": table}).one_or_none()
+
+
+def entries_at(connection: Connection, places: Sequence[tuple[str, int]]) -> Sequence[Found]:
+    """The entries of these numbers at these tables."""
+    return connection.execute(ENTRIES_AT, {"places": places}).all() if places else ()
 
 
 def rows_of(table: str, export: Export, bodies: Sequence[bytes]) -> Iterator[dict[str, Any]]:
@@ -131,9 +104,9 @@ def seats_of(connection: Connection, table: str) -> Sequence[Found]:
     return connection.execute(SEATS, {"wanted": table}).all()
 
 
-def held(connection: Connection, table: str) -> Sequence[Any]:
-    """The seats of a table, each with the calendar of its player."""
-    return connection.execute(SITTING, {"wanted": table}).all()
+def held(connection: Connection, names: Sequence[str]) -> Sequence[Any]:
+    """The seats of these tables, each with the calendar of its player."""
+    return connection.execute(SITTING, {"wanted": names}).all()
 
 
 def entries_of(connection: Connection, table: str, first: int = 0, end: int = 2**31 - 1) -> Sequence[Found]:
@@ -141,41 +114,9 @@ def entries_of(connection: Connection, table: str, first: int = 0, end: int = 2*
     return connection.execute(ENTRIES, {"wanted": table, "first": first, "end": end}).all()
 
 
-def append(
-    connection: Connection,
-    table: str,
-    sealed: Sealed,
-    phase: str,
-    at: int,
-    updates: Iterable[SeatUpdate] = (),
-    owed: Iterable[Owed] = (),
-    draws_at: int | None = None,
-) -> None:
-    """Add one entry and everything that follows from it, within the caller's transaction.
-
-    The entry's number is unique at its table, so of two writers one fails, whatever else went wrong.
-    """
-    connection.execute(
-        insert(entries),
-        {"table": table, "seq": sealed.seq, "body": sealed.body, "digest": sealed.digest, "hash": sealed.hash},
-    )
-    ended = at if phase == "over" else None
-    row = {"length": sealed.seq + 1, "head": sealed.hash, "phase": phase, "moved_at": at, "ended_at": ended}
-    connection.execute(ADVANCE, {"wanted": table, **row, "draws_at": draws_at})
-    sitting = [{"wanted": table, "one": update.seat, **_columns(update)} for update in updates]
-    if sitting:
-        connection.execute(SIT, sitting)
-    rows = [
-        {"table": table, "seq": sealed.seq, "seat": letter.seat, "kind": letter.kind, "due_at": letter.due_at}
-        for letter in owed
-    ]
-    if rows:
-        connection.execute(insert(letters), rows)
-
-
 def sit(connection: Connection, table: str, update: SeatUpdate) -> None:
     """Change the columns of a seat outside an entry, such as its deadline."""
-    connection.execute(SIT, {"wanted": table, "one": update.seat, **_columns(update)})
+    connection.execute(SIT, columns(table, update))
 
 
 def change_seat(connection: Connection, table: str, seat: int, **columns: Any) -> None:
@@ -208,16 +149,16 @@ def organiser_of(table: ColumnElement[str]) -> ScalarSelect[Any]:
     return first.scalar_subquery()
 
 
-def _columns(update: SeatUpdate) -> dict[str, Any]:
-    row = structs.asdict(update)
-    del row["seat"]
-    return row
+def judge(connection: Connection, verdicts: Sequence[tuple[str, int, Verdict]]) -> None:
+    """Note the verdicts on submissions, each with its table."""
+    connection.execute(
+        JUDGE, [{"wanted": table, "one": number, **kept(verdict)} for table, number, verdict in verdicts]
+    )
 
 
-def judge(connection: Connection, submission: int, verdict: Verdict) -> None:
-    """Note the verdict on a submission."""
-    said = {"accepted": verdict.accepted, "said": verdict.why.kept(), "rule": verdict.rule, "seq": verdict.seq}
-    connection.execute(JUDGE, {"one": submission, **said})
+def kept(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as it is stored with its submission."""
+    return {"accepted": verdict.accepted, "said": verdict.why.kept(), "rule": verdict.rule, "seq": verdict.seq}
 
 
 def insert_new(connection: Connection, into: Table, row: Mapping[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import time
@@ -15,13 +16,18 @@ import alembic.config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import InvalidatePoolError, OperationalError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from service.outages import Outage
+from service.store import appending
+from service.store.appending import Unwritten
 
 # What waits for a lock so long fails, and is tried again; whoever forgets a transaction loses it.
 LIMITS = "-c lock_timeout=2s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s"
 AWAY = ("08", "53", "57P", "58")  # classes of PostgreSQL's errors: connection, resources, shutdown, disk
+HURRIED = "100ms"
+RESTED = 0.5  # seconds in the pool, after which a connection is tried before it is used
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -31,6 +37,7 @@ class Store:
     def __init__(self, url: str) -> None:
         self.url = url
         self.engine = _engine(url)
+        event.listen(self.engine, "before_cursor_execute", appending.before_statement)
         self.outage = Outage("The database")
         self._snapshots = _snapshots(self.engine)
 
@@ -43,8 +50,9 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that changes something: all of it, or nothing."""
-        with self._noticed(), self._writer() as connection, connection.begin():
+        with self._noticed(), self._writer(unwritten=Unwritten()) as connection, connection.begin():
             yield connection
+            appending.write(connection)
 
     @contextmanager
     def noting(self) -> Iterator[Connection]:
@@ -53,6 +61,18 @@ class Store:
             if connection.dialect.name == "postgresql":
                 connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
             yield connection
+
+    @contextmanager
+    def stating(self) -> Iterator[Connection]:
+        """One statement that changes something, and is a transaction of its own."""
+        alone = {} if self.engine.dialect.name == "sqlite" else {"isolation_level": "AUTOCOMMIT"}
+        with self._noticed(), self._writer(**alone) as connection, connection.begin():
+            yield connection
+
+    def hurry(self, connection: Connection) -> None:
+        """What others hold is hardly waited for in this transaction: it holds much that others may want."""
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{HURRIED}'")
 
     def _writer(self, **options: Any) -> Connection:
         return self.engine.connect().execution_options(writing=True, **options)
@@ -112,13 +132,33 @@ def is_away(error: OperationalError) -> bool:
 def _engine(url: str) -> Engine:
     """What an error says goes to a log, so it holds no values: they may be addresses, or notes."""
     if not url.startswith("sqlite"):
-        pool: dict[str, Any] = {"pool_size": 10, "max_overflow": 20, "pool_timeout": 10, "pool_pre_ping": True}
-        return create_engine(_bounded(url), connect_args={"connect_timeout": 10}, hide_parameters=True, **pool)
+        pool: dict[str, Any] = {"pool_size": 10, "max_overflow": 20, "pool_timeout": 10}
+        engine = create_engine(_bounded(url), connect_args={"connect_timeout": 10}, hide_parameters=True, **pool)
+        _ping_rested(engine)
+        return engine
     _for_us_alone(url)
     engine = create_engine(url, connect_args={"timeout": 20, "check_same_thread": False}, hide_parameters=True)
     event.listen(engine, "connect", _sqlite_connected)
     event.listen(engine, "begin", _sqlite_begin)
     return engine
+
+
+def _ping_rested(engine: Engine) -> None:
+    """A connection that rested in the pool is tried before it is used: its server may have gone meanwhile."""
+
+    def rests(_: Any, record: ConnectionPoolEntry) -> None:
+        record.info["rests_since"] = time.monotonic()
+
+    def wakes(connection: Any, record: ConnectionPoolEntry, _: Any) -> None:
+        if record.info.get("rests_since", math.inf) > time.monotonic() - RESTED:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except Exception as error:
+            raise InvalidatePoolError from error
+
+    event.listen(engine, "checkin", rests)
+    event.listen(engine, "checkout", wakes)
 
 
 def _for_us_alone(url: str) -> None:

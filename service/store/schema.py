@@ -176,6 +176,7 @@ submissions = Table(
     Column("tries", Integer, nullable=False, server_default="0"),
     UniqueConstraint("table", "seat", "source", "key", name="submissions_once"),
     Index("submissions_open", "id", sqlite_where=text("accepted IS NULL"), postgresql_where=text("accepted IS NULL")),
+    Index("submissions_number", "id"),
     Index("submissions_table", "table"),
 )
 
@@ -183,7 +184,7 @@ letters = Table(
     "letters",
     metadata,
     Column("id", row_number, primary_key=True),
-    Column("table", Text, ForeignKey("tables.id")),
+    Column("table", Text, nullable=False, server_default=""),  # empty where it belongs to a person
     Column("seq", Integer),
     Column("seat", Integer),
     Column("person", row_number, ForeignKey("people.id", name="letters_person")),  # for letters that belong to no seat
@@ -194,9 +195,11 @@ letters = Table(
     Column("outcome", Text, nullable=False, server_default=""),
     Column("said", Text, nullable=False, server_default=""),
     UniqueConstraint("table", "seq", "seat", "kind", name="letters_once"),
+    Index("letters_number", "id"),
     Index("letters_owed", "due_at", sqlite_where=text("sent_at IS NULL"), postgresql_where=text("sent_at IS NULL")),
     Index(
         "letters_personal",
+        "table",
         "person",
         "kind",
         unique=True,

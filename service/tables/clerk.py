@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -32,7 +33,8 @@ from service import timing
 from service.house import House
 from service.settings import Settings
 from service.store import book
-from service.store.book import Found, Owed, Sealed, SeatUpdate
+from service.store.appending import CHANGING, Addition, Owed, Sealed, SeatUpdate, append
+from service.store.book import Found
 from service.tables import positions
 from service.tables.access import Unknown, moved
 from service.tables.seat_changes import SeatRow, changed
@@ -79,7 +81,7 @@ def lock(house: House, connection: Connection, table: str) -> LockedTable:
     row = book.lock(connection, table)
     if row is None:
         raise Unknown("There is no such table.")
-    return _locked(house, connection, row)
+    return reader(house, connection, [row])(row)
 
 
 def lock_free(house: House, connection: Connection, table: str) -> LockedTable:
@@ -87,23 +89,32 @@ def lock_free(house: House, connection: Connection, table: str) -> LockedTable:
     row = book.lock_free(connection, table)
     if row is None:
         raise Held
-    return _locked(house, connection, row)
+    return reader(house, connection, [row])(row)
 
 
-def _locked(house: House, connection: Connection, row: Found) -> LockedTable:
-    game = catalogue.find(row.game, row.edition)
-    position = positions.current(house.caches, connection, game, row)
-    return LockedTable(house, connection, row, row.head, _seats(connection, row.id), game, position)
+def reader(house: House, connection: Connection, rows: Sequence[Found]) -> Callable[[Found], LockedTable]:
+    """How to read each of these locked tables; what that takes from the database is fetched for all at once."""
+    sitting = _seats(connection, sorted({row.id for row in rows}))
+    stored = book.entries_at(connection, positions.missing(house.caches, {row.id: row for row in rows}.values()))
+
+    def read(row: Found) -> LockedTable:
+        game, added = catalogue.find(row.game, row.edition), [one for one in stored if one.table == row.id]
+        position = positions.current(house.caches, connection, game, row, added)
+        return LockedTable(house, connection, row, row.head, sitting[row.id], game, position)
+
+    return read
 
 
-def _seats(connection: Connection, table: str) -> tuple[SeatRow, ...]:
-    return tuple(SeatRow(*(getattr(seat, name) for name in OWN)) for seat in book.held(connection, table))
+def _seats(connection: Connection, names: Sequence[str]) -> dict[str, tuple[SeatRow, ...]]:
+    """The seats of each of these tables."""
+    rows = itertools.groupby(book.held(connection, names), lambda seat: seat.table)
+    return {table: tuple(SeatRow(*(getattr(seat, name) for name in OWN)) for seat in seats) for table, seats in rows}
 
 
 def change_seat(locked: LockedTable, seat: int, **columns: Any) -> LockedTable:
     """Change a seat's row, such as who holds it."""
     book.change_seat(locked.connection, locked.row.id, seat, **columns)
-    return replace(locked, seats=_seats(locked.connection, locked.row.id))
+    return replace(locked, seats=_seats(locked.connection, [locked.row.id])[locked.row.id])
 
 
 def enter(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
@@ -119,9 +130,12 @@ def enter(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
     changing = changed(game, locked.seats, table, after, entry, clock, locked.settings.reminder)
     updates = {update.seat: update for update in changing}
     owed = tuple(_owed(locked, after, updates.values(), entry))
-    book.append(locked.connection, locked.row.id, sealed, after.phase, at, updates.values(), owed, _draws_at(after))
-    if after.phase == "over":
-        book.rank(locked.connection, locked.row.id, after.places)
+    places = after.places if after.phase == "over" else ()
+    drawn = _draws_at(after)
+    append(
+        locked.connection,
+        Addition(locked.row.id, sealed, after.phase, at, tuple(updates.values()), owed, drawn, places),
+    )
     return replace(locked, head=sealed.hash, table=after, seats=tuple(_updated(seat, updates) for seat in locked.seats))
 
 
@@ -132,7 +146,7 @@ def _draws_at(after: Table) -> int | None:
 
 def _updated(seat: SeatRow, updates: Mapping[int, SeatUpdate]) -> SeatRow:
     new = updates.get(seat.seat)
-    return replace(seat, **{name: getattr(new, name) for name in book.CHANGING}) if new else seat
+    return replace(seat, **{name: getattr(new, name) for name in CHANGING}) if new else seat
 
 
 def seal(seed: bytes, head: str, entry: Entry[Any]) -> Sealed:

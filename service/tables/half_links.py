@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 from service.house import House
 from service.links import hashed
 from service.store import book, facts
-from service.store.book import Owed
+from service.store.appending import Owed
 from service.store.schema import entries, seats, tables
 from service.tables import clerk, judging
 from service.text.languages import Said

@@ -105,7 +105,7 @@ def answer(house: House, number: int, in_pool: InPool) -> Move | None:
     with house.store.writing() as connection:
         told = str(move) if move else OVERTAKEN
         connection.execute(update(hints).where(hints.c.id == number).values(move=told))
-    house.bells.wake(number, "hint")
+    house.bells.wake(number, what="hint")
     return move
 
 

@@ -12,7 +12,7 @@ from service import links
 from service.house import House
 from service.people import limits, names, register
 from service.store import book
-from service.store.book import Owed
+from service.store.appending import Owed
 from service.tables import access, clerk, seating, sitting, snapshots
 from service.tables.access import Place, Unknown
 from service.tables.clerk import LockedTable

@@ -5,7 +5,7 @@ A caller locks a table with `lock`, judges commands, and calls `settle` after th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from msgspec import Struct
@@ -18,6 +18,7 @@ from engine.record import Table
 from engine.refusal import Refused
 from service import beacon
 from service.house import House
+from service.store.appending import attempt
 from service.store.book import Verdict
 from service.tables import clerk, seat_commands, sitting, standing_orders
 from service.tables.access import moved
@@ -59,25 +60,26 @@ def at_table(house: House, table: str, take: Lock = clerk.lock) -> Iterator[Work
     with house.store.writing() as connection:
         work = Work(take(house, connection, table))
         yield work
-    settle(work.locked)
+    settle(house, [work.locked])
     for bell in HELD_UP:
         house.bells.ring(bell)
 
 
-def settle(locked: LockedTable) -> None:
-    """What follows a commit: the position is cached, open pages are told, and bells ring for letters and bots."""
-    locked.house.caches.newest.put(locked.row.id, locked.table)
-    locked.house.bells.changed(locked.row.id)
-    locked.house.bells.ring("post")
-    if any(seat.open_since is not None and seat.status in BOT_STATUSES for seat in locked.seats):
-        locked.house.bells.ring("bots")
+def settle(house: House, found: Sequence[LockedTable]) -> None:
+    """What follows a commit: positions are cached, open pages are told, and bells ring for letters and bots."""
+    for locked in found:
+        house.caches.newest.put(locked.row.id, locked.table)
+    house.bells.changed(*(locked.row.id for locked in found))
+    house.bells.ring("post")
+    if any(seat.open_since is not None and seat.status in BOT_STATUSES for locked in found for seat in locked.seats):
+        house.bells.ring("bots")
 
 
 def judge(locked: LockedTable, command: SeatCommand) -> tuple[Verdict, LockedTable]:
     """Carry a command out; one that is refused leaves the table as it was."""
     length = locked.table.length
     try:
-        with locked.connection.begin_nested():
+        with attempt(locked.connection):
             after = carry_out(locked, command)
     except Refused as refused:
         return Verdict(False, Said.of(refused), refused.rule), locked

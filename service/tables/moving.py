@@ -26,7 +26,8 @@ from service.house import House
 from service.links import hashed
 from service.people import register
 from service.store import book
-from service.store.book import Found, Owed
+from service.store.appending import Owed
+from service.store.book import Found
 from service.store.schema import branches, entries, former_links, letters, orders, people, seats, tables, talk
 
 TIMES = ("due_at", "remind_at", "late_at", "clock_from")

@@ -5,6 +5,7 @@ The newest position of a table is cached, and of earlier ones every sixteenth, s
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -15,32 +16,48 @@ from engine.log import Entry
 from engine.record import Table
 from service.lru import Caches
 from service.store import book
+from service.store.book import Found
 from service.tables.turns import TurnIndex, extended
 
 APART = 16
 
 
-def current(caches: Caches, connection: Connection, game: Game, row: book.Found) -> Table:
-    """The position of this table as its row says it is now."""
-    known = caches.newest.get(row.id)
-    if known is not None and known.length > row.length:
-        known = None
+def current(caches: Caches, connection: Connection, game: Game, row: Found, stored: Sequence[Found] = ()) -> Table:
+    """The position of this table as its row says it is now; `stored` are its entries that are `missing`, if read."""
+    known = _known(caches, row)
     if known is None or known.length < row.length:
-        known = _catch_up(caches, connection, game, row, known or Table())
+        known = _catch_up(caches, connection, game, row, known or Table(), stored)
         caches.newest.put(row.id, known)
     return known
 
 
-def _catch_up(caches: Caches, connection: Connection, game: Game, row: book.Found, known: Table) -> Table:
-    missing = entries(connection, game, row.id, known.length, row.length)
+def missing(caches: Caches, rows: Iterable[Found]) -> list[tuple[str, int]]:
+    """Table and number of the few entries that others have added to tables whose position is cached."""
+    known = ((row, _known(caches, row)) for row in rows)
+    few = {
+        row.id: range(table.length, row.length) for row, table in known if table and row.length <= table.length + APART
+    }
+    return [(name, seq) for name, seqs in few.items() for seq in seqs]
+
+
+def _known(caches: Caches, row: Found) -> Table | None:
+    known = caches.newest.get(row.id)
+    return known if known is not None and known.length <= row.length else None
+
+
+def _catch_up(
+    caches: Caches, connection: Connection, game: Game, row: Found, known: Table, stored: Sequence[Found]
+) -> Table:
+    stored = stored or book.entries_of(connection, row.id, known.length, row.length)
+    added = [record.decoder(game).decode(one.body) for one in stored]
     if known.length == 0:
-        return record.fold(game, missing)
-    for entry in missing:
+        return record.fold(game, added)
+    for entry in added:
         known = record.apply(game, known, entry, lambda seq: before(caches, connection, row, seq))
     return known
 
 
-def before(caches: Caches, connection: Connection, row: book.Found, seq: int) -> Table:
+def before(caches: Caches, connection: Connection, row: Found, seq: int) -> Table:
     """The position of this table before entry `seq`."""
     game = catalogue.find(row.game, row.edition)
     head, table = _mark(caches, row.id, seq)
@@ -64,7 +81,7 @@ def _mark(caches: Caches, table: str, seq: int) -> tuple[str, Table]:
     return "", Table()
 
 
-def turn_index(caches: Caches, connection: Connection, row: book.Found) -> TurnIndex:
+def turn_index(caches: Caches, connection: Connection, row: Found) -> TurnIndex:
     """Who acted in each entry of this table."""
     known = caches.turns.get(row.id) or TurnIndex()
     if len(known.actors) < row.length:

@@ -23,7 +23,7 @@ from engine.table_events import (
     VacationTaken,
 )
 from service import timing
-from service.store.book import SeatUpdate
+from service.store.appending import SeatUpdate
 from service.timing import Calendar, Clock
 
 

@@ -6,7 +6,7 @@ from engine.menu import Move
 from engine.refusal import Refused
 from service.links import hashed
 from service.store import book
-from service.store.book import Owed
+from service.store.appending import Owed
 from service.tables import absences, clerk
 from service.tables.clerk import LockedTable
 from service.text.languages import Said

@@ -20,6 +20,7 @@ from engine.menu import Move
 from engine.refusal import Refused
 from service import numbers
 from service.house import House
+from service.store.appending import attempt
 from service.store.schema import orders, seats
 from service.tables import clerk, order_conditions
 from service.tables.access import Place
@@ -186,7 +187,7 @@ def _legal(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Move]]:
 def _entered(locked: LockedTable, seat: int, move: Move) -> LockedTable | None:
     """The table after this move; None, and nothing is changed, where the game raises an error."""
     try:
-        with locked.connection.begin_nested():
+        with attempt(locked.connection):
             return clerk.enter(locked, seat, move)
     except OperationalError:
         raise  # the database's trouble, and the caller's

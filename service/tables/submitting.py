@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any, Literal
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from engine.refusal import Refused
@@ -20,9 +21,16 @@ Source = Literal["player", "sit", "bot", "mail", "house"]
 MOVE_LENGTH = 2_000
 
 
+class Handed(Struct, frozen=True):
+    """A submission that was handed in: its table, and its number."""
+
+    table: str
+    number: int
+
+
 def submit(
     house: House, place: Place, text: str, key: str = "", seen: int | None = None, source: Source = "player"
-) -> int:
+) -> Handed:
     """Hand a command in for the referee; the key makes it idempotent: the same key again is the same submission.
 
     Every source has keys of its own. What the house hands in itself is new again once it was refused.
@@ -41,24 +49,26 @@ def submit(
         "seen": seen,
         "at": house.now(),
     }
-    number = _insert(house, row)
+    handed = Handed(place.table, _insert(house, row))
     house.bells.ring("referee")
-    return number
+    return handed
 
 
-def sit(house: House, place: Place, nonce: str) -> int:
+def sit(house: House, place: Place, nonce: str) -> Handed:
     """Hand in that a player sits down with this word for the dice; with one link that is one submission."""
     return submit(house, place, f"sit {nonce}", hashed(place.link), source="sit")
 
 
 def _insert(house: House, row: dict[str, Any]) -> int:
     """The number of the new submission, or of the one that has this key already."""
-    with house.store.writing() as connection:
-        if row["source"] != "player":
+    if row["source"] != "player":
+        with house.store.reading() as connection:
             row["key"] += f"/{_refused(connection, row)}"
+    with house.store.stating() as connection:
         made = book.insert_new(connection, submissions, row)
-        if made is not None:
-            return int(made)
+    if made is not None:
+        return int(made)
+    with house.store.reading() as connection:
         same = select(submissions.c.id).where(_own(row), submissions.c.key == row["key"])
         return int(connection.execute(same).scalar_one())
 
@@ -73,32 +83,33 @@ def _own(row: dict[str, Any]) -> ColumnElement[bool]:
     return and_(*(submissions.c[name] == row[name] for name in ("table", "seat", "source")))
 
 
-def verdict(house: House, submission: int, patience: float | None = None) -> Verdict | None:
+def verdict(house: House, handed: Handed, patience: float | None = None) -> Verdict | None:
     """The referee's verdict, waited for a little; None while there is none."""
     with house.meters.timed("verdict_seconds", "page"):
-        found = _verdict(house, submission)
+        found = _verdict(house, handed)
         if found is None:
-            house.bells.wait(submission, house.settings.patience if patience is None else patience)
-            found = _verdict(house, submission)
+            house.bells.wait(handed.number, house.settings.patience if patience is None else patience)
+            found = _verdict(house, handed)
     return found
 
 
-def _verdict(house: House, submission: int) -> Verdict | None:
-    with house.store.reading() as connection:
-        row = connection.execute(select(submissions).where(submissions.c.id == submission)).one_or_none()
+def _verdict(house: House, handed: Handed) -> Verdict | None:
+    row = _find(house, handed)
     return None if row is None or row.accepted is None else _read(row)
 
 
 def verdict_of(house: House, place: Place, submission: int) -> Verdict | Literal["waiting"] | None:
     """The verdict on a submission of this very seat; None where the seat has no such submission."""
-    own = select(submissions).where(
-        submissions.c.id == submission, submissions.c.table == place.table, submissions.c.seat == place.seat
-    )
-    with house.store.reading() as connection:
-        row = connection.execute(own).one_or_none()
-    if row is None:
+    row = _find(house, Handed(place.table, submission))
+    if row is None or row.seat != place.seat:
         return None
     return "waiting" if row.accepted is None else _read(row)
+
+
+def _find(house: House, handed: Handed) -> Found | None:
+    own = select(submissions).where(submissions.c.table == handed.table, submissions.c.id == handed.number)
+    with house.store.reading() as connection:
+        return connection.execute(own).one_or_none()
 
 
 def _read(row: Found) -> Verdict:

@@ -51,7 +51,7 @@ def say(house: House, place: Place, text: str) -> None:
     seat = player(place)
     with house.store.writing() as connection:
         note(connection, place.table, seat, text, house.now())
-    house.bells.changed(place.table, "talk")
+    house.bells.changed(place.table, what="talk")
 
 
 def note(connection: Connection, table: str, seat: int, text: str, at: int) -> None:

@@ -141,9 +141,9 @@ def move(link: str) -> Reply:
     text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in words[name])
     seen = numbers.read(form.get("seen", ""), 2**31 - 1)
     key = form.get("key", "")
-    submission = submitting.submit(here, place, text, f"{key[:16]}/{text}" if key else "", seen)
-    submitting.verdict(here, submission)
-    return redirect(url_for("table.show", link=link, said=submission), 303)
+    handed = submitting.submit(here, place, text, f"{key[:16]}/{text}" if key else "", seen)
+    submitting.verdict(here, handed)
+    return redirect(url_for("table.show", link=link, said=handed.number), 303)
 
 
 @table.post("/hint")
@@ -174,9 +174,9 @@ def sit(link: str) -> Reply:
     nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
     access.speak(house(), place, language())
     confirming.by_seat(house(), place)
-    submission = submitting.sit(house(), place, nonce)
-    submitting.verdict(house(), submission)
-    return redirect(url_for("table.show", link=link, said=submission), 303)
+    handed = submitting.sit(house(), place, nonce)
+    submitting.verdict(house(), handed)
+    return redirect(url_for("table.show", link=link, said=handed.number), 303)
 
 
 def _laid_out(menu: Menu) -> list[str]:

@@ -5,7 +5,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from random import Random
@@ -25,6 +25,7 @@ from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
+from service.tables.submitting import Handed
 from tests import servers
 from tests.bench.verdict import worker
 
@@ -83,24 +84,28 @@ def moves_production() -> Iterator[Measure]:
         yield Measure("transactions of this shape in pgbench", theirs, "/s")
 
 
-def begun(house: House, number: int) -> Game:
-    """The first moves of a game at a new table, known beforehand, for nothing is drawn in it once it has begun."""
-    house = house
+def begun(house: House, number: int, moves: int = MOVES, hear: Callable[[], None] = lambda: None) -> Game:
+    """The first moves of a game at a new table, known beforehand, for nothing is drawn in it once it has begun.
+
+    `hear` judges what waits, where no worker does.
+    """
     guests = [Invited(name, f"{name.lower()}{number}@example.org") for name in ("Anna", "Berta")]
     places = [access.find(house, link) for link in opening.open_table(house, "kaiser", {}, guests).links]
     for place in places:
-        submitting.verdict(house, submitting.submit(house, place, "sit word"), 10)
+        sitting_down = submitting.submit(house, place, "sit word")
+        hear()
+        submitting.verdict(house, sitting_down, 10)
     return next(
         game
         for whim in range(1_000)
-        if len(game := foreseen(snapshots.look(house, places[0].table), places, whim)) == MOVES
+        if len(game := foreseen(snapshots.look(house, places[0].table), places, whim, moves)) == moves
     )
 
 
-def foreseen(look: Snapshot, places: list[Place], whim: int) -> Game:
+def foreseen(look: Snapshot, places: list[Place], whim: int, moves: int) -> Game:
     """Some of the many ways in which this game may go on."""
     random, table, game = Random(whim), look.table, Game()
-    while len(game) < MOVES and table.phase == "playing":
+    while len(game) < moves and table.phase == "playing":
         (seat,) = tables.waiting_for(look.game, table)
         move = bots.random_move(tables.menu(look.game, table, seat), random)
         table, _ = tables.play(look.game, table, seat, move, bots.loose(random), lambda _: look.table)
@@ -139,10 +144,12 @@ def crowd(settings: Settings, games: list[Game], ready: Any, go: Any) -> None:
     house.close()
 
 
-def judged(house: House, handed: list[int]) -> int:
+def judged(house: House, handed: list[Handed]) -> int:
     """How many of these have been accepted; one that was refused would be waited for in vain."""
     with house.store.reading() as connection:
-        wanted = select(func.count()).where(submissions.c.id.in_(handed), submissions.c.accepted)
+        wanted = select(func.count()).where(
+            submissions.c.id.in_([one.number for one in handed]), submissions.c.accepted
+        )
         return int(connection.execute(wanted).scalar_one())
 
 

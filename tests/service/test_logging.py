@@ -95,7 +95,7 @@ def test_what_a_worker_logs_names_the_request_that_rang(
     queue = programs.house.bells.queue("referee")
     answer = programs.visitor().post(f"/t/{opened.links[0]}", move="no such move")
     work_for(programs.house)
-    monkeypatch.setattr(referee, "hear_one", lambda *_: structlog.get_logger().warning("looked"))
+    monkeypatch.setattr(referee, "hear_some", lambda *_: structlog.get_logger().warning("looked"))
     SimpleWorker([queue], connection=programs.house.redis, serializer=JSONSerializer).work(burst=True)
     line = next(line for line in lines(capsys) if line["event"] == "looked")
     assert line["request"] == answer.headers["X-Request-Id"]

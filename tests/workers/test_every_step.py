@@ -23,6 +23,7 @@ from service.settings import DAY, Settings
 from service.store.schema import letters, tables
 from service.tables import archive, snapshots, submitting, thinking
 from service.tables.access import Place
+from service.tables.submitting import Handed
 from tests import houses
 from tests.houses import Clock
 from tests.servers import Sink
@@ -191,6 +192,25 @@ def test_a_referee(here: House, redis_url: str, steps: range, smtp_sink: Sink, c
         (entry,) = snapshots.entries(here, snapshots.look(here, mover.table), before, before + 1)
         assert entry.seat == mover.seat
         all_is_well(here, smtp_sink, mover)
+
+
+def test_a_referee_with_many_tables(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+    """Killed while it judges moves of several tables, two of them at one: each counts once, and in its order."""
+
+    def prepare() -> list[tuple[Place, int, Handed]]:
+        tables = [houses.seated(here) for _ in range(3)]
+        handed = [
+            (mover, houses.length(here, mover), submitting.submit(here, mover, move, "once"))
+            for mover, move in (houses.on_turn(here, places) for places in tables)
+        ]
+        mover, before, _ = handed[0]
+        return [*handed, (mover, before + 1, submitting.submit(here, mover, "resign", "later"))]
+
+    for prepared in every_step(here, redis_url, steps, prepare, lambda _: lambda _: referee.hear()):
+        recover(here, clock)
+        assert [houses.verdict(here, handed).seq for _, _, handed in prepared] == [seq for _, seq, _ in prepared]
+        for mover, _, _ in prepared:
+            all_is_well(here, smtp_sink, mover)
 
 
 def test_the_last_one_sits_down(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:

@@ -84,7 +84,9 @@ def test_waiting_for_a_lock_is_no_try(house: House, clock: Clock) -> None:
     with held(house, seats_of(places[0])):
         referee.hear()
         with house.store.reading() as connection:
-            tries = connection.execute(select(submissions.c.tries).where(submissions.c.id == number)).scalar_one()
+            tries = connection.execute(
+                select(submissions.c.tries).where(submissions.c.id == number.number)
+            ).scalar_one()
     assert tries == 0
 
 
@@ -145,7 +147,7 @@ def test_who_passes_a_submission_over_leaves_it_free_for_the_next(house: House) 
     with house.store.writing() as slow:  # another referee, which looks while the table is held, and takes long to go
         with held(house, row_of(places[0])):
             assert slow.execute(referee.NEXT).first() is None
-        assert referee.hear_one(house)
+        assert referee.hear_some(house)
     assert houses.verdict(house, number).accepted
 
 
@@ -165,7 +167,7 @@ def test_after_a_long_shift_too_a_held_table_is_waited_for_a_moment(
     stuck, free = houses.seated(house), houses.seated(house, 3)
     other = submitting.submit(house, *houses.on_turn(house, free))
     number = submitting.submit(house, *houses.on_turn(house, stuck))
-    judged, lets_go = referee.hear_one, ExitStack()
+    judged, lets_go = referee.hear_some, ExitStack()
     lets_go.enter_context(held(house, row_of(stuck[0])))
 
     def slowly(here: House, passed: set[str]) -> bool:
@@ -176,7 +178,7 @@ def test_after_a_long_shift_too_a_held_table_is_waited_for_a_moment(
             lets_go.close()  # after nothing could be claimed for the first time
         return found
 
-    monkeypatch.setattr(referee, "hear_one", slowly)
+    monkeypatch.setattr(referee, "hear_some", slowly)
     referee.hear()
     assert houses.verdict(house, number).accepted
 

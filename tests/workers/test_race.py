@@ -21,7 +21,7 @@ from service.tables.access import Place
 from tests import houses
 from tests.houses import Clock, verdict
 from workers import clock as clocks
-from workers.referee import hear_one, waits
+from workers.referee import hear_some, waits
 
 ROUNDS = 12
 Two = tuple[House, House]
@@ -49,7 +49,7 @@ def at_once(*works: Callable[[], Any]) -> list[Any]:
 def judge_all(here: House) -> None:
     """Judge until nothing waits, as a referee does: what another one works on is waited for."""
     until = time.monotonic() + 10
-    while hear_one(here) or (waits(here) and time.monotonic() < until):
+    while hear_some(here) or (waits(here) and time.monotonic() < until):
         pass
 
 

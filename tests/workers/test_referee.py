@@ -203,6 +203,7 @@ def test_rows_nobody_could_have_handed_in_hold_nobody_up(any_house: House) -> No
 
 def test_a_long_line_is_worked_off_in_shifts(any_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.jobs.SHIFT", 0.0)
+    monkeypatch.setattr(referee, "NEXT", referee.NEXT.limit(1))
     places = houses.opened(any_house, 3)
     numbers = [submitting.submit(any_house, place, "sit word") for place in places]
     any_house.redis.flushall()

@@ -22,7 +22,7 @@ from service.house import House
 from service.people import register
 from service.settings import DAY
 from service.store import book
-from service.store.book import Owed
+from service.store.appending import Owed
 from service.store.schema import mails, seats
 from service.tables import access
 from service.tables.access import Place

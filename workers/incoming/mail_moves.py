@@ -6,7 +6,7 @@ mail that arrives twice, or whose process is killed, plays nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -23,7 +23,8 @@ from engine.refusal import Refused
 from service.house import House
 from service.people import register
 from service.store import book
-from service.store.book import Owed, Verdict
+from service.store.appending import Owed, attempt
+from service.store.book import Verdict
 from service.store.schema import letters, mails, submissions
 from service.store.schema import tables as table_rows
 from service.tables import hints, judging, opening, rematch, seat_commands, snapshots, standing_orders, talk
@@ -94,14 +95,15 @@ def hear_one(here: House, passed: set[str] | None = None) -> bool:
     return take_next(here, NEXT, set() if passed is None else passed, _hear)
 
 
-def _hear(here: House, connection: Connection, mail: Mail) -> After:
+def _hear(here: House, connection: Connection, found: Sequence[Mail]) -> After:
+    (mail,) = found
     reading = _read_whole(judging.lock(here, connection, mail.table), mail)
     _finish(here, connection, mail, reading)
     return lambda: _settle(here, reading)
 
 
 def _settle(here: House, reading: Reading) -> None:
-    judging.settle(reading.locked)
+    judging.settle(here, [reading.locked])
     if any(line.move == AGAIN.verb for line in reading.lines):
         opening.ring(here)
 
@@ -109,7 +111,7 @@ def _settle(here: House, reading: Reading) -> None:
 def _read_whole(locked: LockedTable, mail: Mail) -> Reading:
     """The mail read to its end; after a fault of ours as if it had not been."""
     try:
-        with locked.connection.begin_nested():
+        with attempt(locked.connection):
             return read(locked, mail)
     except OperationalError:
         raise  # the database's trouble, not the mail's: it stays in line
@@ -334,5 +336,5 @@ def _last_order(locked: LockedTable, mail: Mail) -> int | None:
 def _note(reading: Reading, mail: Mail, move: Move, verdict: Verdict) -> None:
     key = f"{mail.key}/{len(reading.lines)}"
     row = {"source": "mail", "key": key, "table": mail.table, "seat": mail.seat, "move": str(move)}
-    said = {"accepted": verdict.accepted, "said": verdict.why.kept(), "rule": verdict.rule, "seq": verdict.seq}
+    said = book.kept(verdict)
     reading.locked.connection.execute(insert(submissions), {**row, **said, "by_mail": True, "at": reading.locked.now})

@@ -26,6 +26,7 @@ from service.tables import access, archive, hints, opening, snapshots, submittin
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invited, Luck, Opened, Strength, Who
 from service.tables.snapshots import Snapshot
+from service.tables.submitting import Handed
 from service.text.drawing import Voice
 from service.text.languages import in_game, say
 from service.timing import Clock
@@ -324,14 +325,14 @@ def _way(menu: Menu, said: list[str]) -> Way:
     return Way(found.said, found.following, str(found.move) if found.move else None)
 
 
-def _verdict(link: str, submission: int) -> Answer:
-    verdict = submitting.verdict(house(), submission)
+def _verdict(link: str, handed: Handed) -> Answer:
+    verdict = submitting.verdict(house(), handed)
     if verdict is None:
-        later = url_for("api.submission", link=link, number=submission)
-        return Answer(Judged(submission, None), 202, {"Location": later})
+        later = url_for("api.submission", link=link, number=handed.number)
+        return Answer(Judged(handed.number, None), 202, {"Location": later})
     if not verdict.accepted:
-        return Answer(Refusal(say(language(), verdict.why), verdict.rule, submission), 422)
-    return Answer(Judged(submission, True, verdict.seq))
+        return Answer(Refusal(say(language(), verdict.why), verdict.rule, handed.number), 422)
+    return Answer(Judged(handed.number, True, verdict.seq))
 
 
 def _seen(place: Place, look: Snapshot) -> Seen:

@@ -22,7 +22,7 @@ from engine.refusal import Refused
 from service.accounts import confirming, leaving, my_tables, signing_in
 from service.house import House
 from service.store import Store, book
-from service.store.book import Owed, Sealed
+from service.store.appending import Addition, Owed, Sealed, append
 from service.store.connect import MIGRATIONS
 from service.store.schema import entries, letters, metadata, people, tables
 from service.tables import access, joining, opening, snapshots
@@ -110,7 +110,7 @@ def test_an_error_after_append_leaves_nothing(any_house: House, table: str) -> N
         pass
 
     with suppress(Struck), any_house.store.writing() as connection:
-        book.append(connection, table, sealed(1), "gathering", 5, owed=[Owed(0, "turn", 5)])
+        append(connection, Addition(table, sealed(1), "gathering", 5, owed=[Owed(0, "turn", 5)]))
         assert counted(connection, table) == (2, 3)
         raise Struck
     with any_house.store.reading() as connection:
@@ -123,7 +123,7 @@ def test_an_error_after_append_leaves_nothing(any_house: House, table: str) -> N
 def test_an_error_within_append_leaves_nothing(any_house: House, table: str) -> None:
     twice = [Owed(0, "turn", 5), Owed(0, "turn", 6)]
     with pytest.raises(IntegrityError), any_house.store.writing() as connection:
-        book.append(connection, table, sealed(1), "gathering", 5, owed=twice)
+        append(connection, Addition(table, sealed(1), "gathering", 5, owed=twice))
     with any_house.store.reading() as connection:
         row = book.find(connection, table)
         assert row
@@ -133,7 +133,7 @@ def test_an_error_within_append_leaves_nothing(any_house: House, table: str) -> 
 
 def test_an_entry_number_is_given_once(any_house: House, table: str) -> None:
     with pytest.raises(IntegrityError), any_house.store.writing() as connection:
-        book.append(connection, table, sealed(0), "gathering", 5)
+        append(connection, Addition(table, sealed(0), "gathering", 5))
 
 
 def test_a_letter_is_owed_once(any_house: House, table: str) -> None:
@@ -150,7 +150,7 @@ def test_whoever_locks_a_table_sees_what_the_last_one_wrote(any_house: House, ta
             with any_house.store.writing() as connection:
                 row = book.lock(connection, table)
                 assert row
-                book.append(connection, table, sealed(row.length), "gathering", 5)
+                append(connection, Addition(table, sealed(row.length), "gathering", 5))
 
     with ThreadPoolExecutor() as pool:
         for done in [pool.submit(add) for _ in range(4)]:
@@ -163,7 +163,7 @@ def test_a_reader_sees_one_moment(any_house: House, table: str) -> None:
     with any_house.store.reading() as connection:
         row = book.find(connection, table)
         with any_house.store.writing() as other:
-            book.append(other, table, sealed(1), "gathering", 5)
+            append(other, Addition(table, sealed(1), "gathering", 5))
         assert row
         assert [entry.hash for entry in book.entries_of(connection, table)] == [row.head]
 

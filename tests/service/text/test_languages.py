@@ -222,7 +222,7 @@ def test_pages_and_letters_speak_one_language(game, language, tmp_path, monkeypa
                 get(path)
             refused = submitting.submit(here, here_places[seat], "dance")
             referee.hear()
-            get(f"/t/{here_places[seat].link}?said={refused}")
+            get(f"/t/{here_places[seat].link}?said={refused.number}")
             letter = written(here, opened.table, seat, random.choice(["turn", "reminder", "timeout"]), language)
             assert letter["Content-Language"] == language
             assert f'<html lang="{language}">' in bodies(letter)

@@ -7,7 +7,7 @@ from service import cli
 from service.accounts import bounces
 from service.hosting import remedies
 from service.store import book
-from service.store.book import Owed
+from service.store.appending import Owed
 from service.store.schema import letters, people
 from tests.visiting import ROWS, Hall, Visitor
 

@@ -123,7 +123,7 @@ def test_moves_refusals_and_the_options_of_a_table_lead_to_their_paragraphs(tmp_
         client = create_app(here).test_client()
         submission = submitting.submit(here, place, "move A1 A99")
         houses.referee.hear()
-        page = client.get(f"/t/{place.link}?said={submission}").text
+        page = client.get(f"/t/{place.link}?said={submission.number}").text
     alert = re.search(r'role="alert".*?</div>', page, re.DOTALL)
     assert 'href="/rules/kaiser#2.1"' in alert[0]
     offers = re.search(r'<details class="offers".*?</details>', page, re.DOTALL)

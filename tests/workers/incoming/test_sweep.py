@@ -8,7 +8,7 @@ from sqlalchemy import func, insert, select
 from service.house import House
 from service.settings import DAY
 from service.store import book
-from service.store.book import Owed
+from service.store.appending import Owed
 from service.store.schema import letters, mails, seats
 from service.text.languages import Said
 from tests import houses
