@@ -23,8 +23,8 @@ ABOUT = (
     "# Results of the benches",
     "",
     "Made by `make bench`: the newest figures of each bench, and beside them the ones before. A figure is judged only",
-    "where others took less than a quarter of the machine just before it was measured; where they took more, it says *not",
-    "judged*, and is worth something only beside others of the same bench.",
+    "where others took less than a quarter of the machine just before it was measured; where they took more, it says",
+    "*not judged*, and is worth something only beside others of the same bench.",
 )
 Run = dict[str, Any]
 
