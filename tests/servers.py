@@ -193,11 +193,11 @@ def readable_by_all(path: Path) -> bool:
 class Sink(Controller):
     """An SMTP server that keeps the letters it is sent, or answers with `refusal` when that is set."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "127.0.0.1") -> None:
         # Bound here and handed over, so that the port cannot be lost to somebody else in between.
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server((address, 0))
         self.listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else each letter waits 40 ms
-        super().__init__(self, hostname="127.0.0.1", port=self.listener.getsockname()[1])
+        super().__init__(self, hostname=address, port=self.listener.getsockname()[1])
         self.letters: list[EmailMessage] = []
         self.envelopes: list[Envelope] = []
         self.refusal: str | None = None

@@ -68,7 +68,7 @@ def _database(settings: Settings, name: str) -> Iterator[Finding]:
         yield from tried(
             "secret", "secret", "put back the secret that this house had", lambda: _secret(settings, store)
         )
-        if store.is_current():
+        if store.fits():
             yield from _clock(store)
 
 
@@ -84,10 +84,12 @@ def _size(store: Store) -> str:
 def _schema(store: Store, shape: str) -> Iterator[Finding]:
     if store.is_current():
         yield well("schema", f"schema {shape}")
+    elif store.fits():
+        yield well("schema", f"schema {shape}: a newer version made it, and this one works with it until it is renewed")
     elif not shape:
         yield odd("schema", "schema: the database is empty", "the first start fills it")
     else:
-        mend = "copy the house with: depesche backup FILE, and start it; the first process renews the schema"
+        mend = "copy the house with: depesche backup FILE, and start the newest version you have; it renews the schema"
         yield odd("schema", f"schema {shape}: of another version than this program", mend)
 
 
@@ -202,7 +204,7 @@ def lying(settings: Settings) -> Iterator[Finding]:
         ),
     }
     with closing(Store(settings.database_url)) as store:
-        if not store.is_current():
+        if not store.fits():
             return
         with store.reading() as connection:
             for what, wanted in waiting.items():

@@ -19,8 +19,9 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import InvalidatePoolError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from engine.refusal import Refused
 from service.outages import Outage
-from service.store import appending
+from service.store import appending, facts
 from service.store.appending import Unwritten
 
 # What waits for a lock so long fails, and is tried again; whoever forgets a transaction loses it.
@@ -28,6 +29,8 @@ LIMITS = "-c lock_timeout=2s -c statement_timeout=60s -c idle_in_transaction_ses
 AWAY = ("08", "53", "57P", "58")  # classes of PostgreSQL's errors: connection, resources, shutdown, disk
 HURRIED = "100ms"
 RESTED = 0.5  # seconds in the pool, after which a connection is tried before it is used
+BUSY, SCRUBBED_WITHIN = 20_000, 1_000  # milliseconds that SQLite waits for others
+CONTRACTED = "contracted"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -90,21 +93,35 @@ class Store:
             self.outage.over()
 
     def migrate(self) -> None:
-        """Bring the database to today's shape; several processes may try at once."""
+        """Bring the database to today's shape; several processes may try at once, also of different versions.
+
+        A shape that a newer version made stays as it is.
+        """
         config = alembic.config.Config()
         config.set_main_option("script_location", str(MIGRATIONS))
         with self.writing() as connection:
             if connection.dialect.name == "postgresql":
                 connection.exec_driver_sql("SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0")
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7236127)")
-            config.attributes["connection"] = connection
-            alembic.command.upgrade(config, "head")
+            if not _is_newer(connection):
+                config.attributes["connection"] = connection
+                alembic.command.upgrade(config, "head")
+            elif not _fits(connection):
+                raise Refused(
+                    "A newer Depesche has renewed this database and taken away what this version needs; install the "
+                    "newer version here too."
+                )
 
     def is_current(self) -> bool:
         """Whether the database has today's shape; only looks."""
         wanted = ScriptDirectory(str(MIGRATIONS)).get_heads()
         with self.reading() as connection:
             return set(MigrationContext.configure(connection).get_current_heads()) == set(wanted)
+
+    def fits(self) -> bool:
+        """Whether this program works with the database's shape: today's, or a newer one that only added something."""
+        with self.reading() as connection:
+            return _fits(connection)
 
     def revision(self) -> str:
         """The name of the database's shape; only looks."""
@@ -115,10 +132,32 @@ class Store:
         """Of what was deleted, leave no copy in SQLite's log ahead of the file; while others read, as far as can be."""
         if self.engine.dialect.name == "sqlite":
             with closing(self.engine.raw_connection()) as connection:
-                connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                cursor = connection.cursor()
+                cursor.execute(f"PRAGMA busy_timeout={SCRUBBED_WITHIN}")  # a program that copies reads all the time
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                cursor.execute(f"PRAGMA busy_timeout={BUSY}")
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def _fits(connection: Connection) -> bool:
+    """Expand, then contract: a migration that takes something away notes itself as the fact `contracted`."""
+    scripts = ScriptDirectory(str(MIGRATIONS))
+    if set(MigrationContext.configure(connection).get_current_heads()) == set(scripts.get_heads()):
+        return True
+    contracted = facts.read(connection, [CONTRACTED]).get(CONTRACTED) if _is_newer(connection) else None
+    return _is_newer(connection) and (contracted is None or contracted in _known(scripts))
+
+
+def _is_newer(connection: Connection) -> bool:
+    """Whether the shape is one that this version never heard of."""
+    heads = set(MigrationContext.configure(connection).get_current_heads())
+    return bool(heads) and not heads & _known(ScriptDirectory(str(MIGRATIONS)))
+
+
+def _known(scripts: ScriptDirectory) -> set[str]:
+    return {script.revision for script in scripts.walk_revisions()}
 
 
 def is_away(error: OperationalError) -> bool:
@@ -189,7 +228,7 @@ def _snapshots(engine: Engine) -> Engine:
 def _sqlite_connected(connection: Any, _: Any) -> None:
     """Durable, and readers never wait; what is deleted is overwritten; transactions are begun by us, not the driver."""
     connection.isolation_level = None
-    for pragma in ("busy_timeout=20000", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+    for pragma in (f"busy_timeout={BUSY}", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
     _write_ahead(connection)
 

@@ -37,7 +37,7 @@ def ready() -> tuple[Response, int]:
     """200 while this process can serve pages: its database has the shape that it knows, and moves will be judged."""
     here = house()
     try:
-        found: dict[str, Any] = {"database": here.store.is_current(), "redis": _redis(here)}
+        found: dict[str, Any] = {"database": here.store.fits(), "redis": _redis(here)}
     except SQLAlchemyError:
         found = {"database": False, "redis": _redis(here)}
     return jsonify(found), 200 if all(found.values()) else 503

@@ -35,6 +35,7 @@ RIVALS = 0.05  # how often somebody sends two moves at once, from two places
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 CSRF = re.compile(r'name="csrf_token" value="([^"]+)"')
 Way = Literal["api", "page", "mail"]
+Place = int | tuple[str, int]  # a port of this machine, or of another host
 
 
 class Answer(Struct):
@@ -71,7 +72,7 @@ class Heard(Struct):
 class Mails:
     """How players write: where answers go to, where letters say so, and where it stands what became of them."""
 
-    def __init__(self, port: int, relay: Relay, store: Store, host: str) -> None:
+    def __init__(self, port: Place, relay: Relay, store: Store, host: str) -> None:
         self.port, self._relay, self._store, self._host = port, relay, store, host
         self._read = 0
         self._known: dict[str, str] = {}
@@ -98,7 +99,7 @@ class Mails:
 class Crowd:
     """People at several tables who all play at once, and repeat what they were not told a verdict on."""
 
-    def __init__(self, ports: Sequence[int], games: Sequence[str], mails: Mails | None = None) -> None:
+    def __init__(self, ports: Sequence[Place], games: Sequence[str], mails: Mails | None = None) -> None:
         self._ports = ports
         self._games = games
         self._mails = mails
@@ -209,11 +210,11 @@ class Crowd:
             time.sleep(0.1)
         raise Unreachable(f"nobody read “{move}”")
 
-    def _handed_over(self, port: int, own: str, address: str, mail: EmailMessage) -> int:
+    def _handed_over(self, port: Place, own: str, address: str, mail: EmailMessage) -> int:
         """As a mail server does: again and again until it is thanked; how often it was."""
         for tries in range(1, 1_000):
             try:
-                with smtplib.LMTP("127.0.0.1", port, timeout=10) as server:
+                with smtplib.LMTP(*where(port), timeout=10) as server:
                     server.send_message(mail, own, [address])
                     if random.random() < RIVALS:  # a mail server that did not hear the thanks
                         server.send_message(mail, own, [address])
@@ -304,8 +305,13 @@ def chosen(seen: Any) -> str:
             raise AssertionError(unknown)
 
 
-def request(port: int, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
-    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+def where(place: Place) -> tuple[str, int]:
+    """Host and port."""
+    return place if isinstance(place, tuple) else ("127.0.0.1", place)
+
+
+def request(port: Place, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
+    connection = HTTPConnection(*where(port), timeout=10)
     try:
         connection.request(method, path, body, dict(headers))
         response = connection.getresponse()

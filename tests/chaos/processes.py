@@ -20,10 +20,18 @@ PATIENCE = 120.0  # seconds in which a service has to be well again, also on a m
 class Process:
     """A process of the service in a group of its own, which can be killed and started again."""
 
-    def __init__(self, command: Sequence[str], environment: dict[str, str], log: Path) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: dict[str, str],
+        log: Path,
+        source: Path = ROOT,
+        host: Sequence[str] = (),
+    ) -> None:
         self._clock = log.with_suffix(".clock")
         self._clock.write_text("0")
-        self._command = [sys.executable, "-m", "tests.chaos.moved", str(self._clock), *command]
+        self._command = [*host, sys.executable, "-m", "tests.chaos.moved", str(self._clock), *command]
+        self._source = source
         self._environment = environment
         self._groups: list[int] = []
         self.log = log
@@ -38,7 +46,7 @@ class Process:
         with self.log.open("ab") as log:
             self._running = subprocess.Popen(
                 self._command,
-                cwd=ROOT,
+                cwd=self._source,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -93,8 +101,14 @@ def _group(pid: int) -> int | None:
 
 
 @contextmanager
-def service(folder: Path, commands: Sequence[Sequence[str]], **chosen: object) -> Iterator[list[Process]]:
-    """These commands as processes, with these settings."""
+def service(
+    folder: Path,
+    commands: Sequence[Sequence[str]],
+    source: Path = ROOT,
+    hosts: Sequence[Sequence[str]] = (),
+    **chosen: object,
+) -> Iterator[list[Process]]:
+    """These commands as processes, with these settings: of this source or another version's, each on its host."""
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("DEPESCHE_")}
     words = {f"DEPESCHE_{name.upper()}": str(value) for name, value in chosen.items()}
     environment = {**inherited, **words, "DEPESCHE_FOLDER": str(folder), "DEPESCHE_OPENS_PER_HOUR": "1000000"}
@@ -103,7 +117,8 @@ def service(folder: Path, commands: Sequence[Sequence[str]], **chosen: object) -
     running: list[Process] = []
     try:
         for number, command in enumerate(commands):
-            running.append(Process(command, environment, folder / f"{number}-{command[0]}.log"))
+            host = hosts[number] if hosts else ()
+            running.append(Process(command, environment, folder / f"{number}-{command[0]}.log", source, host))
         yield running
     finally:
         for process in running:

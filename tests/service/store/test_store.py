@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
@@ -277,3 +278,16 @@ def test_a_sqlite_file_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
         made = [one for one in tmp_path.iterdir() if one.name.startswith("book")]
         assert {one.stat().st_mode & 0o777 for one in made} == {0o600}
         assert len(made) >= 2
+
+
+def test_who_leaves_does_not_wait_for_a_program_that_reads_all_the_time(tmp_path: Path) -> None:
+    """Litestream keeps a transaction open, so that the log is never emptied behind its back."""
+    with closing(Store(f"sqlite:///{tmp_path / 'depesche.sqlite'}")) as store, closing(Store(store.url)) as other:
+        store.migrate()
+        with other.reading() as connection:
+            connection.execute(text("SELECT count(*) FROM tables"))
+            began = time.monotonic()
+            store.scrub()
+            assert time.monotonic() - began < 10
+        with store.reading() as connection:
+            assert connection.execute(text("PRAGMA busy_timeout")).scalar_one() == 20_000

@@ -1,14 +1,16 @@
 """The host's page: it shows how the house is and nothing of anybody's hand, and mends what a host can mend."""
 
+import re
+
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 
 from service import cli
 from service.accounts import bounces
 from service.hosting import remedies
 from service.store import book
 from service.store.appending import Owed
-from service.store.schema import letters, people
+from service.store.schema import letters, people, seats, tables
 from tests.visiting import ROWS, Hall, Visitor
 
 
@@ -32,6 +34,33 @@ def test_it_shows_no_link_no_draw_and_no_note(hall: Hall, visitor: Visitor, door
     look = hall.look(opened)
     secrets = [*opened.links, opened.watch, look.row.seed.hex()]
     assert not [secret for secret in secrets if secret in page]
+
+
+@pytest.mark.parametrize("game", ["carcassonne", "kaiser", "kurier", "turfmaster"])
+def test_it_reads_nothing_that_holds_a_hand_or_a_draw(hall: Hall, visitor: Visitor, door: str, game: str) -> None:
+    """Hands and draws are in entries, and nowhere else; plans, hints, talk and notes are their players' own."""
+    opened, asked = hall.begin(game=game), list[str]()
+    event.listen(hall.house.store.engine, "before_cursor_execute", lambda *words: asked.append(words[2]))
+    page = visitor.get(f"{door}?table={opened.table}")
+    assert opened.table in page
+    read = set(re.findall(r'\b(?:FROM|JOIN)\s+"?(\w+)', " ".join(asked)))
+    assert {"tables", "seats", "letters", "people"} <= read
+    assert not read & {"entries", "submissions", "orders", "branches", "hints", "talk", "mails", "mailbox"}
+
+
+def test_what_its_tables_hold_of_seeds_links_and_notes_is_not_on_it(hall: Hall, visitor: Visitor, door: str) -> None:
+    opened = hall.begin()
+    secret = "a word of my own, for me alone"
+    with hall.house.store.writing() as connection:
+        connection.execute(update(seats).values(note=secret))
+        rows = [*connection.execute(select(tables)).all(), *connection.execute(select(seats)).all()]
+    page = visitor.get(f"{door}?table={opened.table}")
+    kept = [
+        getattr(row, name, None) for row in rows for name in ("seed", "commitment", "head", "watch", "link", "note")
+    ]
+    texts = [value.hex() if isinstance(value, bytes) else value for value in kept]
+    assert secret in texts
+    assert not [text for text in texts if text and text in page]
 
 
 def test_nobody_else_gets_in_and_a_renewed_link_closes_those_before_it(hall: Hall, visitor: Visitor, door: str) -> None:

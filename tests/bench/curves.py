@@ -1,0 +1,220 @@
+"""How the house behaves as the load grows, as workers are added, as tables are stored and as a game becomes long."""
+
+import multiprocessing
+import os
+import queue
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Column, func, select, text, update
+from sqlalchemy.schema import Table
+
+from service.benches import Measure, bench
+from service.benches.verdict import Players
+from service.house import House
+from service.settings import Settings
+from service.store.schema import entries, letters, seats, submissions, tables
+from service.tables.access import Place
+from tests import houses, servers
+from tests.bench.drawing import DRAWN, Chart, Series
+from tests.bench.verdict import worker
+
+PLAYERS = (1, 2, 4, 8, 16, 32)
+REFEREES = (1, 2, 3, 4)
+CROWDED = 16  # players at once, where workers are compared
+SECONDS, CROWDS = 4.0, 2
+STORED = [int(number) for number in os.environ.get("BENCH_STORED", "1000 10000 100000").split()]
+LENGTHS = (10, 100, 300, 1_000)
+MOVES = 60  # that a median is taken of
+
+
+@contextmanager
+def stage() -> Iterator[Settings]:
+    """PostgreSQL that waits for its disk, Redis, and a database in today's shape."""
+    with (
+        servers.postgres_server(durable=True) as database,
+        servers.redis_server() as redis,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        unlimited = {"confirm": False, "opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000}
+        settings = Settings(
+            Path(folder), database, redis, secret="a bench for curves", smtp="smtp://127.0.0.1:1", **unlimited
+        )
+        houses.lay(database)
+        yield settings
+
+
+@bench
+def latency_under_load() -> Iterator[Measure]:
+    """Submit to verdict while more and more people play at once, until more of them get no more moves through."""
+    found = list[tuple[float, float, float]]()
+    with stage() as settings, ExitStack() as stack:
+        for _ in range(2):
+            stack.enter_context(worker(settings, "referee"))
+        for number in PLAYERS:
+            took = load(settings, number)
+            quantiles = statistics.quantiles(took, n=100)
+            found.append((len(took) / SECONDS, 1_000 * quantiles[49], 1_000 * quantiles[98]))
+            yield Measure(f"{number} players at once, accepted moves", found[-1][0], "/s")
+            yield Measure(f"{number} players at once, verdict p50", found[-1][1], "ms")
+            yield Measure(f"{number} players at once, verdict p99", found[-1][2], "ms")
+    lines = [Series(name, tuple((one[0], one[at]) for one in found)) for at, name in ((1, "p50"), (2, "p99"))]
+    DRAWN["latency"] = Chart("Latency against load, up to saturation", "accepted moves a second", "ms", tuple(lines))
+
+
+@bench
+def throughput_by_workers() -> Iterator[Measure]:
+    """Accepted moves a second with one worker, two, and more, for the same number of players."""
+    found = list[tuple[float, float]]()
+    with stage() as settings, ExitStack() as stack:
+        for number in REFEREES:
+            stack.enter_context(worker(settings, "referee"))
+            found.append((number, len(load(settings, CROWDED)) / SECONDS))
+            yield Measure(f"{CROWDED} players at once, {number} referees", found[-1][1], "/s")
+    DRAWN["workers"] = Chart("Throughput against workers", "referees", "moves/s", (Series("", tuple(found)),))
+
+
+def load(settings: Settings, players: int) -> list[float]:
+    """What each move of so many people took, who all play for some seconds, in a few processes."""
+    context = multiprocessing.get_context("spawn")
+    shares = [players // CROWDS + (number < players % CROWDS) for number in range(CROWDS)]
+    shares = [share for share in shares if share]
+    ready, told = context.Barrier(len(shares)), context.Queue()
+    crowds = [context.Process(target=crowd, args=(settings, share, ready, told)) for share in shares]
+    for one in crowds:
+        one.start()
+    took = [seconds for _ in crowds for seconds in told.get(timeout=300)]
+    for one in crowds:
+        one.join()
+    return took
+
+
+def crowd(settings: Settings, players: int, ready: Any, told: Any) -> None:
+    """Some people, a thread each."""
+    house, took = House(settings), queue.SimpleQueue[float]()
+    seated = [Players(house) for _ in range(players)]
+    ready.wait(120)
+    end = time.monotonic() + SECONDS
+
+    def play(one: Players) -> None:
+        while time.monotonic() < end:
+            took.put(one.move())
+
+    threads = [threading.Thread(target=play, args=(one,)) for one in seated]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    told.put([took.get() for _ in range(took.qsize())])
+    house.close()
+
+
+@bench
+def cost_by_stored_tables() -> Iterator[Measure]:
+    """What a move costs where a thousand, or many more, tables with their games are really stored."""
+    found = list[tuple[float, float]]()
+    with stage() as settings, houses.standing(settings, lambda: int(time.time())) as house:
+        template = _template(house)
+        yardstick, played = houses.seated(house), houses.seated(house)
+        cost(house, played)
+        stored = 0
+        for wanted in STORED:
+            multiply(house, template, stored, wanted)
+            stored = wanted
+            found.append((wanted, 1_000 * cost(house, yardstick)))
+            yield Measure(f"a move with {wanted:,} stored tables", found[-1][1], "ms")
+        with house.store.reading() as connection:
+            held = connection.execute(select(func.count()).select_from(entries)).scalar_one()
+        yield Measure("entries stored at the end", held, "")
+    yield Measure("the last of them, of the first", found[-1][1] / found[0][1], "times", 1.2, at_most=True)
+    DRAWN["stored"] = Chart("Cost of a move against stored tables", "tables", "ms", (Series("", tuple(found)),), True)
+
+
+@bench
+def cost_by_length() -> Iterator[Measure]:
+    """What a move costs in a young game and in one that is long."""
+    found = list[tuple[float, float]]()
+    with stage() as settings, houses.standing(settings, lambda: int(time.time())) as house:
+        places = _long_game(house)
+        length = houses.length(house, places[0])
+        for wanted in LENGTHS:
+            while length < wanted:
+                one(house, places)
+                length += 1
+            found.append((wanted, 1_000 * cost(house, places)))
+            length = houses.length(house, places[0])
+            yield Measure(f"a move at length {wanted:,}", found[-1][1], "ms")
+    yield Measure("at the greatest length, of the least", found[-1][1] / found[0][1], "times", 1.1, at_most=True)
+    DRAWN["length"] = Chart("Cost of a move against length", "entries", "ms", (Series("", tuple(found)),), True)
+
+
+def cost(house: House, places: list[Place]) -> float:
+    """The median of some moves at this table, judged in this process, in seconds; finding the move is not counted."""
+    return statistics.median(one(house, places) for _ in range(MOVES))
+
+
+def one(house: House, places: list[Place]) -> float:
+    place, move = houses.on_turn(house, places)
+    begun = time.perf_counter()
+    assert houses.judged(house, place, move).accepted
+    return time.perf_counter() - begun
+
+
+def _long_game(house: House) -> list[Place]:
+    from service.tables import access, opening
+    from service.tables.opening import Invited
+
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES[:3]]
+    made = opening.open_table(house, "kaiser", {"rounds": 12}, guests)
+    places = [access.find(house, link) for link in made.links]
+    for place in places:
+        assert houses.judged(house, place, "sit word").accepted
+    return places
+
+
+def _template(house: House) -> str:
+    """A table with a game of some length, which nobody waits for."""
+    places = houses.seated(house)
+    for _ in range(40):
+        one(house, places)
+    table = places[0].table
+    with house.store.writing() as connection:
+        connection.execute(update(letters).where(letters.c.table == table).values(sent_at=1, outcome="sent"))
+        resting = {"late_at": None, "remind_at": None, "due_at": None}
+        connection.execute(update(seats).where(seats.c.table == table).values(**resting))
+    return table
+
+
+def multiply(house: House, template: str, stored: int, wanted: int) -> None:
+    """As many copies of this table as are wanted, with all their rows."""
+    own = {"tables.id": "id || '-' || n", "tables.watch": "watch || '-' || n", "tables.opening": "NULL"}
+    own |= {"seats.link": "link || '-' || n"}
+    for table in (tables, seats, entries, submissions, letters):
+        key = "id" if table is tables else "table"
+        columns = [column for column in table.columns if table is tables or column.name != "id"]
+        values = ", ".join(own.get(str(column), _copied(column)) for column in columns)
+        query = (
+            f"INSERT INTO {table.name} ({_names(columns)}) SELECT {values} FROM {table.name}, generate_series(:a, :b) n"
+        )
+        with house.store.writing() as connection:
+            connection.execute(text("SET LOCAL statement_timeout = 0"))
+            where = f' WHERE {table.name}."{key}" = :template'
+            connection.execute(text(query + where), {"a": stored + 1, "b": wanted, "template": template})
+    with house.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("SET statement_timeout = 0"))
+        connection.execute(text("VACUUM ANALYZE"))
+
+
+def _names(columns: Sequence[Column[Any]]) -> str:
+    return ", ".join(f'"{column.name}"' for column in columns)
+
+
+def _copied(column: Column[Any]) -> str:
+    owner: Table = column.table  # type: ignore[assignment]  # none of ours is a subquery
+    return f"{owner.name}.\"{column.name}\" || '-' || n" if column.name == "table" else f'{owner.name}."{column.name}"'

@@ -1,0 +1,39 @@
+"""The library eventsourcing (PyPI) on events of ours: appended one by one, and replayed. Run by a Python that has it.
+
+python peer_events.py FILE FOLDER: a file with one event a line; what it found is printed as JSON.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+if __name__ == "__main__":
+    os.environ["PERSISTENCE_MODULE"] = "eventsourcing.sqlite"
+    os.environ["SQLITE_DBNAME"] = str(Path(sys.argv[2], "peer.sqlite"))
+    from eventsourcing.application import Application
+    from eventsourcing.domain import Aggregate, event
+
+    class Game(Aggregate):
+        @event("Opened")
+        def __init__(self) -> None:
+            self.moves: list[str] = []
+
+        @event("Moved")
+        def move(self, body: str) -> None:
+            self.moves.append(body)
+
+    bodies = Path(sys.argv[1]).read_text().splitlines()
+    app, game = Application(), Game()
+    app.save(game)
+    begun, cpu = time.perf_counter(), time.process_time()
+    for body in bodies:
+        game.move(body)
+        app.save(game)
+    appended, cpu = time.perf_counter() - begun, time.process_time() - cpu
+    begun, cpu_too = time.perf_counter(), time.process_time()
+    again = app.repository.get(game.id)
+    assert again.moves == bodies
+    replayed, cpu_too = time.perf_counter() - begun, time.process_time() - cpu_too
+    print(json.dumps({"append": appended, "replay": replayed, "append_cpu": cpu, "replay_cpu": cpu_too}))

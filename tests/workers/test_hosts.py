@@ -1,0 +1,79 @@
+"""A house on several hosts, one of which is cut off and comes back while everybody plays on; also of two versions.
+
+Each host has pages, workers, a clock and an ear for answers; database, Redis and relay are on a host of their own.
+"""
+
+import os
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from engine import catalogue
+from service.store import Store
+from tests.chaos import faults, hosts, ledger, machines, processes
+from tests.chaos.crowd import Crowd, Mails
+from tests.chaos.faults import Vandal
+from tests.conftest import or_skip
+from tests.workers.test_rolling import before_the_newest_migration
+from tests.workers.test_survival import SETTINGS, accepted, played, report, up
+
+FAULTS = int(os.environ.get("CHAOS_FAULTS", "10"))
+WEB_PORT, MAIL_PORT = 8000, 8024
+TABLES, LEAST = 6, 40
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("versions", ["one version", "two versions"])
+def test_hosts_that_are_cut_off_and_come_back(tmp_path: Path, versions: str) -> None:
+    with (
+        or_skip(lambda: hosts.network(2)) as network,
+        or_skip(lambda: machines.durable_postgres(network.address)) as postgres,
+        or_skip(lambda: machines.mortal_redis(network.address)) as (redis_server, redis_url),
+        machines.moody_relay(network.address) as relay,
+        closing(Store(postgres.url)) as store,
+        Redis.from_url(redis_url) as redis,
+    ):
+        words = {"database": postgres.remote_url, "redis": redis_url}
+        words |= {"smtp": f"smtp://{relay.hostname}:{relay.port}", "sender": f"depesche@{ledger.HOST}", **SETTINGS}
+        sources = [processes.ROOT, processes.ROOT]
+        if versions == "two versions":
+            sources[0] = before_the_newest_migration(tmp_path)[0]
+        first, second = network.hosts
+        with ExitStack() as stack:
+            running = list[list[processes.Process]]()
+            for host, source in zip(network.hosts, sources, strict=True):
+                folder = tmp_path / host.name
+                folder.mkdir()
+                own = processes.service(folder, parts(host), source, [host.enter] * 4, **words)
+                running.append(stack.enter_context(own))
+                up(Crowd([(host.address, WEB_PORT)], ()))
+            of_first, of_second = running
+            assert store.is_current()
+            pages = [(host.address, WEB_PORT) for host in network.hosts]
+            mails = Mails((second.address, MAIL_PORT), relay, store, ledger.HOST)
+            crowd = Crowd(pages, tuple(catalogue.games()), mails)
+            mortal = of_second if versions == "two versions" else [*of_first, *of_second]
+            befalls = {
+                "the first host cut off": first.cut_off,
+                "the second host cut off": second.cut_off,
+                **faults.deaths(mortal),
+                **faults.of_redis(redis_server, redis),
+                **faults.of_relay(relay),
+            }
+            vandal = Vandal([*of_first, *of_second], befalls, (1.0, 3.0))
+            played(crowd, vandal, TABLES, _enough, store)
+            ledger.settle(store)
+            report(crowd, vandal, len(relay.taken), ledger.check(store, crowd, [letter.id for letter in relay.taken]))
+        ledger.check_own_logs([*of_first, *of_second])
+
+
+def parts(host: hosts.Host) -> list[list[str]]:
+    web = ["web", "--workers", "1", "--threads", "8", "--bind", f"{host.address}:{WEB_PORT}"]
+    return [web, ["worker"], ["clock"], ["inbound", "--bind", f"{host.address}:{MAIL_PORT}"]]
+
+
+def _enough(crowd: Crowd, vandal: Vandal) -> bool:
+    return len(vandal.befell) >= FAULTS and accepted(crowd) >= LEAST
