@@ -32,17 +32,17 @@ def wander(game: Game, state: Any, random: Random, depth: int) -> Any:
         if not open_menus:
             break
         seat, menu = random.choice(open_menus)
-        state, _ = games.play(game, state, seat, random_move(menu, random), luck)
+        state, _ = games.perform(game, state, seat, random_move(menu, random), luck)
     return state
 
 
-Chooser = Callable[[Game, Any, int, Random], Move]
-"""Whoever chooses a move at a game's position, for a seat."""
+Chooser = Callable[[Game, Any, int, Menu, Random], Move]
+"""Whoever chooses a move at a game's position, for a seat, from its menu."""
 
 
-def at_random(game: Game, state: Any, seat: int, random: Random) -> Move:
-    """Any move of this seat."""
-    return random_move(game.menu(state, seat), random)
+def at_random(_game: Game, _state: Any, _seat: int, menu: Menu, random: Random) -> Move:
+    """Any move of this menu."""
+    return random_move(menu, random)
 
 
 def playout(game: Game, options: Any, seats: int, seed: bytes, choose: Chooser = at_random) -> Any:
@@ -54,7 +54,8 @@ def playout(game: Game, options: Any, seats: int, seed: bytes, choose: Chooser =
     number = 0
     while open_menus := [(seat, menu) for seat in range(seats) if (menu := game.menu(state, seat))]:
         number += 1
-        seat, _ = open_menus[0] if len(open_menus) == 1 else random.choice(open_menus)
-        move = choose(game, state, seat, random)
-        state, events = games.play(game, state, seat, move, chances.sealed(key, number))
+        seat, menu = open_menus[0] if len(open_menus) == 1 else random.choice(open_menus)
+        move = choose(game, state, seat, menu, random)
+        games.check(menu, move)
+        state, events = games.perform(game, state, seat, move, chances.sealed(key, number))
         yield seat, move, state, events

@@ -6,7 +6,7 @@ The exact bytes are specified in `engine/README.md`; change nothing here without
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -73,7 +73,8 @@ def key(seed: bytes, nonces: Iterable[str]) -> bytes:
 
 def sealed(key: bytes, entry: int) -> Chance:
     """The draws of one entry of a table's log."""
-    return Chance(lambda _, faces, index: drawn(key, entry, index, len(faces)))
+    material = _material(key, entry)
+    return Chance(lambda _, faces, index: _nth(material, index, len(faces)))
 
 
 def public(key: bytes, signature: str) -> bytes:
@@ -102,25 +103,34 @@ def unlit(round: int) -> Chance:  # noqa: A002  # the beacon's own word
 
 def drawn(key: bytes, entry: int, index: int, size: int) -> int:
     """The result of one draw, as anybody can work it out who knows the key."""
-    return below(size, key + entry.to_bytes(8, "big") + index.to_bytes(4, "big")) if size > 1 else 0
+    return _nth(_material(key, entry), index, size)
+
+
+def _material(key: bytes, entry: int) -> bytes:
+    return key + entry.to_bytes(8, "big")
+
+
+def _nth(material: bytes, index: int, size: int) -> int:
+    return below(size, material + index.to_bytes(4, "big")) if size > 1 else 0
 
 
 def below(size: int, material: bytes) -> int:
     """A number from 0 to size - 1, evenly, out of SHAKE-256 of the material: bits too large are passed over."""
     bits = (size - 1).bit_length()
-    width, mask = (bits + 7) // 8, (1 << bits) - 1
-    length = 16 * max(width, 1)
+    width, mask = (bits + 7) // 8 or 1, (1 << bits) - 1
+    length = 16 * width
     while True:
-        stream = hashlib.shake_256(material).digest(length)
-        for number in stream if width == 1 else _numbers(stream, width):
+        for number in _numbers(hashlib.shake_256(material).digest(length), width):
             if number & mask < size:
                 return number & mask
         length *= 2
 
 
-def _numbers(stream: bytes, width: int) -> Iterator[int]:
-    """The numbers of so many bytes each in a stream."""
-    return (int.from_bytes(stream[start : start + width], "big") for start in range(0, len(stream), width or 1))
+def _numbers(stream: bytes, width: int) -> Iterable[int]:
+    """The stream in pieces of so many bytes, each as a number."""
+    if width == 1:
+        return stream
+    return (int.from_bytes(stream[start : start + width], "big") for start in range(0, len(stream), width))
 
 
 class Unforced(Exception):

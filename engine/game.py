@@ -123,10 +123,14 @@ def objection(game: Game, options: Any, seats: int) -> Refused | None:
 
 def play(game: Game, state: Any, seat: int, move: Move, chance: Chance) -> Played:
     """Refuse what is not on the menu; otherwise do it, and let happen what the rules then force."""
-    menu = game.menu(state, seat)
+    check(game.menu(state, seat), move)
+    return perform(game, state, seat, move, chance)
+
+
+def check(menu: Menu, move: Move) -> None:
+    """Refuse what is not on this menu."""
     if not menus.allows(menu, move):
         raise _off(menu, move)
-    return perform(game, state, seat, move, chance)
 
 
 def perform(game: Game, state: Any, seat: int, move: Move, chance: Chance) -> Played:

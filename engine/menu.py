@@ -157,7 +157,8 @@ def is_token(text: str) -> bool:
 
 def allows(menu: Menu, move: Move) -> bool:
     """Whether this very move is on the menu."""
-    return True in [entry.allows(move.args) for entry in menu if entry.verb == move.verb]
+    verb, args = move.verb, move.args
+    return any(entry.allows(args) for entry in menu if entry.verb == verb)
 
 
 def moves(menu: Menu) -> Iterator[Move]:

@@ -47,7 +47,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     games = getattr(metafunc.module, "GAMES", None) or [catalogue.find(name) for name in named]
     if "case" in metafunc.fixturenames:
         plain = metafunc.function.__module__ == PLAIN
-        metafunc.parametrize("case", [case for case in cases(games) if not (plain and case.chosen)], ids=str)
+        chosen = [case for case in cases(games) if not (plain and case.chosen)]
+        metafunc.parametrize("case", chosen, ids=str, scope="module")  # one case after the other: its games are kept
     elif "game" in metafunc.fixturenames:
         metafunc.parametrize("game", games, ids=lambda game: str(game.META.name))
 

@@ -186,7 +186,7 @@ def _chooser(bot: str) -> Chooser:
     if bot == BOTS[0]:
         return bots.at_random
     level = search.LEVELS[bot]
-    return lambda game, state, seat, random: search.choose(level, game, state, seat, random.getrandbits(64))
+    return lambda game, state, seat, _, random: search.choose(level, game, state, seat, random.getrandbits(64))
 
 
 def _timed(course: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:

@@ -41,10 +41,10 @@ def closed(seats: int, third: str) -> frozenset[str]:
     return frozenset(map(token, names))
 
 
-def clockwise(empty: Kind) -> tuple[Kind, ...]:
-    """The other rooms of an inn in the order of the arrows: of a full one the first two leave, the third stays."""
-    room = KINDS.index(empty)
-    return KINDS[room + 1 :] + KINDS[:room]
+CLOCKWISE: dict[Kind, tuple[Kind, ...]] = {
+    empty: (KINDS + KINDS)[room + 1 : room + len(KINDS)] for room, empty in enumerate(KINDS)
+}
+"""By the empty room the guests of an inn in the order of the arrows: the first two leave, the third stays."""
 
 
 def worth(coins: Iterable[Coin]) -> int:

@@ -40,6 +40,8 @@ Item = TypeVar("Item")
 
 def evolve(state: State, event: Event) -> State:
     match event:
+        case TurnBegan(seat):
+            return replace(state, turn=seat, acted=False, done=False)
         case Travelled():
             return _travelled(state, event)
         case Deployed():
@@ -62,8 +64,6 @@ def evolve(state: State, event: Event) -> State:
             return replace(delivered, arrivals=(*state.arrivals, seat))
         case Passed():
             return replace(state, done=True)
-        case TurnBegan(seat):
-            return replace(state, turn=seat, acted=False, done=False)
         case Prepared(options, seats, inns, palace, colours, first):
             return State(options, {inn: {} for inn in inns}, (Player(),) * seats, palace, colours, first)
         case SentOut(seat, kind, inn):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import log
 
-from engine.games.kurier.board import KINDS, PRICES, VILLAGE_OF, VILLAGES, clockwise, worth
+from engine.games.kurier.board import CLOCKWISE, KINDS, PRICES, VILLAGE_OF, VILLAGES, worth
 from engine.games.kurier.events import Guests, Player, State
 from engine.games.kurier.patience import turns
 from engine.shares import Shares, from_points
@@ -82,4 +82,4 @@ def _on_the_road(state: State, seat: int, player: Player) -> float:
 
 def _leaving(guests: Guests) -> tuple[str, ...]:
     """The two guests who leave a full inn."""
-    return next(clockwise(kind) for kind in KINDS if kind not in guests)[:2]
+    return CLOCKWISE[next(kind for kind in KINDS if kind not in guests)][:2]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from engine.chance import Chance
 from engine.games.kurier.board import (
+    CLOCKWISE,
     FAR_GUARD,
     FULL_STACK,
     KINDS,
@@ -14,7 +15,6 @@ from engine.games.kurier.board import (
     VILLAGE_OF,
     VILLAGES,
     Kind,
-    clockwise,
 )
 from engine.games.kurier.events import (
     ColourOpened,
@@ -39,18 +39,10 @@ def deploy(state: State, kinds: tuple[Kind, ...]) -> Menu:
     return (Choice("deploy", options, rule="4.1"),) if options else ()
 
 
-def _rooms_for(state: State, village: int, kind: Kind, barred: str = "") -> list[str]:
+def _rooms_for(state: State, village: int, kind: Kind) -> list[str]:
     """§4.2: the inns of a village that are open and not full, where this kind finds its room free."""
     inns = state.inns
-    return [
-        inn
-        for inn in VILLAGES[village]
-        if inn in inns and inn != barred and kind not in inns[inn] and not _is_full(inns[inn])
-    ]
-
-
-def _is_full(guests: Guests) -> bool:
-    return len(guests) == FULL
+    return [inn for inn in VILLAGES[village] if inn in inns and kind not in inns[inn] and len(inns[inn]) < FULL]
 
 
 def flip(state: State, seat: int, chance: Chance) -> list[Event]:
@@ -84,10 +76,12 @@ def hand(state: State, seat: int) -> Menu:
 def travel(state: State, seat: int) -> Menu:
     """§6: from a full inn with an own courier, in either order."""
     options = tuple(
-        (inn, *way)
-        for inn, guests in state.inns.items()
-        if _is_full(guests) and seat in guests.values()
-        for way in _ways(state, seat, inn)
+        [
+            (inn, *way)
+            for inn, guests in state.inns.items()
+            if len(guests) == FULL and seat in guests.values()
+            for way in _ways(state, seat, inn)
+        ]
     )
     return (Choice("travel", options, rule="6.1"),) if options else ()
 
@@ -98,24 +92,31 @@ def _ways(state: State, seat: int, inn: str) -> Iterator[tuple[str, str, str]]:
     one, two, _ = _order(guests)
     if state.options.own_traveller and seat not in (guests[one], guests[two]):
         return
+    rests = {kind: _rests(state, village, kind) for kind in (one, two)}
     for first, second in ((one, two), (two, one)):
-        for end in _rests(state, village, first):
-            for other in _rests(state, village, second, barred=end):
+        for end in rests[first]:
+            for other in _left(state, rests[second], second, end):
                 yield first, end, other
 
 
 def _order(guests: Guests) -> tuple[Kind, ...]:
     """§6.2: the guests of a full inn, those who leave before the one who stays."""
-    return next(clockwise(kind) for kind in KINDS if kind not in guests)
+    return CLOCKWISE[next(kind for kind in KINDS if kind not in guests)]
 
 
-def _rests(state: State, village: int, kind: Kind, barred: str = "") -> list[str]:
+def _rests(state: State, village: int, kind: Kind) -> list[str]:
     """§6.5: the inns of the nearest village ahead that has room for the courier, else the palace."""
     for ahead in range(village + 1, len(VILLAGES)):
-        inns = _rooms_for(state, ahead, kind, barred)
-        if inns:
+        if inns := _rooms_for(state, ahead, kind):
             return inns
     return [PALACE]
+
+
+def _left(state: State, rests: list[str], kind: Kind, taken: str) -> list[str]:
+    """§6.5: where the second courier rests, after the first one has: not in the same inn, unless it is the palace."""
+    if taken == PALACE or taken not in rests:
+        return rests
+    return [inn for inn in rests if inn != taken] or _rests(state, VILLAGE_OF[taken], kind)
 
 
 def departure(state: State, seat: int, inn: str, first: Kind, end: str, other: str) -> list[Event]:

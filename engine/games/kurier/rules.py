@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from engine.chance import Chance
 from engine.game import Meta, Standing
 from engine.games.kurier.board import (
@@ -38,7 +40,7 @@ from engine.games.kurier.events import (
 )
 from engine.games.kurier.road import departure, deploy, flip, hand, top, travel
 from engine.games.kurier.roubles import basic_end, hopeless, pay, robbery, taken_from, turn_coin, turns_coins, won
-from engine.menu import Choice, Menu, Move
+from engine.menu import Choice, Entry, Menu, Move
 from engine.refusal import Refused
 
 META = Meta(
@@ -102,15 +104,16 @@ def menu(state: State, seat: int) -> Menu:
     return (*_offers(state, seat), *_end_of_turn(state))
 
 
-def _offers(state: State, seat: int) -> Menu:
+def _offers(state: State, seat: int) -> Iterator[Entry]:
     """What there is to do for the seat on turn, other than ending its turn."""
     if state.flipped is not None:
-        return deploy(state, (state.flipped,))
+        yield from deploy(state, (state.flipped,))
+        return
+    yield from pay(state, seat)
     if turns_coins(state, seat):
-        return (*pay(state, seat), *turn_coin(state, seat))
-    if state.acted:
-        return pay(state, seat)
-    return (*pay(state, seat), *_actions(state, seat))
+        yield from turn_coin(state, seat)
+    elif not state.acted:
+        yield from _actions(state, seat)
 
 
 def _end_of_turn(state: State) -> Menu:
@@ -120,11 +123,14 @@ def _end_of_turn(state: State) -> Menu:
     return (Choice("stop", rule="7.1" if state.options.rules == "basic" else "8.3"),) if state.acted else ()
 
 
-def _actions(state: State, seat: int) -> Menu:
+def _actions(state: State, seat: int) -> Iterator[Entry]:
     """§3.1: one of the three actions; flipping the stack is how the first one may begin."""
     player = state.players[seat]
-    stack = (Choice("flip", rule="4.3"),) if player.stack or player.under or state.colours else ()
-    return (*deploy(state, player.reserve), *stack, *hand(state, seat), *travel(state, seat))
+    yield from deploy(state, player.reserve)
+    if player.stack or player.under or state.colours:
+        yield Choice("flip", rule="4.3")
+    yield from hand(state, seat)
+    yield from travel(state, seat)
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
@@ -172,7 +178,7 @@ def upkeep(state: State, chance: Chance) -> Event | None:
 def _turn(state: State, chance: Chance) -> Event | None:
     """§3: a turn ends when its seat has acted and is offered nothing more."""
     seat = state.turn
-    if not state.done and _offers(state, seat):
+    if not state.done and any(_offers(state, seat)):
         return None
     if state.flipped is not None:
         return SetAside(seat, state.flipped)

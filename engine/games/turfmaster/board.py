@@ -108,13 +108,17 @@ DECK = _deck()
 RANK = {card: place for place, card in enumerate(dict.fromkeys(DECK))}
 
 
+WORTH = {card: int(card.removeprefix("J")) for card in RANK}
+JOKERS = frozenset(card for card in RANK if card.startswith("J"))
+
+
 def is_joker(card: str) -> bool:
-    return card.startswith("J")
+    return card in JOKERS
 
 
 def worth(card: str) -> int:
     """The points of a card."""
-    return int(card.removeprefix("J"))
+    return WORTH[card]
 
 
 def in_order(cards: Iterable[str]) -> tuple[str, ...]:

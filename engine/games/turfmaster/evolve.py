@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import insort
 from typing import Any
 
 from msgspec.structs import replace
 
 from engine.games.turfmaster import state as happened
-from engine.games.turfmaster.board import DECK, in_order
+from engine.games.turfmaster.board import DECK, RANK
 from engine.games.turfmaster.state import Event, Horse, State, Trail, horse_at
 
 
@@ -35,7 +35,8 @@ def evolve(state: State, event: Event) -> State:
             return _with(state, horse_at(state, seat, number), passed=True)
         case happened.Fell(seat, _, number):
             horse = horse_at(state, seat, number)
-            return replace(_with(state, horse, field=None), done=state.done + 1, fallen=(*state.fallen, horse))
+            horses = _changed(state, horse, field=None)
+            return replace(state, horses=horses, done=state.done + 1, fallen=(*state.fallen, horse))
         case happened.Arrived():
             return _arrived(state, event)
         case happened.HedgePlaced(hedge):
@@ -56,8 +57,8 @@ def _between(state: State, event: Event) -> State:
             return _race(state, race, hedges)
         case happened.Dealt(seat, _, number, cards):
             horse = horse_at(state, seat, number)
-            dealt = _with(state, horse, **_moved(state.horses[horse], cards, "pack", "hand"))
-            return replace(dealt, served=state.served + 1)
+            horses = _changed(state, horse, **_moved(state.horses[horse], cards, "pack", "hand"))
+            return replace(state, horses=horses, served=state.served + 1)
         case happened.BonusTaken(seat, _, number, cards):
             horse = horse_at(state, seat, number)
             return _with(state, horse, bonus=state.race, **_moved(state.horses[horse], cards, "pack", "hand"))
@@ -117,8 +118,8 @@ def _round(state: State, event: happened.RoundBegan) -> State:
 
 def _rode(state: State, event: happened.Rode) -> State:
     horse = horse_at(state, event.seat, event.number)
-    ridden = _with(state, horse, field=event.end)
-    return replace(ridden, done=state.done + 1, last=Trail(horse, event.start, event.end))
+    trail = Trail(horse, event.start, event.end)
+    return replace(state, horses=_changed(state, horse, field=event.end), done=state.done + 1, last=trail)
 
 
 def _revealed(horse: Horse, card: str) -> Horse:
@@ -130,19 +131,25 @@ def _revealed(horse: Horse, card: str) -> Horse:
 def _arrived(state: State, event: happened.Arrived) -> State:
     place = horse_at(state, event.seat, event.number)
     horse = state.horses[place]
-    arrived = _with(
-        state, place, field=None, points=horse.points + event.points, arrivals=(*horse.arrivals, event.place)
-    )
-    return replace(arrived, arrived=(*state.arrived, place))
+    points, arrivals = horse.points + event.points, (*horse.arrivals, event.place)
+    horses = _changed(state, place, field=None, points=points, arrivals=arrivals)
+    return replace(state, horses=horses, arrived=(*state.arrived, place))
 
 
 def _moved(horse: Horse, cards: tuple[str, ...], start: str, end: str) -> dict[str, tuple[str, ...]]:
     """The two heaps of a horse after some of its cards went from one to the other."""
-    left = Counter(getattr(horse, start))
-    left.subtract(cards)
-    return {start: in_order(left.elements()), end: in_order([*getattr(horse, end), *cards])}
+    left, heap = list(getattr(horse, start)), list(getattr(horse, end))
+    for card in cards:
+        left.remove(card)
+        insort(heap, card, key=RANK.__getitem__)
+    return {start: tuple(left), end: tuple(heap)}
 
 
 def _with(state: State, place: int, **changes: Any) -> State:
+    return replace(state, horses=_changed(state, place, **changes))
+
+
+def _changed(state: State, place: int, **changes: Any) -> tuple[Horse, ...]:
+    """The horses, one of which has changed."""
     horse = replace(state.horses[place], **changes)
-    return replace(state, horses=(*state.horses[:place], horse, *state.horses[place + 1 :]))
+    return (*state.horses[:place], horse, *state.horses[place + 1 :])

@@ -21,24 +21,19 @@ from engine.games.turfmaster.state import (
 
 def between_rounds(state: State) -> Event:
     """The next thing that happens when every horse has had its turn."""
-    return _arrival(state) or _race_end(state) or _hedge(state) or _next_round(state)
+    fields = running(state)
+    return _arrival(state, fields) or _race_end(state, fields) or _hedge(state, fields) or _next_round(state, fields)
 
 
-def _arrival(state: State) -> Event | None:
+def _arrival(state: State, fields: dict[int, Field]) -> Event | None:
     """§8: when the round is played out the farthest horse arrives first, on equal terms the inner one."""
-    past = [place for place in running(state) if front(_field(state, place)) > board.FINISH]
+    past = [place for place, field in fields.items() if front(field) > board.FINISH]
     if not past:
         return None
-    horse = state.horses[min(past, key=lambda place: _rank(_field(state, place)))]
+    horse = state.horses[min(past, key=lambda place: _rank(fields[place]))]
     place = len(state.arrived) + 1
     points = board.POINTS[place - 1] if place <= len(board.POINTS) else 0
     return Arrived(horse.seat, place, horse.number, points)
-
-
-def _field(state: State, horse: int) -> Field:
-    field = state.horses[horse].field
-    assert field is not None
-    return field
 
 
 def _rank(field: Field) -> tuple[int, int]:
@@ -46,29 +41,28 @@ def _rank(field: Field) -> tuple[int, int]:
     return -front(field), field[0]
 
 
-def _race_end(state: State) -> Event | None:
+def _race_end(state: State, fields: dict[int, Field]) -> Event | None:
     """§2.4: the order of arrival; whoever fell later stands before whoever fell earlier."""
-    return None if running(state) else RaceEnded((*state.arrived, *reversed(state.fallen)))
+    return None if fields else RaceEnded((*state.arrived, *reversed(state.fallen)))
 
 
-def _hedge(state: State) -> Event | None:
+def _hedge(state: State, fields: dict[int, Field]) -> Event | None:
     """§9.2: hedges change between rounds."""
     if not state.hedges:
         return None
-    fields = [_field(state, horse) for horse in running(state)]
-    if board.START_HEDGE not in state.hedges and all(index > 0 for _, index in fields):
+    if board.START_HEDGE not in state.hedges and all(index > 0 for _, index in fields.values()):
         return HedgePlaced(board.START_HEDGE)
     passed = max(front(field) for field in board.HEDGES[board.FIRST_HEDGE])
-    if board.FIRST_HEDGE in state.hedges and all(front(field) > passed for field in fields):
+    if board.FIRST_HEDGE in state.hedges and all(front(field) > passed for field in fields.values()):
         return HedgeRemoved(board.FIRST_HEDGE)
     return None
 
 
-def _next_round(state: State) -> RoundBegan:
+def _next_round(state: State, fields: dict[int, Field]) -> RoundBegan:
     """§4.1, §7.1: order and handicaps hold for the whole round."""
-    order = sorted(running(state), key=lambda horse: _rank(_field(state, horse)))
-    fronts = [front(_field(state, horse)) for horse in order]
-    limits = [_limit(len(state.arrived) + sum(other > own for other in fronts)) for own in fronts]
+    order = sorted(fields, key=lambda horse: _rank(fields[horse]))
+    fronts = [front(fields[horse]) for horse in order]
+    limits = [_limit(len(state.arrived) + fronts.index(own)) for own in fronts]  # whoever is level is not ahead
     return RoundBegan(state.round + 1, "dice" if state.round % 2 else "cards", tuple(order), tuple(limits))
 
 

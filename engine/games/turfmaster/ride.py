@@ -1,90 +1,137 @@
-"""Where a ride can end."""
+"""Where a ride can end.
+
+A set of fields is a whole number here, with one bit for each field of the course: a lane has `LONG` of them, and the
+field ahead is the next lower one. So a whole set rides ahead in one step, and is kept off what blocks it in another.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache, reduce
+from itertools import accumulate
+from operator import or_
 from typing import Literal, NamedTuple
 
-from engine.games.turfmaster.board import AHEAD, BESIDE, JUMP, Field, hedged, token
+from msgspec import Struct
+
+from engine.games.turfmaster.board import AHEAD, BESIDE, FRONTS, JUMP, LANES, Field, hedged, token
 
 MOST = 12
 STAY, FALL = "stay", "fall"
 
 Kind = Literal["cards", "dice"]
 
+LONG = max(map(len, FRONTS)) + 1  # a bit more than there are fields, so that nothing rides on into the next lane
+FIELDS: dict[int, Field] = {
+    LONG * (LANES - lane) - index: (lane, index) for lane, fronts in enumerate(FRONTS) for index in range(len(fronts))
+}
+"""The number of a field is that of its bit: the last field of the outer lane has the lowest."""
+BIT = {field: 1 << number for number, field in FIELDS.items()}
+COURSE = sum(BIT.values())
+BLOCKS = {field: bit << 1 | bit | bit >> 1 for field, bit in BIT.items()}
+"""§6.4: what a horse blocks, its field and those before and behind it."""
+SIDES = {number: sum(BIT[side] for side in BESIDE.get(field, ())) for number, field in FIELDS.items()}
+NAMES = {number: token(field) for number, field in FIELDS.items()}
 
-Stride = tuple[Field, int, bool]
-"""How far a ride has come: the field, the strides made, and whether the later change of lane is used up."""
+
+class Way(Struct, frozen=True, eq=False):
+    """What is before a horse: the fields reached with 0, 1, 2 ... points, and those right before a hedge."""
+
+    stages: tuple[int, ...]
+    takeoffs: int = 0
 
 
-class Course(NamedTuple):
-    """What lies in the way of one horse."""
+class Rides(NamedTuple):
+    """How many points can be ridden, and where that ends, by the token that names it."""
 
-    blocked: frozenset[Field]
-    hedges: frozenset[Field]
-    turn_from: int
-
-
-class Ride(NamedTuple):
-    """One end of a ride."""
-
-    end: Field
     ridden: int
-    falls: bool = False
-
-
-@lru_cache(maxsize=4096)
-def rides(
-    start: Field, others: frozenset[Field], standing: tuple[int, ...], points: int, kind: Kind
-) -> dict[str, Ride]:
-    """Every end that uses as many of these points as possible (§6.1), by the token that names it."""
-    stages = _stages(start, others, standing)
-    ridden = max(spent for spent in range(points + 1) if stages[spent])
-    found = dict[str, Ride]()
-    for end in stages[ridden]:
-        refused = ridden < points and AHEAD.get(end) in hedged(standing)
-        if refused and kind == "cards":  # §9.5
-            found.setdefault(FALL, Ride(end, ridden, falls=True))
-        else:
-            found[token(end) if ridden else STAY] = Ride(end, ridden)
-    return found
+    ends: dict[str, Field]
 
 
 @lru_cache(maxsize=1024)
-def _stages(start: Field, others: frozenset[Field], standing: tuple[int, ...]) -> tuple[tuple[Field, ...], ...]:
-    """The fields that can be reached with exactly 0, 1, ... 12 points; how many more there are plays no part."""
-    course = _course(start, others, standing)
-    stages: list[set[Stride]] = [set() for _ in range(MOST + 1)]
-    stages[0].add((start, 0, False))
-    for spent, strides in enumerate(stages):
-        for stride in strides:
-            for cost, reached in _strides(stride, course):
-                if spent + cost <= MOST:
-                    stages[spent + cost].add(reached)
-    return tuple(tuple(sorted({field for field, _, _ in strides})) for strides in stages)
+def way(start: Field, taken: tuple[Field | None, ...], standing: tuple[int, ...], most: int) -> Way:
+    """The way of a horse with at most so many points, where these fields are taken and these hedges stand."""
+    reach = _reach(start)[most]
+    blocked = reach & reduce(or_, [BLOCKS[other] for other in taken if other and other != start], 0)
+    takeoffs = reach & _takeoffs(standing)
+    return Way(_stages(start, blocked, takeoffs, most), takeoffs) if blocked or takeoffs else _open_way(start)
 
 
-def _course(start: Field, others: frozenset[Field], standing: tuple[int, ...]) -> Course:
-    blocked = frozenset((lane, index + step) for lane, index in others for step in (-1, 0, 1))  # §6.4
-    hedges = hedged(standing)
-    return Course(blocked, hedges, turn_from=8 if AHEAD.get(start) in hedges else 7)  # §9.4
+@cache
+def _open_way(start: Field) -> Way:
+    return Way(_stages(start, 0, 0, MOST))
 
 
-def _strides(stride: Stride, course: Course) -> Iterator[tuple[int, Stride]]:
-    """What can come next, and what it costs."""
-    field, made, turned = stride
-    ahead = AHEAD.get(field)
-    if ahead is None:
-        return
-    if ahead in course.hedges:
-        landing = AHEAD[ahead]
-        if landing not in course.blocked:
-            yield JUMP, (landing, made + 2, turned)  # §9.3
-        return
-    if ahead not in course.blocked:
-        yield 1, (ahead, made + 1, turned)
-    if made == 0 or (made + 1 >= course.turn_from and not turned):  # §6.2
-        for side in BESIDE[field]:
-            if side not in course.blocked:
-                yield 1, (side, made + 1, made > 0)
+@cache
+def _reach(start: Field) -> tuple[int, ...]:
+    """All fields to which a horse could come with 0, 1 ... points; what lies elsewhere plays no part in its ride."""
+    return tuple(accumulate(_open_way(start).stages, or_))
+
+
+@cache
+def _takeoffs(standing: tuple[int, ...]) -> int:
+    """The fields right before one of these hedges."""
+    return sum(BIT[hedge] for hedge in hedged(standing)) << 1
+
+
+def rides(way: Way, points: int, kind: Kind) -> Rides:
+    """Every end that uses as many of these points as possible (§6.1)."""
+    ridden = points
+    while not way.stages[ridden]:
+        ridden -= 1
+    ends = way.stages[ridden]
+    refused = ends & way.takeoffs if ridden < points and kind == "cards" else 0  # §9.5
+    return Rides(ridden, _named(ends, refused) if ridden or refused else {STAY: FIELDS[ends.bit_length() - 1]})
+
+
+@lru_cache(maxsize=8192)
+def _named(ends: int, refused: int) -> dict[str, Field]:
+    """These ends by their names; on those before a hedge that refuses the horse it falls."""
+    found = dict[str, Field]()
+    for number in _each(ends):
+        found.setdefault(FALL if refused >> number & 1 else NAMES[number], FIELDS[number])
+    return found
+
+
+def _each(fields: int) -> Iterator[int]:
+    """The numbers of the fields of a set, lane after lane from the inside, from the rear."""
+    while fields:
+        number = fields.bit_length() - 1
+        yield number
+        fields ^= 1 << number
+
+
+def _stages(start: Field, blocked: int, takeoffs: int, most: int) -> tuple[int, ...]:
+    """The fields that can be reached with exactly 0, 1, 2 ... points; how many more there are plays no part."""
+    free, run_up = COURSE & ~blocked, COURSE & ~takeoffs
+    turns = run_up & _turns(start, 8 if BIT[start] & takeoffs else 7)  # §9.4
+    straight, turned = [BIT[start]], [0]
+    for spent in range(1, most + 1):
+        aside = straight[-1] & turns
+        sides = _beside(aside) & free if aside else 0
+        straight.append(_onward(straight, run_up, takeoffs) & free | (sides if spent == 1 else 0))
+        turned.append(_onward(turned, run_up, takeoffs) & free | (sides if spent > 1 else 0))
+    return tuple(map(or_, straight, turned))
+
+
+def _onward(runs: list[int], run_up: int, takeoffs: int) -> int:
+    """The next stride of all these runs: a field ahead, or over a hedge with the points of several (§9.3)."""
+    jumps = runs[-JUMP] & takeoffs if takeoffs and len(runs) >= JUMP else 0
+    return (runs[-1] & run_up) >> 1 | jumps >> 2
+
+
+@cache
+def _turns(start: Field, turn_from: int) -> int:
+    """§6.2: the fields on which a lane can be changed with the next stride: the start, and those some strides ahead."""
+    first = [BIT[field] for field in (AHEAD[start], *BESIDE[start])] if start in AHEAD else []
+    later = [bit >> strides for bit in first for strides in range(turn_from - 2, MOST)]
+    return reduce(or_, later, BIT[start])
+
+
+@lru_cache(maxsize=8192)
+def _beside(fields: int) -> int:
+    """Where these fields lead to with a change of lane."""
+    sides = 0
+    for number in _each(fields):
+        sides |= SIDES[number]
+    return sides

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import lru_cache
 
 from engine.chance import Chance
 from engine.games.turfmaster import board
 from engine.games.turfmaster.board import is_joker, token, worth
 from engine.games.turfmaster.preparation import dice, drawn
-from engine.games.turfmaster.ride import FALL, STAY, Ride, rides
+from engine.games.turfmaster.ride import FALL, MOST, STAY, Rides, Way, rides, way
 from engine.games.turfmaster.state import (
     BonusTaken,
     Chose,
@@ -76,27 +77,39 @@ def _card_acts(state: State, seat: int) -> Menu:
         return ()
     if not horse.hand:
         return (Choice("pass", rule="4.4"),)
-    options = tuple((card, end) for card in dict.fromkeys(horse.hand) for end in _ends(state, horse, card))
-    return (Choice("play", options, rule="4.2"),)
+    return (Choice("play", _plays(_way(state, MOST), horse.hand, state.limits[state.done]), rule="4.2"),)
 
 
-def _ends(state: State, horse: Horse, card: str) -> Iterable[str]:
-    return _rides(state, horse, worth(card)) if _may_ride(state, card) else (STAY,)
+@lru_cache(maxsize=256)
+def _plays(way: Way, hand: tuple[str, ...], limit: int) -> tuple[tuple[str, str], ...]:
+    """Every card, with every end to which it takes the horse."""
+    return tuple(
+        [
+            (card, end)
+            for card in dict.fromkeys(hand)
+            for end in (rides(way, worth(card), "cards").ends if _may_ride(card, limit) else (STAY,))
+        ]
+    )
 
 
-def _may_ride(state: State, card: str) -> bool:
+def _may_ride(card: str, limit: int) -> bool:
     """§7.4, §7.5: no more than the handicap allows, unless it is a joker."""
-    return is_joker(card) or worth(card) <= state.limits[state.done]
+    return worth(card) <= limit or is_joker(card)
 
 
 def _rider(state: State) -> Horse:
     return state.horses[state.order[state.done]]
 
 
-def _rides(state: State, horse: Horse, points: int) -> dict[str, Ride]:
+def _way(state: State, most: int) -> Way:
+    """What is before the horse in turn, for a ride with at most so many points."""
+    horse = _rider(state)
     assert horse.field is not None
-    others = frozenset(other.field for other in state.horses if other.field and other is not horse)
-    return rides(horse.field, others, state.hedges, points, state.kind)
+    return way(horse.field, tuple([other.field for other in state.horses]), state.hedges, most)
+
+
+def _rides(state: State, points: int) -> Rides:
+    return rides(_way(state, MOST if state.kind == "cards" else points), points, state.kind)
 
 
 def _is_choosing(state: State) -> bool:
@@ -152,10 +165,10 @@ def _ride_acts(state: State, seat: int) -> Menu:
 
 def _ride_options(state: State) -> tuple[tuple[str, ...], ...]:
     """Where the horse in turn can ride; a handicapped one on the dice names its die first (§7.6)."""
-    horse, points = _rider(state), _points(state)
+    points = _points(state)
     if len(points) == 1:
-        return tuple((end,) for end in _rides(state, horse, points[0]))
-    return tuple((str(die), end) for die in points for end in _rides(state, horse, die))
+        return tuple((end,) for end in _rides(state, points[0]).ends)
+    return tuple((str(die), end) for die in points for end in _rides(state, die).ends)
 
 
 def _points(state: State) -> tuple[int, ...]:
@@ -173,7 +186,7 @@ def act(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
     match move.verb, move.args:
         case "play", (card, end):
             horse = _rider(state)
-            points = worth(card) if _may_ride(state, card) else 0
+            points = worth(card) if _may_ride(card, state.limits[state.done]) else 0
             return [Played(seat, card, horse.number), _ridden(state, horse, points, end)]
         case "ride", (*die, end):
             points = int(die[0]) if die else _points(state)[0]
@@ -192,12 +205,12 @@ def _ridden(state: State, horse: Horse, points: int, end: str) -> Event:
     assert horse.field is not None
     if not points:
         return Stayed(horse.seat, "over the limit", horse.number)
-    ride = _rides(state, horse, points)[end]
+    ridden, ends = _rides(state, points)
     if end == FALL:
-        return Fell(horse.seat, token(ride.end), horse.number)
+        return Fell(horse.seat, token(ends[FALL]), horse.number)
     if end == STAY:
         return Stayed(horse.seat, "blocked", horse.number)
-    return Rode(horse.seat, horse.field, ride.end, end, ride.ridden, horse.number, points - ride.ridden)
+    return Rode(horse.seat, horse.field, ends[end], end, ridden, horse.number, points - ridden)
 
 
 def _take_bonus(state: State, seat: int, called: tuple[str, ...], chance: Chance) -> BonusTaken:
@@ -216,7 +229,7 @@ def turn(state: State, chance: Chance) -> Event | None:
         return _reveal(state, chance)
     horse = _rider(state)
     if horse.card:
-        return _forced(state) if _may_ride(state, horse.card) else _ridden(state, horse, 0, STAY)
+        return _forced(state) if _may_ride(horse.card, state.limits[state.done]) else _ridden(state, horse, 0, STAY)
     if horse.hand or _may_pass(state, horse):
         return None
     return Stayed(horse.seat, "no card", horse.number)  # §4.4

@@ -295,12 +295,12 @@ Event = (
 
 def horse_at(state: State, seat: int, number: int) -> int:
     """Which horse a player's so-manieth is."""
-    return seat * (len(state.horses) // state.seats) + max(number - 1, 0)
+    return seat * (len(state.horses) // state.seats) + number - 1 if number else seat
 
 
-def running(state: State) -> list[int]:
-    """The horses still on the course."""
-    return [place for place, horse in enumerate(state.horses) if horse.field is not None]
+def running(state: State) -> dict[int, Field]:
+    """The horses still on the course, and their fields."""
+    return {place: horse.field for place, horse in enumerate(state.horses) if horse.field is not None}
 
 
 def has_bonus(state: State, horse: Horse) -> bool:

@@ -52,8 +52,8 @@ def test_1_1_the_road_leads_through_four_villages_the_forest_among_them():
 
 def test_1_2_arrows_lead_clockwise_through_the_rooms():
     assert board.KINDS == ("officer", "cossack", "diplomat", "lady")
-    assert board.clockwise("officer") == ("cossack", "diplomat", "lady")
-    assert board.clockwise("diplomat") == ("lady", "officer", "cossack")
+    assert board.CLOCKWISE["officer"] == ("cossack", "diplomat", "lady")
+    assert board.CLOCKWISE["diplomat"] == ("lady", "officer", "cossack")
 
 
 def test_1_2_a_courier_sleeps_only_in_the_room_of_its_kind():

@@ -4,7 +4,7 @@ import pytest
 
 from engine.games import turfmaster
 from engine.games.turfmaster import board
-from engine.games.turfmaster.ride import rides
+from engine.games.turfmaster.ride import MOST, rides, way
 from engine.games.turfmaster.state import Fell, HedgePlaced, HedgeRemoved, Rode, Stayed
 from tests.engine.games.turf import Options, begun, ends, horse, named, offers, play, race, settled, verbs
 
@@ -14,7 +14,7 @@ UP = {"hedges": (2, 3, 4, 5, 6)}
 
 def riding(start, points, *others, kind="cards"):
     """Where a ride between hedges can end."""
-    return set(rides(start, frozenset(others), ALL, points, kind))
+    return set(rides(way(start, others, ALL, MOST), points, kind).ends)
 
 
 @pytest.mark.parametrize(("choice", "races"), [("none", ""), ("race3", "3"), ("all", "123")])
@@ -130,8 +130,8 @@ def test_9_7_a_shorter_ride_does_not_avoid_the_fall():
 
 def test_9_7_between_rides_of_equal_length_the_rider_chooses(monkeypatch):
     monkeypatch.setitem(board.HEDGES, 7, frozenset({(3, 23)}))  # across all lanes it would never come to that
-    others = frozenset({(2, 24), (4, 23)})
-    assert set(rides((3, 21), others, (7,), 3, "cards")) == {"fall", "C23"}
+    lonely = way((3, 21), ((2, 24), (4, 23)), (7,), MOST)
+    assert set(rides(lonely, 3, "cards").ends) == {"fall", "C23"}
 
 
 @pytest.mark.parametrize("hand", [("12",), ()])
