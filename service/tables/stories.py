@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +16,7 @@ from service.tables import snapshots
 from service.tables.snapshots import Snapshot
 
 WIDTH, HEIGHT = 600, 100
+SWINGS, LEAST = 4, 0.1  # so many swings of the chances are shown, where they are of this size
 
 Tell = Callable[[str, int, tuple[str, ...]], Story]
 
@@ -26,11 +28,22 @@ class ChanceLine(Struct, frozen=True):
     now: int
 
 
+class Swing(Struct, frozen=True):
+    """An entry that changed the chances of a seat more than others did, in percent, and where it is in the drawing."""
+
+    seq: int
+    seat: int
+    before: int
+    after: int
+    x: float
+
+
 class Course(Struct, frozen=True):
-    """The chances of all seats, and where in the drawing the moment is."""
+    """The chances of all seats, where in the drawing the moment is, and the entries at which the chances swung most."""
 
     lines: tuple[ChanceLine, ...]
     at: float
+    swings: tuple[Swing, ...] = ()
     width: int = WIDTH
     height: int = HEIGHT
 
@@ -43,7 +56,19 @@ def course(house: House, look: Snapshot, at: int) -> Course | None:
     place = max((number for number, moment in enumerate(moments) if moment.seq <= at), default=0)
     step = WIDTH / (len(moments) - 1)
     lines = tuple(_line(moments, seat, place, step) for seat in range(len(look.seats)))
-    return Course(lines, round(place * step, 1))
+    return Course(lines, round(place * step, 1), _swings(moments, step))
+
+
+def _swings(moments: Sequence[Moment], step: float) -> tuple[Swing, ...]:
+    """The greatest swings in their order, each as the seat had it that gained by it."""
+    found = list[tuple[float, Swing]]()
+    for number, (one, other) in enumerate(pairwise(moments), 1):
+        gains = [then - now for now, then in zip(one.shares, other.shares, strict=True)]
+        seat = gains.index(max(gains))
+        before, after = round(100 * one.shares[seat]), round(100 * other.shares[seat])
+        found.append((gains[seat], Swing(other.seq, seat, before, after, round(number * step, 1))))
+    greatest = sorted((one for one in found if one[0] >= LEAST), key=lambda one: -one[0])[:SWINGS]
+    return tuple(sorted((swing for _, swing in greatest), key=lambda swing: swing.seq))
 
 
 def _line(moments: Sequence[Moment], seat: int, place: int, step: float) -> ChanceLine:

@@ -48,6 +48,7 @@ export function stage(figure, changed) {
   let wanted = []; // what was framed last
   let steered = false; // whether somebody has moved the view since
   let gliding = 0;
+  let gap = Infinity; // between the nearest two that can be touched
 
   const world = () => rectangle(svg.dataset.box);
   const size = () => ({ width: svg.clientWidth || 1, height: svg.clientHeight || 1 });
@@ -98,9 +99,13 @@ export function stage(figure, changed) {
     const shown = [view.x - width / 2 / view.scale, view.y - height / 2 / view.scale, width / view.scale, height / view.scale];
     for (const one of [svg, ...figure.querySelectorAll(".past")]) one.setAttribute("viewBox", shown.map((at) => at.toFixed(2)).join(" "));
     figure.style.setProperty("--px", 1 / view.scale);
+    crowd();
     if (map) point(shown);
     changed(view.scale);
   }
+
+  // Where hit areas would lie upon each other's middles, only what is drawn hides what lies below.
+  const crowd = () => figure.classList.toggle("crowded", gap * view.scale < reach() / 2 + 2);
 
   // The part that is shown, on the small map of the whole.
   function point([x, y, width, height]) {
@@ -128,7 +133,8 @@ export function stage(figure, changed) {
   function frame(parts, slowly = true) {
     wanted = parts;
     const boxes = parts.map(box);
-    if (view && steered && (!boxes.length || (APART / nearest(boxes) <= view.scale && covers(asShown(), view.scale, boxes)))) return;
+    gap = nearest(boxes);
+    if (view && steered && (!boxes.length || (APART / gap <= view.scale && covers(asShown(), view.scale, boxes)))) return crowd();
     steered = false;
     go(best(boxes), slowly);
   }

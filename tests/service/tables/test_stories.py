@@ -1,6 +1,7 @@
 """A finished game is told: its chances in the replay, its turning points and its luck in the last letter."""
 
 import re
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -35,10 +36,29 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(hall: Hall, visit
     winner = look.table.places.index(1)
     assert f"{look.names[winner]} 100 %" in page
     begun = visitor.get(f"/t/{finished.links[0]}/replay?at={look.row.length // 2}")
-    assert "100 %" not in re.sub(r"<[^>]+>", "", begun)
+    assert "100 %" not in re.sub(r"<a[^>]* data-at.*?</a>|<[^>]+>", "", begun)
     guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
     fresh = opening.open_table(hall.house, "kurier", {}, guests, 0)
     assert "<polyline points" not in visitor.get(f"/t/{fresh.links[0]}/replay")
+
+
+def test_the_greatest_swings_of_the_chances_lead_to_their_entries(hall: Hall, finished: Opened) -> None:
+    look = hall.look(finished)
+    moments = stories._moments(hall.house, look)
+    shares = {moment.seq: moment.shares for moment in moments}
+    course = stories.course(hall.house, look, 0)
+    assert course
+    assert 1 <= len(course.swings) <= stories.SWINGS
+    assert [swing.seq for swing in course.swings] == sorted({swing.seq for swing in course.swings})
+    least = min(swing.after - swing.before for swing in course.swings)
+    for one, other in pairwise(moments):
+        gain = max(then - now for now, then in zip(one.shares, other.shares, strict=True))
+        assert other.seq in {swing.seq for swing in course.swings} or 100 * gain <= max(least + 1, 10)
+    for swing in course.swings:
+        assert round(100 * shares[swing.seq][swing.seat]) == swing.after
+    page = hall.visitor().get(f"/t/{finished.links[0]}/replay")
+    for swing in course.swings:
+        assert f'data-at="{swing.seq}" href="/t/{finished.links[0]}/replay?at={swing.seq}"' in page
 
 
 def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(hall: Hall, finished: Opened) -> None:

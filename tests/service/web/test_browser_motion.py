@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 from engine import catalogue
 from engine.games import carcassonne
 from tests.browsing import SHORT, Player, finger, verdict
-from tests.running import Running, Visit, foretold
+from tests.golden.make import kept
+from tests.running import STARTED, Running, Visit, foretold
 
 SLOWED = 6  # times, as phones are slower than this machine
 OWN_WORK = 100  # milliseconds from the touch to the first thing that glides, without the time the server takes
@@ -150,6 +151,35 @@ def test_the_replay_runs_on_the_stage_and_leaves_a_half_made_move_alone(service:
     page.get_by_role("button", name="Back to now").click()
     expect(page.locator(".past")).to_have_count(0)
     assert page.locator(".bar .made").inner_text() == made != ""
+
+
+def finished(service: Running) -> str:
+    """The page of a game that is over, of which every move is known."""
+    known = kept("kurier", "short")
+    opened = service.begin_like(known)
+    for link in known.entries[STARTED:]:
+        service.do(opened.links[link.entry["seat"]], link.entry["move"])
+    return f"/t/{opened.links[0]}"
+
+
+def test_where_the_lead_changed_a_touch_shows_that_moment(service: Running, visit: Visit) -> None:
+    path = finished(service)
+    page = visit(path)
+    mark = page.locator("svg.course a").last
+    at = re.search(r"at=(\d+)", mark.get_attribute("href") or "")
+    assert at
+    mark.click()
+    expect(page.get_by_label("Position")).to_have_value(at[1])
+    expect(page.locator(".past")).to_have_count(1)
+
+
+def test_where_the_chances_turned_a_touch_leads_there_in_the_replay(service: Running, visit: Visit) -> None:
+    page = visit(f"{finished(service)}/replay")
+    turned = page.locator("[data-part=chances] a[data-at]").first
+    at = turned.get_attribute("data-at")
+    turned.click()
+    expect(page).to_have_url(re.compile(rf"at={at}\b"))
+    expect(page.locator("#at")).to_have_value(at or "")
 
 
 # All that is laid over the page for a moment.
