@@ -5,6 +5,7 @@ import re
 import pytest
 from sqlalchemy import event, select, update
 
+from engine import catalogue
 from service import cli
 from service.accounts import bounces
 from service.hosting import remedies
@@ -36,7 +37,7 @@ def test_it_shows_no_link_no_draw_and_no_note(hall: Hall, visitor: Visitor, door
     assert not [secret for secret in secrets if secret in page]
 
 
-@pytest.mark.parametrize("game", ["carcassonne", "kaiser", "kurier", "turfmaster"])
+@pytest.mark.parametrize("game", catalogue.games())
 def test_it_reads_nothing_that_holds_a_hand_or_a_draw(hall: Hall, visitor: Visitor, door: str, game: str) -> None:
     """Hands and draws are in entries, and nowhere else; plans, hints, talk and notes are their players' own."""
     opened, asked = hall.begin(game=game), list[str]()
