@@ -66,8 +66,9 @@ DEVICE = re.compile(
     r"Outlook voor .* downloaden|Download Outlook|Envoyé (de|depuis|à partir|avec|via)\b|Télécharg\w+ Outlook|"
     r"(Von|Mit|Aus) .{2,60} gesendet|Gesendet (von|mit|über|aus|via)\b|Holen Sie sich Outlook|"
     r"Enviado (desde|do|a partir)\b|Inviato da\w*\b|Wysłan[eo] z\b|Odesláno z\b|Skickat från\b|Sendt fra\b|"
-    r"Lähetetty \w+sta(ni)?\b|Отправлено (с|из)\b|(iPhone|iPad|Galaxy)\S*( \w+)? (küldve|gönderildi)$|\w+から送信$|发自我的|"
-    r".{2,60}<https://aka\.ms/\w+>$|Diese Nachricht wurde von .* gesendet|Obtenez Outlook|Virus-?free|Virenfrei|Virusvrij|Sans virus)",
+    r"Lähetetty \w+sta(ni)?\b|Отправлено (с|из)\b|(iPhone|iPad|Galaxy)\S*( \w+)? (küldve|gönderildi)$|\w+から送信$|"
+    r"发自我的|.{2,60}<https://aka\.ms/\w+>$|Diese Nachricht wurde von .* gesendet|Obtenez Outlook|"
+    r"Virus-?free|Virenfrei|Virusvrij|Sans virus)",
     re.IGNORECASE,
 )
 # Footers of companies; the first kind is a long line, for a short one may be talk about a confidential matter.
