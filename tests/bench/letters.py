@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from email.message import EmailMessage
 from pathlib import Path
+from random import Random
+from statistics import median
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
+from engine import catalogue
 from service.benches import Measure, bench
 from service.house import House
 from service.store.schema import letters as rows
@@ -21,17 +24,22 @@ from service.tables import access, opening
 from service.tables.opening import Invited
 from tests import houses, servers
 from workers import process_pool
-from workers.outgoing import pictures, post
+from workers.outgoing import post
 from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
 
-TABLES, SEATS, ROUNDS = 8, 3, 9
+TABLES, SEATS, ROUNDS = 2, 3, 9  # tables of each game
 BUDGET = 0.5  # of what bare smtplib sends
+LETTERS, WORK = 25.0, 40.0  # a second on one core, and milliseconds for each
 
 
 @bench
 def letters() -> Iterator[Measure]:
-    """Letters per second and milliseconds per letter: text and HTML alone, with a picture, and with one made aside."""
+    """Letters per second, milliseconds per letter and how many of them the processor works: also on a busy machine.
+
+    With text and HTML alone, with a picture that is known, with boards that nobody has seen before, and with such
+    pictures made aside, whose work the other processes do.
+    """
     with tempfile.TemporaryDirectory() as folder, mail_server() as relay:
         settings = houses.settings(Path(folder), smtp=relay)
         with houses.standing(settings, houses.Clock()) as here:
@@ -41,35 +49,58 @@ def letters() -> Iterator[Measure]:
             for link in links:
                 assert houses.judged(here, access.find(here, link), "sit word").accepted
             yield from measured(here, "turn", "its picture known", None)
-            yield from measured(here, "turn", "its picture drawn", None, pictures.png.cache_clear)
+            yield from measured_anew(here, links, "its board new", LETTERS)
             process_pool.start()
             try:
-                yield from measured(here, "turn", "its picture drawn aside", None, pictures.png.cache_clear)
+                yield from measured_anew(here, links, "its board new and drawn aside", None)
             finally:
                 process_pool.stop()
 
 
-def measured(
-    here: House, kind: str, what: str, budget: float | None, prepare: Callable[[], None] = lambda: None
-) -> Iterator[Measure]:
+def measured_anew(here: House, links: Sequence[str], what: str, budget: float | None) -> Iterator[Measure]:
+    """Letters after a move at every table, so that each board is one that nobody has drawn before."""
+    places, random = [access.find(here, link) for link in links], Random(1)
+    took, worked = list[float](), list[float]()
+    for _ in range(ROUNDS):
+        for place in places:
+            if moves := houses.moves(here, place):
+                assert houses.judged(here, place, random.choice(moves)).accepted
+        count, begun = owed(here), time.process_time()
+        took.append(timed(post.deliver) / count)
+        worked.append((time.process_time() - begun) / count)
+    seconds, work = median(took[1:]), 1_000 * median(worked[1:])  # in the first the pieces of the games are drawn
+    yield Measure(f"letters, {what}", 1 / seconds, "letters/s", budget)
+    yield Measure(f"work for one letter, {what}", work, "ms of this process", WORK if budget else None, at_most=True)
+
+
+def owed(here: House) -> int:
+    with here.store.reading() as connection:
+        waiting = select(func.count()).select_from(rows).where(rows.c.sent_at.is_(None), rows.c.due_at <= here.now())
+        return int(connection.execute(waiting).scalar_one())
+
+
+def measured(here: House, kind: str, what: str, budget: float | None) -> Iterator[Measure]:
     """These letters, sent again and again, in turn with bare messages made of their parts."""
     parts = [parted(message) for order in order_of(here, kind) if (message := write(here, order)) is not None]
-    ours, bare = list[float](), list[float]()
+    ours, bare, worked = list[float](), list[float](), list[float]()
     for _ in range(ROUNDS):
         again(here, kind)
-        prepare()
+        begun = time.process_time()
         ours.append(timed(post.deliver) / len(parts))
+        worked.append((time.process_time() - begun) / len(parts))
         bare.append(timed(lambda: send_bare(here.relay, parts)) / len(parts))
     seconds, beside = min(ours), min(bare)  # the quietest round of each
     yield Measure(f"letters, {what}", 1 / seconds, "letters/s", budget and budget / beside)
     yield Measure(f"one letter, {what}", 1_000 * seconds, "ms")
+    yield Measure(f"work for one letter, {what}", 1_000 * min(worked), "ms of this process")
     yield Measure(f"bare smtplib, {what}", 1 / beside, "letters/s")
 
 
 def opened(here: House) -> list[str]:
-    """Tables of a game that begins differently each time."""
+    """Tables of every game."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES[:SEATS]]
-    return [link for _ in range(TABLES) for link in opening.open_table(here, "kurier", {}, guests).links]
+    games = [game for game in catalogue.games() for _ in range(TABLES)]
+    return [link for game in games for link in opening.open_table(here, game, {}, guests).links]
 
 
 def order_of(here: House, kind: str) -> list[LetterOrder]:

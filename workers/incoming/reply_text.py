@@ -66,9 +66,8 @@ DEVICE = re.compile(
     r"Outlook voor .* downloaden|Download Outlook|Envoyé (de|depuis|à partir|avec|via)\b|Télécharg\w+ Outlook|"
     r"(Von|Mit|Aus) .{2,60} gesendet|Gesendet (von|mit|über|aus|via)\b|Holen Sie sich Outlook|"
     r"Enviado (desde|do|a partir)\b|Inviato da\w*\b|Wysłan[eo] z\b|Odesláno z\b|Skickat från\b|Sendt fra\b|"
-    r"Lähetetty \w+sta(ni)?\b|Отправлено (с|из)\b|(iPhone|iPad|Galaxy)\S*( \w+)? (küldve|gönderildi)$|"
-    r"\w+から送信$|发自我的|"
-    r".{2,60}<https://aka\.ms/\w+>$|Diese Nachricht wurde von .* gesendet|Obtenez Outlook|"
+    r"Lähetetty \w+sta(ni)?\b|Отправлено (с|из)\b|(iPhone|iPad|Galaxy)\S*( \w+)? (küldve|gönderildi)$|\w+から送信$|"
+    r"发自我的|.{2,60}<https://aka\.ms/\w+>$|Diese Nachricht wurde von .* gesendet|Obtenez Outlook|"
     r"Virus-?free|Virenfrei|Virusvrij|Sans virus)",
     re.IGNORECASE,
 )

@@ -99,6 +99,11 @@ class LetterContext(Struct, frozen=True):
         return f"{self.link}?{urlencode({'say': move, 'turn': self.seats[self.me].open_since or 0})}"
 
     @property
+    def asked_to_sit(self) -> bool:
+        """Whether the reader has not sat down yet at a table that has not begun."""
+        return self.kind == "invitation" and not self.started and self.seats[self.me].status == "invited"
+
+    @property
     def from_the_start(self) -> bool:
         """Whether everything that happened so far is told, because the reader has not moved yet."""
         return bool(self.chapters) and self.chapters[0].start
