@@ -6,7 +6,7 @@ what draws that could have been lead to on average; so the luck of a seat is 0 i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from statistics import fmean
 from typing import Any
@@ -31,6 +31,10 @@ POINTS, WORTH_TELLING, THOUGHT = 3, 0.05, 800
 """So many turning points are told, where a better move was worth so much; a doubt is worth so many positions."""
 MOST_MOVES = 100
 FOREVER = 3600.0
+
+
+Promise = Callable[[Game, Any, int], Shares]
+"""What a position is worth to every seat, from a seed."""
 
 
 class Moment(Struct, frozen=True):
@@ -80,7 +84,7 @@ def course(game: Game, entries: Sequence[Entry[Any]]) -> tuple[Moment, ...]:
 def story(game: Game, entries: Sequence[Entry[Any]]) -> Story:
     """The whole story; it takes seconds, and is the same every time."""
     pages = list(_pages(game, entries))
-    moments = (Moment(page.entry.seq, shares(game, page.after.state), _luck(game, page)) for page in pages)
+    moments = (Moment(page.entry.seq, shares(game, page.after.state), _luck(game, page, _promise)) for page in pages)
     return Story(tuple(moments), _turning_points(game, pages))
 
 
@@ -97,14 +101,14 @@ def _pages(game: Game, entries: Sequence[Entry[Any]]) -> Iterator[_Page]:
             yield _Page(entry, before, after)
 
 
-def _luck(game: Game, page: _Page) -> Shares:
-    """What the draws of an entry were worth, against draws that could have been."""
+def _luck(game: Game, page: _Page, promise: Promise, otherwise: int = OTHERWISE) -> Shares:
+    """What the draws of an entry were worth, against so many draws that could have been."""
     if not any(draw.size > 1 for draw in page.entry.draws):
         return ()
     random = Random(f"{page.before.commitment} {page.entry.seq}")  # noqa: S311 - games that were not played
-    actual = _promise(game, page.after.state, random.getrandbits(64))
-    seeds = [(random.getrandbits(64), random.getrandbits(64)) for _ in range(OTHERWISE)]
-    others = [_promise(game, _otherwise(game, page, drawn), look) for drawn, look in seeds]
+    actual = promise(game, page.after.state, random.getrandbits(64))
+    seeds = [(random.getrandbits(64), random.getrandbits(64)) for _ in range(otherwise)]
+    others = [promise(game, _otherwise(game, page, drawn), look) for drawn, look in seeds]
     return tuple(own - fmean(column) for own, column in zip(actual, zip(*others, strict=True), strict=True))
 
 

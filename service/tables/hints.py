@@ -26,15 +26,25 @@ from service.timing import HOUR
 PER_HOUR = 60
 STRENGTH = "strong"
 OVERTAKEN = "-"  # instead of a move: the table went on before one was found
-InPool = Callable[..., Move]
+BETWEEN = "\n"  # the moves of one turn
+InPool = Callable[..., tuple[Move, ...]]
 
 
 class GoodMove(Struct, frozen=True):
-    """A hint for the position after so many entries; no move yet means that the bot is thinking."""
+    """A hint for the position after so many entries; no move yet means that the bot is thinking.
+
+    `then` are the moves of the same turn that follow from it, such as the figure on the tile.
+    """
 
     number: int
     length: int
     move: Move | None
+    then: tuple[Move, ...] = ()
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """The move and those that follow."""
+        return (self.move, *self.then) if self.move else ()
 
 
 def allowed(look: Snapshot | LockedTable, seat: int) -> bool:
@@ -93,30 +103,31 @@ def waiting(house: House) -> list[tuple[int, str]]:
         return [(row.id, row.table) for row in connection.execute(wanted)]
 
 
-def answer(house: House, number: int, in_pool: InPool) -> Move | None:
+def answer(house: House, number: int, in_pool: InPool) -> tuple[Move, ...]:
     """Find this hint, unless the table has gone on since; it takes a second or two, so a process pool finds it."""
     with house.store.reading() as connection:
         row: Any = connection.execute(select(hints).where(hints.c.id == number)).one()
     if row.move:
         known = _read(row)
-        return known.move if known else None
+        return known.moves if known else ()
     look = snapshots.look(house, row.table)
-    move = _thought(house, look, row.seat, in_pool) if look.table.length == row.length else None
+    moves = _thought(house, look, row.seat, in_pool) if look.table.length == row.length else ()
     with house.store.writing() as connection:
-        told = str(move) if move else OVERTAKEN
+        told = BETWEEN.join(map(str, moves)) or OVERTAKEN
         connection.execute(update(hints).where(hints.c.id == number).values(move=told))
     house.bells.wake(number, what="hint")
-    return move
+    return moves
 
 
-def _thought(house: House, look: Snapshot, seat: int, in_pool: InPool) -> Move:
+def _thought(house: House, look: Snapshot, seat: int, in_pool: InPool) -> tuple[Move, ...]:
     """What a strong bot would do here; the seed holds nothing secret, and a hint is the same whenever it is found."""
     meta, level = look.game.META, thinking.level(STRENGTH, house.settings)
     seed = thinking.seed(b"depesche hint 1", look.row.commitment.encode(), b"%d/%d" % (look.table.length, seat))
-    return in_pool(thinking.think, meta.name, meta.edition, look.table.state, seat, level, seed)
+    return in_pool(thinking.think_ahead, meta.name, meta.edition, look.table.state, seat, level, seed)
 
 
 def _read(row: Any) -> GoodMove | None:
     if row.move == OVERTAKEN:
         return None
-    return GoodMove(row.id, row.length, Move.read(row.move) if row.move else None)
+    moves = tuple(map(Move.read, row.move.split(BETWEEN))) if row.move else ()
+    return GoodMove(row.id, row.length, moves[0] if moves else None, moves[1:])

@@ -237,7 +237,7 @@ def _begun(place: Place, look: Snapshot, menu: Menu, voice: Voice) -> dict[str, 
         "saying": saying,
         "too_late": _is_too_late(place, look, saying),
         "hint": hint,
-        "hinted": menu_forms.sentence(move, voice) if move else "",
+        "hinted": [menu_forms.sentence(one, voice) for one in hint.moves] if hint else [],
         "hints": place.seat is not None and hints.allowed(look, place.seat),
     }
 

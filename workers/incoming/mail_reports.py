@@ -61,7 +61,7 @@ class ToldLine(Struct, frozen=True):
     rule: str = ""
     address: str = ""
     meant: str = ""
-    hint: str = ""
+    hint: tuple[str, ...] = ()
 
 
 def refused(said: str, why: Refused) -> ReportLine:
@@ -115,10 +115,9 @@ def told(here: House, look: Snapshot, report: MailReport, voice: Voice, seat: in
     )
 
 
-def _hinted(here: House, line: ReportLine) -> str:
-    """The good move that was asked for; nothing where the table went on before it was found."""
-    move = None if line.hint is None else hints.answer(here, line.hint, process_pool.do)
-    return str(move) if move else ""
+def _hinted(here: House, line: ReportLine) -> tuple[str, ...]:
+    """The good move that was asked for, and what follows; nothing where the table went on before it was found."""
+    return () if line.hint is None else tuple(map(str, hints.answer(here, line.hint, process_pool.do)))
 
 
 def _sentences(here: House, look: Snapshot, line: ReportLine, voice: Voice, seat: int) -> tuple[str, ...]:

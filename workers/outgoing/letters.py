@@ -139,7 +139,7 @@ def write(here: House, order: LetterOrder) -> EmailMessage | None:
                 line,
                 why=answer_hints.in_words(line.why, pen),
                 meant=pen.phrase(line.meant),
-                hint=pen.phrase(line.hint),
+                hint=tuple(map(pen.phrase, line.hint)),
             )
             for line in mail_reports.told(here, look, report, voice, order.seat)
         )

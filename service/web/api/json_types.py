@@ -97,10 +97,11 @@ class AwaitedRound(Struct, frozen=True):
 
 
 class Advice(Struct, frozen=True):
-    """A hint: a good move for the position after so many entries; null while the bot is thinking."""
+    """A hint: a good move after so many entries, and what follows in the same turn; null while the bot thinks."""
 
     length: int
     move: Text | None
+    then: list[Text] = []
 
 
 class Seen(Struct, frozen=True):

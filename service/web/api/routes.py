@@ -226,7 +226,8 @@ def hint(link: str) -> Answer:
     found = hints.wait(house(), place, hints.ask(house(), place))
     if found is None:
         raise Refused("The game went on before a good move was found; ask again if you like.")
-    return Answer(Advice(found.length, str(found.move) if found.move else None), 200 if found.move else 202)
+    then = [str(move) for move in found.then]
+    return Answer(Advice(found.length, str(found.move) if found.move else None, then), 200 if found.move else 202)
 
 
 @interface.offers("GET", f"/t/<link>/submissions/<int(max={LARGEST}):number>", {200: Judged, 404: Refusal})

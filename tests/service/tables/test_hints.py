@@ -64,6 +64,16 @@ def test_against_bots_alone_a_good_move_is_shown(here):
     assert hint.length == houses.length(here, place)
 
 
+def test_a_tile_is_shown_with_what_goes_on_it(here):
+    """The second move is one that may follow the first, and the whole turn is told when the hint is asked for again."""
+    place = turn_of(here, ANNA, BOT, game="carcassonne")
+    hint = hinted(here, place)
+    houses.judged(here, place, str(hint.move))
+    assert len(hint.then) == 1
+    assert hint.then[0].verb in ("figure", "skip")
+    assert str(hint.then[0]) in houses.moves(here, place)
+
+
 def test_among_people_hints_are_off_unless_the_table_agreed(here):
     with pytest.raises(Refused, match="did not agree"):
         hints.ask(here, turn_of(here, ANNA, BERT))
@@ -92,7 +102,7 @@ def test_a_hint_hangs_on_nothing_that_its_seat_cannot_know(here, monkeypatch, ga
     hint = hinted(here, place)
     other = look.game.redeal(look.table.state, place.seat, playing.loose(Random(7)))
     elsewhere = replace(look, table=replace(look.table, state=other))
-    assert hints._thought(here, elsewhere, place.seat, process_pool.do) == hint.move
+    assert hints._thought(here, elsewhere, place.seat, process_pool.do) == hint.moves
 
 
 def test_asked_twice_it_is_the_same_hint(here):

@@ -44,3 +44,4 @@ def test_a_tile_lies_on_the_board_as_the_hint_has_it(service: Running, visit: Vi
     move, page = hinted(service, visit, "carcassonne")
     assert re.match(r"place ", move)
     expect(page.locator("[data-ghost]")).to_be_visible()
+    expect(page.locator(".bar .note.hint")).to_contain_text(", then ")

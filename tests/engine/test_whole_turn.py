@@ -1,0 +1,35 @@
+"""The moves of one turn, as far as a seat can foresee them."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from engine import bots, chance, menu, search
+from engine import game as games
+from engine.search import Level
+from tests.engine.cases import cases, game_of, some
+
+QUICK = Level(0, 60.0)
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_what_follows_may_be_played_whatever_is_hidden(case):
+    """At every table that looks alike the turn is the same, and each of its moves can be made after the one before."""
+    for number, position in enumerate(some(game_of(case, b"a turn"), 4)):
+        for seat in range(case.seats):
+            if case.game.menu(position.state, seat):
+                moves = search.whole_turn(QUICK, case.game, position.state, seat, number)
+                other = case.game.redeal(position.state, seat, bots.loose(Random(number)))
+                assert search.whole_turn(QUICK, case.game, other, seat, number) == moves
+                for state in (position.state, other):
+                    assert_playable(case.game, state, seat, moves)
+
+
+def assert_playable(game, state, seat, moves):
+    for number, move in enumerate(moves):
+        assert menu.allows(game.menu(state, seat), move)
+        luck = chance.rigged({}, bots.loose(Random(1)).source)
+        state = games.perform(game, state, seat, move, luck).state
+        assert not luck.draws or number == len(moves) - 1
