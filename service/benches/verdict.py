@@ -19,7 +19,7 @@ from service.tables.access import Place
 from service.tables.opening import Invited
 
 SUBMISSIONS = 300
-P50_MS, P99_MS = 10.0, 40.0
+P50_MS, P99_MS = 5.0, 20.0
 
 
 @bench

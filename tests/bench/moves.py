@@ -30,7 +30,7 @@ from tests import servers
 from tests.bench.verdict import worker
 
 TABLES, MOVES, CROWDS, REFEREES = 64, 120, 2, 3
-PER_SECOND, SHARE = 1_000, 0.25
+PER_SECOND, SHARE = 1_200, 0.35
 SECONDS, WARM = 6, 4
 
 SCHEMA = """
