@@ -30,7 +30,7 @@ REFEREES = (1, 2, 3, 4)
 CROWDED = 16  # players at once, where workers are compared
 SECONDS, CROWDS = 4.0, 2
 STORED = [int(number) for number in os.environ.get("BENCH_STORED", "1000 10000 100000").split()]
-LENGTHS = (10, 100, 300, 1_000)
+LENGTHS = [int(number) for number in os.environ.get("BENCH_LENGTHS", "10 100 300 1000").split()]
 MOVES = 60  # that a median is taken of
 
 

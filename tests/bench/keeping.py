@@ -1,5 +1,6 @@
 """Runs the benches and keeps what they found: RESULTS.md with machine, date and load, and curves as SVG beside it."""
 
+import inspect
 import json
 import os
 import platform
@@ -60,18 +61,17 @@ def commit() -> str:
     return said.stdout.strip() or "unknown"
 
 
-def measured(names: Sequence[str]) -> Iterator[Run]:
-    """The figures of these benches, each with what others took of the machine before it; one that fails says so."""
-    for name in names:
-        busy = taken()
-        print(f"-- {name} (others take {busy:.0%} of the machine)", flush=True)
-        try:
-            for measure in benches.found()[name]():
-                print(_line(measure), flush=True)
-                yield {"bench": name, "busy": round(busy, 2), **_described(measure)}
-        except Exception as error:  # the others are measured all the same
-            print(f"{name} was broken off: {error!r}", flush=True)
-            yield {"bench": name, "busy": round(busy, 2), "what": f"broken off: {type(error).__name__}", "value": None}
+def measured(name: str) -> Iterator[Run]:
+    """The figures of this bench, with what others took of the machine before it; one that fails says so."""
+    busy = taken()
+    print(f"-- {name} (others take {busy:.0%} of the machine)", flush=True)
+    try:
+        for measure in benches.found()[name]():
+            print(_line(measure), flush=True)
+            yield {"bench": name, "busy": round(busy, 2), **_described(measure)}
+    except Exception as error:  # the others are measured all the same
+        print(f"{name} was broken off: {error!r}", flush=True)
+        yield {"bench": name, "busy": round(busy, 2), "what": f"broken off: {type(error).__name__}", "value": None}
 
 
 def page(runs: Sequence[Run]) -> str:
@@ -88,7 +88,7 @@ def _section(bench: str, run: Run, before: Sequence[Run]) -> list[str]:
     measures = [one for one in run["measures"] if one["bench"] == bench]
     busy, function = measures[0]["busy"], benches.found().get(bench)
     judged = "" if busy < LOADED else "; **not judged**"
-    about = (function.__doc__ or "").strip() if function else "This bench is gone."
+    about = (inspect.getdoc(function) or "") if function else "This bench is gone."
     where = ", ".join(run["machine"].values())
     lines = [f"## {bench}", "", about, f"{run['date']} at {run['commit']}; {where}."]
     lines += [f"Others took {busy:.0%} of the machine (load average {run['load']:.1f}){judged}.", ""]
@@ -116,22 +116,29 @@ def _before(one: Run, runs: Sequence[Run]) -> str:
     return ""
 
 
-def main(names: Sequence[str]) -> int:
-    known = benches.found()
-    if unknown := [name for name in names if name not in known]:
-        print(f"There is no bench {', '.join(unknown)}; the benches are: {', '.join(known)}.", file=sys.stderr)
-        return 2
-    run: Run = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "commit": commit(), "machine": machine()}
-    run |= {"load": os.getloadavg()[0], "measures": list(measured(names or list(known)))}
+def keep(run: Run) -> None:
+    """Write it down at once: a later bench may be broken off."""
     with KEPT.open("a") as kept:
         kept.write(f"{json.dumps(run)}\n")
     CHARTS.mkdir(exist_ok=True)
     for name, chart in DRAWN.items():
         (CHARTS / f"{name}.svg").write_text(chart.svg())
     PAGE.write_text(page([json.loads(line) for line in KEPT.read_text().splitlines()]))
-    judged = [one for one in run["measures"] if one["busy"] < LOADED]
+
+
+def main(names: Sequence[str]) -> int:
+    known, found = benches.found(), list[Run]()
+    if unknown := [name for name in names if name not in known]:
+        print(f"There is no bench {', '.join(unknown)}; the benches are: {', '.join(known)}.", file=sys.stderr)
+        return 2
+    for name in names or list(known):
+        run: Run = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "commit": commit()}
+        run |= {"machine": machine(), "load": os.getloadavg()[0], "measures": list(measured(name))}
+        keep(run)
+        found += run["measures"]
+    judged = [one for one in found if one["busy"] < LOADED]
     missed = [one["what"] for one in judged if one["value"] is None or not one["kept"]]
-    print(f"{PAGE} has it all; judged: {len(judged)} of {len(run['measures'])} figures")
+    print(f"{PAGE} has it all; judged: {len(judged)} of {len(found)} figures")
     print("".join(f"MISSED: {one}\n" for one in missed), end="")
     return 1 if missed else 0
 

@@ -190,4 +190,4 @@ def check_own_logs(processes: Sequence[Process]) -> None:
         text = process.log.read_text(errors="replace")
         assert len(text) < LONGEST_LOG, f"{process.log}: {len(text)} characters"
         ours = [part for part in text.split("Traceback")[1:] if "resource_tracker.py" not in part]  # that is Python's
-        assert not ours, f"{process.log}: {ours[0][:3_000]}"
+        assert not ours, f"{process.log}: {ours[0][:9_000]}"

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
-from service import cli, settings
+from service import benches, cli, create_app, settings
 from service.commands import terminal
+from service.meters import METERS
+from tests.visiting import Hall
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "service/deploy"
@@ -153,3 +155,15 @@ def test_the_image_holds_all_that_the_program_needs() -> None:
     copied = re.findall(r"^COPY (?!--from)(.*) \S+$", texts()["Containerfile"], re.MULTILINE)
     assert {"engine", "service", "workers", "templates", "pyproject.toml"} <= set(" ".join(copied).split())
     assert all((ROOT / path).exists() for path in " ".join(copied).split())
+
+
+def test_the_page_on_sizing_names_metrics_benches_and_commands_that_there_are(hall: Hall) -> None:
+    text = texts()["SIZING.md"]
+    metrics = create_app(hall.house).test_client().get("/metrics").text
+    families = {f"depesche_{name}" for name in METERS} | set(re.findall(r"^# TYPE (\w+)", metrics, re.MULTILINE))
+    assert {name.removesuffix("_total") for name in re.findall(r"`(depesche_\w+)`", text)} <= families
+    named = re.findall(r"\| `(\w+_\w+)` \|$", text, re.MULTILINE)
+    assert len(named) >= 4
+    assert set(named) <= set(benches.found())
+    for command in re.findall(r"`depesche ((?:worker|web) [^`]+)`", text):
+        cli.parser().parse_args([*command.split(), *(["1"] if command.endswith("--workers") else [])])
