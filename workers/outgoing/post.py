@@ -330,8 +330,9 @@ def _back_in_line(here: House, rows: Sequence[Due]) -> None:
 
 def connect(url: str) -> smtplib.SMTP:
     """The mail server at `smtp://`, `smtps://` or `smtp+tls://` [user:password@]host[:port], with TLS verified."""
-    parts, verified = urlsplit(url), ssl.create_default_context()
+    parts = urlsplit(url)
     host, port = parts.hostname or "127.0.0.1", parts.port
+    verified = None if parts.scheme == "smtp" else ssl.create_default_context()  # reads all certificates there are
     match parts.scheme:
         case "smtps":
             server: smtplib.SMTP = smtplib.SMTP_SSL(host, port or 465, timeout=WAIT, context=verified)
