@@ -55,11 +55,13 @@ class Correspondent:
         self.patience = patience  # moves before giving up
         self.kinds: list[str] = []
         self.refused: list[str] = []
+        self.last = ""
 
     def answer(self, letter: EmailMessage) -> str:
         """What they write when this letter comes; nothing where it asks for nothing."""
         text, kind = str(letter.get_content()), _kind(letter)
         self.kinds.append(kind)
+        self.last = text
         if kind == "refused":
             self.refused.append(text[:600])
         if kind == "table":
@@ -88,6 +90,8 @@ def offered(text: str, knows: Language) -> list[str]:
     hints = text.partition(knows.moves)[2].partition(knows.anytime)[0]
     moves = list[str]()
     for line in CHOICE.finditer(hints):
+        if line[1].startswith("…"):  # the rest, which stands on the page
+            continue
         label = OF_THESE.search(hints[: line.start()])
         moves += _moves(" ".join(line[1].split()), int(label[1]) if label else 0)
     return moves

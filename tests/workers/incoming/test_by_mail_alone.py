@@ -40,7 +40,7 @@ def posted(house: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> Ho
 
 def is_played_again(here: House, table: str, readers: list[Correspondent]) -> None:
     """The game came to its end, and one word laid the table again."""
-    assert snapshots.look(here, table).table.phase == "over", [reader.kinds for reader in readers]
+    assert snapshots.look(here, table).table.phase == "over", [reader.last for reader in readers]
     assert [text for reader in readers for text in reader.refused] == []
     with here.store.reading() as connection:
         (new,) = connection.execute(select(tables.c.id).where(tables.c.id != table)).scalars().all()
