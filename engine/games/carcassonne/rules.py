@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
@@ -195,8 +194,11 @@ def _figure(state: State, seat: int, kind: str, token: str) -> Figure:
 
 def _beside(figure: Figure, taken: Collection[str]) -> Figure:
     """A figure on a place where others stand already gets a number."""
-    ways = itertools.chain((figure.way,), map(str, itertools.count(2)))
-    return next(one for one in (replace(figure, way=way) for way in ways) if one.place not in taken)
+    number = 1
+    while figure.place in taken:
+        number += 1
+        figure = replace(figure, way=str(number))
+    return figure
 
 
 def waits(state: State) -> bool:
