@@ -1,4 +1,4 @@
-"""How the house behaves as the load grows, as workers are added, as tables are stored and as a game becomes long."""
+"""How the house behaves as the load grows, as workers are added, and as a game becomes long."""
 
 import multiprocessing
 import os
@@ -7,19 +7,15 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
-
-from sqlalchemy import Column, func, select, text, update
-from sqlalchemy.schema import Table
 
 from service.benches import Measure, bench
 from service.benches.verdict import Players
 from service.house import House
 from service.settings import Settings
-from service.store.schema import entries, letters, seats, submissions, tables
 from service.tables.access import Place
 from tests import houses, servers
 from tests.bench.drawing import DRAWN, Chart, Series
@@ -29,7 +25,6 @@ PLAYERS = (1, 2, 4, 8, 16, 32)
 REFEREES = (1, 2, 3, 4)
 CROWDED = 16  # players at once, where workers are compared
 SECONDS, CROWDS = 4.0, 2
-STORED = [int(number) for number in os.environ.get("BENCH_STORED", "1000 10000 100000").split()]
 LENGTHS = [int(number) for number in os.environ.get("BENCH_LENGTHS", "10 100 300 1000").split()]
 MOVES = 60  # that a median is taken of
 
@@ -116,27 +111,6 @@ def crowd(settings: Settings, players: int, ready: Any, told: Any) -> None:
 
 
 @bench
-def cost_by_stored_tables() -> Iterator[Measure]:
-    """What a move costs where a thousand, or many more, tables with their games are really stored."""
-    found = list[tuple[float, float]]()
-    with stage() as settings, houses.standing(settings, lambda: int(time.time())) as house:
-        template = _template(house)
-        yardstick, played = houses.seated(house), houses.seated(house)
-        cost(house, played)
-        stored = 0
-        for wanted in STORED:
-            multiply(house, template, stored, wanted)
-            stored = wanted
-            found.append((wanted, 1_000 * cost(house, yardstick)))
-            yield Measure(f"a move with {wanted:,} stored tables", found[-1][1], "ms")
-        with house.store.reading() as connection:
-            held = connection.execute(select(func.count()).select_from(entries)).scalar_one()
-        yield Measure("entries stored at the end", held, "")
-    yield Measure("the last of them, of the first", found[-1][1] / found[0][1], "times", 1.2, at_most=True)
-    DRAWN["stored"] = Chart("Cost of a move against stored tables", "tables", "ms", (Series("", tuple(found)),), True)
-
-
-@bench
 def cost_by_length() -> Iterator[Measure]:
     """What a move costs in a young game and in one that is long."""
     found = list[tuple[float, float]]()
@@ -176,45 +150,3 @@ def _long_game(house: House) -> list[Place]:
     for place in places:
         assert houses.judged(house, place, "sit word").accepted
     return places
-
-
-def _template(house: House) -> str:
-    """A table with a game of some length, which nobody waits for."""
-    places = houses.seated(house)
-    for _ in range(40):
-        one(house, places)
-    table = places[0].table
-    with house.store.writing() as connection:
-        connection.execute(update(letters).where(letters.c.table == table).values(sent_at=1, outcome="sent"))
-        resting = {"late_at": None, "remind_at": None, "due_at": None}
-        connection.execute(update(seats).where(seats.c.table == table).values(**resting))
-    return table
-
-
-def multiply(house: House, template: str, stored: int, wanted: int) -> None:
-    """As many copies of this table as are wanted, with all their rows."""
-    own = {"tables.id": "id || '-' || n", "tables.watch": "watch || '-' || n", "tables.opening": "NULL"}
-    own |= {"seats.link": "link || '-' || n"}
-    for table in (tables, seats, entries, submissions, letters):
-        key = "id" if table is tables else "table"
-        columns = [column for column in table.columns if table is tables or column.name != "id"]
-        values = ", ".join(own.get(str(column), _copied(column)) for column in columns)
-        query = (
-            f"INSERT INTO {table.name} ({_names(columns)}) SELECT {values} FROM {table.name}, generate_series(:a, :b) n"
-        )
-        with house.store.writing() as connection:
-            connection.execute(text("SET LOCAL statement_timeout = 0"))
-            where = f' WHERE {table.name}."{key}" = :template'
-            connection.execute(text(query + where), {"a": stored + 1, "b": wanted, "template": template})
-    with house.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("SET statement_timeout = 0"))
-        connection.execute(text("VACUUM ANALYZE"))
-
-
-def _names(columns: Sequence[Column[Any]]) -> str:
-    return ", ".join(f'"{column.name}"' for column in columns)
-
-
-def _copied(column: Column[Any]) -> str:
-    owner: Table = column.table  # type: ignore[assignment]  # none of ours is a subquery
-    return f"{owner.name}.\"{column.name}\" || '-' || n" if column.name == "table" else f'{owner.name}."{column.name}"'

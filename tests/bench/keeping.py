@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -13,10 +14,11 @@ from typing import Any
 
 from service import benches
 from service.commands.bench import _described, _figure, _line
-from tests.bench.drawing import DRAWN
+from tests.bench.drawing import DRAWN, Chart, Series
 
 HERE = Path(__file__).parent
 KEPT, PAGE, CHARTS = HERE / "results.jsonl", HERE / "RESULTS.md", HERE / "charts"
+TABLES = re.compile(r"([\d,]+) tables stored")
 LOOK = 2.0  # seconds that the machine is looked at before each bench
 LOADED = 0.25  # of the machine's time; what others take then is missing in the figures
 WORDS = ("bench", "busy", "what", "value", "unit", "at_most", "ratio", "kept")  # of a figure; one more is its yardstick
@@ -121,6 +123,11 @@ def keep(run: Run) -> None:
     with KEPT.open("a") as kept:
         kept.write(f"{json.dumps(run)}\n")
     CHARTS.mkdir(exist_ok=True)
+    stored = [(one["value"], TABLES.search(one["what"])) for one in run["measures"] if one["bench"] == "stored_tables"]
+    if points := [(float(found[1].replace(",", "")), value) for value, found in stored if found]:
+        DRAWN["stored"] = Chart(
+            "Cost of a move against stored tables", "tables", "ms", (Series("", tuple(points)),), True
+        )
     for name, chart in DRAWN.items():
         (CHARTS / f"{name}.svg").write_text(chart.svg())
     PAGE.write_text(page([json.loads(line) for line in KEPT.read_text().splitlines()]))

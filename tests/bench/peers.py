@@ -16,8 +16,8 @@ from service.benches import Measure, bench
 from service.benches.engine import _long
 from service.house import House
 from service.settings import Settings
-from service.store import book
-from service.store.book import Sealed
+from service.store import appending, book
+from service.store.appending import Addition, Sealed
 from service.store.schema import tables
 from tests.servers import Unavailable
 
@@ -73,7 +73,7 @@ def _ours(bodies: Sequence[bytes]) -> Taken:
             digest = log.digest(seed, seq, body)
             head = log.link(head, digest)
             with house.store.writing() as connection:
-                book.append(connection, table, Sealed(seq, body.decode(), digest, head), "playing", seq)
+                appending.append(connection, Addition(table, Sealed(seq, body.decode(), digest, head), "playing", seq))
         taken = {"append": time.perf_counter() - begun, "append_cpu": time.process_time() - cpu}
         begun, cpu = time.perf_counter(), time.process_time()
         with house.store.reading() as connection:
