@@ -1,13 +1,17 @@
 """Boards taken apart for the page: a game without mats of its own is all world."""
 
+import importlib
+import re
 from xml.etree import ElementTree
 
 import pytest
 
+from engine import catalogue
 from engine.games import carcassonne, kaiser
 from engine.games.carcassonne.board import PIECES
 from engine.games.carcassonne.state import TilePlaced
 from service.text import drawing
+from service.text.template_files import TEMPLATES
 from tests.engine.cases import cases, game_of
 from tests.touching import touchable
 
@@ -40,3 +44,11 @@ def test_a_tile_is_told_without_its_number_and_place(language: str) -> None:
     told = {tile: voice.tell(TilePlaced(tile, "-3,-2", 0, 0)) for tile in PIECES}
     assert all("-3,-2" not in sentence and sentence.endswith(".") for sentence in told.values())
     assert len(set(told.values())) > 15
+
+
+@pytest.mark.parametrize("name", catalogue.games())
+def test_drawings_ask_of_a_board_only_what_it_has(name: str) -> None:
+    files = [path for path in (TEMPLATES / "games" / name).rglob("*") if path.is_file()]
+    asked = {word for path in files for word in re.findall(r"\bboard\.([A-Za-z_]+)", path.read_text("utf-8"))}
+    board = importlib.import_module(f"{catalogue.find(name).__name__}.board")
+    assert [word for word in asked - {"svg", "txt"} if not hasattr(board, word)] == []
