@@ -22,6 +22,8 @@ JOBS = {
 }
 SHARED = {"inbox": "referee", "rounds": "bots"}  # who judges moves also reads mails; bots may wait for a beacon
 RINGING = 5
+LONGEST = {"post": 600}  # seconds of a job: a mail server may take minutes for one letter
+LONG = 120  # of any other; what takes longer hangs, and is ended
 CHANGES = "changes"
 
 
@@ -39,7 +41,7 @@ class Bells:
         """Ask for a look at what is waiting; whether it did not ring already, for then it is not rung again."""
         try:
             if self.redis.set(f"bell:{name}", "1", nx=True, ex=RINGING):
-                keeping: dict[str, Any] = {"result_ttl": 0, "failure_ttl": 3600, "job_timeout": 120}
+                keeping: dict[str, Any] = {"result_ttl": 0, "failure_ttl": 3600, "job_timeout": LONGEST.get(name, LONG)}
                 self.queue(SHARED.get(name, name)).enqueue(JOBS[name], meta=get_contextvars(), **keeping)
                 return True
             self.outage.over()
