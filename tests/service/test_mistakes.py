@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from service import cli
-from service.store import Store
+from service.store import Store, facts
+from service.store.connect import CONTRACTED
 from tests import houses
 from tests.servers import free_port
 
@@ -158,13 +159,14 @@ def test_a_database_that_is_none_is_refused_and_left_alone(
     assert (tmp_path / "depesche.sqlite").read_bytes() == content
 
 
-def test_a_database_of_a_newer_version_is_refused_and_left_alone(
+def test_a_database_that_a_newer_version_took_something_from_is_refused_and_left_alone(
     tmp_path: Path, laid_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     houses.copied(laid_url)
     with closing(Store(laid_url)) as store, store.writing() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999_later'")
-    refused(["clock"], {"folder": str(tmp_path), "database": laid_url}, "another version", monkeypatch, capfd)
+        facts.note(connection, CONTRACTED, "9999_later")
+    refused(["clock"], {"folder": str(tmp_path), "database": laid_url}, "taken away", monkeypatch, capfd)
     with closing(Store(laid_url)) as store, store.reading() as connection:
         assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one() == "9999_later"
 

@@ -108,14 +108,23 @@ def _readings(line: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
     lead_in = LEAD_IN.match(core)
     if lead_in:
         yield core[lead_in.end() :]
-    verbs = {form.casefold() for entry in offered for form in (entry.verb, *_forms_of(words, entry.verb))}
-    plain = " ".join(bit for bit in bits(core) if bit.casefold() not in words.small or bit.casefold() in verbs)
+    plain = _without_small_words(core, offered, words)
     yield plain
     apart = JOINED.sub(" ", plain)
     yield apart
     games = [entry for entry in offered if entry.verb not in words.table.verbs]
     if len(games) == 1 and any(letter.isdigit() for letter in apart):
         yield f"{games[0].verb} {apart}"
+
+
+def _without_small_words(core: str, offered: Menu, words: Vocabulary) -> str:
+    """The words that mean something; one that is also a verb does so where it leads: “klar”, but not “ja, klar”."""
+    verbs = {form.casefold() for entry in offered for form in (entry.verb, *_forms_of(words, entry.verb))}
+    kept: list[str] = []
+    for bit in bits(core):
+        if bit.casefold() not in words.small or (not kept and bit.casefold() in verbs):
+            kept.append(bit)
+    return " ".join(kept)
 
 
 def _without_courtesy(line: str, words: Vocabulary) -> str:

@@ -53,6 +53,6 @@ def test_a_mix_of_boxes_keeps_every_promise(number):
 
 @pytest.mark.soak
 @pytest.mark.timeout(36_000)
-def test_10_000_mixes_keep_every_promise():
+def test_ten_thousand_mixes_keep_every_promise():
     for number in range(10_000):
         check(number)

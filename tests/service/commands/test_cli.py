@@ -629,12 +629,12 @@ def test_who_only_reads_changes_no_database(depesche, refused, tmp_path, kaiser)
     file = save(tmp_path / "log", play.finished(kaiser, 2))
     assert depesche("import", file, "--database", database).status == 0
     with sqlite3.connect(book) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0001_first'")
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
     connection.close()
     for words in (("audit", "--all"), ("export", "sample")):
         assert "is of another version" in refused(*words, "--database", database)
     with sqlite3.connect(book) as connection:
-        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001_first",)]
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
     connection.close()
 
 

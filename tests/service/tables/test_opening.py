@@ -67,7 +67,7 @@ def kinds(hall: Hall, address: str) -> list[str]:
 def ready(hall: Hall) -> list[str]:
     """What the post would send now."""
     with hall.house.store.reading() as connection:
-        due = select(letters.c.kind).where(letters.c.due_at <= hall.time, letters.c.table.is_not(None))
+        due = select(letters.c.kind).where(letters.c.due_at <= hall.time, letters.c.table != "")
         return sorted(connection.execute(due).scalars())
 
 

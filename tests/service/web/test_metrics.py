@@ -95,5 +95,5 @@ def test_a_process_is_ready_while_database_and_redis_answer(hall: Hall, visitor:
     assert visitor.client.get("/readyz").json == {"database": True, "redis": "embedded"}
     hall.house.store.engine.dispose()
     with hall.house.store.writing() as connection:
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001_first'")
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
     assert visitor.client.get("/readyz").status_code == 503
