@@ -149,7 +149,7 @@ def _check_letters(store: Store, received: Sequence[str]) -> int:
     owed = {message_id(row): row for row in rows}
     assert len(owed) == len(rows)
     arrived = Counter(received)
-    assert arrived.keys() <= owed.keys()
+    assert not arrived.keys() - owed.keys(), arrived.keys() - owed.keys()
     assert not [name for name, row in owed.items() if row.outcome == "sent" and name not in arrived]
     for table, late in groupby(filter(lambda row: row.outcome == "overtaken", rows), lambda row: row.table):
         moments = _moments(store, table)

@@ -133,9 +133,10 @@ def _finish(here: House, connection: Connection, mail: Mail, read: Reading) -> N
 
 
 def _forget_turn(connection: Connection, mail: Mail, open_since: int | None) -> None:
-    """A turn that the mail itself began is told by the letter about the mail: one menu, one letter."""
+    """A turn that the letter about the mail tells needs no other: one menu, one letter. One in hand leaves, too."""
     same = (letters.c.table == mail.table, letters.c.seat == mail.seat, letters.c.seq == open_since)
-    connection.execute(delete(letters).where(*same, letters.c.kind == "turn", letters.c.sent_at.is_(None)))
+    new = (letters.c.sent_at.is_(None), letters.c.tries == 0)
+    connection.execute(delete(letters).where(*same, letters.c.kind == "turn", *new))
 
 
 def wants_letter(report: MailReport, mail: Mail, open_since: int | None) -> bool:

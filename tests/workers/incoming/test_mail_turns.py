@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select
+import pytest
+from sqlalchemy import select, update
 
 from service.house import House
 from service.store.schema import letters
@@ -148,3 +149,16 @@ def test_a_pause_names_who_asked(here: House) -> None:
     told = told_by(here, "paused")
     assert f"{asker} asked for a pause, and the table pauses" in told
     assert "To go on, answer this letter with one word: resume" in told
+
+
+@pytest.mark.parametrize(("tries", "left"), [(0, 0), (1, 1)], ids=["waits", "in hand"])
+def test_a_letter_about_a_mail_takes_the_place_of_the_turns_unless_that_is_in_hand(
+    here: House, tries: int, left: int
+) -> None:
+    place, _ = houses.on_turn(here, houses.seated(here))
+    own = (letters.c.table == place.table, letters.c.seat == place.seat, letters.c.kind == "turn")
+    with here.store.writing() as connection:
+        connection.execute(update(letters).where(*own).values(tries=tries, sent_at=None))
+    posted(here, place, "move nowhere")
+    assert answered(here) == ["refused"]
+    assert len(rows(here, letters, *own)) == left
