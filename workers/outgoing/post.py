@@ -324,7 +324,9 @@ def _back_in_line(here: House, rows: Sequence[Due]) -> None:
     """Give untried letters back, so that the next process may send them at once; tried ones have a new due time."""
     with here.store.writing() as connection:
         for row in rows:
-            ours = update(letters).where(letters.c.id == row.id, letters.c.due_at == row.due_at)
+            ours = update(letters).where(
+                letters.c.id == row.id, letters.c.due_at == row.due_at, letters.c.sent_at.is_(None)
+            )
             connection.execute(ours.values(due_at=here.now(), tries=row.tries - 1, outcome=""))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from sqlalchemy import Row, select, update
+from sqlalchemy.exc import OperationalError
 
 from service.house import House
 from service.store.schema import letters, people, seats
@@ -121,6 +122,24 @@ def test_an_address_that_no_letter_can_be_written_to_holds_no_other_letter_up(po
     assert {outcome.partition(":")[0] for outcome in outcomes(posted)} == {"refused", "sent"}
     with posted.store.reading() as connection:
         assert connection.execute(select(people.c.bounced_at).where(people.c.id == first)).scalar_one()
+
+
+def test_what_was_sent_stays_sent_where_the_database_goes_away_in_the_middle(
+    posted: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    houses.opened(posted)
+    mark, marked = post._done, list[int]()
+
+    def once(here: House, row: Any, outcome: str) -> None:
+        if marked:
+            raise OperationalError("UPDATE", {}, OSError("gone"))
+        marked.append(row.id)
+        mark(here, row, outcome)
+
+    monkeypatch.setattr(post, "_done", once)
+    with pytest.raises(OperationalError):
+        post.deliver_some(posted)
+    assert outcomes(posted) == ["sent", ""]
 
 
 def pauses(here: House, clock: Clock) -> Iterator[int]:
