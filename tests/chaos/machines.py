@@ -53,6 +53,8 @@ class Server:
         raise servers.Stopped(self._log.read_text(errors="replace")[-2_000:])
 
     def _spawn(self) -> None:
+        if self._guard is not None:  # of a server that ended by itself
+            self._guard.communicate(timeout=servers.PATIENCE)
         with self._log.open("ab") as log:
             guard = ["sh", "-c", GUARD, str(self._number), *self._command]
             self._guard = subprocess.Popen(
