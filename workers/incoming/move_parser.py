@@ -132,8 +132,8 @@ def _without_courtesy(line: str, words: Vocabulary) -> str:
     core = SENTENCE_END.split(LISTED.sub("", line.strip()), maxsplit=1)[0]
     while True:
         trimmed = core.rstrip(" .,;:!?-–—…)").casefold()
-        wish = next((wish for wish in words.table.polite if trimmed.endswith(f" {wish}")), None)
-        if wish is None:
+        wish = max((wish for wish in words.table.polite if trimmed.endswith(f" {wish}")), key=len, default="")
+        if not wish:
             return core
         core = core[: len(trimmed) - len(wish)].rstrip(" ,;-–—")
 
