@@ -159,8 +159,7 @@ def is_over(game: Game, state: Any) -> bool:
 def settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Played:
     """These events, and then all that the rules force; with no events a position made by hand comes to rest."""
     events, upkeep, evolve = list(first), game.upkeep, game.evolve
-    for event in events:
-        state = evolve(state, event)
+    state = fold(game, events, state)
     for _ in range(GUARD):
         event = upkeep(state, chance)
         if event is None:

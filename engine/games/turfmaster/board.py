@@ -202,8 +202,9 @@ class Window(NamedTuple):
 
 
 OUTER = RADIUS + LANES * WIDTH
-EDGE, ROOM = 48, 70  # of meadow around the course, and around a horse
-WIDE, HIGH = STRAIGHT + 2 * OUTER + 72, 2 * (OUTER + EDGE)
+BORDER, ABOVE = 36, 48  # of meadow around the course
+ROOM = 70  # around a horse
+WIDE, HIGH = STRAIGHT + 2 * (OUTER + BORDER), 2 * (OUTER + ABOVE)
 ZOOMS = (2, 1.5, 1)
 AHEAD_OF_HORSES = 5  # fields, so that one sees where they are running to
 
@@ -218,7 +219,7 @@ def window(standing: Iterable[Field], reached: Iterable[Field]) -> Window:
     need = max(across) - min(across) + 2 * ROOM
     zoom = next(zoom for zoom in ZOOMS if need <= WIDE / zoom or zoom == 1)
     middle_of_all, width = (max(across) + min(across)) / 2, WIDE / zoom
-    left = min(max(middle_of_all - width / 2, -OUTER - 36), STRAIGHT + OUTER + 36 - width)
+    left = min(max(middle_of_all - width / 2, -OUTER - BORDER), STRAIGHT + OUTER + BORDER - width)
     top, foot = (-HIGH / 2 if min(down) < 0 else -RADIUS / 2), (HIGH / 2 if max(down) > 0 else RADIUS / 2)
     return Window(round(left), top, width, foot - top)
 

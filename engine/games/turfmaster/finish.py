@@ -76,7 +76,11 @@ Score = tuple[int, ...]
 
 def _score(state: State, seat: int) -> Score:
     """§8.5, §8.6: points, then better places."""
-    scores = [_worth(horse) for horse in state.horses if horse.seat == seat]
+    return _of_team(state, [_worth(horse) for horse in state.horses if horse.seat == seat])
+
+
+def _of_team(state: State, scores: list[Score]) -> Score:
+    """§8.5: what the horses of one player count together."""
     if state.options.team_score == "best_horse":
         return max(scores)
     return tuple(map(sum, zip(*scores, strict=True)))
@@ -99,8 +103,8 @@ def standing(state: State) -> tuple[Standing, ...]:
 
 def _points(state: State, seat: int) -> int:
     """What leads in the score; places are counted at the end alone."""
-    points = [horse.points for horse in state.horses if horse.seat == seat]
-    return max(points) if state.options.team_score == "best_horse" else sum(points)
+    (points,) = _of_team(state, [(horse.points,) for horse in state.horses if horse.seat == seat])
+    return points
 
 
 def sources(event: Event, seat: int) -> tuple[tuple[str, int], ...]:
