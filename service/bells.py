@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from redis import Redis, RedisError
@@ -57,28 +57,28 @@ class Bells:
         except RedisError as error:
             self.outage.met(error)
 
-    def wake(self, *numbers: int, what: str = "verdict") -> None:
-        """Tell waiting callers that there are verdicts on these submissions, or something else with these numbers."""
+    def wake(self, told: Mapping[int, bytes], what: str = "verdict") -> None:
+        """Tell those who wait for these submissions what the verdict is, or something else with these numbers."""
         try:
             with self.redis.pipeline(transaction=False) as pipeline:
-                for number in numbers:
-                    pipeline.rpush(f"{what}:{number}", "1")
+                for number, word in told.items():
+                    pipeline.rpush(f"{what}:{number}", word)
                     pipeline.expire(f"{what}:{number}", 10)
                 pipeline.execute()
             self.outage.over()
         except RedisError as error:
             self.outage.met(error)
 
-    def wait(self, number: int, seconds: float, what: str = "verdict") -> None:
-        """Wait until there is a verdict on that submission, or the time is up; what wakes one is left for others."""
-        if seconds <= 0:
-            return
+    def wait(self, number: int, seconds: float, what: str = "verdict") -> bytes | None:
+        """What is told of that submission, waited for; None where the time is up. It is left for others who wait."""
         key = f"{what}:{number}"
         try:
-            self.redis.brpoplpush(key, key, seconds)
+            told: Any = self.redis.brpoplpush(key, key, seconds) if seconds > 0 else None
         except RedisError as error:
             self.outage.met(error)
             time.sleep(min(seconds, 0.2))
+            return None
+        return bytes(told) if told else None
 
     def changed(self, *tables: str, what: str = "") -> None:
         """Tell the open pages of tables that they changed; `talk` concerns their players alone."""

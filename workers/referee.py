@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from typing import Any
 
 import structlog
+from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, Row, select, tuple_, update
 from sqlalchemy.exc import OperationalError
 
@@ -16,9 +17,10 @@ from service.house import House
 from service.store import book
 from service.store.book import Verdict
 from service.store.schema import submissions, tables
-from service.tables import clerk, judging
+from service.tables import clerk, judging, submitting
 from service.tables.clerk import LockedTable
 from service.tables.judging import SeatCommand
+from service.tables.submitting import ToldVerdict
 from service.text.languages import Said
 from workers.jobs import After, answer, take_next
 
@@ -44,6 +46,13 @@ NEXT = (
 )
 
 
+class Judgement(Struct, frozen=True):
+    """What came of one transaction: the verdicts, and the tables as they are now."""
+
+    verdicts: Mapping[int, ToldVerdict]
+    tables: Sequence[LockedTable]
+
+
 def hear() -> None:
     """Judge everything that waits for a verdict; a table that cannot be judged now is passed over."""
     passed: set[str] = set()
@@ -66,7 +75,7 @@ def _hear(here: House, connection: Connection, claimed: Sequence[Submission]) ->
     found = _together(claimed)
     if not any(one.tries or one.at <= here.now() - SUSPECT for one in found):
         heard = _heard(here, connection, found)
-        return lambda: _tell(here, found, heard)
+        return lambda: _tell(here, heard)
     connection.execute(update(submissions).where(_are(found)).values(tries=submissions.c.tries + 1))
     return lambda: _retry(here, found)
 
@@ -81,7 +90,7 @@ def _retry(here: House, found: Sequence[Submission]) -> None:
     with here.store.writing() as connection:
         same = connection.execute(NEXT.where(_are(found))).all()
         heard = _heard(here, connection, same)
-    _tell(here, same, heard)
+    _tell(here, heard)
 
 
 def _failed(here: House, found: Sequence[Submission], error: Exception) -> None:
@@ -99,16 +108,16 @@ def _are(found: Sequence[Submission]) -> ColumnElement[bool]:
     return own.in_([(one.table, one.number) for one in found])
 
 
-def _tell(here: House, found: Sequence[Submission], heard: Sequence[LockedTable]) -> None:
-    here.bells.wake(*(one.number for one in found))
-    judging.settle(here, heard)
+def _tell(here: House, heard: Judgement) -> None:
+    submitting.tell(here, heard.verdicts)
+    judging.settle(here, heard.tables)
 
 
-def _heard(here: House, connection: Connection, found: Sequence[Submission]) -> Sequence[LockedTable]:
-    """Judge these in their order, each at the table as the one before left it; the tables afterwards."""
+def _heard(here: House, connection: Connection, found: Sequence[Submission]) -> Judgement:
+    """Judge these in their order, each at the table as the one before left it."""
     if len(found) > 1:
         here.store.hurry(connection)
-    read, after, verdicts = clerk.reader(here, connection, found), dict[str, LockedTable](), list[Verdict]()
+    read, after, verdicts = clerk.reader(here, connection, found), dict[str, LockedTable](), dict[int, ToldVerdict]()
     for one in found:
         try:
             _refuse_deadly(one)
@@ -117,10 +126,10 @@ def _heard(here: House, connection: Connection, found: Sequence[Submission]) -> 
             raise  # the database's fault, not the submission's: it stays in line
         except Exception as error:
             verdict = _refused(one, error)
-        verdicts.append(verdict)
+        verdicts[one.number] = ToldVerdict(one.table, verdict)
         here.meters.count("moves", "accepted" if verdict.accepted else "refused")
-    book.judge(connection, [(one.table, one.number, verdict) for one, verdict in zip(found, verdicts, strict=True)])
-    return list(after.values())
+    book.judge(connection, [(told.table, number, told.verdict) for number, told in verdicts.items()])
+    return Judgement(verdicts, list(after.values()))
 
 
 def _command(one: Submission) -> SeatCommand:

@@ -48,6 +48,8 @@ class Verdict(Struct, frozen=True):
         return str(self.why)
 
 
+# What PostgreSQL is told in the statement itself, which needs no transaction around it then; good until its commit.
+HASTE = func.set_config("synchronous_commit", "off", True)  # only here
 # `key_share`: others may meanwhile add rows that refer to this one, such as the next submission.
 LOCK = select(tables).where(tables.c.id == bindparam("wanted")).with_for_update(key_share=True)
 LOCK_FREE = LOCK.with_for_update(key_share=True, skip_locked=True)
@@ -161,10 +163,14 @@ def kept(verdict: Verdict) -> dict[str, Any]:
     return {"accepted": verdict.accepted, "said": verdict.why.kept(), "rule": verdict.rule, "seq": verdict.seq}
 
 
-def insert_new(connection: Connection, into: Table, row: Mapping[str, Any]) -> Any:
-    """The key of a new row; None where there is one like it, which no database's log then tells in its words."""
+def insert_new(connection: Connection, into: Table, row: Mapping[str, Any], *, hasty: bool = False) -> Any:
+    """The key of a new row; None where there is one like it, which no database's log then tells in its words.
+
+    A hasty one is alone in its transaction and does not wait for the disk.
+    """
     insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[connection.dialect.name]
-    made = insert_into(into).on_conflict_do_nothing().returning(*into.primary_key)
+    also = [HASTE] if hasty and connection.dialect.name == "postgresql" else []
+    made = insert_into(into).on_conflict_do_nothing().returning(*into.primary_key, *also)
     return connection.execute(made, row).scalar_one_or_none()
 
 

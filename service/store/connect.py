@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -30,7 +31,7 @@ AWAY = ("08", "53", "57P", "58")  # classes of PostgreSQL's errors: connection, 
 HURRIED = "100ms"
 RESTED = 0.5  # seconds in the pool, after which a connection is tried before it is used
 BUSY, SCRUBBED_WITHIN = 20_000, 1_000  # milliseconds that SQLite waits for others
-CONTRACTED = "contracted"
+CONTRACTED, SECURED = "contracted", "secured"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -67,10 +68,15 @@ class Store:
 
     @contextmanager
     def stating(self) -> Iterator[Connection]:
-        """One statement that changes something, and is a transaction of its own."""
+        """A transaction of one statement that does not wait for the disk; PostgreSQL is told so in it, by `HASTE`."""
         alone = {} if self.engine.dialect.name == "sqlite" else {"isolation_level": "AUTOCOMMIT"}
-        with self._noticed(), self._writer(**alone) as connection, connection.begin():
+        with self._noticed(), self._writer(lasting=False, **alone) as connection, connection.begin():
             yield connection
+
+    def secure(self) -> None:
+        """Wait until everything that was committed so far lies on the disk: it lies there before what comes later."""
+        with self.writing() as connection:
+            facts.note(connection, SECURED, secrets.token_hex(4))
 
     def hurry(self, connection: Connection) -> None:
         """What others hold is hardly waited for in this transaction: it holds much that others may want."""

@@ -115,7 +115,7 @@ def answer(house: House, number: int, in_pool: InPool) -> tuple[Move, ...]:
     with house.store.writing() as connection:
         told = BETWEEN.join(map(str, moves)) or OVERTAKEN
         connection.execute(update(hints).where(hints.c.id == number).values(move=told))
-    house.bells.wake(number, what="hint")
+    house.bells.wake({number: b"found"}, "hint")
     return moves
 
 

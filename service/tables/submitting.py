@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
@@ -22,10 +25,26 @@ MOVE_LENGTH = 2_000
 
 
 class Handed(Struct, frozen=True):
-    """A submission that was handed in: its table, and its number."""
+    """A submission that was handed in: its table, its number, and whether it is the first with its key."""
 
     table: str
     number: int
+    new: bool = True
+
+
+class ToldVerdict(Struct, frozen=True):
+    """A verdict as it comes with the bell; numbers begin anew in another database, names of tables do not."""
+
+    table: str
+    verdict: Verdict
+
+    @classmethod
+    def read(cls, told: bytes | None, handed: Handed) -> Verdict | None:
+        """The verdict on this submission, if that was told."""
+        with suppress(msgspec.MsgspecError):  # an older referee tells only that there is one
+            found = msgspec.json.decode(told or b"", type=cls)
+            return found.verdict if found.table == handed.table else None
+        return None
 
 
 def submit(
@@ -33,7 +52,8 @@ def submit(
 ) -> Handed:
     """Hand a command in for the referee; the key makes it idempotent: the same key again is the same submission.
 
-    Every source has keys of its own. What the house hands in itself is new again once it was refused.
+    Every source has keys of its own. What the house hands in itself is new again once it was refused. Nobody waits for
+    the disk here: the verdict's commit does, and what it stores lies behind this.
     """
     seat = player(place)
     if len(text) > MOVE_LENGTH:
@@ -49,7 +69,7 @@ def submit(
         "seen": seen,
         "at": house.now(),
     }
-    handed = Handed(place.table, _insert(house, row))
+    handed = _insert(house, row)
     house.bells.ring("referee")
     return handed
 
@@ -59,18 +79,18 @@ def sit(house: House, place: Place, nonce: str) -> Handed:
     return submit(house, place, f"sit {nonce}", hashed(place.link), source="sit")
 
 
-def _insert(house: House, row: dict[str, Any]) -> int:
-    """The number of the new submission, or of the one that has this key already."""
+def _insert(house: House, row: dict[str, Any]) -> Handed:
+    """The new submission, or the one that has this key already."""
     if row["source"] != "player":
         with house.store.reading() as connection:
             row["key"] += f"/{_refused(connection, row)}"
     with house.store.stating() as connection:
-        made = book.insert_new(connection, submissions, row)
+        made = book.insert_new(connection, submissions, row, hasty=True)
     if made is not None:
-        return int(made)
+        return Handed(row["table"], int(made))
     with house.store.reading() as connection:
         same = select(submissions.c.id).where(_own(row), submissions.c.key == row["key"])
-        return int(connection.execute(same).scalar_one())
+        return Handed(row["table"], int(connection.execute(same).scalar_one()), new=False)
 
 
 def _refused(connection: Connection, row: dict[str, Any]) -> int:
@@ -84,18 +104,25 @@ def _own(row: dict[str, Any]) -> ColumnElement[bool]:
 
 
 def verdict(house: House, handed: Handed, patience: float | None = None) -> Verdict | None:
-    """The referee's verdict, waited for a little; None while there is none."""
+    """The referee's verdict, waited for a little; None while there is none, but then the submission is on the disk."""
     with house.meters.timed("verdict_seconds", "page"):
-        found = _verdict(house, handed)
+        found = None if handed.new else _verdict(house, handed)
         if found is None:
-            house.bells.wait(handed.number, house.settings.patience if patience is None else patience)
-            found = _verdict(house, handed)
+            told = house.bells.wait(handed.number, house.settings.patience if patience is None else patience)
+            found = ToldVerdict.read(told, handed) or _verdict(house, handed)
+        if found is None:
+            house.store.secure()
     return found
 
 
 def _verdict(house: House, handed: Handed) -> Verdict | None:
     row = _find(house, handed)
     return None if row is None or row.accepted is None else _read(row)
+
+
+def tell(house: House, verdicts: Mapping[int, ToldVerdict]) -> None:
+    """Wake those who wait for these verdicts, which are stored by now."""
+    house.bells.wake({number: msgspec.json.encode(told) for number, told in verdicts.items()})
 
 
 def verdict_of(house: House, place: Place, submission: int) -> Verdict | Literal["waiting"] | None:

@@ -104,7 +104,7 @@ def test_who_was_refused_a_seat_by_a_fault_sits_down_with_the_same_link(
     second = submitting.sit(any_house, place, "word")
     referee.hear()
     assert houses.verdict(any_house, second).accepted
-    assert submitting.sit(any_house, place, "other") == second
+    assert submitting.sit(any_house, place, "other").number == second.number
 
 
 def test_no_key_and_no_entry_holds_a_link_or_a_part_of_it(any_house: House) -> None:

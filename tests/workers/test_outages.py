@@ -57,7 +57,7 @@ def test_a_redis_that_is_away_is_told_once_and_heard_again_at_once(
         server.kill()
         for _ in range(30):
             here.bells.ring("post")
-            here.bells.wake(1)
+            here.bells.wake({1: b"so"})
             time.sleep(0.1)
         server.start()
         began = time.monotonic()

@@ -113,10 +113,11 @@ def test_a_submission_doubled_with_its_key_has_one_verdict(two: Two) -> None:
         submit = [lambda one=one: submitting.submit(one, mover, move, key) for one in (*two, *two)]  # noqa: B023
         numbers = at_once(*submit, lambda: judge_all(here), lambda: judge_all(there))[:4]
         judge_all(here)
-        assert len(set(numbers)) == 1
+        assert len({one.number for one in numbers}) == 1
+        assert sum(one.new for one in numbers) == 1
         assert verdict(here, numbers[0]) == verdict(there, numbers[0])
         assert verdict(here, numbers[0]).seq == before
-        assert submitting.submit(there, mover, move, key) == numbers[0]
+        assert submitting.submit(there, mover, move, key).number == numbers[0].number
         assert houses.length(here, mover) == before + 1
         if snapshots.look(here, mover.table).table.phase == "over":
             break

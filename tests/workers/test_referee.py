@@ -1,10 +1,11 @@
 """The referee judges every submission once, with a sentence, and lets none hold up the others."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import event, insert
 
 from engine.games import kaiser
 from engine.menu import Move
@@ -152,12 +153,43 @@ def test_the_same_key_is_the_same_submission(any_house: House) -> None:
     mover, move = houses.on_turn(any_house, houses.seated(any_house))
     first = submitting.submit(any_house, mover, move, "once")
     again = submitting.submit(any_house, mover, move, "once")
-    assert first == again
+    assert (first.new, again.new) == (True, False)
+    assert first.number == again.number
     before = houses.length(any_house, mover)
     referee.hear()
     assert houses.length(any_house, mover) == before + 1
     assert judged(any_house, mover, move, "once") == houses.verdict(any_house, first)
     assert houses.length(any_house, mover) == before + 1
+
+
+@pytest.mark.parametrize("told", [None, b"1", b'{"table":"another","verdict":{"accepted":false}}'])
+def test_a_verdict_comes_with_the_bell_and_else_from_the_database(any_house: House, told: bytes | None) -> None:
+    """The bell was lost, an older referee rang it, or its number is one of another database."""
+    handed = submitting.submit(any_house, *houses.on_turn(any_house, houses.seated(any_house)))
+    referee.hear()
+    with counted(any_house) as asked:
+        assert submitting.verdict(any_house, handed, 1).accepted
+    assert asked == []
+    any_house.redis.delete(f"verdict:{handed.number}")
+    if told:
+        any_house.bells.wake({handed.number: told})
+    with counted(any_house) as asked:
+        assert submitting.verdict(any_house, handed, 1).accepted
+    assert len(asked) == 1
+
+
+@contextmanager
+def counted(house: House) -> Iterator[list[str]]:
+    """The statements that the database hears meanwhile."""
+    heard: list[str] = []
+
+    def hear(_: object, __: object, statement: str, *___: object) -> None:
+        if statement != "BEGIN":  # SQLite's
+            heard.append(statement)
+
+    event.listen(house.store.engine, "before_cursor_execute", hear)
+    yield heard
+    event.remove(house.store.engine, "before_cursor_execute", hear)
 
 
 def test_a_key_belongs_to_one_seat(any_house: House) -> None:

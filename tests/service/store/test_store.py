@@ -26,9 +26,11 @@ from service.store import Store, book
 from service.store.appending import Addition, Owed, Sealed, append
 from service.store.connect import MIGRATIONS
 from service.store.schema import entries, letters, metadata, people, tables
-from service.tables import access, joining, opening, snapshots
+from service.tables import access, joining, opening, snapshots, submitting
 from service.tables.opening import Invited
 from tests import houses
+from tests.chaos import machines
+from tests.conftest import or_skip
 
 ROOT = Path(__file__).parents[3]
 MIGRATE = "import sys; from service.store import Store; input(); Store(sys.argv[1]).migrate()"
@@ -268,6 +270,29 @@ def test_only_notes_do_not_wait_for_the_disk(any_house: House) -> None:
             found.append(connection.exec_driver_sql(asked).scalar_one())
     assert found[0] == found[2]
     assert found[1] in (1, "off")  # SQLite counts: 1 is NORMAL
+
+
+def test_what_is_handed_in_does_not_wait_for_the_disk_but_lies_there_where_no_verdict_comes(tmp_path: Path) -> None:
+    """The referee's commit takes it there; a page that waits in vain makes sure of it."""
+    with (
+        or_skip(machines.durable_postgres) as server,
+        houses.standing(houses.settings(tmp_path, server.url), houses.Clock()) as here,
+    ):
+        places = houses.seated(here)
+        waited = []
+        for _ in range(10):  # the server itself writes what is committed every 200 ms
+            handed = submitting.submit(here, *houses.on_turn(here, places))
+            waited.append(unwritten(here) == 0)
+            assert submitting.verdict(here, handed) is None
+            assert unwritten(here) == 0
+        assert not all(waited)
+
+
+def unwritten(house: House) -> int:
+    """How many bytes of what was committed lie in the server's memory alone."""
+    with house.store.reading() as connection:
+        asked = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), pg_current_wal_flush_lsn())"
+        return int(connection.exec_driver_sql(asked).scalar_one())
 
 
 def test_a_sqlite_file_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
