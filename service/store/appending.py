@@ -147,10 +147,8 @@ def write(connection: Connection) -> None:
 
 def before_statement(connection: Connection, _: Any, __: Any, ___: Any, context: Any, ____: Any) -> None:
     """A listener: whoever reads or writes in this transaction finds everything that was appended before."""
-    unwritten: Unwritten | None = connection.get_execution_options().get("unwritten")
-    if unwritten is not None:
-        compiled = getattr(context, "compiled", None)
-        unwritten.write(connection, reading=bool(compiled is not None and compiled.statement.is_select))
+    compiled = getattr(context, "compiled", None)
+    _of(connection).write(connection, reading=bool(compiled is not None and compiled.statement.is_select))
 
 
 def _of(connection: Connection) -> Unwritten:

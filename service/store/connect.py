@@ -41,7 +41,6 @@ class Store:
     def __init__(self, url: str) -> None:
         self.url = url
         self.engine = _engine(url)
-        event.listen(self.engine, "before_cursor_execute", appending.before_statement)
         self.outage = Outage("The database")
         self._snapshots = _snapshots(self.engine)
 
@@ -55,6 +54,7 @@ class Store:
     def writing(self) -> Iterator[Connection]:
         """A transaction that changes something: all of it, or nothing."""
         with self._noticed(), self._writer(unwritten=Unwritten()) as connection, connection.begin():
+            event.listen(connection, "before_cursor_execute", appending.before_statement)
             yield connection
             appending.write(connection)
 
@@ -253,8 +253,9 @@ def _write_ahead(connection: Any) -> None:
 
 
 def _sqlite_begin(connection: Connection) -> None:
-    options = connection.get_execution_options()
+    options, database = connection.get_execution_options(), connection.connection.driver_connection
+    assert database is not None
     writing = options.get("writing", False)
     if writing:
-        connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get('lasting', True) else 'NORMAL'}")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+        database.execute(f"PRAGMA synchronous={'FULL' if options.get('lasting', True) else 'NORMAL'}")
+    database.execute("BEGIN IMMEDIATE" if writing else "BEGIN")

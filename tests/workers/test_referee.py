@@ -184,8 +184,7 @@ def counted(house: House) -> Iterator[list[str]]:
     heard: list[str] = []
 
     def hear(_: object, __: object, statement: str, *___: object) -> None:
-        if statement != "BEGIN":  # SQLite's
-            heard.append(statement)
+        heard.append(statement)
 
     event.listen(house.store.engine, "before_cursor_execute", hear)
     yield heard
