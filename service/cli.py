@@ -22,6 +22,7 @@ from service.commands import (
     logs,
     move_house,
     new_game,
+    partition,
     playout,
     replay,
     rulebooks,
@@ -32,7 +33,7 @@ from service.commands import (
 from service.commands.terminal import FINE, INTERRUPTED, MISUSED, Misuse, Parser, complain
 
 # In the order of the help page; a further module with `add(subparsers)` is plugged in here.
-FOR_HOSTS = (run, doctor, host_link, backup, move_house)
+FOR_HOSTS = (run, doctor, host_link, backup, partition, move_house)
 FOR_AUTHORS = (games, playout, scenario, replay, audit, logs, new_game, rulebooks, dev, bench, completion)
 COMMANDS = (*FOR_HOSTS, *FOR_AUTHORS)
 

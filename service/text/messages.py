@@ -30,6 +30,7 @@ FOR_HOSTS = (  # told in a terminal
     "service/store/connect.py",
     "service/store/copies.py",
     "service/store/identity.py",
+    "service/store/partitions.py",
     "service/tables/moving.py",
 )
 SENTENCES = {"Refused", "Unknown", "Moved", "NotInstalled", "Garbled", "Said"}

@@ -1,7 +1,8 @@
 """What a move costs where a thousand tables are stored and where very many are, on PostgreSQL, really stored.
 
 The processor's time of referee and database is compared, in turns, so that a busy machine bends both alike.
-DEPESCHE_STORED says how many tables the large house has.
+DEPESCHE_STORED says how many tables the large house has, DEPESCHE_STORED_MOVES how many moves were made at each, and
+DEPESCHE_STORED_PARTS in how many parts it lies.
 """
 
 import os
@@ -12,11 +13,12 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
 from service.benches import Measure, bench
 from service.house import House
 from service.settings import Settings
+from service.store import partitions
 from service.store.schema import metadata, tables
 from service.tables.access import Place
 from tests import servers
@@ -26,6 +28,7 @@ from workers import referee
 from workers.jobs import work_for
 
 FEW, MANY = 1_000, int(os.environ.get("DEPESCHE_STORED", "100000"))
+MOVES, PARTS = int(os.environ.get("DEPESCHE_STORED_MOVES", "0")), int(os.environ.get("DEPESCHE_STORED_PARTS", "1"))
 ROUNDS, AT_ONCE = 14, 16
 RATIO = 1.2
 
@@ -66,19 +69,35 @@ def filled(database: str, redis: str, number: int) -> Iterator[tuple[House, Game
         )
         house.open()
         work_for(house)
-        game = begun(house, 0, 1, referee.hear)
+        *before, last = begun(house, 0, MOVES + 1, referee.hear)
+        for move in before:
+            judge(house, [move], Counts(), False)
         with house.store.writing() as connection:
-            connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
-            for into, names in NAMES.items():
-                columns = [column.name for column in metadata.tables[into].columns]
-                values = ", ".join(renamed(into, column) if column in names else f'"{column}"' for column in columns)
-                listed = ", ".join(f'"{column}"' for column in columns)
-                copied = COPY.format(into=into, columns=listed, values=values, copies=number - 1)
-                connection.exec_driver_sql(copied)
+            if PARTS > 1:
+                partitions.divide(connection, PARTS)
+            fill(connection, number - 1)
         with house.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("VACUUM ANALYZE")
-        yield house, game
+        yield house, [last]
         house.close()
+
+
+def fill(connection: Connection, copies: int) -> None:
+    """Copy the only table so often, without submissions and letters of moves long past; keys are made afterwards."""
+    run = connection.exec_driver_sql
+    run("SET LOCAL statement_timeout = 0; SET LOCAL maintenance_work_mem = '1GB'")
+    for old in ("letters", "submissions"):
+        run(f"DELETE FROM {old} WHERE id < (SELECT max(id) FROM {old})")  # names of ours
+    for into, names in NAMES.items():
+        keys = connection.execute(partitions.CONSTRAINTS, {"name": into}).all() if into == "entries" else []
+        for key in keys:
+            run(f"ALTER TABLE {into} DROP CONSTRAINT {key.conname}")
+        columns = [column.name for column in metadata.tables[into].columns]
+        values = ", ".join(renamed(into, column) if column in names else f'"{column}"' for column in columns)
+        listed = ", ".join(f'"{column}"' for column in columns)
+        run(COPY.format(into=into, columns=listed, values=values, copies=copies))
+        for key in keys:
+            run(f"ALTER TABLE {into} ADD CONSTRAINT {key.conname} {key.means}")
 
 
 def renamed(into: str, column: str) -> str:

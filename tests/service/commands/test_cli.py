@@ -29,7 +29,7 @@ from tests.engine.ledger import variant
 
 ROOT = Path(__file__).parents[3]
 COMMANDS = (
-    "serve web worker clock inbound doctor host-link backup restore move-out move-in games playout "
+    "serve web worker clock inbound doctor host-link backup restore partition move-out move-in games playout "
     "scenario replay audit export import new-game catalogues dev bench completion"
 ).split()
 TOLD = """
