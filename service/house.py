@@ -35,7 +35,7 @@ class House:
         catalogue.allow(settings.packages)
         self.settings = settings
         self.now = now
-        self.store = Store(settings.database_url)
+        self.store = Store(settings.database_url, settings.replica)
         self.notices = Board(self.store, now)
         self.redis: Redis = redis or connect_redis(settings.redis)
         self.meters = Meters(self.redis)

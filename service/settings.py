@@ -48,6 +48,7 @@ SCHEMES = (
     ("imap", ("imaps", "imap"), "imaps://user:password@mail.example.org/INBOX"),
     ("address", ("http", "https"), "https://games.example.org"),
     ("database", ("sqlite", "postgresql", "postgresql+psycopg"), "postgresql+psycopg://depesche@db/depesche"),
+    ("replica", ("postgresql", "postgresql+psycopg"), "postgresql+psycopg://depesche@replica/depesche"),
 )
 
 
@@ -56,6 +57,7 @@ class Settings(Struct, frozen=True, dict=True):  # `dict` for the cached propert
 
     folder: Path = Path("depesche-data")
     database: str = ""
+    replica: str = ""  # a copy of that database, which finished games are read from
     redis: str = EMBEDDED
     secret: str = ""
     address: str = "http://127.0.0.1:8765"

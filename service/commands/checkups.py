@@ -37,6 +37,12 @@ def all_of(settings: Settings) -> Iterator[Finding]:
         "database", f"database {database}", "start the database server, or mend DEPESCHE_DATABASE",
         lambda: _database(settings, database),
     )  # fmt: skip
+    if settings.replica:
+        name = settings.replica.rpartition("@")[2]
+        yield from tried(
+            "replica", f"replica {name}", "start it, or mend DEPESCHE_REPLICA; meanwhile the first server does all",
+            lambda: _replica(settings, name),
+        )  # fmt: skip
     yield from tried(
         "redis", f"Redis {redis}", "start it, or mend DEPESCHE_REDIS; an empty one does, for nothing in it is missed",
         lambda: _redis(settings, redis),
@@ -70,6 +76,17 @@ def _database(settings: Settings, name: str) -> Iterator[Finding]:
         )
         if store.fits():
             yield from _clock(store)
+
+
+def _replica(settings: Settings, name: str) -> Iterator[Finding]:
+    """Whether it follows: what it has not heard for minutes may only be that nobody moved."""
+    with closing(Store(settings.replica)) as store, store.reading() as connection:
+        asked = "SELECT pg_is_in_recovery(), pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())"
+        follows, behind = connection.execute(text(asked)).one()
+    if follows:
+        yield well("replica", f"replica {name}: it follows, {int(behind or 0)} bytes behind what it has received")
+    else:
+        yield odd("replica", f"replica {name}: it follows no other server", "make it a standby of the first one")
 
 
 def _size(store: Store) -> str:

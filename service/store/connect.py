@@ -8,7 +8,8 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -33,22 +34,34 @@ RESTED = 0.5  # seconds in the pool, after which a connection is tried before it
 BUSY, SCRUBBED_WITHIN = 20_000, 1_000  # milliseconds that SQLite waits for others
 CONTRACTED, SECURED = "contracted", "secured"
 MIGRATIONS = Path(__file__).parent / "migrations"
+_elsewhere = ContextVar("elsewhere", default=False)
 
 
 class Store:
-    """A database, and transactions on it."""
+    """A database, and transactions on it; its replica, if it has one, answers what may be a moment old."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, replica: str = "") -> None:
         self.url = url
         self.engine = _engine(url)
         self.outage = Outage("The database")
         self._snapshots = _snapshots(self.engine)
+        self.replica = _snapshots(_engine(replica)) if replica else None
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that only looks, and sees one moment however long it looks."""
-        with self._noticed(), self._snapshots.begin() as connection:
+        replica = self.replica if _elsewhere.get() else None
+        with nullcontext() if replica else self._noticed(), (replica or self._snapshots).begin() as connection:
             yield connection
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """What is read in here comes from the replica."""
+        before = _elsewhere.set(True)
+        try:
+            yield
+        finally:
+            _elsewhere.reset(before)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -145,6 +158,8 @@ class Store:
 
     def close(self) -> None:
         self.engine.dispose()
+        if self.replica:
+            self.replica.dispose()
 
 
 def _fits(connection: Connection) -> bool:

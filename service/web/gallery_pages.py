@@ -15,6 +15,7 @@ from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, Scene, board_svg, players
 from service.text.languages import LANGUAGES, SOURCE, in_game
 from service.web.rendering import house, language, page
+from service.web.replica import from_replica
 
 gallery = Blueprint("gallery", __name__, url_prefix="/gallery")
 
@@ -30,6 +31,7 @@ class GalleryPicture(Struct, frozen=True):
 
 
 @gallery.get("")
+@from_replica
 def hall() -> Response:
     """The games that ended last, some on a page."""
     text = request.args.get("page", "")
@@ -48,6 +50,7 @@ def game(table: str) -> Reply:
 
 
 @gallery.get("/<table>.svg")
+@from_replica
 def board(table: str) -> Response:
     """The board as the game left it."""
     spoken = request.args.get("in", SOURCE)

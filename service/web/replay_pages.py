@@ -16,11 +16,13 @@ from service.tables.snapshots import Snapshot
 from service.text.drawing import players
 from service.text.languages import in_game
 from service.web.rendering import house, language, page
+from service.web.replica import from_replica
 
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
 
 
 @replay.get("/replay")
+@from_replica
 def show(link: str) -> Response:
     """The game after any entry as this seat saw it then; once the game is over as any seat saw it."""
     place = access.find(house(), link)
@@ -29,6 +31,7 @@ def show(link: str) -> Response:
 
 
 @replay.get("/replay/frame")
+@from_replica
 def frame(link: str) -> Response:
     """The same without the page around it, for a script that steps quickly."""
     place = access.find(house(), link)
@@ -37,6 +40,7 @@ def frame(link: str) -> Response:
 
 
 @replay.get("/log.json")
+@from_replica
 def log(link: str) -> Response:
     """The log as this seat may keep it."""
     export = archive.export_for(house(), access.find(house(), link))
@@ -45,6 +49,7 @@ def log(link: str) -> Response:
 
 
 @replay.get("/log.txt")
+@from_replica
 def protocol(link: str) -> Response:
     """The game in words, as this seat may keep it."""
     place = access.find(house(), link)

@@ -83,7 +83,7 @@ class Postgres(Server):
     """A PostgreSQL that waits for its disk, on a small one where there is one."""
 
     def __init__(self, folder: Path, programs: Path, user: int, address: str = "") -> None:
-        self.folder, self.small = folder, os.path.ismount(folder)
+        self.folder, self.programs, self.small = folder, programs, os.path.ismount(folder)
         self.url = f"postgresql+psycopg://postgres@/postgres?host={folder}"
         port = lasting_port() if address else 5432
         self.remote_url = f"postgresql+psycopg://postgres@{address}:{port}/postgres"  # for other hosts

@@ -1,0 +1,133 @@
+"""A real replica of PostgreSQL: pages of finished games are read from it, and from the first server where it cannot."""
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import event
+
+from service import create_app
+from service.commands import checkups
+from service.house import House
+from service.lru import Caches
+from service.tables.access import Place
+from tests import houses, servers
+from tests.chaos import machines
+from tests.chaos.machines import Server
+from tests.conftest import or_skip
+
+
+@contextmanager
+def standby(first: machines.Postgres) -> Iterator[tuple[Server, str]]:
+    """A server that follows another one, and its URL."""
+    user = servers.unprivileged()
+    with servers.temporary_folder(user) as folder:
+        copy = [str(first.programs / "pg_basebackup"), "-D", str(folder / "data"), "-h", str(first.folder)]
+        subprocess.run([*copy, "-U", "postgres", "-R", "-c", "fast"], check=True, user=user, cwd=folder)
+        os.chmod(folder / "data", 0o700)
+        url = f"postgresql+psycopg://postgres@/postgres?host={folder}"
+        listen = ["-c", "listen_addresses=", "-k", str(folder), "-c", "hot_standby_feedback=on"]
+        command = [str(first.programs / "postgres"), "-D", str(folder / "data"), *listen]
+        follower = Server(command, folder, lambda: psycopg.connect(url.replace("+psycopg", "")).close(), user)
+        follower.start()
+        try:
+            yield follower, url
+        finally:
+            follower.stop()
+
+
+class Twins:
+    """A house with a replica: a game that is over, one that is played, and who asks which server for entries."""
+
+    def __init__(self, here: House, follower: Server) -> None:
+        self.here, self.follower = here, follower
+        self.over, self.playing = houses.seated(here), houses.seated(here)
+        for place in self.over:
+            houses.judged(here, place, "resign")
+        self.asked = {"first": 0, "replica": 0}
+        assert here.store.replica
+        for name, engine in (("first", here.store.engine), ("replica", here.store.replica)):
+            event.listen(engine, "before_cursor_execute", self._counter(name))
+        app = create_app(here)
+        self.browser: FlaskClient = app.test_client()
+
+    def _counter(self, name: str) -> Any:
+        def count(_: object, __: object, statement: str, *___: object) -> None:
+            self.asked[name] += "FROM entries" in statement
+
+        return count
+
+    def caught_up(self) -> None:
+        with self.here.store.reading() as connection:
+            position = connection.exec_driver_sql("SELECT pg_current_wal_lsn()").scalar_one()
+        until = time.monotonic() + servers.PATIENCE
+        while not self._has_reached(position):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+
+    def _has_reached(self, position: str) -> bool:
+        with self.here.store.elsewhere(), self.here.store.reading() as connection:
+            asked = f"SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn"
+            return bool(connection.exec_driver_sql(asked).scalar_one())
+
+    def asks(self, place: Place, page: str) -> dict[str, int]:
+        """Which servers a page asks for entries, when nothing is cached."""
+        self.here.caches = Caches()
+        before = dict(self.asked)
+        answer = self.browser.get(f"/t/{place.link}/{page}".rstrip("/"))
+        assert answer.status_code == 200, answer.text
+        return {name: self.asked[name] - before[name] for name in before}
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twins]:
+    with or_skip(machines.durable_postgres) as first, standby(first) as (follower, replica):
+        chosen = houses.settings(tmp_path_factory.mktemp("house"), first.url, replica=replica)
+        with houses.standing(chosen, houses.Clock()) as here:
+            found = Twins(here, follower)
+            found.caught_up()
+            yield found
+
+
+@pytest.mark.parametrize("page", ["replay", "replay/frame", "log.json", "log.txt"])
+def test_a_finished_game_is_read_from_the_replica(twins: Twins, page: str) -> None:
+    asked = twins.asks(twins.over[0], page)
+    assert asked["first"] == 0
+    assert asked["replica"] > 0
+
+
+@pytest.mark.parametrize("page", ["replay", "log.json", ""])
+def test_a_game_that_is_played_is_read_from_the_first_server(twins: Twins, page: str) -> None:
+    asked = twins.asks(twins.playing[0], page)
+    assert asked["replica"] == 0
+    assert asked["first"] > 0
+
+
+def test_the_gallery_is_read_from_the_replica(twins: Twins) -> None:
+    asked: list[str] = []
+    assert twins.here.store.replica
+    event.listen(twins.here.store.replica, "before_cursor_execute", lambda *words: asked.append(words[2]))
+    assert twins.browser.get("/gallery").status_code == 200
+    assert any("FROM tables" in statement for statement in asked)
+
+
+def test_the_doctor_says_whether_it_follows(twins: Twins) -> None:
+    settings = twins.here.settings
+    (found,) = checkups._replica(settings, "db")
+    assert (found.verdict, "it follows" in found.what) == ("well", True)
+    (found,) = checkups._replica(houses.settings(settings.folder, replica=settings.database), "db")
+    assert (found.verdict, "no other server" in found.what) == ("odd", True)
+
+
+def test_where_the_replica_is_away_the_first_server_answers(twins: Twins) -> None:
+    """The last test: its server does not come back."""
+    twins.follower.kill()
+    asked = twins.asks(twins.over[0], "replay")
+    assert asked["first"] > 0
+    assert twins.browser.get("/gallery").status_code == 200
