@@ -4,12 +4,10 @@ import multiprocessing
 import os
 import queue
 import statistics
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 from service.benches import Measure, bench
@@ -17,8 +15,9 @@ from service.benches.verdict import Players
 from service.house import House
 from service.settings import Settings
 from service.tables.access import Place
-from tests import houses, servers
+from tests import houses
 from tests.bench.drawing import DRAWN, Chart, Series
+from tests.bench.stand import stand
 from tests.bench.verdict import worker
 
 PLAYERS = (1, 2, 4, 8, 16, 32)
@@ -31,17 +30,9 @@ MOVES = 60  # that a median is taken of
 
 @contextmanager
 def stage() -> Iterator[Settings]:
-    """PostgreSQL that waits for its disk, Redis, and a database in today's shape."""
-    with (
-        servers.postgres_server(durable=True) as database,
-        servers.redis_server() as redis,
-        tempfile.TemporaryDirectory() as folder,
-    ):
-        unlimited = {"confirm": False, "opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000}
-        settings = Settings(
-            Path(folder), database, redis, secret="a bench for curves", smtp="smtp://127.0.0.1:1", **unlimited
-        )
-        houses.lay(database)
+    """The same with a database in today's shape."""
+    with stand() as settings:
+        houses.lay(settings.database)
         yield settings
 
 

@@ -3,7 +3,6 @@
 import multiprocessing
 import re
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -27,6 +26,7 @@ from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
 from service.tables.submitting import Handed
 from tests import servers
+from tests.bench.stand import stand
 from tests.bench.verdict import worker
 
 TABLES, MOVES, CROWDS, REFEREES = 64, 120, 2, 3
@@ -61,15 +61,7 @@ Game = list[tuple[Place, str]]
 @bench
 def moves_production() -> Iterator[Measure]:
     """Accepted moves per second with PostgreSQL that waits for the disk, Redis, and a few referees."""
-    with (
-        servers.postgres_server(durable=True) as database,
-        servers.redis_server() as redis,
-        tempfile.TemporaryDirectory() as folder,
-    ):
-        unlimited = {"confirm": False, "opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000}
-        settings = Settings(
-            Path(folder), database, redis, secret="a bench for moves", smtp="smtp://127.0.0.1:1", **unlimited
-        )
+    with stand() as settings:
         house = House(settings)
         house.open()
         with ExitStack() as stack:
@@ -78,8 +70,8 @@ def moves_production() -> Iterator[Measure]:
             ours = accepted(settings, [begun(house, number) for number in range(TABLES)])
         house.close()
         yield Measure(f"accepted moves, {TABLES} tables at once", ours, "/s", PER_SECOND)
-        with servers.fresh_database(database, "bare") as bare:
-            theirs = transactions(bare, Path(folder))
+        with servers.fresh_database(settings.database, "bare") as bare:
+            theirs = transactions(bare, settings.folder)
         yield Measure("the same, of what pgbench reaches with 4 clients", ours / theirs, "", SHARE)
         yield Measure("transactions of this shape in pgbench", theirs, "/s")
 

@@ -14,15 +14,14 @@ from sqlalchemy import event
 
 from service.benches import Measure, bench
 from service.house import House
-from service.settings import Settings
 from service.tables import submitting
 from tests import servers
 from tests.bench.moves import Game, begun
+from tests.bench.stand import unlimited
 from workers import referee
 from workers.jobs import work_for
 
 TABLES, ROUNDS, WARM = 32, 12, 3
-UNLIMITED: dict[str, Any] = {"confirm": False, "opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000}
 
 
 class Counts:
@@ -50,9 +49,7 @@ def one_move() -> Iterator[Measure]:
 def counted(database: str, redis: str, at_once: int) -> Counts:
     """Judge the same moves at the same tables, so many at once."""
     with tempfile.TemporaryDirectory() as folder:
-        house = House(
-            Settings(Path(folder), database, redis, secret="a bench for moves", smtp="smtp://127.0.0.1:1", **UNLIMITED)
-        )
+        house = House(unlimited(Path(folder), database, redis))
         house.open()
         work_for(house)
         games = [begun(house, number, ROUNDS, referee.hear) for number in range(TABLES)]

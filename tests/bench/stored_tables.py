@@ -17,13 +17,13 @@ from sqlalchemy import Connection, func, select
 
 from service.benches import Measure, bench
 from service.house import House
-from service.settings import Settings
 from service.store import partitions
 from service.store.schema import metadata, tables
 from service.tables.access import Place
 from tests import servers
 from tests.bench.moves import Game, begun
-from tests.bench.one_move import UNLIMITED, Counts, judge
+from tests.bench.one_move import Counts, judge
+from tests.bench.stand import unlimited
 from workers import referee
 from workers.jobs import work_for
 
@@ -64,9 +64,7 @@ def stored_tables() -> Iterator[Measure]:
 def filled(database: str, redis: str, number: int) -> Iterator[tuple[House, Game]]:
     """A house with so many tables, and the moves that can be made next at each of them."""
     with servers.fresh_database(database, f"stored_{number}") as own, tempfile.TemporaryDirectory() as folder:
-        house = House(
-            Settings(Path(folder), own, redis, secret="a bench for moves", smtp="smtp://127.0.0.1:1", **UNLIMITED)
-        )
+        house = House(unlimited(Path(folder), own, redis))
         house.open()
         work_for(house)
         *before, last = begun(house, 0, MOVES + 1, referee.hear)
@@ -77,6 +75,7 @@ def filled(database: str, redis: str, number: int) -> Iterator[tuple[House, Game
                 partitions.divide(connection, PARTS)
             fill(connection, number - 1)
         with house.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("SET statement_timeout = 0")
             connection.exec_driver_sql("VACUUM ANALYZE")
         yield house, [last]
         house.close()

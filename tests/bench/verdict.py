@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,20 +14,13 @@ from service.benches.verdict import verdicts
 from service.house import House
 from service.settings import Settings
 from tests import servers
+from tests.bench.stand import stand
 
 
 @bench
 def verdict_production() -> Iterator[Measure]:
     """Submit to verdict with PostgreSQL, Redis and one worker."""
-    with (
-        servers.postgres_server(durable=True) as database,
-        servers.redis_server() as redis,
-        servers.smtp_server() as sink,
-        tempfile.TemporaryDirectory() as folder,
-    ):
-        relay = f"smtp://{sink.hostname}:{sink.port}"
-        unlimited = {"confirm": False, "opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000}
-        settings = Settings(Path(folder), database, redis, secret="a bench for moves", smtp=relay, **unlimited)
+    with servers.smtp_server() as sink, stand(f"smtp://{sink.hostname}:{sink.port}") as settings:
         house = House(settings)
         house.open()
         with worker(settings):
