@@ -151,12 +151,12 @@ def point(along: float, out: float) -> tuple[float, float]:
 @cache
 def lines() -> str:
     """The lines between the fields of one lap, as the path of a drawing; there are hundreds, and they never change."""
-    drawn = []
+    strokes = dict[tuple[float, float], tuple[float, float]]()  # where each ends, and where it begins
     for lane, lap in enumerate(LAPS):
         for place in FRONTS[lane][:lap]:
-            (x, y), (far_x, far_y) = (point(place / UNIT, out * WIDTH) for out in (lane, lane + 1))
-            drawn.append(f"M{x} {y}L{far_x} {far_y}")
-    return "".join(drawn)
+            near, far = (point(place / UNIT, out * WIDTH) for out in (lane, lane + 1))
+            strokes[far] = strokes.pop(near, near)  # what goes on in the next lane is one stroke
+    return "".join(f"M{x} {y}L{far_x} {far_y}" for (far_x, far_y), (x, y) in strokes.items())
 
 
 def middle(field: Field) -> tuple[float, float]:

@@ -1,88 +1,118 @@
-"""Pictures of letters: pasted from sprites they look as drawn whole, are small, and draw only what is new."""
+"""Pictures of letters: they look as a browser draws the board, are small, and can be read on a phone."""
 
 from __future__ import annotations
 
+import base64
+import functools
 import io
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from random import Random
+from itertools import islice
 from xml.etree import ElementTree
 
 import pytest
 from PIL import Image, ImageChops
+from playwright.sync_api import Browser
 
-from engine import bots, catalogue
-from engine import table as tables
-from service.house import House
-from service.tables import access, clerk, judging, opening
-from service.tables.opening import Invited
+from engine import bots, catalogue, options
 from service.text.drawing import Scene, board_svg, players
 from tests import houses
-from workers.outgoing import pictures, sprites
+from workers import process_pool
+from workers.outgoing import pictures
 
 PHONE, READABLE = 337, 6.5  # pixels wide is a picture on a phone of 375; pixels high its letters
-SEEN, FEW = 80, 40  # of 255 steps of grey, which a quarter of a pixel makes at an edge; pixels of half a million
+BLOCK, SEEN, FEW = 4, 60, 0.0015  # blocks of so many pixels, steps of grey that the eye sees, share of such blocks
+DASHES = re.compile(r' stroke-dasharray="[^"]*"')  # where the first one lies is left to whatever draws them
+BOXES = {"carcassonne": {"river"}}  # what does not go with all other boxes
 BOARD = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 {high}"><defs><g id="tile"><rect width="20"'
-    ' height="20" fill="#080"/></g></defs><rect x="-50" y="-50" width="100" height="100" fill="#eee"/>'
-    '<g fill="#c00" stroke="#000"><circle cx="{at}" cy="3" r="7"/><g transform="rotate(30)"><use href="#tile"/></g></g>'
-    '<g opacity="0.5"><title>x</title><path d="M0 0 L30 30 Z"/><path d="M-9 -9 h30 v5 z"/></g>'
-    '<text x="-40" y="40" font-family="DejaVu Sans">A1</text></svg>'
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 60" font-family="DejaVu Sans">'
+    '<rect x="-40" y="-40" width="20" height="20" fill="#008800"/>'
+    '<text x="0" y="-10" font-size="30">{text}</text></svg>'
 )
 
 
-def drawn(here: House, game: str, moves: int) -> list[str]:
-    """A board of this game and the one two moves later."""
-    rules, random = catalogue.find(game), Random(3)
-    opened = opening.open_table(here, game, {}, [Invited(name, f"{name}@x.org") for name in houses.NAMES[:3]])
-    for link in opened.links:
-        assert houses.judged(here, access.find(here, link), "sit word").accepted
-    found = []
-    with judging.at_table(here, opened.table) as work:
-        for number in range(moves):
-            table = work.locked.table
-            if number >= moves - 3:
-                view = rules.view(table.state, 0)
-                found.append(board_svg(Scene(rules, view, players(houses.NAMES[:3]), 0, tables.menu(rules, table, 0))))
-            seat = tables.waiting_for(rules, table)[0]
-            move = bots.random_move(tables.menu(rules, table, seat), random)
-            work.locked = clerk.enter(work.locked, seat, move)
-    return [found[0], found[-1]]
+@functools.cache
+def drawn(game: str, *, boxes: bool = False) -> tuple[str, ...]:
+    """Boards of this game, some moves apart, as the player to move sees them; with all its boxes, where it has some."""
+    rules, found = catalogue.find(game), []
+    switches = [option.name for option in options.describe(rules.META.options) if option.kind == "switch"]
+    chosen = {name: boxes for name in switches if name not in BOXES.get(game, ())} if boxes else {}
+    course = bots.playout(rules, options.read(rules.META.options, chosen), 3, game.encode())
+    for _, _, state, _ in islice(course, 3, 64, 20):
+        seat, menu = next((seat, menu) for seat in range(3) if (menu := rules.menu(state, seat)))
+        scene = Scene(rules, rules.view(state, seat), players(houses.NAMES[:3]), seat, menu)
+        found.append(board_svg(scene))
+    return tuple(found)
 
 
-def whole(svg: str, width: int = pictures.WIDTH) -> Image.Image:
-    drawing = sprites.read(svg)
-    inside = svg[len(drawing.head) : -len("</svg>")]
-    x, y, wide, high = drawing.box
-    pixels = round(width * high / wide)
-    return sprites._render(drawing, inside, (x, y, wide, pixels * wide / width), (width, pixels))
+def in_browser(chromium: Browser, svg: str, height: int) -> Image.Image:
+    """The same drawing by a browser with our fonts."""
+    faces = "".join(
+        f"@font-face {{ font-family: 'DejaVu Sans'; font-weight: {weight}; src: url(data:font/ttf;base64,{font}) }}"
+        for weight, name in (("normal", "DejaVuSans"), ("bold", "DejaVuSans-Bold"))
+        for font in [base64.b64encode((pictures.FONTS / f"{name}.ttf").read_bytes()).decode()]
+    )
+    page = chromium.new_page(viewport={"width": pictures.WIDTH, "height": height})
+    try:
+        page.set_content(f"<style>{faces} body {{ margin: 0 }} svg {{ display: block; width: 100% }}</style>{svg}")
+        page.evaluate("document.fonts.ready")
+        return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    finally:
+        page.close()
 
 
-def difference(one: Image.Image, other: Image.Image) -> int:
-    """How many pixels differ so much that the eye sees it; edges that lie between two pixels differ a little."""
+def apart(one: Image.Image, other: Image.Image) -> float:
+    """The share of blocks that look different; how an edge is smoothed does not show in a block."""
     assert one.size == other.size
-    apart = ImageChops.difference(one.convert("RGB"), other.convert("RGB")).convert("L")
-    return sum(apart.histogram()[SEEN:])
+    grey = ImageChops.difference(one.reduce(BLOCK), other.reduce(BLOCK)).convert("L")
+    return sum(grey.histogram()[SEEN:]) / (grey.width * grey.height)
 
 
-@pytest.fixture(autouse=True)
-def _empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sprites, "_sprites", sprites.OrderedDict())
-    monkeypatch.setattr(sprites, "_grounds", sprites.OrderedDict())
-    monkeypatch.setattr(sprites, "_seen", sprites.OrderedDict())
-
-
+@pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
 @pytest.mark.parametrize("game", catalogue.games())
-def test_a_board_of_sprites_looks_as_drawn_whole_and_is_small(
-    house: House, game: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sprites, "MANY", 10_000)
-    for svg in drawn(house, game, 24):
-        assert difference(sprites.paint(svg, pictures.WIDTH), whole(svg)) <= FEW
+def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: str, boxes: bool) -> None:
+    for board in drawn(game, boxes=boxes):
+        svg = DASHES.sub("", board)
+        picture = pictures.paint(svg)
+        assert apart(picture, in_browser(chromium, svg, picture.height)) <= FEW
+
+
+@pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
+@pytest.mark.parametrize("game", catalogue.games())
+def test_a_picture_is_small_and_looks_as_painted(game: str, boxes: bool) -> None:
+    for svg in drawn(game, boxes=boxes):
         made = pictures.render(svg)
         assert len(made) <= pictures.LARGEST
-        assert Image.open(io.BytesIO(made)).format == "PNG"
+        read = Image.open(io.BytesIO(made))
+        assert (read.format, read.width) == ("PNG", pictures.WIDTH)
+        assert apart(read.convert("RGB"), pictures.paint(svg)) == 0
+
+
+def test_a_picture_that_would_be_too_large_has_fewer_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    svg = drawn("kurier")[0]
+    large = pictures.render(svg)
+    monkeypatch.setattr(pictures, "LARGEST", len(large) - 1)
+    assert len(pictures.render(svg)) < len(large)
+
+
+def test_a_drawing_lies_on_white_paper_with_our_own_letters() -> None:
+    plain, written = (pictures.paint(BOARD.format(text=text)) for text in ("", "Żółw"))
+    assert plain.size == (pictures.WIDTH, 456)
+    assert plain.getpixel((2, 2)) == (255, 255, 255)
+    assert plain.getpixel((100, 100)) == (0, 136, 0)
+    left, top, right, bottom = ImageChops.difference(plain, written).getbbox() or (0, 0, 0, 0)
+    assert 375 < left < 400 < 550 < right
+    assert 60 < top < 150 < 300 < bottom < 320
+
+
+def test_a_board_that_was_drawn_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[str]()
+    monkeypatch.setattr(process_pool, "do", lambda work, svg: asked.append(svg) or work(svg))
+    pictures.png.cache_clear()
+    first, other = (BOARD.format(text=text) for text in ("A", "B"))
+    made = [pictures.png(svg) for svg in (first, other, first)]
+    assert made[0] == made[2] != made[1]
+    assert asked == [first, other]
 
 
 def sizes(node: ElementTree.Element, scale: float) -> Iterator[tuple[float, str]]:
@@ -98,39 +128,8 @@ def sizes(node: ElementTree.Element, scale: float) -> Iterator[tuple[float, str]
 
 
 @pytest.mark.parametrize("game", catalogue.games())
-def test_every_text_in_a_picture_can_be_read_on_a_phone(house: House, game: str) -> None:
-    for svg in drawn(house, game, 24):
+def test_every_text_in_a_picture_can_be_read_on_a_phone(game: str) -> None:
+    for svg in drawn(game):
         root = ElementTree.fromstring(svg)
         shown = PHONE / float(root.get("viewBox", "").split()[2])
         assert [(round(size, 1), text) for size, text in sizes(root, shown) if not size >= READABLE] == []
-
-
-def test_only_what_is_new_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    sprites.paint(BOARD.format(at=0, high=100), 400)
-    real, asked = sprites._render, []
-    monkeypatch.setattr(sprites, "_render", lambda *given: asked.append(given[1]) or real(*given))
-    for at, high, new in ((0, 100, 0), (20, 100, 2), (20, 100, 0), (0, 140, 2)):
-        svg = BOARD.format(at=at, high=high)
-        asked.clear()
-        painted = sprites.paint(svg, 400)
-        assert len(asked) <= new, (at, high, asked)
-        assert difference(painted, whole(svg, 400)) == 0
-
-
-def test_a_drawing_is_taken_apart_into_elements_with_their_groups() -> None:
-    drawing = sprites.read(BOARD.format(at=0, high=100))
-    assert len(drawing.elements) == 5
-    assert drawing.elements[1].startswith('<g fill="#c00" stroke="#000"><circle')
-    assert drawing.elements[2].count("<g ") == 2
-    assert drawing.elements[3].startswith('<g opacity="0.5">')
-    assert list(drawing.definitions) == ["tile"]
-    assert Path(sprites._fonts()[0]).exists()
-
-
-def test_a_board_with_much_that_is_new_is_drawn_at_once_and_learned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sprites, "MANY", 3)
-    for learned in (0, 5):
-        assert (
-            difference(sprites.paint(BOARD.format(at=0, high=100), 400), whole(BOARD.format(at=0, high=100), 400)) == 0
-        )
-        assert len(sprites._sprites) == learned
