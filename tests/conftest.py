@@ -20,6 +20,7 @@ from service.house import House
 from tests import houses, running, servers
 from tests.browsing import SOON
 from tests.visiting import Hall, Visitor
+from workers.outgoing import pictures
 
 T = TypeVar("T")
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
@@ -27,8 +28,6 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 NO_SKIPS = os.environ.get("DEPESCHE_NO_SKIPS") == "1"
 LONGEST = {"test_browser_games.py", "test_survival.py", "test_example_bot.py"}  # they begin, so that none ends alone
 SERVER_MARKS = {"chromium": "browser", "postgres_server": "postgres", "redis_url": "redis"}
-
-
 
 
 class LateRule(Rule):
@@ -40,7 +39,9 @@ class LateRule(Rule):
 
 
 Flask.url_rule_class = LateRule
-plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)  # the pretty one takes a second
+drawn, pictures.png = pictures.png, houses.dot
+# A pretty traceback takes a second, and only the requirements of the tests would bring it.
+plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
 
 
@@ -118,6 +119,12 @@ def laid_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
         return str(request.getfixturevalue("laid_postgres_url"))
     return f"sqlite:///{tmp_path / 'depesche.sqlite'}"
+
+
+@pytest.fixture
+def real_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Letters with their boards drawn, which in other tests are a point."""
+    monkeypatch.setattr(pictures, "png", drawn)
 
 
 @pytest.fixture
