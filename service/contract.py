@@ -13,11 +13,12 @@ from service.text.drawing import Scene, Voice
 
 NAMES = ("Anna", "Bertrand the Younger", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 COLUMNS = 80
+POSITIONS = 24  # of each game
 
 
 def test_the_board_is_drawn_and_told_at_every_step(case: Case) -> None:
     readers = (None, *range(case.seats))
-    for number, position in enumerate(some(game_of(case, b"a lantern"), 60)):
+    for number, position in enumerate(some(game_of(case, b"a lantern"), POSITIONS)):
         me = readers[number % len(readers)]
         menu = case.game.menu(position.state, me) if me is not None else ()
         scene = Scene(case.game, case.game.view(position.state, me), drawing.players(NAMES[: case.seats]), me, menu)

@@ -19,13 +19,17 @@ RUN = """async (only) => {
 }"""
 
 
-def faults(page: Page) -> list[str]:
+def faults(page: Page, every_look: bool = True) -> list[str]:
     """All that is wrong with this page: wide and light by every rule, dark in its colours, narrow in its sizes."""
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
     page.evaluate(AXE_SCRIPT)
     found = _run(page, tags=TAGS)
+    return found + _other_looks(page) if every_look else found
+
+
+def _other_looks(page: Page) -> list[str]:
     page.emulate_media(color_scheme="dark")
-    found += [f"dark: {one}" for one in _run(page, rules=COLOURS)]
+    found = [f"dark: {one}" for one in _run(page, rules=COLOURS)]
     size = page.viewport_size
     page.set_viewport_size({"width": 360, "height": 720})
     found += [f"narrow: {one}" for one in _run(page, rules=NARROW)]

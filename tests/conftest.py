@@ -1,5 +1,7 @@
 """Fixtures that all tests share. A test names the real server it wants; without one it is skipped, in CI it fails."""
 
+import functools
+import gc
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -9,12 +11,16 @@ from typing import Any, TypeVar
 
 import pytest
 import redis
+import structlog
+from flask import Flask
 from playwright.sync_api import Browser, Page
+from werkzeug.routing import Rule
 
 from service.house import House
 from tests import houses, running, servers
 from tests.browsing import SOON
 from tests.visiting import Hall, Visitor
+from workers.outgoing import pictures
 
 T = TypeVar("T")
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
@@ -22,6 +28,21 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 NO_SKIPS = os.environ.get("DEPESCHE_NO_SKIPS") == "1"
 LONGEST = {"test_browser_games.py", "test_survival.py", "test_example_bot.py"}  # they begin, so that none ends alone
 SERVER_MARKS = {"chromium": "browser", "postgres_server": "postgres", "redis_url": "redis"}
+
+
+class LateRule(Rule):
+    """A route that works out how its address is written when it is first asked: tests make hundreds of applications."""
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        made = functools.cache(lambda: super(LateRule, self)._compile_builder(append_unknown))
+        return lambda rule, /, **values: made()(rule, **values)
+
+
+Flask.url_rule_class = LateRule
+drawn, pictures.png = pictures.png, houses.dot
+# A pretty traceback takes a second, and only the requirements of the tests would bring it.
+plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
 
 
 @contextmanager
@@ -101,6 +122,12 @@ def laid_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def real_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Letters with their boards drawn, which in other tests are a point."""
+    monkeypatch.setattr(pictures, "png", drawn)
+
+
+@pytest.fixture
 def clock() -> houses.Clock:
     """The time in `house`, moved by hand."""
     return houses.Clock()
@@ -165,14 +192,29 @@ def visit(chromium: Browser, service: running.Running) -> Iterator[running.Visit
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in LONGEST)
-    browser_files = {item.path for item in items if "chromium" in wanted(item)}
+    shared = {item.path for item in items if shares(item)}
     for item in items:
         for fixture in SERVER_MARKS.keys() & wanted(item):
             item.add_marker(SERVER_MARKS[fixture])
-        if item.path in browser_files:  # on one worker, so that one browser serves the whole file
-            item.add_marker(pytest.mark.xdist_group(f"browser-{item.path.stem}"))
+        if item.path in shared:  # on one worker, so that one browser, house or game serves the whole file
+            item.add_marker(pytest.mark.xdist_group(f"file-{item.path.stem}"))
         elif case := getattr(item, "callspec", None) and item.callspec.params.get("case"):
             item.add_marker(pytest.mark.xdist_group(str(case)))  # on one worker, which plays its games once
+
+
+def shares(item: pytest.Item) -> bool:
+    """Whether it needs something that is made once for a whole file."""
+    known = item._fixtureinfo.name2fixturedefs
+    made = wanted(item) - set(item.callspec.params if hasattr(item, "callspec") else ())
+    return any(fixture.scope == "module" for name in made for fixture in known.get(name, ()))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays until the end: the garbage collector need not look through it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 10, 10)
 
 
 def wanted(item: pytest.Item) -> set[str]:

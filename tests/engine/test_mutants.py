@@ -14,7 +14,7 @@ from tests.engine import second
 from tests.engine.mutants import mutants
 from tests.engine.test_golden import FILES, every_file
 
-SHORT, LONG = 30, 1_500  # mutants of each golden log; there are at least seven of each game
+SHORT, LONG = 10, 1_500  # mutants of each golden log; there are at least seven of each game
 
 
 def first_verdict(text: str) -> str:

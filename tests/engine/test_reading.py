@@ -28,6 +28,6 @@ for thread in threads:
 
 def test_the_first_to_read_a_log_may_be_many_threads_at_once() -> None:
     command = [sys.executable, "-c", TOGETHER]
-    running = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(12)]
+    running = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(6)]
     said = [process.communicate(timeout=60)[1].decode() for process in running]
-    assert [process.returncode for process in running] == [0] * 12, "\n".join(said)
+    assert [process.returncode for process in running] == [0] * 6, "\n".join(said)

@@ -66,7 +66,7 @@ def test_an_outlook_at_the_end_is_the_result(game):
 @every_case
 def test_a_choice_is_on_the_menu_and_hangs_on_nothing_hidden(case):
     """From the same seed a bot moves alike at all tables that look alike to its seat."""
-    for number, (state, seat) in enumerate(movers(case, 3)):
+    for number, (state, seat) in enumerate(movers(case, 2)):
         for strength in SEARCHES:
             chosen = search.choose(strength, case.game, state, seat, number)
             assert menu.allows(case.game.menu(state, seat), chosen)
@@ -109,7 +109,7 @@ def stand(turn, **stones):
 @pytest.mark.parametrize("name", search.LEVELS)
 def test_every_level_takes_a_decisive_move(name):
     state = stand(0, A1="0 emperor", A12="0 nobleman", B17="1 emperor", B10="1 nobleman")
-    for seed in range(20):
+    for seed in range(5):
         chosen = search.choose(search.LEVELS[name], kaiser, state, 0, seed)
         assert chosen == Move("move", ("A1", "Z"))
 
@@ -124,7 +124,7 @@ def test_no_level_gives_the_game_away_in_one_move(name):
         if games.play(kaiser, state, 0, move, dice(0)).state.places == (1, 2)
     }
     assert saving
-    for seed in range(20):
+    for seed in range(5):
         assert search.choose(search.LEVELS[name], kaiser, state, 0, seed) in saving
 
 

@@ -42,7 +42,7 @@ def test_a_story_is_the_same_every_time():
 def test_luck_is_nothing_in_the_mean():
     """Games of High Card: what a seat was dealt, less what it could have been dealt."""
     game = variant(highcard, outlook=lambda state: shares.from_points(promised(state), 20))
-    lucks = [story.story(game, played(game, 2, number).entries).luck for number in range(120)]
+    lucks = [story.story(game, played(game, 2, number).entries).luck for number in range(60)]
     for luck in zip(*lucks, strict=True):
         assert stdev(luck) > 0.01
         assert abs(fmean(luck)) < 3 * stdev(luck) / sqrt(len(luck))

@@ -19,7 +19,7 @@ from tests import houses
 from workers.outgoing import envelopes, letters, pictures
 
 GAMES = list(catalogue.games().values())
-STEPS = 30
+STEPS = 10
 
 
 every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=lambda game: game.META.name)

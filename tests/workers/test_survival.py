@@ -1,7 +1,7 @@
 """Among faults of every kind nothing accepted is lost or doubled, no letter stays owed, and everybody is answered.
 
-Nothing is imitated here: processes of the service, PostgreSQL that waits for its disk, Redis, a relay, and people who
-play all games over pages, the JSON interface and mail.
+Nothing is imitated here but the pictures in letters, which are empty: processes of the service, PostgreSQL that waits
+for its disk, Redis, a relay, and people who play all games over pages, the JSON interface and mail.
 """
 
 import os

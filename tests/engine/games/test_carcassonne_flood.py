@@ -35,6 +35,12 @@ FURTHER = {
 }
 
 
+# A game of every number of seats; a soak plays two more of each.
+every_number = pytest.mark.parametrize(
+    "number", [*range(4), *(pytest.param(number, marks=pytest.mark.soak) for number in range(4, 12))]
+)
+
+
 def check(chosen, seats, seed, counting=Count):
     chosen = options.read(carcassonne.META.options, {"messages": False, **chosen})
     count = counting(seats)
@@ -46,13 +52,13 @@ def check(chosen, seats, seed, counting=Count):
     assert [standing.score for standing in carcassonne.standing(state)] == count.scores
 
 
-@pytest.mark.parametrize("number", range(12))
+@every_number
 @pytest.mark.parametrize("boxes", BOXES)
 def test_the_score_is_what_flooding_every_feature_gives(boxes, number):
     check(BOXES[boxes], 2 + number % 4, b"flood %d" % number)
 
 
-@pytest.mark.parametrize("number", range(12))
+@every_number
 @pytest.mark.parametrize("boxes", FURTHER)
 def test_the_score_of_further_boxes_is_what_counting_by_hand_gives(boxes, number):
     check(FURTHER[boxes], 2 + number % 4, b"further %d" % number, BoxCount)

@@ -42,7 +42,7 @@ def scene(state, seat):
 def moments():
     """Positions of busy games with the seat that is to move and what has just happened."""
     found = []
-    for seed in range(12):
+    for seed in (1, 3, 4, 6, 10, 11):  # where every menu comes that comes in twelve games
         for state, events in crowded(EVERYTHING, 3, seed):
             mover = next((seat for seat in range(3) if carcassonne.menu(state, seat)), 0)
             found.append((state, mover, events))

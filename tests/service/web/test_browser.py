@@ -151,8 +151,7 @@ def test_letters_in_the_mailbox_lead_to_the_table(service: Running, visit: Visit
     page.wait_for_url(f"**/t/{opened.links[0]}")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_never_scrolls_sideways(service: Running, visit: Visit, scheme: str) -> None:
+def test_a_phone_never_scrolls_sideways(service: Running, visit: Visit) -> None:
     gathering = service.open(Invited("Bertrand de Villeneuve-sur-Lot-en-Gascon", "b@example.org"), Invited("Bot"))
     opened = service.begin()
     first = service.first(opened.table)
@@ -168,7 +167,7 @@ def test_a_phone_never_scrolls_sideways(service: Running, visit: Visit, scheme: 
         f"/t/{links[1]}/replay",
         *(f"/t/{link}" for link in links),
     ]
-    page = visit(viewport={"width": 360, "height": 720}, color_scheme=scheme, has_touch=True)
+    page = visit(viewport={"width": 360, "height": 720}, has_touch=True)
     for path in paths:
         page.goto(path)
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")

@@ -1,5 +1,6 @@
 """axe-core finds nothing on any page: wide and light, in dark colours, and as narrow as a telephone."""
 
+from collections.abc import Iterator
 from itertools import count
 
 import pytest
@@ -14,10 +15,26 @@ from tests.running import Running, Visit
 every_game = pytest.mark.parametrize("game", catalogue.games())
 
 
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["in_turn", "all"])
+def turns(request: pytest.FixtureRequest, game: str) -> Iterator[bool]:
+    """Whether it is the turn of this game to show the next page: in a soak every game shows all."""
+    number, games = list(catalogue.games()).index(game), len(catalogue.games())
+    return (request.param or page % games == number for page in count())
+
+
 def judge(page: Page, *paths: str) -> None:
     for path in paths:
         page.goto(path)
         assert faults(page) == [], path
+
+
+def judge_in_turn(page: Page, turns: Iterator[bool], *paths: str, own: str = "") -> None:
+    """The pages whose turn it is; what is the game's own is seen wide and light even where it is not its turn."""
+    for path in paths:
+        mine = next(turns)
+        if mine or path == own:
+            page.goto(path)
+            assert faults(page, every_look=mine) == [], path
 
 
 def seats(service: Running, opened: Opened) -> list[str]:
@@ -97,16 +114,20 @@ def test_gathering(service: Running, visit: Visit) -> None:
 
 
 @every_game
-def test_a_new_table_and_its_rules(visit: Visit, game: str) -> None:
-    judge(visit("/"), f"/new/{game}", f"/rules/{game}", f"/rules/{game}/short", f"/rules/{game}/2.1", f"/learn/{game}")
+def test_a_new_table_and_its_rules(visit: Visit, game: str, turns: Iterator[bool]) -> None:
+    page, rules = visit("/"), f"/rules/{game}"
+    judge_in_turn(page, turns, f"/new/{game}", f"/learn/{game}", f"{rules}/short", rules, f"{rules}/2.1", own=rules)
 
 
 @every_game
-def test_a_table_from_its_beginning_to_its_end(service: Running, visit: Visit, game: str) -> None:
+def test_a_table_from_its_beginning_to_its_end(
+    service: Running, visit: Visit, game: str, turns: Iterator[bool]
+) -> None:
     opened, steps = service.begin(game=game), count()
-    page = visit("/")
-    judge(page, seats(service, opened)[0])
+    page, mover = visit("/"), seats(service, opened)[0]
+    judge_in_turn(page, turns, mover, own=mover)
     service.play_on(opened.table, lambda _: next(steps) > 25)
-    judge(page, *seats(service, opened)[1:])
+    judge_in_turn(page, turns, *seats(service, opened)[1:])
     service.do(opened.links[0], "resign")
-    judge(page, f"/t/{opened.links[1]}", f"/t/{opened.links[1]}/replay")
+    over = f"/t/{opened.links[1]}"
+    judge_in_turn(page, turns, over, f"{over}/replay", own=over)

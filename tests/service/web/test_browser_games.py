@@ -20,8 +20,8 @@ from tests.running import STARTED, Running, Visit, foretold
 
 pytestmark = pytest.mark.timeout(300)  # whole games, move by move
 
-FIRST, LAST = 12, 10  # moves by hand
-BEGUN, ENDED = 6, 4  # and by keyboard
+FIRST, LAST = 4, 3  # moves by hand
+BEGUN, ENDED = 2, 1  # and by keyboard
 PHONE = {"viewport": {"width": 360, "height": 720}, "has_touch": True}
 
 

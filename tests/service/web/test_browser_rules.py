@@ -73,11 +73,18 @@ def test_a_lesson_is_solved_on_its_board_and_remembered_by_the_browser(service: 
     expect(page.locator(".lessons .done")).to_have_count(1)
 
 
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["one", "both"])
+def languages(request: pytest.FixtureRequest, name: str) -> tuple[str, ...]:
+    """The longest two; the games take turns with them, and only a soak prints all games in both."""
+    longest = ("de", "fr")
+    return longest if request.param else (longest[list(catalogue.games()).index(name) % 2],)
+
+
 @pytest.mark.parametrize("name", catalogue.games())
 def test_rules_print_on_two_sheets_with_their_pictures_and_the_summary_on_one_side(
-    name: str, service: Running, chromium: Browser
+    name: str, service: Running, chromium: Browser, languages: tuple[str, ...]
 ) -> None:
-    for language in ("de", "fr"):  # the longest
+    for language in languages:
         with chromium.new_context(locale=language, viewport={"width": 726, "height": 1055}) as context:
             page = context.new_page()
             assert sides(page, f"{service.address}/rules/{name}") <= 4

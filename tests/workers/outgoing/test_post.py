@@ -52,6 +52,7 @@ def parts(message: EmailMessage) -> list[str]:
     return [part.get_content_type() for part in message.walk() if not part.is_multipart()]
 
 
+@pytest.mark.usefixtures("real_pictures")
 def test_a_turn_letter_has_text_html_and_a_picture(posted: House, smtp_sink: Sink) -> None:
     places = houses.seated(posted)
     post.deliver()
@@ -59,6 +60,7 @@ def test_a_turn_letter_has_text_html_and_a_picture(posted: House, smtp_sink: Sin
     assert parts(letter) == ["text/plain", "text/html", "image/png"]
     picture = next(part for part in letter.walk() if part.get_content_type() == "image/png")
     assert picture.get_payload(decode=True).startswith(b"\x89PNG")
+    assert len(picture.get_payload(decode=True)) > 1_000
     html = letter.get_body(("html",))
     text = letter.get_body(("plain",))
     assert html
