@@ -43,15 +43,16 @@ HOST = "friends.example"
 class Mailbox:
     """A mailbox at a real server, which can be stopped and started."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, idle: bool = True) -> None:
         self.folder = folder
+        self.program = servers.IMAP_PROGRAM if idle else servers.WITHOUT_IDLE + servers.IMAP_PROGRAM
         self.port = servers.free_port()
         self.server = ExitStack()
         user, password = quote(servers.IMAP_USER), quote(servers.IMAP_PASSWORD, safe="")
         self.url = f"imap://{user}:{password}@127.0.0.1:{self.port}/INBOX"
 
     def start(self) -> None:
-        self.server.enter_context(servers.imap_server(self.folder, self.port))
+        self.server.enter_context(servers.imap_server(self.folder, self.port, self.program))
 
     def stop(self) -> None:
         self.server.close()
