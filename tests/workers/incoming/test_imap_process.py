@@ -7,7 +7,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,6 +18,7 @@ from sqlalchemy import select
 
 from service.house import House
 from service.store.schema import mails, talk
+from service.tables.access import Place
 from tests import houses, servers
 from tests.chaos import processes
 from tests.chaos.processes import Process
@@ -32,12 +33,12 @@ KILLS, MAILS = 4, 24
 
 
 class Fetching(Struct, frozen=True):
-    """A house, its mailbox, and the processes that fetch answers from there and play them."""
+    """A table, its mailbox, and the processes that fetch answers from there and play them."""
 
     house: House
+    places: list[Place]
     mailbox: Mailbox
     imap: Process
-    worker: Process
 
 
 @contextmanager
@@ -53,9 +54,11 @@ def fetching(folder: Path, database: str, redis: str, idle: bool = True) -> Iter
     with (
         Redis.from_url(redis) as client,
         houses.standing(chosen, lambda: int(time.time()), client) as here,
-        processes.service(folder, commands, **shared) as (imap, worker),
+        nullcontext(houses.seated(here)) as places,  # before anybody else judges
+        processes.service(folder, commands, **shared) as (imap, _),
     ):
-        yield Fetching(here, mailbox, imap, worker)
+        eventually(lambda: starts(imap) == 1, SOON)
+        yield Fetching(here, places, mailbox, imap)
         assert imap.ended() is None
         imap.send(signal.SIGTERM)
         eventually(lambda: imap.ended() == 0, SOON)
@@ -64,6 +67,11 @@ def fetching(folder: Path, database: str, redis: str, idle: bool = True) -> Iter
         assert servers.IMAP_PASSWORD not in said
         assert quote(servers.IMAP_PASSWORD, safe="") not in said
     mailbox.stop()
+
+
+def starts(imap: Process) -> int:
+    """How often it has come so far that it would heed a signal."""
+    return imap.log.read_text().count("Answers are fetched from")
 
 
 def told(here: House) -> list[str]:
@@ -85,11 +93,10 @@ def test_mails_are_played_that_came_before_the_process_and_while_it_ran(
         here, mailbox = found.house, found.mailbox
         with mailbox_polling.opened(here.settings) as opened:
             assert mailbox_polling.tells(opened.box) is idle
-        places = houses.seated(here)
-        place, move = houses.on_turn(here, places)
+        place, move = houses.on_turn(here, found.places)
         mailbox.put(answer(here, place, move))
         eventually(lambda: played(here) == [move], SOON if idle else SOON + mailbox_polling.EVERY)
-        other, second = houses.on_turn(here, places)
+        other, second = houses.on_turn(here, found.places)
         began = time.monotonic()
         mailbox.put(answer(here, other, second, 2))
         eventually(lambda: played(here) == [move, second], SOON if idle else SOON + mailbox_polling.EVERY)
@@ -118,7 +125,9 @@ def test_a_process_that_is_killed_again_and_again_plays_each_mail_once(
             found.imap.kill()
             if stored(here) > MAILS:
                 break
+        before = starts(found.imap)
         found.imap.start()
+        eventually(lambda: starts(found.imap) > before, SOON)
         eventually(lambda: stored(here) == MAILS + 1 and not unread(here), SOON)
         assert played(here) == [move]
         assert sorted(told(here)) == sorted(line.removeprefix("say ") for line in lines)
@@ -129,15 +138,14 @@ def test_a_server_that_goes_away_and_comes_back_is_told_once_and_nothing_is_lost
 ) -> None:
     with fetching(tmp_path, laid_postgres_url, redis_url) as found:
         here, mailbox = found.house, found.mailbox
-        places = houses.seated(here)
-        place, move = houses.on_turn(here, places)
+        place, move = houses.on_turn(here, found.places)
         mailbox.put(answer(here, place, move))
         eventually(lambda: played(here) == [move], SOON)
         mailbox.stop()
         eventually(lambda: "mailbox not reached" in found.imap.log.read_text(), SOON)
         time.sleep(mailbox_polling.FIRST_PAUSE)
         mailbox.start()
-        other, second = houses.on_turn(here, places)
+        other, second = houses.on_turn(here, found.places)
         mailbox.put(answer(here, other, second, 2))
         eventually(lambda: played(here) == [move, second], 4 * mailbox_polling.FIRST_PAUSE + SOON)
         said = found.imap.log.read_text()
