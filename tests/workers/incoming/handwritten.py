@@ -258,3 +258,23 @@ HEADERS = {
     "absent in Turkish": {"Subject": "Otomatik yanıt: Kurier"},
     "an old responder": {"X_Autoreply_From": "anna@example.org"},
 }
+# What people write on the line of a move, around it.
+WAYS = (
+    *(
+        "ok {}",
+        "ja, {}",
+        "yes, {}",
+        "oui, {}",
+        "手：{}",
+        "Hi Bert! {}",
+        "Hallo zusammen! {}\nLG Anna",
+        "Bonjour Bert, {}",
+    ),
+    *("{} (sorry for the wait)", "{} LG Anna", "{} gr. Anna", "{}  --  Anna", "_{}_", "`{}`", "Hm... {}", "dus {}"),
+    *("I choose {}", "ich nehme {}", "my move is {}", "mein Zug ist {}", "mijn zet is {}", "s'il te plaît {}"),
+)
+# The same where the move is not meant.
+DENIALS = (
+    *("not yet: {}", "nog niet: {}", "pas encore : {}", "{} - no!", "{} - nicht!", "{}. Nicht!", "Stop! {}"),
+    *("On 3 Feb Bert wrote: {}", "Anna meint: {}", "ja, aber nicht {}", "No. {}", "soll ich {}?", "{} (not)"),
+)

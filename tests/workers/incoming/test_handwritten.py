@@ -104,3 +104,19 @@ def test_a_mail_of_addresses_without_end_costs_little(line: str) -> None:
     began = time.process_time()
     assert len(list(reply_text.unquoted("\n".join([line] * 60)))) <= 60
     assert time.process_time() - began < 0.5
+
+
+@pytest.mark.parametrize("way", handwritten.WAYS)
+def test_a_move_is_found_on_its_line_whatever_stands_around_it(here: House, way: str) -> None:
+    number = handwritten.WAYS.index(way)
+    place = turn(here, number)
+    mail = corpus.mail(here, place, way, clients.plain(way.format(typed(here, place, number))))
+    assert len(heard(here, mail)) == 1
+
+
+@pytest.mark.parametrize("denial", handwritten.DENIALS)
+def test_a_move_that_is_not_meant_is_not_played(here: House, denial: str) -> None:
+    number = handwritten.DENIALS.index(denial)
+    place = turn(here, number)
+    mail = corpus.mail(here, place, denial, clients.plain(denial.format(typed(here, place, number))))
+    assert heard(here, mail) == []
