@@ -235,10 +235,16 @@ def smtp_server() -> Iterator[Sink]:
 # IMAP
 
 IMAP_USER, IMAP_PASSWORD = "friends", "ünter: 100%@home"
+IMAP_PROGRAM = "from pymap.main import main; main()"
+# Its configuration has a switch for this, which does nothing.
+WITHOUT_IDLE = (
+    "from pymap.config import BackendCapability as Known; "
+    "Known.__iter__ = lambda self: iter(one for one in self._capability if one != b'IDLE'); "
+)
 
 
 @contextmanager
-def imap_server(mails: Path, port: int) -> Iterator[None]:
+def imap_server(mails: Path, port: int, program: str = IMAP_PROGRAM) -> Iterator[None]:
     """A mailbox of one user whose mails stay in that folder; one that is stopped and started again has the same."""
     from pymap.backend.maildir.users import PasswordsFile, UsersFile
     from pysasl.hashing import BuiltinHash
@@ -250,7 +256,7 @@ def imap_server(mails: Path, port: int) -> Iterator[None]:
             f"{IMAP_USER}:{BuiltinHash(rounds=1_000).hash(IMAP_PASSWORD)}:::::::\n"
         )
     listen = ["--host", "127.0.0.1", "--port", str(port), "--no-tls"]
-    command = [sys.executable, "-c", "from pymap.main import main; main()", *listen, "maildir", str(mails)]
+    command = [sys.executable, "-c", program, *listen, "maildir", str(mails)]
     with temporary_folder(os.geteuid()) as folder, guarded(command, folder, lambda: _listens(port)):
         yield
 

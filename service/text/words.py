@@ -26,7 +26,7 @@ class Dictionary(Struct, frozen=True, eq=False):
     """What one file says, all languages together.
 
     Forms of verbs and of tokens, small words, words for seats, what begins a line that is told to the table, what may
-    end or begin a line and means nothing there, and words that make a no of a yes.
+    end or begin a line and means nothing there, words that make a no of a yes, and words that lead up to a move.
     """
 
     verbs: Forms
@@ -37,6 +37,7 @@ class Dictionary(Struct, frozen=True, eq=False):
     polite: frozenset[str] = frozenset()
     greet: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
+    lead: frozenset[str] = frozenset()
 
 
 class Vocabulary(Struct, frozen=True):
@@ -96,6 +97,7 @@ def dictionary(folder: str, *languages: str) -> Dictionary:
         frozenset(word.casefold() for language in spoken for word in language.get("polite", ())),
         frozenset(word.casefold() for language in spoken for word in language.get("greet", ())),
         frozenset(word.casefold() for language in spoken for word in language.get("never", ())),
+        frozenset(word.casefold() for language in spoken for word in language.get("lead", ())),
     )
 
 

@@ -100,11 +100,17 @@ export function choices(root, scene, tell) {
     hurry();
   }
 
-  // The choice with its consequences shown; where that is wished, a move that cannot mean anything else is made at once.
-  function settle() {
+  // The choice with its consequences shown.
+  function show() {
     draw();
     const [only, ...others] = complete();
     look(only && !others.length ? form.elements.move.value : "");
+  }
+
+  // After a touch also this: where that is wished, a move that cannot mean anything else is made at once.
+  function settle() {
+    show();
+    const [only, ...others] = complete();
     if ("atOnce" in form.dataset && only && !others.length && alive().length === 1 && !following(only, said).length && !shadow()) form.requestSubmit(confirm);
   }
 
@@ -394,7 +400,7 @@ export function choices(root, scene, tell) {
     resume(old) {
       if (!menu.some((entry) => (old.verb === null || entry.verb === old.verb) && fits(entry, old.said, old.held))) return;
       ({ verb, said, held } = old);
-      settle();
+      show();
     },
     over,
     size,

@@ -20,6 +20,7 @@ from service.house import House
 from service.store.schema import letters, people, seats
 from service.tables import snapshots
 from workers.incoming import reply_text, sender_checks
+from workers.incoming.mail_headers import MailHeaders
 from workers.incoming.sender_checks import Ignored
 
 log = structlog.get_logger()
@@ -116,7 +117,7 @@ def _report(message: Message, envelope_sender: str) -> BounceReport:
     if "action" in fields:
         status = ENHANCED.search(fields.get("status", ""))
         return BounceReport(fields["action"].casefold(), status[0] if status else "", fields.get("diagnostic-code", ""))
-    if envelope_sender.strip() in ("", "<>") and POSTMASTERS.search(str(message.get("From", ""))):
+    if envelope_sender.strip() in ("", "<>") and POSTMASTERS.search(MailHeaders.of(message).decoded("From")):
         said = REPLY.search(text)
         if said and said[1].startswith("5"):
             return BounceReport("failed", "5.0.0", " ".join(text[said.start() :][:400].split()))

@@ -10,7 +10,11 @@ BLOCKS = frozenset(
     "table tbody tr ul".split()
 )
 VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
-UNSEEN = frozenset("head style script title template object select textarea svg".split())
+# Nothing in these is for reading, or it is shown only by programs that cannot show the thing itself.
+UNSEEN = frozenset(
+    "audio canvas datalist del details dialog head iframe meter noembed noframes object progress s script select "
+    "strike style svg template textarea title video".split()
+)
 MARKED = re.compile(
     r"\b(x_)*(gmail_quote|gmail_quote_container|gmail_signature|yahoo_quoted|protonmail_quote|protonmail_signature_block|"
     r"moz-signature|moz-cite-prefix|gmail_attr|AppleMailSignature|ms-outlook-mobile-signature|Signature|zmail_extra|"
@@ -21,14 +25,23 @@ LAST = re.compile(
 )
 # What a style or an attribute hides from the eye was never typed into a mail program.
 HIDING = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|mso-hide\s*:\s*all|(?<![\w-])color\s*:\s*transparent"
-    r"|(?<![\w-])(font-size|max-height|max-width|height|width|opacity)\s*:\s*0*\.?0+(?![\d.])|font-size\s*:\s*1px"
-    r"|(?<![\w-])(left|right|top|text-indent|margin-left)\s*:\s*-\d{3}|clip\s*:\s*rect\(\s*[01](px)?[\s,]|scale\(\s*0\s*\)",
+    r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|mso-hide\s*:\s*all|line-through|clip-path\s*:(?!\s*none)"
+    r"|(?<![\w-])color\s*:\s*(transparent|rgba\(([^,)]*,){3}\s*0*\.?0+%?\s*\)|[a-z]+\([^/)]*/\s*0*\.?0+%?\s*\))"
+    r"|(?<![\w-])(font-size|max-height|max-width|height|width|opacity)\s*:\s*0*\.?0+(?![\d.])|opacity\s*:\s*0*\.0"
+    r"|font-size\s*:\s*0*([0-3]?(\.\d+)?p[xt]|\.[0-2]\d*r?em|\d(\.\d+)?%)|(?<![\w-])font\s*:[^;]*(?<![\d./])0(p[xt]|em)?[/\s]"
+    r"|(?<![\w-])(left|right|top|text-indent|margin-left)\s*:\s*-\d{3}|clip\s*:\s*rect\(\s*[01](px)?[\s,]"
+    r"|opacity\(\s*0+%?\s*\)|scale[xy]?\(\s*0{1,9}(\.0{1,9})?\s*[,)]|translate(3d|[xy])?\([^)]*\d{3}",
     re.IGNORECASE,
 )
+INK = re.compile(r"(?<![\w-])color\s*:([^;!]+)", re.IGNORECASE)
+PAPER = re.compile(r"(?<![\w-])background(?:-color)?\s*:([^;!]+)", re.IGNORECASE)
+NAMED = {"white": "#ffffff", "black": "#000000"}
+REMARK = re.compile(r"/\*[^*]*\*+(?:[^/*][^*]*\*+)*/")
+ESCAPE = re.compile(r"\\([0-9a-f]{1,4})\s?", re.IGNORECASE)
 SHEET = re.compile(r"<style\b[^>]{0,400}>([^<]{0,40000})", re.IGNORECASE)
 RULE = re.compile(r"([^{}]{1,400})\{([^{}]{0,2000})\}")
-CALLED = re.compile(r"[.#]([\w-]{1,80})\s*$")
+CALLED = re.compile(r"[.#]([\w-]{1,80})")
+COMBINED = re.compile(r"[\s>+~]+")
 HIDDEN = re.compile(r"\shidden(?=[\s=/]|$)", re.IGNORECASE)
 DIVIDER = re.compile(r"border:\s*none;\s*border-top:\s*solid\s*#(E1E1E1|B5C4DF)", re.IGNORECASE)
 TAG = re.compile(r"<(/?)([a-zA-Z][\w:-]{0,30})((?:\s|/)[^<>]{0,4000})?>|<[!?][^<>]{0,4000}>")
@@ -37,6 +50,7 @@ ATTRIBUTE = re.compile(r"([a-zA-Z-]{1,40})\s{0,9}=\s{0,9}(\"[^\"]*\"|'[^']*'|[^\
 STRINGS = re.compile(r"\"[^\"]*\"|'[^']*'")
 DEEPEST = 60  # open tags; what is deeper is shown or hidden as the tag around it
 LONGEST = 60_000  # characters; an answer stands above what it quotes
+LONGEST_STYLE = 2_000
 
 
 class _Text:
@@ -60,8 +74,8 @@ class _Text:
         quoted = tag == "blockquote" or bool(MARKED.search(marks))
         if quoted and not self._unseen:
             self.said.append("\n>\n")
-        hidden = bool(HIDING.search(unescape(given.get("style", ""))) or HIDDEN.search(STRINGS.sub("", attributes)))
-        hidden = hidden or not self._hidden.isdisjoint(marks.split())
+        hidden = _hides(unescape(given.get("style", ""))) or bool(HIDDEN.search(STRINGS.sub("", attributes)))
+        hidden = hidden or not self._hidden.isdisjoint((*marks.split(), f"<{tag}>", "*"))
         unseen = quoted or hidden or tag in UNSEEN
         self._open.append((tag, unseen))
         self._unseen += unseen
@@ -100,8 +114,32 @@ def text(html: str) -> str:
     return "".join(found.said)
 
 
+def _hides(style: str) -> bool:
+    """Whether nothing can be seen of what has this style."""
+    plain = ESCAPE.sub(lambda found: chr(int(found[1], 16)), REMARK.sub("", style[:LONGEST_STYLE]))
+    ink, paper = INK.search(plain), PAPER.search(plain)
+    return bool(HIDING.search(plain) or (ink and paper and _colour(ink[1]) == _colour(paper[1])))
+
+
+def _colour(said: str) -> str:
+    """A colour in one of the ways to write it; an unknown one as it stands."""
+    plain = "".join(said.casefold().split())
+    if plain.startswith("rgb("):
+        parts = re.findall(r"\d{1,3}", plain)
+        return "#" + "".join(f"{int(part):02x}" for part in parts)
+    short = re.fullmatch(r"#([0-9a-f])([0-9a-f])([0-9a-f])", plain)
+    return "#" + "".join(2 * digit for digit in short.groups()) if short else NAMED.get(plain, plain)
+
+
 def _hidden_by_sheets(html: str) -> frozenset[str]:
-    """The classes and ids that a style sheet in the mail hides."""
+    """What a style sheet in the mail hides: classes, ids, tags as `<p>`, or everything as `*`."""
     rules = (rule for sheet in SHEET.findall(html) for rule in RULE.findall(sheet))
-    hiding = (selectors.split(",") for selectors, said in rules if HIDING.search(said))
-    return frozenset(called[1] for names in hiding for name in names if (called := CALLED.search(name)))
+    hiding = (selectors.split(",") for selectors, said in rules if _hides(said))
+    return frozenset(name for selectors in hiding for selector in selectors for name in _ends_at(selector))
+
+
+def _ends_at(selector: str) -> list[str]:
+    """What the last part of a selector is about, whatever it has to stand in: in doubt too much is hidden."""
+    last = COMBINED.split(selector.strip())[-1]
+    tag = re.match(r"[a-z]\w*", last, re.IGNORECASE)
+    return CALLED.findall(last) or ([f"<{tag[0].casefold()}>"] if tag else ["*"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from email.message import Message
 from typing import Any
 
 import msgspec
@@ -29,6 +28,7 @@ from service.tables.access import Place
 from service.text.languages import Said
 from service.timing import HOUR
 from workers.incoming import bounce_reports, reply_text, sender_checks
+from workers.incoming.mail_headers import MailHeaders
 from workers.incoming.mail_moves import ELSEWHERE
 from workers.incoming.sender_checks import Ignored, Stranger
 from workers.jobs import tell
@@ -38,10 +38,8 @@ log = structlog.get_logger()
 LARGEST = 4 * 1024 * 1024
 LARGEST_HEARD = 32 * 1024 * 1024  # more than that the mail server is not even let say
 READ = 512 * 1024  # pictures come after the text
-LONGEST_HEADER = 4_000
 SHOWABLE = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,100}", re.ASCII)
 TO = re.compile(r"[\w.=-]{1,64}\+(([0-9a-z]{1,40}\.[0-9]{1,3})\.[0-9a-z]{1,60})@", re.IGNORECASE | re.ASCII)
-MESSAGE_ID = re.compile(r"<[!-;=?-~]{1,240}>")
 # The ids of our letters: table, entry (not in an invitation), seat, kind. The last group names kinds that begin a turn.
 LETTER = re.compile(
     r"<([0-9a-z]{16})\.(?:([0-9]{1,9})\.)?([0-9]{1,3})\.(?:(turn|reminder|accepted|refused)|[a-z])[\w.]*@"
@@ -133,9 +131,10 @@ def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> Inco
     owner, person = access.owner(here, place), _person(here, place)
     try:
         message = sender_checks.parsed(raw[:READ])
-        _sift(here, message, envelope_sender, owner)
-        lines, answers = reply_text.own_lines(message), _answers(message, place)
-        found = MESSAGE_ID.search(str(message.get("Message-ID", ""))[:LONGEST_HEADER])
+        headers = MailHeaders.of(message)
+        _sift(here, headers, envelope_sender, owner)
+        lines, answers = reply_text.own_lines(message), _answers(headers, place)
+        message_id = next(iter(headers.ids("Message-ID")), "")
     except Stranger as stranger:
         _warn(here, place, owner, stranger.address)
         raise
@@ -146,7 +145,6 @@ def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> Inco
     except Exception as error:  # whatever it is that cannot be read, it will not become readable by waiting
         log.exception("mail not read", recipient=_shown(recipient))
         raise Ignored("This mail could not be read.") from error
-    message_id = found[0] if found else ""
     digest = hashlib.sha256(message_id.encode() or raw).hexdigest()[:40]
     key = f"{place.table}/{place.seat}/mail/{digest}"
     return IncomingMail(place, person, key, message_id, answers, lines)
@@ -165,19 +163,18 @@ def _warn(here: House, place: Place, owner: str, address: str) -> None:
     here.bells.ring("post")
 
 
-def _sift(here: House, message: Message, envelope_sender: str, owner: str) -> None:
-    sender_checks.refuse_loops(message, here.settings)
-    sender_checks.refuse_machines(message, envelope_sender)
-    address = sender_checks.sender(message)
+def _sift(here: House, headers: MailHeaders, envelope_sender: str, owner: str) -> None:
+    sender_checks.refuse_loops(headers, here.settings)
+    sender_checks.refuse_machines(headers, envelope_sender)
+    address = sender_checks.sender(headers)
     if sender_checks.mailbox(address) != sender_checks.mailbox(owner):
         raise Stranger(address)
-    sender_checks.refuse_unproven(message, address, here.settings)
+    sender_checks.refuse_unproven(headers, address, here.settings)
 
 
-def _answers(message: Message, place: Place) -> int | None:
+def _answers(headers: MailHeaders, place: Place) -> int | None:
     """The entry that began the turn in the letter that this mail answers; `ELSEWHERE` for a letter to another seat."""
-    answered = str(message.get("In-Reply-To", "")) or " ".join(str(message.get("References", "")).split()[-1:])
-    found = LETTER.search(answered[:LONGEST_HEADER])
+    found = next(filter(None, map(LETTER.match, headers.answered())), None)
     if found is None:
         return None
     if found.group(1, 3) != (place.table, str(place.seat)):

@@ -13,9 +13,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from email.message import Message
-from email.parser import BytesHeaderParser
-from email.utils import getaddresses, parseaddr
 from hashlib import sha256
 from threading import Event
 from urllib.parse import unquote, urlsplit
@@ -28,7 +25,8 @@ from msgspec import Struct
 from service.house import House
 from service.settings import Settings
 from service.store import facts
-from workers.incoming import bounce_reports, inbox, sender_checks
+from workers.incoming import bounce_reports, inbox
+from workers.incoming.mail_headers import MailHeaders
 
 log = structlog.get_logger()
 
@@ -38,7 +36,6 @@ IDLE = 120.0  # and at most so long where it does, for a connection may be dead 
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 600.0
 BACK = timedelta(days=7)  # so far goes the first look, and the one after the mailbox numbered its mails anew
 ADDRESSES = ("Delivered-To", "X-Original-To", "Envelope-To", "X-Envelope-To", "To", "Cc")
-MOST_ADDRESSES = 50
 TOKEN = re.compile(r"\[([0-9a-z]{1,40}\.[0-9]{1,3}\.[0-9a-z]{1,60})\]", re.IGNORECASE | re.ASCII)
 # The same proof at the end of the ids of our letters, where answers need not come to an address of their seat.
 PROVEN_ID = re.compile(r"<([0-9a-z]{16})\.(?:[0-9]{1,9}\.)?([0-9]{1,3})\.[\w.-]{1,60}\.([a-z2-7]{26})@", re.ASCII)
@@ -127,41 +124,30 @@ def _fetched(box: BaseMailBox, uid: int) -> bytes:
 
 def hand_on(here: House, raw: bytes) -> None:
     """Take a mail for every seat that it names; other mail in this box is none of ours."""
-    message = BytesHeaderParser().parsebytes(raw)
-    returned = str(message.get("Return-Path", "")).strip()
-    envelope_sender = "" if returned == "<>" else parseaddr(returned or str(message.get("From", "")))[1]
-    for recipient in recipients(message, raw):
-        if inbox.received(here, raw, recipient, envelope_sender) == inbox.LATER:
+    headers = MailHeaders.read(raw)
+    for recipient in recipients(headers, raw):
+        if inbox.received(here, raw, recipient, headers.envelope_sender()) == inbox.LATER:
             raise NotStored("a mail could not be stored")
 
 
-def recipients(message: Message, raw: bytes) -> tuple[str, ...]:
+def recipients(headers: MailHeaders, raw: bytes) -> tuple[str, ...]:
     """The addresses of ours that a mail is for, by its headers, its subject, or the letter it answers or returns."""
-    named = [str(value)[: inbox.LONGEST_HEADER] for header in ADDRESSES for value in message.get_all(header, [])]
-    found = [address.casefold() for _, address in getaddresses(named)[:MOST_ADDRESSES]]
-    ours = [address for address in found if inbox.TO.match(address) or bounce_reports.ADDRESS.match(address)]
-    if not ours and _is_report(message):
+    named = " ".join(headers.every(*ADDRESSES)).casefold()
+    ours = [found[0] for address in (inbox.TO, bounce_reports.ADDRESS) for found in address.finditer(named)]
+    if not ours and headers.is_report():
         returned = bounce_reports.ADDRESS.search(raw[: bounce_reports.READ].decode("ascii", "replace"))
         ours = [returned[0]] if returned else []
-    return tuple(dict.fromkeys(ours or (f"play+{token}@" for token in _tokens(message))))
+    return tuple(dict.fromkeys(ours or (f"play+{token}@" for token in _tokens(headers))))
 
 
-def _tokens(message: Message) -> Iterator[str]:
+def _tokens(headers: MailHeaders) -> Iterator[str]:
     """What tells the seat in the subject; or, where the subject was changed, in the id of the letter answered."""
-    subject = sender_checks.decoded(str(message.get("Subject", ""))[: inbox.LONGEST_HEADER])
-    told = TOKEN.search("".join(subject.split()))
-    answered = f"{message.get('In-Reply-To', '')} {message.get('References', '')}"[: inbox.LONGEST_HEADER]
-    proven = PROVEN_ID.search(answered)
+    told = TOKEN.search("".join(headers.decoded("Subject").split()))
+    proven = next(filter(None, map(PROVEN_ID.match, headers.answered())), None)
     if told:
         yield told[1]
     elif proven:
         yield ".".join(proven.groups())
-
-
-def _is_report(message: Message) -> bool:
-    """Whether a mail server writes that a letter was not delivered."""
-    empty = str(message.get("Return-Path", "")).strip() == "<>"
-    return empty or message.get_content_type() == "multipart/report"
 
 
 def _last(here: House, found: OpenMailbox) -> int:

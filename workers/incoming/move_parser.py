@@ -38,14 +38,16 @@ TO_HOUSE = ("status", "help", "hint", "pause")  # said to the house, not to the 
 ASKED = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")  # the same; see mail_commands.py
 QUIETLY = ("agree", "refuse", "sit")  # everyday words, which mean something only where they are asked for
 SENTENCE = 5  # words; a line of so many is talk unless two of its words belong to a move
+SHORT = 3  # words: “My next move”; or a “no, not that” behind a move
 ALIKE = 0.8  # of difflib; "ziehn" for "ziehen" has 0.91, "reise" for "reize" 0.8, "stay" for "start" 0.67
 NEAR, NEAR_EACH = 0.75, 0.6  # on average over the words of a move, and for each: a slip of the pen, not another move
 COMPARED = 400  # moves that a line is compared with, so that a large menu costs no more than a small one
 LONGEST_VERB = 4  # words: "ik doe niet mee"
 RARELY_MEANT = 3  # letters; a shorter word alone on its line is the beginning of nothing
-LEAD_IN = re.compile(r"^[^:]{1,30}:\s+(?=\S)")
+LEAD_IN = re.compile(r"^[^:：]{1,30}(?::\s+|：\s*)(?=\S)")
+ASIDE = re.compile(r"\s*\(([^()]{1,80})\)[\s.!]*$")
 LISTED = re.compile(r"^(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
-SENTENCE_END = re.compile(r"(?<=[.!;])\s+|\s+[-–—]\s+(?=[^\W\d])")
+SENTENCE_END = re.compile(r"(?<=[.!;…])\s+|\s+[-–—]{1,2}\s+(?=[^\W\d])")
 JOINED = re.compile(r"(?<=\w)\s*(?:->|=>|→|–|—|-)\s*(?=\w)")
 
 
@@ -100,13 +102,23 @@ def _remark(line: str, offered: Menu, words: Vocabulary) -> TalkLine | None:
 
 
 def _readings(line: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
-    """The line as it is; without number and courtesy; after a colon; without small words and arrows; with the verb."""
+    """The line as it is; then without what people write around a move; a later sentence where the first says little."""
     yield line
-    core = _without_courtesy(line, words)
+    first, *others = SENTENCE_END.split(LISTED.sub("", line.strip()))
+    if any(len(other.split()) <= SHORT and _denies(other, words) for other in others):
+        return
+    yield from _cores(_without_courtesy(line, words), offered, words)
+    if len(first.split()) <= SENTENCE and "?" not in first and not _denies(first, words):
+        for later in others[:2]:
+            yield from _cores(_without_courtesy(later, words), offered, words)
+
+
+def _cores(core: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
+    """A sentence; without greeting; after a colon; without small words and arrows; with the verb; from the verb on."""
     yield core
     yield _without_greeting(core, words)
     lead_in = LEAD_IN.match(core)
-    if lead_in:
+    if lead_in and _leads_in(lead_in[0], words):
         yield core[lead_in.end() :]
     plain = _without_small_words(core, offered, words)
     yield plain
@@ -115,6 +127,29 @@ def _readings(line: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
     games = [entry for entry in offered if entry.verb not in words.table.verbs]
     if len(games) == 1 and any(letter.isdigit() for letter in apart):
         yield f"{games[0].verb} {apart}"
+    yield from _from_the_verb(core, offered, words)
+
+
+def _from_the_verb(core: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
+    """What follows “ja,”, “ok” or “mein Zug ist”, where nothing before a verb says more than that."""
+    said, verbs = core.split(), tuple(entry.verb for entry in offered)
+    leading = words.table.lead | words.table.greet | words.small
+    for place, word in enumerate(said[:SENTENCE]):
+        if place and verb_of(bits(" ".join(said[place:])), verbs, words):
+            yield " ".join(said[place:])
+        if any(bit.casefold() not in leading for bit in bits(word)):
+            return
+
+
+def _leads_in(head: str, words: Vocabulary) -> bool:
+    """Whether such words before a colon say “my move”, in whatever language, and not “Bert thinks” or “not yet”."""
+    said = {bit.casefold() for bit in bits(head)}
+    names = {part.casefold() for name in words.names for part in name.split()}
+    return len(said) <= SHORT and names.isdisjoint(said) and not _denies(head, words)
+
+
+def _denies(sentence: str, words: Vocabulary) -> bool:
+    return not words.table.never.isdisjoint(bit.casefold() for bit in bits(sentence))
 
 
 def _without_small_words(core: str, offered: Menu, words: Vocabulary) -> str:
@@ -128,24 +163,35 @@ def _without_small_words(core: str, offered: Menu, words: Vocabulary) -> str:
 
 
 def _without_courtesy(line: str, words: Vocabulary) -> str:
-    """The first sentence of a line without the number before it and a wish such as “good luck” after it."""
+    """The first sentence of a line without the number before it and a remark or a wish after it: “good luck, Anna”."""
     core = SENTENCE_END.split(LISTED.sub("", line.strip()), maxsplit=1)[0]
+    aside = ASIDE.search(core)
+    if aside and not _denies(aside[1], words) and not any(letter.isdigit() for letter in aside[1]):
+        core = core[: aside.start()]
     while True:
         trimmed = core.rstrip(" .,;:!?-–—…)").casefold()
-        wish = max((wish for wish in words.table.polite if trimmed.endswith(f" {wish}")), key=len, default="")
+        wish = max((wish for wish in _wishes(words) if trimmed.endswith(f" {wish}")), key=len, default="")
         if not wish:
             return core
         core = core[: len(trimmed) - len(wish)].rstrip(" ,;-–—")
 
 
+@functools.lru_cache(maxsize=256)
+def _wishes(words: Vocabulary) -> tuple[str, ...]:
+    """What may end a line: a wish, and who signs with it."""
+    names = {part.casefold() for name in words.names for part in (name, *name.split())}
+    signed = (f"{wish}{comma} {name}" for wish in words.table.polite for comma in ("", ",") for name in names)
+    return (*words.table.polite, *signed)
+
+
 def _without_greeting(core: str, words: Vocabulary) -> str:
-    """What follows “Hi all,” or “Dear Anna,” on the same line."""
+    """What follows “Hi all,” or “Dear Anna,” on the same line; of a name the table need not have heard."""
     head, comma, rest = core.partition(",")
     said = [bit.casefold() for bit in bits(head)]
     names = {part.casefold() for name in words.names for part in name.split()}
     greets = any(bit in words.table.greet for bit in said)
-    known = all(bit in words.table.greet or bit in words.small or bit in names for bit in said)
-    return rest.strip() if comma and greets and known else core
+    unknown = [bit for bit in said if bit not in words.table.greet and bit not in words.small and bit not in names]
+    return rest.strip() if comma and greets and len(unknown) <= 1 and not _denies(head, words) else core
 
 
 def _nearest(line: str, offered: Menu, words: Vocabulary) -> Move | None:

@@ -22,10 +22,12 @@ OF_ONE_BYTE = re.compile(r"(us-?ascii|ascii|latin-?1|iso-?8859-?\d+|windows-?\d+
 
 # A link to a table or a receipt: only our letters have them, in any language.
 OUR_LETTER = re.compile(r"://\S+/t/[a-z2-7]{20}|\b[0-9a-f]{64}\b")
-QUOTED = re.compile(r"\s*([A-ZÀ-Þ]{1,4}>|[>|])")  # also after initials, as The Bat quotes: "LG> "
+# Also after initials, as The Bat quotes: "LG> "; and » or › unless a word in quotation marks begins so.
+QUOTED = re.compile(r"\s*([A-ZÀ-ÞА-Я]{1,4}>|[>|¦＞]|»(?![^«]*«)|›(?![^‹]*‹))")
 # Characters that turn the order of letters around: what they show is not what a program reads.
 TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
-BOLD = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)([^*]*[^*\s])\1(?![\w*])")
+# Words set in bold or otherwise apart, as programs write them into the text: *so*, _so_ or `so`.
+BOLD = re.compile(r"(?<![\w*`])(\*{1,3}|_{1,2}|`)(?=\S)([^*_`]*[^*_`\s])\1(?![\w*`])")
 # Inline PGP: the signed text stands between two lines of armour, its lines beginning with a dash are escaped.
 SIGNED = re.compile(
     r"-----BEGIN PGP SIGNED MESSAGE-----\s*\n(?:[A-Za-z-]+: [^\n]*\n)*\s*\n(.*?)(?:-----BEGIN PGP SIGNATURE-----|\Z)",
@@ -42,24 +44,35 @@ ATTRIBUTION = re.compile(
     r"|Le\b.{6,400}\ba écrit\s?"
     r"|Am\b.{6,400}\bschrieb\b.{0,300}"
     r"|.{1,200}\b(schreef op|schrieb am|a écrit le|wrote on)\b.{4,200}"
-    r"|\d{4}-\d\d-\d\d.{1,200}<\S+@\S+>\s?"
-    r"|.{0,200}<\S+@\S+>( (wrote|schreef|a écrit|schrieb))?\s?):$",
+    r"|.{0,300}<[^<>@\s]{1,64}@[^<>@\s]{1,200}>.{0,60}):$",
     re.IGNORECASE,
 )
 # The same in any language: a time or an address, a colon at the end, and the quotation below; wrapped, a year above.
 ANY_ATTRIBUTION = re.compile(r"(?=.*(\d[:.h]\d\d|\S@\S)).{6,300}[:：]$")
 YEAR = re.compile(r"(?<!\d)20\d\d(?!\d)")
-# A header of the quoted mail, as programs in our four languages write them; three of them make a header block.
+# A header of the quoted mail, as programs in many languages write them; three of them make a header block.
 HEADER = re.compile(
     r"[*_]{0,2}(From|Sent|Date|To|Subject|Cc|Reply-To|Van|Verzonden|Datum|Aan|Onderwerp|Antwoord aan|De|Envoyé(?: le)?|"
-    r"À|A|Objet|Répondre à|Von|Gesendet|An|Betreff|Antwort an)\s?:[*_]{0,2}(\s|$)",
+    r"À|A|Objet|Répondre à|Von|Gesendet|An|Betreff|Antwort an|Enviad[oa](?: el| em)?|Para|Asunto|Fecha|Assunto|Data|"
+    r"Da|Inviato|Oggetto|Od|Wysłan[oe]|Do|Temat|Odesláno|Komu|Předmět|Från|Skickat|Till|Ämne|Fra|Sendt|Til|Emne|Dato|"
+    r"Lähettäjä|Lähetetty|Vastaanottaja|Aihe|Feladó|Elküldve|Címzett|Tárgy|От(?: кого)?|Отправлено|Кому|Тема|Дата|"
+    r"Від|Надіслано|Kimden|Gönderildi|Kime|Konu|Tarih|Από|Προς|Θέμα|差出人|送信日時|宛先|件名|日付|发件人|发送时间|收件人|主题"
+    r")\s?[:：][*_]{0,2}(\s|$)",
     re.IGNORECASE,
 )
 # Any label and a colon, in a language that is not ours; they count only directly above our letter.
 LABEL = re.compile(r"[*_]{0,2}[^\W\d][^:]{0,30}:")
-RULE = re.compile(r"[-_=*]{5,}|-{2,} .* -{2,}$|Begin forwarded message:|Anfang der weitergeleiteten", re.IGNORECASE)
+# A rule, or the words with which Apple's programs hand a mail on.
+RULE = re.compile(
+    r"[-_=*]{5,}|-{2,} .* -{2,}$|(Begin (forwarded message|doorgestuurd bericht)|Anfang der weitergeleiteten .*|"
+    r"Début du message (transféré|réexpédié)|Inizio messaggio inoltrato|Inicio del mensaje reenviado|"
+    r"Início da mensagem (re)?encaminhada|Początek przekazywanej wiadomości|Začátek přeposlané zprávy|"
+    r"Vidarebefordrat (brev|meddelande)|(Start på )?videresendt (besked|melding)|Начало переадресованного сообщения|"
+    r"Välitetty viesti alkaa|Továbbított üzenet kezdete|転送されたメッセージ)\s?[:：]",
+    re.IGNORECASE,
+)
 HEADERS = 3  # labels in a row are the headers of a quoted mail; one or two may be "My move: flip"
-SIGNATURE = re.compile(r"(--|—|––)$")
+SIGNATURE = re.compile(r"(--|—|––|_{2,})$")
 # Lines that phones and virus scanners add below a text.
 DEVICE = re.compile(
     r"(Sent (from|via|with|using)\b|Get Outlook for|Verstuurd (vanaf|met|via|vanuit)|Verzonden (vanaf|via|met|vanuit)|"
@@ -73,7 +86,8 @@ DEVICE = re.compile(
 )
 # Footers of companies; the first kind is a long line, for a short one may be talk about a confidential matter.
 FOOTER = re.compile(
-    r"(?=.{60}).*\b(confidential|vertrouwelijk|confidentiel|vertraulich|intended recipient|geadresseerde|destinataire)"
+    r"(?=.{60}).*\b(confidential|vertrouwelijk|confidentiel|vertraulich|intended recipient|geadresseerde|destinataire|"
+    r"confidencia[li]|riservat|destinat[aá]rio|poufn|adresat|důvěrn|konfidentiell|fortrolig|luottamuksel|конфиденциальн)"
     r"|disclaimer\b|.*gescannt? .*viren|.*checked for viruses",
     re.IGNORECASE,
 )
@@ -99,7 +113,8 @@ def _above_our_letter(lines: list[str]) -> list[str]:
 def _of(part: Message, depth: int) -> Iterator[str]:
     """The lines of a part: of its first form that has any, where it comes in several."""
     kind = part.get_content_type()
-    if depth > DEEPEST or part.get_content_disposition() == "attachment" or kind.startswith("message/"):
+    file = part.get_content_disposition() == "attachment" or (depth and part.get_filename())
+    if depth > DEEPEST or file or kind.startswith("message/"):
         return
     if part.is_multipart():
         for form in _forms(part):

@@ -109,15 +109,15 @@ def genuine(here: House, place: Place, number: int) -> Written:
     program, quoting = PROGRAMS[number % len(PROGRAMS)], QUOTING[(number * 5) % len(QUOTING)]
     language = tuple(LANGUAGES)[number % 4]
     look = snapshots.look(here, place.table)
-    move, entry = _any_move(tables.menu(look.game, look.table, place.seat or 0), random)
+    move, entry = any_move(tables.menu(look.game, look.table, place.seat or 0), random)
     line = Pen(look.game, look.names, language).move(move, entry)
     before, after = AROUND[number % len(AROUND)]
     own = f"{before}{line.upper() if number % 7 == 3 else line}{after.format(name=look.names[place.seat or 0])}"
     body = program(own, letter(here, place, language), quoting)
-    return _mail(here, place, f"{number} {program.__name__} {quoting} {own!r}", body, str(move))
+    return mail(here, place, f"{number} {program.__name__} {quoting} {own!r}", body, str(move))
 
 
-def _any_move(menu: menus.Menu, random: Random) -> tuple[Move, Entry]:
+def any_move(menu: menus.Menu, random: Random) -> tuple[Move, Entry]:
     entry = random.choice([entry for entry in menu if entry.count()])
     return random.choice(list(entry.moves())[:200]), entry
 
@@ -127,10 +127,10 @@ def quoting_only(here: House, place: Place, number: int) -> Written:
     program, quoting = PROGRAMS[number % len(PROGRAMS)], QUOTING[(number * 7) % len(QUOTING)]
     own = TALK[number % len(TALK)]
     body = program(own, letter(here, place, tuple(LANGUAGES)[number % 4]), quoting)
-    return _mail(here, place, f"{number} {program.__name__} {quoting} {own!r}", body)
+    return mail(here, place, f"{number} {program.__name__} {quoting} {own!r}", body)
 
 
-def _mail(here: House, place: Place, name: str, body: Body, move: str = "", **headers: str) -> Written:
+def mail(here: House, place: Place, name: str, body: Body, move: str = "", **headers: str) -> Written:
     look = snapshots.look(here, place.table)
     to, sender = access.address_of(here, look.seats[place.seat or 0]), access.owner(here, place)
     named = {"From": f"Somebody <{sender}>", "To": f"<{to}>", "Subject": "Re: Kurier", "MIME-Version": "1.0"}
@@ -147,31 +147,29 @@ def attacks(here: House, place: Place, other: Place) -> Iterator[Written]:
     whole = letter(here, place, "de")
     plain, html = clients.plain, clients.html
     for name, page in HIDING.items():
-        yield _mail(here, place, name, html(page.format(move)))
+        yield mail(here, place, name, html(page.format(move)))
     for name, text in QUOTES.items():
-        yield _mail(here, place, name, plain(text.format(move=move, letter=whole, marked=clients.marked(whole))))
+        yield mail(here, place, name, plain(text.format(move=move, letter=whole, marked=clients.marked(whole))))
     for name, headers in PROGRAMS_SAY.items():
-        yield _mail(here, place, f"header {name}", plain(move), **headers)
+        yield mail(here, place, f"header {name}", plain(move), **headers)
     for sender in FORGED:
-        yield _mail(here, place, f"from {sender}", plain(move), From=sender)
-    yield _mail(here, place, "two senders", plain(move), From=f"{access.owner(here, place)}, eve@example.org")
-    yield _mail(
-        here, place, "answers another table", plain(move), In_Reply_To=f"<{other.table}.3.0.turn@games.example>"
-    )
-    yield _mail(
+        yield mail(here, place, f"from {sender}", plain(move), From=sender)
+    yield mail(here, place, "two senders", plain(move), From=f"{access.owner(here, place)}, eve@example.org")
+    yield mail(here, place, "answers another table", plain(move), In_Reply_To=f"<{other.table}.3.0.turn@games.example>")
+    yield mail(
         here, place, "an older turn", plain(move), In_Reply_To=f"<{place.table}.1.{place.seat}.turn@games.example>"
     )
     for kind in ("text/calendar", "application/json", "text/x-python", "text/rtf", "image/svg+xml"):
-        yield _mail(here, place, kind, Body(f"Content-Type: {kind}", move.encode()))
+        yield mail(here, place, kind, Body(f"Content-Type: {kind}", move.encode()))
     for name, part in PARTS.items():
         body = clients.several("mixed", plain("Look at this!"), Body(part, f"{move}\n".encode()))
-        yield _mail(here, place, name, body)
+        yield mail(here, place, name, body)
     yield from _misdirected(here, place, other, move)
 
 
 def _misdirected(here: House, place: Place, other: Place, move: str) -> Iterator[Written]:
     """To addresses that are not quite those of a seat."""
-    sent = _mail(here, place, "", clients.plain(move))
+    sent = mail(here, place, "", clients.plain(move))
     name, _, proof = sent.to.partition("@")[0].rpartition(".")
     for to in (f"{name}.{'a' * len(proof)}@x", f"{name}@x", f"{name}.{proof[:-1]}@x", f"{name}..{proof}@x", "play@x"):
         yield Written(f"to {to}", to, sent.sender, sent.raw.replace(sent.to.encode(), to.encode()))

@@ -30,6 +30,7 @@ from tests import houses, servers
 from tests.houses import Clock
 from tests.servers import Sink
 from workers.incoming import mail_moves, mailbox_polling, sender_checks
+from workers.incoming.mail_headers import MailHeaders
 from workers.outgoing import pictures, post
 from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
@@ -42,15 +43,16 @@ HOST = "friends.example"
 class Mailbox:
     """A mailbox at a real server, which can be stopped and started."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, idle: bool = True) -> None:
         self.folder = folder
+        self.program = servers.IMAP_PROGRAM if idle else servers.WITHOUT_IDLE + servers.IMAP_PROGRAM
         self.port = servers.free_port()
         self.server = ExitStack()
         user, password = quote(servers.IMAP_USER), quote(servers.IMAP_PASSWORD, safe="")
         self.url = f"imap://{user}:{password}@127.0.0.1:{self.port}/INBOX"
 
     def start(self) -> None:
-        self.server.enter_context(servers.imap_server(self.folder, self.port))
+        self.server.enter_context(servers.imap_server(self.folder, self.port, self.program))
 
     def stop(self) -> None:
         self.server.close()
@@ -212,6 +214,16 @@ def test_a_mailbox_that_numbers_its_mails_anew_plays_nothing_twice(here: House, 
     assert stored(here) == 2
 
 
+def test_a_mail_whose_headers_nobody_can_read_holds_up_none_behind_it(here: House, mailbox: Mailbox) -> None:
+    place, move = houses.on_turn(here, houses.seated(here))
+    deep = answer(here, place, move, 7).as_bytes().replace(b"From: ", b"From: " + b"(" * 3_000)
+    with mailbox.box() as box:
+        box.append(deep)
+    mailbox.put(answer(here, place, move))
+    look(here)
+    assert played(here) == [move]
+
+
 def test_the_service_in_one_process_plays_new_mail_as_soon_as_the_server_tells_of_it(
     here: House, mailbox: Mailbox
 ) -> None:
@@ -259,7 +271,7 @@ def test_one_of_subject_and_answered_letter_is_enough_and_both_need_their_proof(
         told = str(message[known_by])
         for name in {"Subject", "In-Reply-To"} - {known_by}:
             message.replace_header(name, "my move")
-        (recipient,) = mailbox_polling.recipients(message, b"")
+        (recipient,) = mailbox_polling.recipients(MailHeaders.of(message), b"")
         assert access.answered(here, recipient.removeprefix("play+").removesuffix("@")) == place
         proof = access.mark_of(here, snapshots.look(here, place.table).seats[place.seat or 0]).rpartition(".")[2]
         message.replace_header(known_by, told.replace(proof, "a" * 26))
@@ -294,12 +306,12 @@ def test_a_letter_that_comes_back_to_an_ordinary_mailbox_is_recognised(
 def test_an_id_made_at_a_large_provider_is_not_taken_for_ours(here: House) -> None:
     message = EmailMessage()
     message["Message-ID"] = f"<5D6BD7C5-3A51-4B5A-8E66-8D2C3B9E0B11@{HOST}>"
-    sender_checks.refuse_loops(message, here.settings)
+    sender_checks.refuse_loops(MailHeaders.of(message), here.settings)
     place, _ = houses.on_turn(here, houses.seated(here))
     own = letter_to(here, place)
     message.replace_header("Message-ID", str(own["Message-ID"]))
     with pytest.raises(sender_checks.Ignored, match="letter of our own"):
-        sender_checks.refuse_loops(message, here.settings)
+        sender_checks.refuse_loops(MailHeaders.of(message), here.settings)
 
 
 @contextmanager

@@ -1,0 +1,126 @@
+"""The links of a letter in a real browser: one opens the table with its move laid out, and one tap confirms it."""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+from sqlalchemy import Table, select
+
+from engine import catalogue
+from service import local_mailbox
+from service.local_mailbox import StoredLetter
+from service.store.schema import entries, letters, orders, seats, submissions
+from service.tables import access, snapshots, talk
+from service.tables.seat_settings import move_at_once
+from tests.browsing import Player, finger, verdict
+from tests.running import Running, Visit
+
+PHONE = {"viewport": {"width": 375, "height": 740}, "has_touch": True}
+LINK = re.compile(r'href="([^"]*\?say=[^"]*)"')
+BOOK: tuple[Table, ...] = (entries, submissions, seats, orders)
+OTHERS = 3  # links of a letter that are opened besides the one it leads with
+COMES = 60.0  # seconds until a letter is drawn and sent on a busy machine
+MOVES = 3  # of each game, one after another
+
+
+def letter_to(service: Running, link: str) -> StoredLetter:
+    """The letter about this seat's turn, as soon as it has come."""
+    until = time.monotonic() + COMES
+    look = snapshots.look(service.house, access.find(service.house, link).table)
+    seat = look.seats[access.find(service.house, link).seat or 0]
+    begun = f"<{look.row.id}.{seat.open_since}.{seat.seat}.turn@"
+    while True:
+        for letter in local_mailbox.newest(service.house, 20):
+            if letter.message_id.startswith(begun):
+                return letter
+        assert time.monotonic() < until, f"no letter {begun}"
+        time.sleep(0.05)
+
+
+def links_of(letter: StoredLetter) -> list[str]:
+    return list(dict.fromkeys(map(html.unescape, LINK.findall(letter.html))))
+
+
+def say(url: str) -> str:
+    return parse_qs(urlsplit(url).query)["say"][0]
+
+
+def book(service: Running, table: str) -> list[Any]:
+    """Everything that stands in the book of a table, but for what became of its letters."""
+    with service.house.store.reading() as connection:
+        rows = [connection.execute(select(one).where(one.c.table == table)).all() for one in BOOK]
+        return [*rows, connection.execute(select(letters.c.id).where(letters.c.table == table)).all()]
+
+
+def to_move(service: Running, table: str) -> str:
+    look = snapshots.look(service.house, table)
+    return access.link_of(service.house, look.seats[service.first(table)])
+
+
+def is_laid_out(page: Page, move: str) -> None:
+    """The move of the link is on the page as if it had been put together there; a part of one waits for its rest."""
+    form = page.locator("form.deed[data-said]")
+    form.wait_for(state="attached")
+    assert (form.get_attribute("data-said") or "").split() == move.split()
+    expect(page.locator(".bar .made")).not_to_be_empty()
+    expect(page.locator(".note.wait, .note.bad")).to_have_count(0)
+
+
+def moves_of(service: Running, table: str) -> list[str]:
+    look = snapshots.look(service.house, table)
+    return [entry.move for entry in snapshots.entries(service.house, look, 0) if entry.move]
+
+
+def to_the_next_turn(service: Running, table: str, begun: int | None) -> None:
+    """The rest of a turn that was begun, of which no letter tells."""
+    while snapshots.look(service.house, table).seats[service.first(table)].open_since == begun:
+        steps = iter((False, True))
+        service.play_on(table, lambda _: next(steps))  # noqa: B023 - asked at once
+
+
+@pytest.mark.parametrize("game", catalogue.games())
+def test_a_link_of_a_letter_lays_out_its_move_and_one_tap_makes_it(service: Running, visit: Visit, game: str) -> None:
+    table = service.begin(game=game, letters=True).table
+    reader, page = visit("/mailbox", java_script_enabled=False, **PHONE), visit("/", **PHONE)
+    for _ in range(MOVES):
+        look = snapshots.look(service.house, table)
+        letter = letter_to(service, to_move(service, table))
+        first, *others = links_of(letter)
+        settled = book(service, table)
+        for url in others[:: max(1, len(others) // OTHERS)]:
+            page.goto(url)
+            is_laid_out(page, say(url))
+        reader.goto(f"/mailbox/{letter.id}")
+        reader.frame_locator("iframe").locator(f'a[href="{first}"]').first.tap()
+        reader.wait_for_url(first)
+        page.goto(reader.url)
+        is_laid_out(page, say(first))
+        assert book(service, table) == settled
+        Player(page, finger).send(page.locator(".bar .confirm"))
+        verdict(page)
+        assert moves_of(service, table)[-1] == say(first)
+        to_the_next_turn(service, table, look.seats[service.first(table)].open_since)
+
+
+def test_a_move_of_a_letter_waits_for_its_reader_although_he_moves_without_being_asked(
+    service: Running, visit: Visit
+) -> None:
+    """Who moves with one click has made none yet; nor has he when somebody else says something at the table."""
+    opened = service.begin(letters=True)
+    seat = to_move(service, opened.table)
+    (other,) = set(opened.links) - {seat}
+    move_at_once(service.house, access.find(service.house, seat), True)
+    page = visit(links_of(letter_to(service, seat))[0], **PHONE)
+    expect(page.locator("form.deed[data-at-once][data-said]")).to_be_attached()
+    settled = moves_of(service, opened.table)
+    talk.say(service.house, access.find(service.house, other), "Take your time!")
+    Player(page, finger).notice()
+    expect(page.get_by_text("Take your time!").first).to_be_attached()
+    page.wait_for_timeout(1_000)  # what would be sent is sent
+    assert moves_of(service, opened.table) == settled

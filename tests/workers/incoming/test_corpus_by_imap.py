@@ -1,0 +1,44 @@
+"""The corpus once more through a mailbox at a real server: laid there as mail, fetched, and played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from service.house import House
+from tests import houses
+from tests.workers.incoming import corpus
+from tests.workers.incoming.corpus import Written
+from tests.workers.incoming.test_corpus import FEW, GAMES, begun, moved
+from tests.workers.incoming.test_mailbox_polling import Mailbox, here, look, mailbox
+
+assert here, mailbox  # the fixtures
+
+
+def laid(mailbox: Mailbox, mails: Iterable[Written]) -> None:
+    """As the provider's server puts them into the box: one notes for whom they came, another does not."""
+    with mailbox.box() as box:
+        for number, mail in enumerate(mails):
+            note = f"Delivered-To: {mail.to}\nReceived: from x by y; today\n".encode() if number % 2 else b""
+            box.append((note + mail.raw).replace(b"\n", b"\r\n"))
+
+
+def test_answers_of_many_programs_are_right_by_imap(here: House, mailbox: Mailbox) -> None:
+    tables = {game: begun(here, game)[0].table for game in GAMES}
+    for number in range(0, 4 * FEW, 5):  # another choice than goes by LMTP
+        place = corpus.on_turn(here, tables[GAMES[number % len(GAMES)]])
+        assert place is not None
+        mail, before = corpus.genuine(here, place, number), moved(here)
+        laid(mailbox, [mail])
+        look(here)
+        assert moved(here) == [*before, mail.move], mail.name
+
+
+def test_no_mail_in_a_mailbox_moves_that_nobody_typed_a_move_into(here: House, mailbox: Mailbox) -> None:
+    place, _ = houses.on_turn(here, begun(here, "kurier"))
+    other = next(turn for _ in range(50) if (turn := houses.on_turn(here, begun(here, "kurier"))[0]).seat != place.seat)
+    length = houses.length(here, place)
+    laid(mailbox, corpus.attacks(here, place, other))
+    laid(mailbox, (corpus.quoting_only(here, place, number) for number in range(FEW)))
+    look(here)
+    assert moved(here) == []
+    assert houses.length(here, place) == length

@@ -1,0 +1,154 @@
+"""`depesche imap` as a process: what a real mailbox holds is played, each mail once, whoever dies meanwhile."""
+
+from __future__ import annotations
+
+import random
+import re
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from msgspec import Struct
+from redis import Redis
+from sqlalchemy import select
+
+from service.house import House
+from service.store.schema import mails, talk
+from service.tables.access import Place
+from tests import houses, servers
+from tests.chaos import processes
+from tests.chaos.processes import Process
+from tests.workers.incoming.test_mailbox_polling import HOST, Mailbox, answer, eventually, played, stored
+from workers.incoming import mailbox_polling
+
+pytestmark = pytest.mark.timeout(300)
+
+SECRET = "a house for tests"
+SOON = 60.0  # seconds, on a busy machine; less than a fetcher rests that the server tells of nothing
+KILLS, MAILS = 4, 24
+
+
+class Fetching(Struct, frozen=True):
+    """A table, its mailbox, and the processes that fetch answers from there and play them."""
+
+    house: House
+    places: list[Place]
+    mailbox: Mailbox
+    imap: Process
+
+
+@contextmanager
+def fetching(folder: Path, database: str, redis: str, idle: bool = True) -> Iterator[Fetching]:
+    mailbox = Mailbox(folder / "mails", idle)
+    mailbox.port = processes.lasting_port()
+    mailbox.url = re.sub(r":\d+/INBOX", f":{mailbox.port}/INBOX", mailbox.url)
+    words = {"sender": f"Friends <friends@{HOST}>", "imap": mailbox.url, "secret": SECRET}
+    commands = [["imap"], ["worker", "--queues", "referee"]]
+    shared = {**words, "database": database, "redis": redis}
+    mailbox.start()
+    chosen = houses.settings(folder, database, **words)
+    with (
+        Redis.from_url(redis) as client,
+        houses.standing(chosen, lambda: int(time.time()), client) as here,
+        nullcontext(houses.seated(here)) as places,  # before anybody else judges
+        processes.service(folder, commands, **shared) as (imap, _),
+    ):
+        eventually(lambda: starts(imap) == 1, SOON)
+        yield Fetching(here, places, mailbox, imap)
+        assert imap.ended() is None
+        imap.send(signal.SIGTERM)
+        eventually(lambda: imap.ended() == 0, SOON)
+        said = imap.log.read_text()
+        assert "Traceback" not in said
+        assert servers.IMAP_PASSWORD not in said
+        assert quote(servers.IMAP_PASSWORD, safe="") not in said
+    mailbox.stop()
+
+
+def starts(imap: Process) -> int:
+    """How often it has come so far that it would heed a signal."""
+    return imap.log.read_text().count("Answers are fetched from")
+
+
+def told(here: House) -> list[str]:
+    """What was said at the tables, each remark as often as it stands there."""
+    with here.store.reading() as connection:
+        return list(connection.execute(select(talk.c.text).order_by(talk.c.id)).scalars())
+
+
+def unread(here: House) -> int:
+    with here.store.reading() as connection:
+        return len(connection.execute(select(mails.c.id).where(mails.c.read_at.is_(None))).all())
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_mails_are_played_that_came_before_the_process_and_while_it_ran(
+    tmp_path: Path, laid_postgres_url: str, redis_url: str, idle: bool
+) -> None:
+    with fetching(tmp_path, laid_postgres_url, redis_url, idle) as found:
+        here, mailbox = found.house, found.mailbox
+        with mailbox_polling.opened(here.settings) as opened:
+            assert mailbox_polling.tells(opened.box) is idle
+        place, move = houses.on_turn(here, found.places)
+        mailbox.put(answer(here, place, move))
+        eventually(lambda: played(here) == [move], SOON if idle else SOON + mailbox_polling.EVERY)
+        other, second = houses.on_turn(here, found.places)
+        began = time.monotonic()
+        mailbox.put(answer(here, other, second, 2))
+        eventually(lambda: played(here) == [move, second], SOON if idle else SOON + mailbox_polling.EVERY)
+        assert not idle or time.monotonic() - began < mailbox_polling.IDLE
+        assert stored(here) == 2
+
+
+def test_a_process_that_is_killed_again_and_again_plays_each_mail_once(
+    tmp_path: Path, laid_postgres_url: str, redis_url: str
+) -> None:
+    """Killed while it fetches, stores or notes; what it had in hand is taken by the one that follows."""
+    whim = random.Random(20)
+    with fetching(tmp_path, laid_postgres_url, redis_url) as found:
+        here, mailbox = found.house, found.mailbox
+        places = houses.seated(here)
+        found.imap.kill()
+        place, move = houses.on_turn(here, places)
+        lines = [f"say remark {number}" for number in range(MAILS)]
+        mailbox.put(*(answer(here, place, line, number) for number, line in enumerate(lines)))
+        mailbox.put(answer(here, place, move, MAILS))
+        for _ in range(KILLS):
+            before = stored(here)
+            found.imap.start()
+            eventually(lambda: stored(here) > before, SOON)  # noqa: B023 - asked at once
+            time.sleep(whim.uniform(0, 0.1))
+            found.imap.kill()
+            if stored(here) > MAILS:
+                break
+        before = starts(found.imap)
+        found.imap.start()
+        eventually(lambda: starts(found.imap) > before, SOON)
+        eventually(lambda: stored(here) == MAILS + 1 and not unread(here), SOON)
+        assert played(here) == [move]
+        assert sorted(told(here)) == sorted(line.removeprefix("say ") for line in lines)
+
+
+def test_a_server_that_goes_away_and_comes_back_is_told_in_two_lines_and_nothing_is_lost(
+    tmp_path: Path, laid_postgres_url: str, redis_url: str
+) -> None:
+    with fetching(tmp_path, laid_postgres_url, redis_url) as found:
+        here, mailbox = found.house, found.mailbox
+        place, move = houses.on_turn(here, found.places)
+        mailbox.put(answer(here, place, move))
+        eventually(lambda: played(here) == [move], SOON)
+        mailbox.stop()
+        eventually(lambda: "mailbox not reached" in found.imap.log.read_text(), SOON)
+        time.sleep(mailbox_polling.FIRST_PAUSE)
+        mailbox.start()
+        other, second = houses.on_turn(here, found.places)
+        mailbox.put(answer(here, other, second, 2))
+        eventually(lambda: played(here) == [move, second], 4 * mailbox_polling.FIRST_PAUSE + SOON)
+        # A server that is slow to stop is reached once more meanwhile, which is another outage.
+        told = re.findall(r"mailbox (not reached|reached again)", found.imap.log.read_text())
+        assert told == ["not reached", "reached again"] * (len(told) // 2)
+        assert len(told) <= 4
