@@ -49,6 +49,7 @@ export function stage(figure, changed) {
   let steered = false; // whether somebody has moved the view since
   let gliding = 0;
   let gap = Infinity; // between the nearest two that can be touched
+  let room = Infinity; // the same between those that are to be told apart at first sight
 
   const world = () => rectangle(svg.dataset.box);
   const size = () => ({ width: svg.clientWidth || 1, height: svg.clientHeight || 1 });
@@ -72,7 +73,7 @@ export function stage(figure, changed) {
   function best(boxes) {
     const base = home();
     if (!boxes.length) return { ...middle(base), scale: Math.min(fitting(base, 4), CLOSEST) };
-    const needed = APART / nearest(boxes);
+    const needed = APART / room;
     const both = around([base, ...boxes]);
     const [wide, tight] = [fitting(both, 4), fitting(around(boxes))];
     if (wide >= needed && covers(both, wide, boxes)) return { ...middle(both), scale: Math.min(wide, CLOSEST) };
@@ -134,14 +135,15 @@ export function stage(figure, changed) {
     wanted = parts;
     const boxes = parts.map(box);
     gap = nearest(boxes);
-    if (view && steered && (!boxes.length || (APART / gap <= view.scale && covers(asShown(), view.scale, boxes)))) return crowd();
+    room = nearest(parts.filter((part) => !("beside" in part.dataset)).map(box));
+    if (view && steered && (!boxes.length || (APART / room <= view.scale && covers(asShown(), view.scale, boxes)))) return crowd();
     steered = false;
     go(best(boxes), slowly);
   }
 
   const asShown = () => ({ x: view.x, y: view.y, width: 0, height: 0 });
 
-  // Closer or further away, with this point of the screen staying where it is.
+  // Closer or further away, with this point of the screen staying where it is; whether that went any further.
   function zoom(factor, left, top, slowly = false) {
     const { width, height } = size();
     const edge = svg.getBoundingClientRect();
@@ -150,6 +152,7 @@ export function stage(figure, changed) {
     steered = true;
     const shift = 1 / view.scale - 1 / next.scale;
     go({ ...next, x: view.x + right * shift, y: view.y + down * shift }, slowly);
+    return shift !== 0;
   }
 
   function move(right, down, slowly = false) {

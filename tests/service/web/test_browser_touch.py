@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from engine.games import carcassonne, kurier
@@ -10,6 +11,7 @@ from service.tables import snapshots
 from tests.browsing import SHORT, Player, mouse, point
 from tests.running import Running, Visit
 
+ZOOMS = 3
 TURNED = "() => document.querySelector('[data-ghost]').getAttribute('transform')"
 
 
@@ -93,6 +95,52 @@ def test_what_would_hand_over_and_may_begin_to_travel_says_what_it_does(service:
     player.touch(" ".join(two_readings(snapshots.look(service.house, opened.table).table.state)[0]))
     expect(player.page.locator(".bar .confirm")).to_have_text("Hand the dispatch over")
     expect(player.page.locator(".bar .made")).to_have_text(re.compile("Hand the dispatch over.* / Travel"))
+
+
+def beside_its_courier(state: Any) -> bool:
+    """Whether the dispatch may be handed over, and the courier who has it may be the first to travel."""
+    menu = {entry.verb: entry for entry in kurier.menu(state, state.turn)}
+    own = state.players[state.turn].dispatch
+    if state.places or not {"hand", "travel"} <= menu.keys():
+        return False
+    return (own.inn, own.kind) in {way[:2] for way in menu["travel"].options}
+
+
+@pytest.mark.parametrize("window", [{"width": 1366, "height": 650}, {"width": 390, "height": 844}])
+def test_the_dispatch_is_touched_beside_its_courier(service: Running, visit: Visit, window: dict[str, int]) -> None:
+    opened = service.begin(game="kurier")
+    service.play_on(opened.table, beside_its_courier)
+    state: Any = snapshots.look(service.house, opened.table).table.state
+    own = state.players[state.turn].dispatch
+    player = Player(visit(f"/t/{opened.links[state.turn]}", viewport=window))
+    spots = {token: player.page.locator(f'[data-token="{token}"]') for token in ("hand", f"{own.inn} {own.kind}")}
+    assert "your dispatch" in (spots["hand"].get_attribute("aria-label") or "")
+    for token, other in zip(spots, reversed(spots), strict=True):
+        touch_until_chosen(player, token)
+        expect(spots[token]).to_have_class(re.compile("chosen"))
+        expect(spots[other]).not_to_have_class(re.compile("chosen"))
+        player.page.keyboard.press("Escape")
+
+
+def touch_until_chosen(player: Player, token: str) -> None:
+    """What lies close to another is seen closer at the first touches."""
+    chosen = player.page.locator(".stage .chosen")
+    for _ in range(ZOOMS):
+        if not chosen.count():
+            player.touch(token)
+
+
+def test_a_finger_between_dispatch_and_courier_is_led_closer(service: Running, visit: Visit) -> None:
+    opened = service.begin(game="kurier")
+    service.play_on(opened.table, beside_its_courier)
+    state: Any = snapshots.look(service.house, opened.table).table.state
+    own = state.players[state.turn].dispatch
+    page = visit(f"/t/{opened.links[state.turn]}", viewport={"width": 390, "height": 844})
+    before = page.locator("[data-stage]").get_attribute("viewBox") or ""
+    ends = [point(page, token) for token in ("hand", f"{own.inn} {own.kind}")]
+    page.mouse.click(*(sum(ways) / 2 for ways in zip(*ends, strict=True)))
+    expect(page.locator("[data-stage]")).not_to_have_attribute("viewBox", before)
+    expect(page.locator(".stage .chosen")).to_have_count(0)
 
 
 def test_a_touch_on_what_cannot_be_chosen_says_so_with_the_paragraph(service: Running, visit: Visit) -> None:
