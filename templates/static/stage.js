@@ -41,12 +41,13 @@ function nearest(boxes) {
   return least;
 }
 
-export function stage(figure, changed) {
+// `kept` is the view of a stage before this one, if somebody had moved it.
+export function stage(figure, changed, kept) {
   const svg = figure.querySelector("[data-stage]");
   const map = figure.querySelector(".mini");
-  let view = null; // what is in the middle, and how many px a unit is wide
+  let view = kept; // what is in the middle, and how many px a unit is wide
   let wanted = []; // what was framed last
-  let steered = false; // whether somebody has moved the view since
+  let steered = Boolean(kept); // whether somebody has moved the view since
   let gliding = 0;
   let gap = Infinity; // between the nearest two that can be touched
   let room = Infinity; // the same between those that are to be told apart at first sight
@@ -100,13 +101,11 @@ export function stage(figure, changed) {
     const shown = [view.x - width / 2 / view.scale, view.y - height / 2 / view.scale, width / view.scale, height / view.scale];
     for (const one of [svg, ...figure.querySelectorAll(".past")]) one.setAttribute("viewBox", shown.map((at) => at.toFixed(2)).join(" "));
     figure.style.setProperty("--px", 1 / view.scale);
-    crowd();
+    // Where hit areas would lie upon each other's middles, only what is drawn hides what lies below.
+    figure.classList.toggle("crowded", gap * view.scale < reach() / 2 + 2);
     if (map) point(shown);
     changed(view.scale);
   }
-
-  // Where hit areas would lie upon each other's middles, only what is drawn hides what lies below.
-  const crowd = () => figure.classList.toggle("crowded", gap * view.scale < reach() / 2 + 2);
 
   // The part that is shown, on the small map of the whole.
   function point([x, y, width, height]) {
@@ -136,7 +135,7 @@ export function stage(figure, changed) {
     const boxes = parts.map(box);
     gap = nearest(boxes);
     room = nearest(parts.filter((part) => !("beside" in part.dataset)).map(box));
-    if (view && steered && (!boxes.length || (APART / room <= view.scale && covers(asShown(), view.scale, boxes)))) return crowd();
+    if (view && steered && (!boxes.length || (APART / room <= view.scale && covers(asShown(), view.scale, boxes)))) return draw(view);
     steered = false;
     go(best(boxes), slowly);
   }
@@ -219,9 +218,5 @@ export function stage(figure, changed) {
     dragged: () => dragged,
     scale: () => view?.scale ?? 1,
     kept: () => (steered ? view : null),
-    restore: (old) => {
-      steered = true;
-      draw(old);
-    },
   };
 }

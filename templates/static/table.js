@@ -69,9 +69,8 @@ async function renew(page, sent = null) {
   morph(table(), fresh, keeps);
   document.title = page.title;
   dress();
-  board = lay(table(), tell);
+  board = lay(table(), tell, view);
   if (choice && !board.begun() && !sent?.matches(".deed")) board.resume(choice);
-  if (view && board.scene) board.scene.restore(view);
   if (moved) float(counted, last);
   if (moved) hear();
   return true;
