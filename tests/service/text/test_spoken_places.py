@@ -114,11 +114,13 @@ TILES = {"0,0": Laid("D", 0, 0), "0,-1": Laid("E", 180, 8), "1,0": Laid("U", 0, 
         ("0,0", "1,0/road", "Bert lays the edge of a city, a straight road."),  # what was laid later was not there yet
         ("2,0", "0,0/road", "Bert extends the road of Anna: a road bend."),  # over a tile between
         ("3,1", "0,0/road", "Bert lays the edge of a city beside the cloister."),
+        ("2,-1", "0,0/road", "Bert extends the road of Anna by 2 tiles: a straight road."),  # one lay beyond it
+        ("2,-1", "2,-2/road", "Bert extends the road of Anna by 4 tiles: a straight road."),
     ],
 )
 def test_a_tile_is_told_by_the_land_that_it_goes_on_with(cell: str, standing: str, sentence: str) -> None:
     found = catalogue.find("carcassonne")
-    more = {"2,0": Laid("V", 90, 32), "3,1": Laid("E", 180, 40)}
+    more = {"2,0": Laid("V", 90, 32), "3,1": Laid("E", 180, 40), "2,-2": Laid("U", 90, 48), "2,-1": Laid("U", 90, 56)}
     tiles = {**TILES, **more}
     on, _, segment = standing.partition("/")
     state, _ = game.begin(found, options.read(found.META.options, {}), 2, bots.loose(Random(1)))
@@ -126,9 +128,7 @@ def test_a_tile_is_told_by_the_land_that_it_goes_on_with(cell: str, standing: st
     event = TilePlaced(tiles[cell].tile, cell, tiles[cell].turn, 1)
     assert Voice(found, NAMES, view=view).tell(event) == sentence
     own = replace(view, figures=(Figure(1, "meeple", on, segment),))
-    assert Voice(found, NAMES, view=own).tell(event) == sentence.replace(" of Anna", "").replace(
-        "the city:", "the own city:"
-    ).replace("the road:", "the own road:")
+    assert Voice(found, NAMES, view=own).tell(event) == re.sub("the (city|road) of Anna", r"the own \1", sentence)
 
 
 def test_a_field_is_told_by_its_lane_and_the_section_of_the_course() -> None:
