@@ -69,6 +69,18 @@ def test_a_tile_and_a_figure_are_confirmed_together_and_become_two_entries(servi
     assert [entry.move.split()[0] for entry in entries(service, table, 2)] == ["place", "figure"]
 
 
+def test_what_could_follow_a_tile_is_not_laid_over_what_does(service: Running, visit: Visit) -> None:
+    """A tile is confirmed before the page knows what could follow, and it learns that while the new world is laid."""
+    _, player = tile_in_hand(service, visit)
+    page = player.page
+    page.evaluate("() => { window.requestAnimationFrame = (next) => setTimeout(next, 1500); }")
+    player.touch(next(iter(places(player))))
+    page.get_by_role("button", name="Confirm").click()
+    page.locator(".note.good").wait_for()
+    tokens = page.locator(".stage [data-early]").evaluate_all("(all) => all.map((one) => one.dataset.token)")
+    assert 0 < len(tokens) == len(set(tokens))
+
+
 def test_what_was_put_together_can_be_put_down_again(service: Running, visit: Visit) -> None:
     table, player = tile_in_hand(service, visit)
     length = snapshots.look(service.house, table).row.length
