@@ -44,7 +44,7 @@ export function choices(root, scene, tell) {
 
   function sentence(entry) {
     const told = entry.verb === ghost?.dataset.ghost ? [] : said.map((token) => label(entry, token));
-    return labels[entry.verb].verb + (told.length ? `: ${told.join(entry.items ? ", " : " → ")}` : "");
+    return labels[entry.verb].verb + (told.length ? `${words.colon} ${told.join(entry.items ? ", " : " → ")}` : "");
   }
 
   // Whether all that can follow this token here is touched together with it.

@@ -91,6 +91,11 @@ def test_a_page_that_is_over_offers_it_to_its_players_only(hall: Hall, visitor: 
     assert visitor.post(f"/t/{opened.watch}/again").status_code == 422
 
 
+def test_where_it_is_offered_one_reads_who_has_won(hall: Hall, visitor: Visitor) -> None:
+    opened = over(hall, [Invited(name, f"{name}@example.org") for name in ("Anna", "Bert")])
+    assert '<p class="what">1. Anna · 2. Bert</p>' in visitor.get(f"/t/{opened.links[1]}")
+
+
 def test_a_game_that_goes_on_is_not_laid_again(hall: Hall, visitor: Visitor) -> None:
     response = visitor.post(f"/t/{hall.begin().links[0]}/again")
     assert response.status_code == 422

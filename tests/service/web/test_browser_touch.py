@@ -166,6 +166,15 @@ def test_a_touch_on_what_cannot_be_chosen_says_so_with_the_paragraph(service: Ru
     expect(note.locator("a.rule")).to_have_attribute("href", re.compile(r"/rules/kaiser#2\.1$"))
 
 
+def test_what_is_put_together_is_written_as_its_language_writes_it(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    seat = service.first(opened.table)
+    page = visit(f"/t/{opened.links[seat]}", locale="fr-FR")
+    start = SHORT[seat].split()[0].split("-")[0]
+    mouse(page, start)
+    expect(page.locator(".bar .made")).to_have_text(re.compile(rf"^Déplacer une pièce\u00a0: {start}$"))
+
+
 def test_arrow_keys_go_from_thing_to_thing_as_one_sees_them(service: Running, visit: Visit) -> None:
     opened = service.begin()
     page = visit(f"/t/{opened.links[service.first(opened.table)]}")
