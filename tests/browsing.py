@@ -99,7 +99,7 @@ def point(page: Page, token: str) -> tuple[float, float]:
     until = time.monotonic() + AT_REST
     while not (found := page.evaluate(POINT, token)) and time.monotonic() < until:
         page.wait_for_timeout(50)
-    assert found, f"{token} glows, but something lies upon it everywhere"
+    assert found, f"{token} glows, but it is out of sight, or something lies upon it everywhere"
     return found[0], found[1]
 
 

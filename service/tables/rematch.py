@@ -1,4 +1,4 @@
-"""A rematch: a new table for the same players and rules; all who ask for it get the same table."""
+"""A rematch: a new table for the same players and rules; all who ask for it get the same table and sit down there."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from sqlalchemy import select
 from engine.refusal import Refused
 from service.house import House
 from service.people import register
+from service.store import book
+from service.store.book import Found
 from service.store.schema import people, seats
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
+from service.tables.clerk import LockedTable
+from service.tables.judging import SeatCommand, at_table, carry_out
 from service.tables.opening import Invited, NewTable
 from service.tables.snapshots import Snapshot
 from service.text.languages import SOURCE
 
 
 def lay(house: House, place: Place, language: str = SOURCE) -> str:
-    """Open the table and invite all players; the result is the link of this player's own seat there."""
+    """Open the table and invite all players; this one sits down, and the result is the link of his seat there."""
     look = snapshots.look(house, place.table)
     if place.seat is None or look.table.phase != "over":
         raise Refused("Only whoever has played a game to its end can lay its table again; please open a new one.")
@@ -27,8 +31,26 @@ def lay(house: House, place: Place, language: str = SOURCE) -> str:
     ):  # his new link would look as if a letter had led him there
         raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
     opened = opening.open_once(house, asked(house, look, place.seat, language))
-    own = look.names[place.seat]
-    return next(access.link_of(house, seat) for seat in snapshots.look(house, opened.table).seats if seat.name == own)
+    own = look.seats[place.seat]
+    with at_table(house, opened.table) as work:
+        seat = seat_of(work.locked, own.name, own.person)
+        work.locked = seated(work.locked, seat)
+    return access.link_of(house, seat)
+
+
+def seat_of(locked: LockedTable, name: str, person: int | None) -> Found:
+    """This player's seat at the new table."""
+    for seat in book.seats_of(locked.connection, locked.row.id):
+        if (seat.name, seat.person) == (name, person):
+            return seat
+    raise Refused("The table is laid again, but you have given up your seat there.")
+
+
+def seated(locked: LockedTable, seat: Found) -> LockedTable:
+    """The new table with this player on his seat, whoever of them asked for it first."""
+    if seat.status != "invited":
+        return locked
+    return carry_out(locked, SeatCommand(seat.seat, f"sit {secrets.token_hex(8)}"))
 
 
 def asked(house: House, look: Snapshot, seat: int, language: str) -> NewTable:

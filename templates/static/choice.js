@@ -1,16 +1,15 @@
 // A move put together token by token, on the board, in the tray, or with buttons. This script knows menus and drawings,
 // and no game: a menu entry says what may follow, and an element with `data-token` can be touched.
 //
-// `data-token` may hold several tokens, which are said together. `data-verb` begins a move by its verb. `data-early`
-// marks what may be touched before its turn in the words. `data-ghost` is a piece that lies where it was put for a
-// try: touching the place again turns it on to the next token that fits.
+// `data-token` may hold several tokens, which are said together, or a verb, which begins a move. `data-early` marks what
+// may be touched before its turn in the words. `data-ghost` is a piece that lies where it was put for a try: touching
+// the place again turns it on to the next token that fits.
 
 import { lookAhead } from "./ahead.js";
 import { fits, following, rows, unique, whole } from "./menu.js";
 import { reach } from "./stage.js";
 
 const PAUSE = 450; // ms after which whoever turns a tile has turned it
-const NEAR = 8; // px: two things about as near as that are not told apart
 
 // The tokens that are drawn, and among them those that say several at once.
 function known(spots) {
@@ -45,7 +44,7 @@ export function choices(root, scene, tell) {
 
   function sentence(entry) {
     const told = entry.verb === ghost?.dataset.ghost ? [] : said.map((token) => label(entry, token));
-    return labels[entry.verb].verb + (told.length ? `: ${told.join(entry.items ? ", " : " → ")}` : "");
+    return labels[entry.verb].verb + (told.length ? `${words.colon} ${told.join(entry.items ? ", " : " → ")}` : "");
   }
 
   // Whether all that can follow this token here is touched together with it.
@@ -75,12 +74,11 @@ export function choices(root, scene, tell) {
     const tokens = spot.dataset.token.split(" ");
     const found = step(tokens);
     if (found) return found;
-    if (spot.dataset.verb && !said.length && verb === null && menu.some((entry) => entry.verb === spot.dataset.verb)) return { verb: spot.dataset.verb, said: [] };
     if ("early" in spot.dataset && held === null && entries().some((entry) => rows(entry, said, tokens[0]).length)) return { said, held: tokens[0] };
     return null;
   }
 
-  const chosen = (spot) => (first?.spots.includes(spot) ? first.said.includes(spot.dataset.token) : ` ${said.join(" ")} ${held ?? ""} `.includes(` ${spot.dataset.token} `) || (verb !== null && !said.length && [spot.dataset.token, spot.dataset.verb].includes(verb)));
+  const chosen = (spot) => (first?.spots.includes(spot) ? first.said.includes(spot.dataset.token) : ` ${said.join(" ")} ${held ?? ""} `.includes(` ${spot.dataset.token} `) || (!said.length && verb === spot.dataset.token));
 
   function choose(spot) {
     if (first && first.spots.includes(spot)) back();
@@ -325,9 +323,9 @@ export function choices(root, scene, tell) {
       return hit ? [{ spot, far: Math.hypot(event.clientX - (left + right) / 2, event.clientY - (top + bottom) / 2) }] : [];
     });
     near.sort((one, other) => one.far - other.far);
-    if (near.length > 1 && near[1].far - near[0].far < NEAR && near[0].far > NEAR && apart(near[0].spot, near[1].spot) < reach() / 2) {
-      scene.zoom(2, event.clientX, event.clientY, true);
-      return null;
+    if (near.length > 1 && near[1].far - near[0].far < reach() / 3) {
+      const far = apart(near[0].spot, near[1].spot);
+      if (far < reach() / 2 && scene.zoom(Math.max(2, reach() / 2 / far), event.clientX, event.clientY, true)) return null;
     }
     return near[0]?.spot ?? event.target.closest("[data-token]");
   }

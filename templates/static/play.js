@@ -5,11 +5,11 @@ import { stage } from "./stage.js";
 
 const NONE = { begun: () => false, state: () => null, resume() {}, over() {}, size() {}, leave() {} };
 
-export function lay(root, tell) {
+export function lay(root, tell, kept = null) {
   const figure = root.querySelector("figure.stage");
   if (!figure) return { ...NONE, scene: null };
   let made = null;
-  const scene = stage(figure, () => made?.size());
+  const scene = stage(figure, () => made?.size(), kept);
   const views = { in: () => scene.zoom(1.6, undefined, undefined, true), out: () => scene.zoom(1 / 1.6, undefined, undefined, true), whole: scene.whole, names: () => named(root) };
   const leaving = new AbortController();
   root.addEventListener("click", (event) => views[event.target.closest("[data-view]")?.dataset.view]?.(), { signal: leaving.signal });

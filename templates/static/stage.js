@@ -41,14 +41,16 @@ function nearest(boxes) {
   return least;
 }
 
-export function stage(figure, changed) {
+// `kept` is the view of a stage before this one, if somebody had moved it.
+export function stage(figure, changed, kept) {
   const svg = figure.querySelector("[data-stage]");
   const map = figure.querySelector(".mini");
-  let view = null; // what is in the middle, and how many px a unit is wide
+  let view = kept; // what is in the middle, and how many px a unit is wide
   let wanted = []; // what was framed last
-  let steered = false; // whether somebody has moved the view since
+  let steered = Boolean(kept); // whether somebody has moved the view since
   let gliding = 0;
   let gap = Infinity; // between the nearest two that can be touched
+  let room = Infinity; // the same between those that are to be told apart at first sight
 
   const world = () => rectangle(svg.dataset.box);
   const size = () => ({ width: svg.clientWidth || 1, height: svg.clientHeight || 1 });
@@ -72,7 +74,7 @@ export function stage(figure, changed) {
   function best(boxes) {
     const base = home();
     if (!boxes.length) return { ...middle(base), scale: Math.min(fitting(base, 4), CLOSEST) };
-    const needed = APART / nearest(boxes);
+    const needed = APART / room;
     const both = around([base, ...boxes]);
     const [wide, tight] = [fitting(both, 4), fitting(around(boxes))];
     if (wide >= needed && covers(both, wide, boxes)) return { ...middle(both), scale: Math.min(wide, CLOSEST) };
@@ -99,13 +101,11 @@ export function stage(figure, changed) {
     const shown = [view.x - width / 2 / view.scale, view.y - height / 2 / view.scale, width / view.scale, height / view.scale];
     for (const one of [svg, ...figure.querySelectorAll(".past")]) one.setAttribute("viewBox", shown.map((at) => at.toFixed(2)).join(" "));
     figure.style.setProperty("--px", 1 / view.scale);
-    crowd();
+    // Where hit areas would lie upon each other's middles, only what is drawn hides what lies below.
+    figure.classList.toggle("crowded", gap * view.scale < reach() / 2 + 2);
     if (map) point(shown);
     changed(view.scale);
   }
-
-  // Where hit areas would lie upon each other's middles, only what is drawn hides what lies below.
-  const crowd = () => figure.classList.toggle("crowded", gap * view.scale < reach() / 2 + 2);
 
   // The part that is shown, on the small map of the whole.
   function point([x, y, width, height]) {
@@ -134,14 +134,15 @@ export function stage(figure, changed) {
     wanted = parts;
     const boxes = parts.map(box);
     gap = nearest(boxes);
-    if (view && steered && (!boxes.length || (APART / gap <= view.scale && covers(asShown(), view.scale, boxes)))) return crowd();
+    room = nearest(parts.filter((part) => !("beside" in part.dataset)).map(box));
+    if (view && steered && (!boxes.length || (APART / room <= view.scale && covers(asShown(), view.scale, boxes)))) return draw(view);
     steered = false;
     go(best(boxes), slowly);
   }
 
   const asShown = () => ({ x: view.x, y: view.y, width: 0, height: 0 });
 
-  // Closer or further away, with this point of the screen staying where it is.
+  // Closer or further away, with this point of the screen staying where it is; whether that went any further.
   function zoom(factor, left, top, slowly = false) {
     const { width, height } = size();
     const edge = svg.getBoundingClientRect();
@@ -150,6 +151,7 @@ export function stage(figure, changed) {
     steered = true;
     const shift = 1 / view.scale - 1 / next.scale;
     go({ ...next, x: view.x + right * shift, y: view.y + down * shift }, slowly);
+    return shift !== 0;
   }
 
   function move(right, down, slowly = false) {
@@ -216,9 +218,5 @@ export function stage(figure, changed) {
     dragged: () => dragged,
     scale: () => view?.scale ?? 1,
     kept: () => (steered ? view : null),
-    restore: (old) => {
-      steered = true;
-      draw(old);
-    },
   };
 }

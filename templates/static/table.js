@@ -54,6 +54,8 @@ async function renew(page, sent = null) {
   const before = snapshot(old);
   let last = null;
   const moved = fresh.dataset.length !== table().dataset.length;
+  const choice = board.state();
+  board.leave(); // before there is another world, on which it might still lay something
   const frame = document.querySelector(WORLD);
   if (frame) {
     frame.replaceChildren(...fresh.querySelector(WORLD).childNodes);
@@ -62,16 +64,13 @@ async function renew(page, sent = null) {
     last = glide(before, world);
     await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   }
-  const choice = board.state();
-  board.leave();
   sent?.reset();
   localise(fresh);
   morph(table(), fresh, keeps);
   document.title = page.title;
   dress();
-  board = lay(table(), tell);
+  board = lay(table(), tell, view);
   if (choice && !board.begun() && !sent?.matches(".deed")) board.resume(choice);
-  if (view && board.scene) board.scene.restore(view);
   if (moved) float(counted, last);
   if (moved) hear();
   return true;

@@ -68,14 +68,16 @@ FAULT = Refused("This mail met a fault of ours. Nothing of it was played; the ho
 
 
 class Reading(Struct, frozen=True):
-    """A mail being read: the table as its moves leave it, whether it stopped at a line, and what became of each."""
+    """A mail being read: the table as its moves leave it, what became of each line, whether it stopped; new tables."""
 
     locked: LockedTable
     lines: tuple[ReportLine, ...] = ()
     stopped: bool = False
+    laid: tuple[LockedTable, ...] = ()
 
-    def after(self, line: ReportLine, locked: LockedTable | None = None) -> Reading:
-        return Reading(locked or self.locked, (*self.lines, line), self.stopped or line.outcome == "refused")
+    def after(self, line: ReportLine, locked: LockedTable | None = None, laid: LockedTable | None = None) -> Reading:
+        stopped = self.stopped or line.outcome == "refused"
+        return Reading(locked or self.locked, (*self.lines, line), stopped, (*self.laid, laid) if laid else self.laid)
 
 
 def hear() -> None:
@@ -103,8 +105,8 @@ def _hear(here: House, connection: Connection, found: Sequence[Mail]) -> After:
 
 
 def _settle(here: House, reading: Reading) -> None:
-    judging.settle(here, [reading.locked])
-    if any(line.move == AGAIN.verb for line in reading.lines):
+    judging.settle(here, [reading.locked, *reading.laid])
+    if reading.laid:
         opening.ring(here)
 
 
@@ -288,16 +290,18 @@ def _said(reading: Reading, mail: Mail, line: str, remark: TalkLine) -> Reading:
 
 
 def _again(reading: Reading, mail: Mail, line: str) -> Reading:
-    """Lay the table of a finished game again; the player who asks sits there already."""
+    """Lay the table of a finished game again, or find it laid; the player who asks sits down there."""
     locked = reading.locked
     look = snapshots.look(locked.house, mail.table)
     person = register.find(locked.connection, str(mail.person))
     try:
         new = rematch.asked(locked.house, look, mail.seat, person.language)
-        opening.open_within(locked.house, locked.connection, new)
+        table = opening.open_within(locked.house, locked.connection, new)
+        laid = judging.lock(locked.house, locked.connection, table)
+        laid = rematch.seated(laid, rematch.seat_of(laid, look.names[mail.seat], look.seats[mail.seat].person))
     except Refused as refused:
         return reading.after(mail_reports.refused(line, refused))
-    return reading.after(ReportLine(line, "done", AGAIN.verb, why=LAID))
+    return reading.after(ReportLine(line, "done", AGAIN.verb, why=LAID), laid=laid)
 
 
 def _waiting(locked: LockedTable, seat: int, line: str, spoken: Vocabulary) -> Refused | None:

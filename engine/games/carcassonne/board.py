@@ -219,10 +219,11 @@ FITS: dict[str, tuple[Args, ...]] = {tile: _fits(tile) for tile in PIECES}
 
 
 class GoneOn(NamedTuple):
-    """What a tile went on with: a road or city of these seats, or the cloister it lies beside."""
+    """What a tile went on with: a road or city of these seats, and by how many tiles; or the cloister beside it."""
 
     kind: str
     seats: tuple[int, ...] = ()
+    tiles: int = 0
 
 
 def gone_on(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) -> GoneOn | None:
@@ -231,25 +232,28 @@ def gone_on(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) -> Gone
     earlier = {one: PIECES[laid.tile][laid.turn] for one, laid in before}
     own = PIECES[tiles[cell].tile][tiles[cell].turn]
     for kind in ("city", "road"):
-        land = _land({**earlier, cell: own}, cell, kind)
-        seats = {one.seat for one in figures if one.cell != cell and (one.cell, one.segment) in land}
-        if seats:
-            return GoneOn(kind, tuple(sorted(seats)))
+        land = _land(
+            {**earlier, cell: own}, ((cell, segment.token) for segment in own.segments if segment.kind == kind)
+        )
+        held = [one for one in figures if one.cell != cell and (one.cell, one.segment) in land]
+        if held:
+            kept = {one for one, _ in _land(earlier, ((one.cell, one.segment) for one in held))}
+            return GoneOn(kind, tuple(sorted({one.seat for one in held})), len({one for one, _ in land} - kept))
     beside = (earlier[one] for one in around(cell) if one in earlier)
     return GoneOn("cloister") if any("cloister" in piece.locals for piece in beside) else None
 
 
-def _land(pieces: Mapping[str, Piece], cell: str, kind: str) -> set[tuple[str, str]]:
-    """All segments of this kind that hang together with those of this cell."""
-    todo = [(cell, place) for place, segment in enumerate(pieces[cell].segments) if segment.kind == kind]
-    found = set[tuple[str, int]]()
+def _land(pieces: Mapping[str, Piece], some: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """All segments that hang together with some of a road or city."""
+    todo, found = list(some), set[tuple[str, str]]()
     while todo:
-        one, place = todo.pop()
-        if (one, place) in found:
+        cell, token = todo.pop()
+        if (cell, token) in found:
             continue
-        found.add((one, place))
-        for side, beyond in enumerate(near(one)):
-            if side in pieces[one].segments[place].ends and beyond in pieces:
-                met = enumerate(pieces[beyond].segments)
-                todo += [(beyond, at) for at, other in met if other.kind == kind and (side + 2) % 4 in other.ends]
-    return {(one, pieces[one].segments[place].token) for one, place in found}
+        found.add((cell, token))
+        segment = pieces[cell].segments[pieces[cell].locals[token]]
+        for side, beyond in enumerate(near(cell)):
+            if side in segment.ends and beyond in pieces:
+                met = (one for one in pieces[beyond].segments if one.kind == segment.kind)
+                todo += [(beyond, one.token) for one in met if (side + 2) % 4 in one.ends]
+    return found

@@ -73,6 +73,16 @@ def way(start: str, end: str, rank: Rank, taken: Set[str]) -> tuple[str, ...]:
     return (start, *next(free, ()), end)
 
 
+def landmark(place: str) -> tuple[str, str]:
+    """What people call a crossing: a landmark, and on which side of the board it is."""
+    found = next(name for name, numbers in DATA["landmarks"].items() if place[1:] in numbers)
+    x, y = PLACES[place]
+    north, east = "north" if y < 0 else "south", "east" if x > 0 else "west"
+    if found in ("gate", "coast"):  # in the middle of a side, where two sectors meet
+        return found, east if abs(x) > abs(y) else north
+    return found, f"{north}-{east}"
+
+
 PLACES = _places()
 EDGES = _edges()
 NEIGHBOURS = _neighbours()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from service.tables import access, opening, snapshots
+from service.tables import access, joining, opening, snapshots
 from service.tables.opening import Invited, Opened
 from service.tables.snapshots import Snapshot
 from service.timing import Clock
@@ -46,12 +46,26 @@ def test_whoever_plays_again_comes_first_at_a_table_of_the_same_people_and_rules
     assert [owner(hall, look, number) for number in (0, 2)] == ["Bert@example.org", "Anna@example.org"]
 
 
-def test_who_asks_second_finds_the_table_laid_and_his_chair_at_it(hall: Hall, visitor: Visitor) -> None:
+def test_who_asks_second_finds_the_table_laid_and_sits_down_there(hall: Hall, visitor: Visitor) -> None:
     opened = ended(hall)
     first, chair = again(hall, visitor, opened.links[1])
     second, other = again(hall, visitor, opened.links[0])
     assert first.row.id == second.row.id
     assert (first.names[chair], second.names[other]) == ("Bert", "Anna")
+    assert ([seat.status for seat in second.seats], second.table.phase) == (["taken", "taken"], "playing")
+    third, _ = again(hall, visitor, opened.links[0])
+    assert third.row.length == second.row.length
+
+
+def test_who_has_given_up_his_seat_there_is_told_so_and_sees_nobody_elses(hall: Hall, visitor: Visitor) -> None:
+    opened = over(hall, [Invited(name, f"{name}@example.org") for name in ("Anna", "Bert")])
+    look, _ = again(hall, visitor, opened.links[0])
+    house = hall.house
+    hall.do(Opened(look.row.id, (), ""), "refuse", 1)
+    joining.join(house, house.links.join(look.row.id), Invited("Bert", "other@example.org"))
+    response = visitor.post(f"/t/{opened.links[1]}/again")
+    assert response.status_code == 422
+    assert "given up your seat" in response.text
 
 
 def test_against_bots_the_next_game_begins_at_once_and_needs_no_address(hall: Hall, visitor: Visitor) -> None:
@@ -75,6 +89,11 @@ def test_a_page_that_is_over_offers_it_to_its_players_only(hall: Hall, visitor: 
     assert button in visitor.get(f"/t/{opened.links[0]}")
     assert "/again" not in visitor.get(f"/t/{opened.watch}")
     assert visitor.post(f"/t/{opened.watch}/again").status_code == 422
+
+
+def test_where_it_is_offered_one_reads_who_has_won(hall: Hall, visitor: Visitor) -> None:
+    opened = over(hall, [Invited(name, f"{name}@example.org") for name in ("Anna", "Bert")])
+    assert '<p class="what">1. Anna · 2. Bert</p>' in visitor.get(f"/t/{opened.links[1]}")
 
 
 def test_a_game_that_goes_on_is_not_laid_again(hall: Hall, visitor: Visitor) -> None:

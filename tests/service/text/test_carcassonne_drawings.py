@@ -155,3 +155,21 @@ def test_fields_shut_in_between_two_cities_are_drawn(tile, pockets):
     grass = template.make_module().GRASS
     assert len(re.findall(f'<path [^>]*fill="{grass}"', drawn)) == pockets
     assert sum(segment.kind == "field" for segment in PIECES[tile][0].segments) >= pockets
+
+
+def sizes_of_text(part, scale=1.0):
+    """How large each piece of text is drawn, in units of which a tile is a hundred wide."""
+    for found in re.findall(r"scale\(([\d.]+)", part.get("transform", "")):
+        scale *= float(found)
+    if part.tag.endswith("text"):
+        yield float(part.get("font-size")) * scale
+    for child in part:
+        yield from sizes_of_text(child, scale)
+
+
+def test_numbers_on_the_land_can_be_read_where_a_tile_is_44_pixels_wide(moments):
+    found = set()
+    for state, seat in by_verb(moments, 3):
+        found |= set(sizes_of_text(ElementTree.fromstring(drawing.stage(scene(state, seat)).world)))
+    assert len(found) >= 3  # of watchtowers, baskets, flocks and houses of toll
+    assert min(found) * 44 / 100 >= 6.5, sorted(found)

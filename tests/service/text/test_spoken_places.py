@@ -1,6 +1,7 @@
 """Words people speak: where something lies is told by what lies around it, and by no coordinates."""
 
 import re
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -9,7 +10,10 @@ from msgspec.structs import replace
 
 from engine import bots, catalogue, game, options
 from engine.games.carcassonne.state import Figure, Laid, TilePlaced
+from engine.games.kaiser import board as map_of_kaiser
+from engine.games.kaiser.state import Moved
 from engine.games.turfmaster import board as course
+from service.text import places
 from service.text.drawing import Voice
 from service.text.languages import LANGUAGES
 from service.web import menu_forms
@@ -17,6 +21,7 @@ from service.web import menu_forms
 NAMES = ("Anna", "Bert", "Clara")
 CELL = re.compile(r"-?\d+,-?\d+")
 FIELD = re.compile(r"\b[A-H]\d+\b")
+CROSSING = re.compile(r"\b[A-D]\d+\b")
 
 
 def full(found: Any) -> dict[str, str]:
@@ -49,6 +54,53 @@ def test_no_sentence_and_no_choice_speaks_coordinates(name: str, sign: re.Patter
     assert [one for one in said if sign.search(one)] == []
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
+    language: str,
+) -> None:
+    found, random = catalogue.find("kaiser"), Random(5)
+    state, _ = game.begin(found, options.read(found.META.options, {}), 3, bots.loose(random))
+    view, page, letter = found.view(state, 0), list[str](), list[str]()
+    for _ in range(60):
+        seat = next(seat for seat in range(3) if found.menu(state, seat))
+        state, told = game.play(
+            found, state, seat, bots.random_move(found.menu(state, seat), random), bots.loose(random)
+        )
+        page += filter(None, map(Voice(found, NAMES, language, marked=True, view=view).tell, told))
+        letter += filter(None, map(Voice(found, NAMES, language).tell, told))
+    assert len({places.unmarked(said) for said in page}) > 40
+    assert not any(CROSSING.search(places.unmarked(said)) for said in page)
+    for said, exact in zip(page, letter, strict=True):
+        named = [place for place, _ in places.MARK.findall(said)]
+        assert named in (CROSSING.findall(exact), CROSSING.findall(exact)[-1:])
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "sentence"),
+    [
+        ("A10", "B6", "Anna moves a nobleman from the home corner to the south-east hills."),
+        ("A12", "D10", "Anna moves a nobleman from the home corner to the north-west corner."),
+        ("B4", "B14", "Anna moves a nobleman from the east gate to the corner of Bert."),
+        ("D10", "D17", "Anna moves a nobleman in the north-west corner."),
+        ("A3", "B4", "Anna moves a nobleman at the east gate."),
+        ("C9", "C1", "Anna moves a nobleman from the south coast to the south-west wall."),
+    ],
+)
+def test_a_crossing_is_called_after_what_the_map_shows_there(start: str, end: str, sentence: str) -> None:
+    found = catalogue.find("kaiser")
+    state, _ = game.begin(found, options.read(found.META.options, {}), 2, bots.loose(Random(1)))
+    voice = Voice(found, NAMES, view=replace(found.view(state, 0), corners=("A", "B")))
+    assert voice.tell(Moved(0, "nobleman", start, end)) == sentence
+
+
+def test_every_crossing_has_its_landmark() -> None:
+    crossings = [place for place in map_of_kaiser.PLACES if place != map_of_kaiser.CENTRE]
+    sides = Counter(map(map_of_kaiser.landmark, crossings))
+    assert sum(sides.values()) == len(crossings) == 68
+    assert {number for (what, _), number in sides.items() if what in ("gate", "coast")} == {2}
+    assert len([what for what in sides if what[0] in ("gate", "coast")]) == 8
+
+
 TILES = {"0,0": Laid("D", 0, 0), "0,-1": Laid("E", 180, 8), "1,0": Laid("U", 0, 16), "2,1": Laid("B", 0, 24)}
 
 
@@ -62,11 +114,13 @@ TILES = {"0,0": Laid("D", 0, 0), "0,-1": Laid("E", 180, 8), "1,0": Laid("U", 0, 
         ("0,0", "1,0/road", "Bert lays the edge of a city, a straight road."),  # what was laid later was not there yet
         ("2,0", "0,0/road", "Bert extends the road of Anna: a road bend."),  # over a tile between
         ("3,1", "0,0/road", "Bert lays the edge of a city beside the cloister."),
+        ("2,-1", "0,0/road", "Bert extends the road of Anna by 2 tiles: a straight road."),  # one lay beyond it
+        ("2,-1", "2,-2/road", "Bert extends the road of Anna by 4 tiles: a straight road."),
     ],
 )
 def test_a_tile_is_told_by_the_land_that_it_goes_on_with(cell: str, standing: str, sentence: str) -> None:
     found = catalogue.find("carcassonne")
-    more = {"2,0": Laid("V", 90, 32), "3,1": Laid("E", 180, 40)}
+    more = {"2,0": Laid("V", 90, 32), "3,1": Laid("E", 180, 40), "2,-2": Laid("U", 90, 48), "2,-1": Laid("U", 90, 56)}
     tiles = {**TILES, **more}
     on, _, segment = standing.partition("/")
     state, _ = game.begin(found, options.read(found.META.options, {}), 2, bots.loose(Random(1)))
@@ -74,9 +128,7 @@ def test_a_tile_is_told_by_the_land_that_it_goes_on_with(cell: str, standing: st
     event = TilePlaced(tiles[cell].tile, cell, tiles[cell].turn, 1)
     assert Voice(found, NAMES, view=view).tell(event) == sentence
     own = replace(view, figures=(Figure(1, "meeple", on, segment),))
-    assert Voice(found, NAMES, view=own).tell(event) == sentence.replace(" of Anna", "").replace(
-        "the city:", "the own city:"
-    ).replace("the road:", "the own road:")
+    assert Voice(found, NAMES, view=own).tell(event) == re.sub("the (city|road) of Anna", r"the own \1", sentence)
 
 
 def test_a_field_is_told_by_its_lane_and_the_section_of_the_course() -> None:

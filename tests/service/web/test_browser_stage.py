@@ -5,9 +5,10 @@ from itertools import count
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from engine import catalogue
+from tests.browsing import SHORT, SOON, Player
 from tests.running import Running, Visit, foretold
 
 WINDOWS = {
@@ -94,3 +95,33 @@ def test_what_can_be_chosen_is_seen_at_first_sight_in_every_window(
     assert len(choices) > len(shares) >= len(WINDOWS)
     assert len(unseen) <= (1 - SEEN) * len(choices), (len(unseen), len(choices), unseen[:20])
     assert statistics.mean(shares) >= BOARD, shares
+
+
+def test_what_can_be_chosen_now_is_framed_where_somebody_looked_elsewhere_meanwhile(
+    service: Running, visit: Visit
+) -> None:
+    opened = service.begin()
+    first = service.first(opened.table)
+    page = visit(f"/t/{opened.links[1 - first]}")
+    page.locator("[data-stage]").wait_for()
+    for _ in range(6):
+        page.keyboard.press("+")
+    page.keyboard.press("Shift+ArrowLeft")
+    looked = page.locator("[data-stage]").get_attribute("viewBox") or ""
+    service.do(opened.links[first], f"move {SHORT[first].split()[0].replace('-', ' ')}")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.locator(".stage .lit").first.wait_for(state="attached", timeout=SOON)
+    expect(page.locator("[data-stage]")).not_to_have_attribute("viewBox", looked)
+    assert all(one["seen"] for one in page.evaluate(CHOICES))
+
+
+def test_where_somebody_looks_is_kept_while_all_choices_are_seen_there(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    player = Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
+    player.page.locator(".stage .lit").first.wait_for(state="attached")
+    player.page.mouse.move(400, 400)
+    player.page.mouse.wheel(0, 60)
+    looked = player.page.locator("[data-stage]").get_attribute("viewBox") or ""
+    player.move()
+    expect(player.page.locator(".stage .lit")).to_have_count(0)
+    expect(player.page.locator("[data-stage]")).to_have_attribute("viewBox", looked)

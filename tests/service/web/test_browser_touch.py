@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from engine.games import carcassonne, kurier
@@ -10,6 +11,7 @@ from service.tables import snapshots
 from tests.browsing import SHORT, Player, mouse, point
 from tests.running import Running, Visit
 
+ZOOMS = 3
 TURNED = "() => document.querySelector('[data-ghost]').getAttribute('transform')"
 
 
@@ -67,6 +69,18 @@ def test_a_tile_and_a_figure_are_confirmed_together_and_become_two_entries(servi
     assert [entry.move.split()[0] for entry in entries(service, table, 2)] == ["place", "figure"]
 
 
+def test_what_could_follow_a_tile_is_not_laid_over_what_does(service: Running, visit: Visit) -> None:
+    """A tile is confirmed before the page knows what could follow, and it learns that while the new world is laid."""
+    _, player = tile_in_hand(service, visit)
+    page = player.page
+    page.evaluate("() => { window.requestAnimationFrame = (next) => setTimeout(next, 1500); }")
+    player.touch(next(iter(places(player))))
+    page.get_by_role("button", name="Confirm").click()
+    page.locator(".note.good").wait_for()
+    tokens = page.locator(".stage [data-early]").evaluate_all("(all) => all.map((one) => one.dataset.token)")
+    assert 0 < len(tokens) == len(set(tokens))
+
+
 def test_what_was_put_together_can_be_put_down_again(service: Running, visit: Visit) -> None:
     table, player = tile_in_hand(service, visit)
     length = snapshots.look(service.house, table).row.length
@@ -95,6 +109,52 @@ def test_what_would_hand_over_and_may_begin_to_travel_says_what_it_does(service:
     expect(player.page.locator(".bar .made")).to_have_text(re.compile("Hand the dispatch over.* / Travel"))
 
 
+def beside_its_courier(state: Any) -> bool:
+    """Whether the dispatch may be handed over, and the courier who has it may be the first to travel."""
+    menu = {entry.verb: entry for entry in kurier.menu(state, state.turn)}
+    own = state.players[state.turn].dispatch
+    if state.places or not {"hand", "travel"} <= menu.keys():
+        return False
+    return (own.inn, own.kind) in {way[:2] for way in menu["travel"].options}
+
+
+@pytest.mark.parametrize("window", [{"width": 1366, "height": 650}, {"width": 390, "height": 844}])
+def test_the_dispatch_is_touched_beside_its_courier(service: Running, visit: Visit, window: dict[str, int]) -> None:
+    opened = service.begin(game="kurier")
+    service.play_on(opened.table, beside_its_courier)
+    state: Any = snapshots.look(service.house, opened.table).table.state
+    own = state.players[state.turn].dispatch
+    player = Player(visit(f"/t/{opened.links[state.turn]}", viewport=window))
+    spots = {token: player.page.locator(f'[data-token="{token}"]') for token in ("hand", f"{own.inn} {own.kind}")}
+    assert "your dispatch" in (spots["hand"].get_attribute("aria-label") or "")
+    for token, other in zip(spots, reversed(spots), strict=True):
+        touch_until_chosen(player, token)
+        expect(spots[token]).to_have_class(re.compile("chosen"))
+        expect(spots[other]).not_to_have_class(re.compile("chosen"))
+        player.page.keyboard.press("Escape")
+
+
+def touch_until_chosen(player: Player, token: str) -> None:
+    """What lies close to another is seen closer at the first touches."""
+    chosen = player.page.locator(".stage .chosen")
+    for _ in range(ZOOMS):
+        if not chosen.count():
+            player.touch(token)
+
+
+def test_a_finger_between_dispatch_and_courier_is_led_closer(service: Running, visit: Visit) -> None:
+    opened = service.begin(game="kurier")
+    service.play_on(opened.table, beside_its_courier)
+    state: Any = snapshots.look(service.house, opened.table).table.state
+    own = state.players[state.turn].dispatch
+    page = visit(f"/t/{opened.links[state.turn]}", viewport={"width": 390, "height": 844})
+    before = page.locator("[data-stage]").get_attribute("viewBox") or ""
+    ends = [point(page, token) for token in ("hand", f"{own.inn} {own.kind}")]
+    page.mouse.click(*(sum(ways) / 2 for ways in zip(*ends, strict=True)))
+    expect(page.locator("[data-stage]")).not_to_have_attribute("viewBox", before)
+    expect(page.locator(".stage .chosen")).to_have_count(0)
+
+
 def test_a_touch_on_what_cannot_be_chosen_says_so_with_the_paragraph(service: Running, visit: Visit) -> None:
     opened = service.begin()
     seat = service.first(opened.table)
@@ -104,6 +164,15 @@ def test_a_touch_on_what_cannot_be_chosen_says_so_with_the_paragraph(service: Ru
     note = page.locator(".bar .note")
     expect(note).to_contain_text("cannot be chosen now")
     expect(note.locator("a.rule")).to_have_attribute("href", re.compile(r"/rules/kaiser#2\.1$"))
+
+
+def test_what_is_put_together_is_written_as_its_language_writes_it(service: Running, visit: Visit) -> None:
+    opened = service.begin()
+    seat = service.first(opened.table)
+    page = visit(f"/t/{opened.links[seat]}", locale="fr-FR")
+    start = SHORT[seat].split()[0].split("-")[0]
+    mouse(page, start)
+    expect(page.locator(".bar .made")).to_have_text(re.compile(rf"^Déplacer une pièce\u00a0: {start}$"))
 
 
 def test_arrow_keys_go_from_thing_to_thing_as_one_sees_them(service: Running, visit: Visit) -> None:
@@ -134,14 +203,14 @@ def test_a_sentence_lights_up_its_place_and_a_place_its_sentence(service: Runnin
     start, end = SHORT[seat].split()[0].split("-")
     service.do(opened.links[seat], f"move {start} {end}")
     page = visit(f"/t/{opened.links[1 - seat]}")
-    told = page.locator("#now .told li", has_text=f"from {start} to {end}")
-    told.locator("a.place", has_text=start).hover()
+    told = page.locator("#now .told li", has_text="moves a king from the home corner to the")
+    told.locator("a.place", has_text="from the home corner").hover()
     expect(page.locator(".told-of")).to_have_count(1)
     told.hover(position={"x": 2, "y": 2})
     expect(page.locator(".told-of")).to_have_count(2)
     page.mouse.move(*point(page, end))
     expect(told).to_have_class("tells")
-    expect(told.locator("a.place.tells")).to_have_text(end)
+    expect(told.locator("a.place.tells")).to_have_text(re.compile("^to the (north|south)-east hills$"))
 
 
 def test_a_free_place_is_called_by_what_lies_around_it(service: Running, visit: Visit) -> None:

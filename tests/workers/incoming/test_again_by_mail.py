@@ -43,7 +43,9 @@ def test_one_word_lays_the_table_again_and_who_asks_sits_there(house: House, fin
     assert (look.names, [seat.status for seat in look.seats]) == (("Berta", "Anna"), ["taken", "invited"])
     assert answered(house) == ["accepted"]
     posted(house, finished[0], "again")
-    assert count(house) == 2  # who asks second finds it laid
+    assert count(house) == 2  # who asks second finds it laid, and sits down
+    look = snapshots.look(house, new)
+    assert ([seat.status for seat in look.seats], look.table.phase) == (["taken", "taken"], "playing")
 
 
 @pytest.mark.parametrize("line", ["once again you won", "I would play again some day", "well played"])
