@@ -27,7 +27,7 @@ class Level(Struct, frozen=True):
 
 
 LEVELS: dict[str, Level] = {
-    "easy": Level(0, 1.0, whim=1.0),
+    "easy": Level(0, 1.0, whim=1.2),
     "normal": Level(0, 1.0, whim=0.2),
     "strong": Level(4_000, 1.5),
 }
