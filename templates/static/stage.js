@@ -110,7 +110,7 @@ export function stage(figure, changed, kept) {
   // The part that is shown, on the small map of the whole.
   function point([x, y, width, height]) {
     const limits = world();
-    map.hidden = width > limits.width * 0.8 && height > limits.height * 0.8;
+    map.toggleAttribute("hidden", width > limits.width * 0.8 && height > limits.height * 0.8);
     const shown = map.querySelector(".shown");
     for (const [name, value] of Object.entries({ x, y, width, height })) shown.setAttribute(name, value);
   }

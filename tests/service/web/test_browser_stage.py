@@ -125,3 +125,14 @@ def test_where_somebody_looks_is_kept_while_all_choices_are_seen_there(service: 
     player.move()
     expect(player.page.locator(".stage .lit")).to_have_count(0)
     expect(player.page.locator("[data-stage]")).to_have_attribute("viewBox", looked)
+
+
+def test_the_small_map_is_shown_while_only_a_part_of_the_course_is(service: Running, visit: Visit) -> None:
+    opened = service.begin(game="turfmaster")
+    page = visit(
+        f"/t/{opened.links[service.first(opened.table)]}",
+        viewport=dict(zip(("width", "height"), WINDOWS["phone"], strict=True)),
+    )
+    expect(page.locator(".mini")).to_be_visible()
+    page.keyboard.press("0")
+    expect(page.locator(".mini")).to_be_hidden()
