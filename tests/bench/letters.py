@@ -21,6 +21,7 @@ from service.benches import Measure, bench
 from service.house import House
 from service.store.schema import letters as rows
 from service.tables import access, opening
+from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import houses, servers
 from workers import process_pool
@@ -58,13 +59,13 @@ def letters() -> Iterator[Measure]:
 
 
 def measured_anew(here: House, links: Sequence[str], what: str, budget: float | None) -> Iterator[Measure]:
-    """Letters after a move at every table, so that each board is one that nobody has drawn before."""
+    """Letters after a turn at every table, so that each board is one that nobody has drawn before."""
     places, random = [access.find(here, link) for link in links], Random(1)
+    tables = [places[first : first + SEATS] for first in range(0, len(places), SEATS)]
     took, worked = list[float](), list[float]()
     for _ in range(ROUNDS):
-        for place in places:
-            if moves := houses.moves(here, place):
-                assert houses.judged(here, place, random.choice(moves)).accepted
+        for table in tables:
+            take_turn(here, table, random)
         before, begun = sent(here), time.process_time()
         wall = timed(post.deliver)
         work, count = time.process_time() - begun, sent(here) - before
@@ -73,6 +74,13 @@ def measured_anew(here: House, links: Sequence[str], what: str, budget: float | 
     seconds, work = median(took[1:]), 1_000 * median(worked[1:])  # in the first the templates of the games are read
     yield Measure(f"letters, {what}", 1 / seconds, "letters/s", budget)
     yield Measure(f"work for one letter, {what}", work, "ms of this process", WORK if budget else None, at_most=True)
+
+
+def take_turn(here: House, table: Sequence[Place], random: Random) -> None:
+    """One player of the table moves until others are waited for."""
+    place = next((place for place in table if houses.moves(here, place)), None)
+    while place and (moves := houses.moves(here, place)):
+        assert houses.judged(here, place, random.choice(moves)).accepted
 
 
 def sent(here: House) -> int:

@@ -105,6 +105,7 @@ def test_a_drawing_lies_on_white_paper_with_our_own_letters() -> None:
     assert 60 < top < 150 < 300 < bottom < 320
 
 
+@pytest.mark.usefixtures("real_pictures")
 def test_a_board_that_was_drawn_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[str]()
     monkeypatch.setattr(process_pool, "do", lambda work, svg: asked.append(svg) or work(svg))
