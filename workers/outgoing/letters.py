@@ -271,7 +271,7 @@ def _sheet(
         preferences=f"{envelopes.preferences_page(here, seat.person or 0)}?table={order.table}",
         tongues=_tongues(here, order, seat.person or 0),
         **_question(here, look, order, voice),
-        **_ending(here, look, order),
+        **_ending(here, look, order, pen),
     )
 
 
@@ -290,7 +290,7 @@ def _tongues(here: House, order: LetterOrder, person: int) -> tuple[tuple[str, s
     return tuple((name, f"{page}?in={code}") for code, name in LANGUAGES.items())
 
 
-def _ending(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
+def _ending(here: House, look: Snapshot, order: LetterOrder, pen: Pen) -> dict[str, Any]:
     """The scores; in the last letter also where the game turned and whom luck favoured, unless it was given up."""
     if look.table.phase != "over":
         return {}
@@ -300,9 +300,14 @@ def _ending(here: House, look: Snapshot, order: LetterOrder) -> dict[str, Any]:
     return {
         "course": _course(here, look),
         "scores": _scores(look),
-        "turned": tuple((look.names[point.seat], point) for point in told.turning_points),
+        "turned": tuple((look.names[point.seat], _in_words(point, pen)) for point in told.turning_points),
         "luck": tuple((name, round(100 * share)) for name, share in zip(look.names, told.luck, strict=False)),
     }
+
+
+def _in_words(point: TurningPoint, pen: Pen) -> TurningPoint:
+    """The same with its moves as the reader would write them."""
+    return replace(point, played=pen.phrase(point.played), better=pen.phrase(point.better))
 
 
 def _answerable(look: Snapshot, order: LetterOrder, voice: Voice, pen: Pen, menu: Menu) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from service.tables import opening, stories
 from service.tables.opening import Invited, Opened
 from tests.visiting import Hall, Strict, Visitor
 from workers.outgoing import letters as writing
+from workers.outgoing.answer_hints import Pen
 from workers.outgoing.envelopes import LetterOrder
 
 
@@ -74,4 +75,23 @@ def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(hall
     assert "Where it turned" in text
     for point in told.turning_points:
         assert f"“{point.better}”" in text
-    assert re.search(r"Anna [+-]\d+ %, Bert [+-]\d+ %", text)
+    assert re.search(r"Anna [+−]\d+ %, Bert [+−]\d+ %", text)
+
+
+@pytest.mark.parametrize("language", ["de", "nl", "fr"])
+def test_the_moves_at_which_it_turned_stand_in_the_words_of_the_reader(
+    hall: Hall, finished: Opened, language: str
+) -> None:
+    look = hall.look(finished)
+    order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna", language)
+    message = writing.write(hall.house, order)
+    assert message
+    body = message.get_body(("plain",))
+    assert body
+    text = " ".join(body.get_content().split())
+    pen = Pen(look.game, look.names, language)
+    for point in stories.told(hall.house, look, lambda *_: pytest.fail("the story is worked out once")).turning_points:
+        verb = point.better.split()[0]
+        assert pen.verb(verb) != verb
+        assert pen.phrase(point.better) in text
+        assert point.better not in text

@@ -111,9 +111,8 @@ def test_a_process_that_is_killed_again_and_again_plays_each_mail_once(
     whim = random.Random(20)
     with fetching(tmp_path, laid_postgres_url, redis_url) as found:
         here, mailbox = found.house, found.mailbox
-        places = houses.seated(here)
         found.imap.kill()
-        place, move = houses.on_turn(here, places)
+        place, move = houses.on_turn(here, found.places)
         lines = [f"say remark {number}" for number in range(MAILS)]
         mailbox.put(*(answer(here, place, line, number) for number, line in enumerate(lines)))
         mailbox.put(answer(here, place, move, MAILS))
