@@ -7,8 +7,10 @@ import gc
 from collections.abc import Callable
 from typing import Any
 
+import hypothesis
 import structlog
 from flask import Flask
+from hypothesis import HealthCheck
 from sqlalchemy import Engine
 from sqlalchemy.engine.default import DefaultDialect
 from werkzeug.routing import Rule
@@ -38,7 +40,9 @@ def engine_that_knows_statements(*args: Any, **words: Any) -> Engine:
 
 
 def begin() -> None:
-    """From now on this process is thrifty."""
+    """From now on this process is thrifty, and Hypothesis measures no time: other tests keep the machine busy."""
+    hypothesis.settings.register_profile("beside", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    hypothesis.settings.load_profile("beside")
     gc.set_threshold(ROOM, 10, 10)
     Flask.url_rule_class = LateRule
     connect.create_engine = engine_that_knows_statements
