@@ -1,7 +1,5 @@
 """Fixtures that all tests share. A test names the real server it wants; without one it is skipped, in CI it fails."""
 
-import functools
-import gc
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -11,13 +9,10 @@ from typing import Any, TypeVar
 
 import pytest
 import redis
-import structlog
-from flask import Flask
 from playwright.sync_api import Browser, Page
-from werkzeug.routing import Rule
 
 from service.house import House
-from tests import houses, running, servers
+from tests import houses, running, servers, thrift
 from tests.browsing import SOON
 from tests.visiting import Hall, Visitor
 from workers.outgoing import pictures
@@ -29,20 +24,7 @@ NO_SKIPS = os.environ.get("DEPESCHE_NO_SKIPS") == "1"
 LONGEST = {"test_browser_games.py", "test_survival.py", "test_example_bot.py"}  # they begin, so that none ends alone
 SERVER_MARKS = {"chromium": "browser", "postgres_server": "postgres", "redis_url": "redis"}
 
-
-class LateRule(Rule):
-    """A route that works out how its address is written when it is first asked: tests make hundreds of applications."""
-
-    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
-        made = functools.cache(lambda: super(LateRule, self)._compile_builder(append_unknown))
-        return lambda rule, /, **values: made()(rule, **values)
-
-
-Flask.url_rule_class = LateRule
-drawn, pictures.png = pictures.png, houses.dot
-# A pretty traceback takes a second, and only the requirements of the tests would bring it.
-plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
+thrift.begin()
 
 
 @contextmanager
@@ -124,7 +106,7 @@ def laid_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def real_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Letters with their boards drawn, which in other tests are a point."""
-    monkeypatch.setattr(pictures, "png", drawn)
+    monkeypatch.setattr(pictures, "png", thrift.drawn)
 
 
 @pytest.fixture
@@ -211,10 +193,7 @@ def shares(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays until the end: the garbage collector need not look through it."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 10, 10)
+    thrift.collected()
 
 
 def wanted(item: pytest.Item) -> set[str]:

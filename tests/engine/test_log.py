@@ -7,7 +7,7 @@ import json
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import log, record
@@ -29,7 +29,7 @@ def plainly(value):
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])  # other tests may keep the machine busy
+@settings(max_examples=30)
 @given(st.dictionaries(text, values))
 def test_canonical_json_is_what_everybody_can_write(value):
     assert log.canonical(value) == plainly(value)

@@ -126,6 +126,7 @@ def test_a_table_from_its_beginning_to_its_end(
     opened, steps = service.begin(game=game), count()
     page, mover = visit("/"), seats(service, opened)[0]
     judge_in_turn(page, turns, mover, own=mover)
+    page.goto("about:blank")  # or it would show every move
     service.play_on(opened.table, lambda _: next(steps) > 25)
     judge_in_turn(page, turns, *seats(service, opened)[1:])
     service.do(opened.links[0], "resign")

@@ -40,7 +40,9 @@ def moves_of(known: Export) -> list[tuple[int, str]]:
 
 
 def skip_the_middle(service: Running, players: Sequence[Player], moves: Sequence[tuple[int, str]]) -> None:
-    """Hand these moves in past the pages, which then look again."""
+    """Hand these moves in past the pages, which are closed meanwhile, or would show every move."""
+    for player in players:
+        player.page.goto("about:blank")
     for seat, move in moves:
         service.do(players[seat].seat.rpartition("/")[2], move)
     for player in players:

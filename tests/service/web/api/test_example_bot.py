@@ -25,6 +25,7 @@ from tests.chaos import processes as chaos
 BOT = Path(__file__).parents[3] / "examples" / "bot.py"
 SHORT = {"rounds": 1, "messages": False, "rules": "basic", "horses": "2"}
 LONGEST = 60
+QUICK = ("carcassonne", "kurier")  # chance ends them in a hundred moves, others in more than two hundred
 
 pytestmark = pytest.mark.xdist_group("bot")  # one service for all
 
@@ -63,10 +64,11 @@ def opening(name: str) -> dict[str, object]:
     return {"game": name, "players": players, "options": options, "pace": 0}
 
 
-def test_it_plays_every_game_to_its_end(server):
-    """All games at once, each with a bot of its own for all seats; what it leaves is a sound log."""
+@pytest.mark.parametrize("games", [QUICK, pytest.param(tuple(catalogue.games()), marks=pytest.mark.soak)], ids=len)
+def test_it_plays_every_game_to_its_end(server, games):
+    """All these games at once, each with a bot of its own for all seats; what it leaves is a sound log."""
     api = f"{server}/api/v1"
-    links = {name: msgspec.json.decode(asked(f"{api}/tables", opening(name)))["links"] for name in catalogue.games()}
+    links = {name: msgspec.json.decode(asked(f"{api}/tables", opening(name)))["links"] for name in games}
     with ExitStack() as stack:
         bots = {
             name: stack.enter_context(subprocess.Popen([sys.executable, str(BOT), server, *own]))
