@@ -46,6 +46,7 @@ LONGEST_VERB = 4  # words: "ik doe niet mee"
 RARELY_MEANT = 3  # letters; a shorter word alone on its line is the beginning of nothing
 LEAD_IN = re.compile(r"^[^:：]{1,30}(?::\s+|：\s*)(?=\S)")
 ASIDE = re.compile(r"\s*\(([^()]{1,80})\)[\s.!]*$")
+QUESTION = re.compile(r"[?？]\W*$")
 LISTED = re.compile(r"^(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
 SENTENCE_END = re.compile(r"(?<=[.!;…])\s+|\s+[-–—]{1,2}\s+(?=[^\W\d])")
 JOINED = re.compile(r"(?<=\w)\s*(?:->|=>|→|–|—|-)\s*(?=\w)")
@@ -67,7 +68,8 @@ def understand(line: str, offered: Menu, words: Vocabulary) -> Meaning:
             why = why or refused
             continue
         if _is_meant(move, bits(reading), words):
-            return move
+            asks = QUESTION.search(line) and move.verb not in words.table.verbs
+            return Guess(Refused("A question is not played."), move) if asks else move
     if why is None or not _begins_like_a_move(bits(LISTED.sub("", line)), offered, words):
         return TALK
     near = _nearest(_without_courtesy(line, words), offered, words)

@@ -109,6 +109,14 @@ def test_what_begins_like_a_move_and_is_none_is_not_passed_over(line, why):
     assert why in str(meaning)
 
 
+@pytest.mark.parametrize("line", ["flip?", "rob purse1 ?", "Should I deploy lady Baikal-Bar?", "drehe um？"])
+def test_a_question_is_not_played(line):
+    meaning = understand(line, ROAD, words.of(catalogue.find("kurier"), ("Anna", "Berta")))
+    assert not isinstance(meaning, Move)
+    assert not isinstance(meaning, Guess) or "question" in str(meaning.why)
+    assert understand("undo?", ROAD, words.of(catalogue.find("kurier"), ())) == Move("undo")
+
+
 def test_a_pause_that_the_table_offers_is_a_command_of_the_table():
     spoken = words.of(catalogue.find("kurier"), ("Anna", "Berta"))
     assert understand("pauze", (*ROAD, *bare("pause")), spoken) == Move("pause")
