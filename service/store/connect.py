@@ -268,9 +268,8 @@ def _write_ahead(connection: Any) -> None:
 
 
 def _sqlite_begin(connection: Connection) -> None:
-    options, database = connection.get_execution_options(), connection.connection.driver_connection
-    assert database is not None
+    options = connection.get_execution_options()
     writing = options.get("writing", False)
     if writing:
-        database.execute(f"PRAGMA synchronous={'FULL' if options.get('lasting', True) else 'NORMAL'}")
-    database.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
+        connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get('lasting', True) else 'NORMAL'}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")

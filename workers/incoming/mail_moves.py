@@ -45,7 +45,7 @@ QUOTED_BACK = 3  # lines of a mail without a move; more than its sender needs to
 SHORT = 5  # words of an answer to an invitation; a longer line is talk
 MOST_MOVES = 20
 ELSEWHERE = -1  # stands for the entry of a letter to another seat
-AGAIN = Move("again")
+AGAIN, SIT = Move("again"), Move("sit")
 CONFIRMED = Move("resign", ("yes",))
 RESIGN = Choice("resign", ((), ("yes",)))
 NEXT = (
@@ -60,6 +60,7 @@ OTHER_TABLE = Refused(
     "This mail answers a letter of another table, so nothing was played at this one. To move here, answer this letter."
 )
 LAID = Said("The same table is laid again, for the same players; the letters of the new game follow.")
+SEATED = Said("You have sat down already.")
 NO_LINE = Refused("There is no line of its own in this mail.")
 NO_MOVE = Refused(
     "There is no move in this mail, and nobody else has seen it. To tell it to the table, answer with one word: say"
@@ -182,11 +183,15 @@ def _meaning(locked: LockedTable, mail: Mail, line: str, spoken: Vocabulary) -> 
     if locked.table.phase == "gathering" and (answer := _to_the_invitation(line, spoken)):
         return answer
     may = offered(locked, mail.seat)
-    return (
+    meaning = (
         mail_commands.asked(line, may, spoken)
         or _guessed(locked, mail, line, may, spoken)
         or understand(line, may, spoken)
     )
+    if meaning == TALK and locked.table.phase == "playing" and locked.table.last is None:
+        answer = _to_the_invitation(line, spoken)  # of a player who was quicker by another way
+        return SIT if answer and answer.verb == SIT.verb else TALK
+    return meaning
 
 
 def _to_the_invitation(line: str, spoken: Vocabulary) -> Move | None:
@@ -199,7 +204,7 @@ def _to_the_invitation(line: str, spoken: Vocabulary) -> Move | None:
         if verb == "refuse":
             return Move("refuse")
         if verb and spoken.table.never.isdisjoint(bit.casefold() for bit in said):
-            return Move("sit", tuple(said[1:2]) if said[0].casefold() == "sit" else ())
+            return Move(SIT.verb, tuple(said[1:2]) if said[0].casefold() == SIT.verb else ())
     return None
 
 
@@ -244,6 +249,8 @@ def _done(reading: Reading, mail: Mail, line: str, meaning: Move | Refused | Gue
         return reading.after(_to_house(reading.locked, mail, line, meaning.verb))
     if meaning == AGAIN:
         return _again(reading, mail, line)
+    if meaning == SIT and reading.locked.table.phase == "playing":
+        return reading.after(ReportLine(line, "done", SIT.verb, why=SEATED))
     if meaning.verb == "pause" and not menus.allows(tables.commands(reading.locked.table, mail.seat), meaning):
         return reading.after(ReportLine(line, "pause"))
     if meaning == Move("resign"):
@@ -327,8 +334,8 @@ def _play(reading: Reading, mail: Mail, line: str, move: Move) -> Reading:
 
 def _command(reading: Reading, mail: Mail, move: Move) -> SeatCommand:
     """The move as a command; only the first move of a mail can be too late for the letter it answers."""
-    if move.verb == "sit" and not move.args:
-        move = Move("sit", (mail.key[-40:],))
+    if move == SIT:
+        move = Move(SIT.verb, (mail.key[-40:],))
     first = not any(line.outcome == "done" for line in reading.lines)
     return SeatCommand(mail.seat, str(move), answers=mail.answers if first else None)
 

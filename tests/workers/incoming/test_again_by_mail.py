@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from service.house import House
 from service.store.schema import tables
-from service.tables import snapshots
+from service.tables import access, snapshots
 from service.tables.access import Place
 from tests import houses
 from tests.workers.incoming.test_inbox import answered, posted
@@ -46,6 +46,10 @@ def test_one_word_lays_the_table_again_and_who_asks_sits_there(house: House, fin
     assert count(house) == 2  # who asks second finds it laid, and sits down
     look = snapshots.look(house, new)
     assert ([seat.status for seat in look.seats], look.table.phase) == (["taken", "taken"], "playing")
+    late = next(seat for seat in look.seats if seat.name == "Anna")
+    place = Place(new, late.seat, access.link_of(house, late))
+    posted(house, place, "Yes, gladly!")  # to the invitation, which was on its way
+    assert "refused" not in answered(house)
 
 
 @pytest.mark.parametrize("line", ["once again you won", "I would play again some day", "well played"])
