@@ -85,7 +85,7 @@ def unread(here: House) -> int:
         return len(connection.execute(select(mails.c.id).where(mails.c.read_at.is_(None))).all())
 
 
-@pytest.mark.parametrize("idle", [True, False])
+@pytest.mark.parametrize("idle", [True, pytest.param(False, marks=pytest.mark.soak)])  # a minute between two looks
 def test_mails_are_played_that_came_before_the_process_and_while_it_ran(
     tmp_path: Path, laid_postgres_url: str, redis_url: str, idle: bool
 ) -> None:
@@ -104,6 +104,7 @@ def test_mails_are_played_that_came_before_the_process_and_while_it_ran(
         assert stored(here) == 2
 
 
+@pytest.mark.soak  # minutes of waiting
 def test_a_process_that_is_killed_again_and_again_plays_each_mail_once(
     tmp_path: Path, laid_postgres_url: str, redis_url: str
 ) -> None:
@@ -132,6 +133,7 @@ def test_a_process_that_is_killed_again_and_again_plays_each_mail_once(
         assert sorted(told(here)) == sorted(line.removeprefix("say ") for line in lines)
 
 
+@pytest.mark.soak  # minutes of waiting
 def test_a_server_that_goes_away_and_comes_back_is_told_in_two_lines_and_nothing_is_lost(
     tmp_path: Path, laid_postgres_url: str, redis_url: str
 ) -> None:
