@@ -125,7 +125,9 @@ def _grown(
             _grow_field(segment, first, root, others, features)
         elif not _grow(segment, number, root, others, features, 2 * len(roots) - spare.get(place, 0)):
             done.append(root)
-    return [root for root in done if not features[root].open] if spare else done
+    if spare:  # what a segment completed may have become one with another, through the next segment
+        done = [root for root in dict.fromkeys(find(parents, root) for root in done) if not features[root].open]
+    return done
 
 
 def _closed_in(beside: Sides, features: Features, parents: dict[int, int]) -> list[int]:

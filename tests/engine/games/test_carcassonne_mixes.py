@@ -51,6 +51,12 @@ def test_a_mix_of_boxes_keeps_every_promise(number):
     assert check(number)
 
 
+@pytest.mark.parametrize("number", [3811, 9823])
+def test_two_cities_on_one_side_join_what_one_of_them_has_just_completed(number):
+    """Found among ten thousand mixes: the completed city was looked for where it no longer was."""
+    assert check(number)
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(36_000)
 def test_ten_thousand_mixes_keep_every_promise():
