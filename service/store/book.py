@@ -48,8 +48,8 @@ class Verdict(Struct, frozen=True):
         return str(self.why)
 
 
-# What PostgreSQL is told in the statement itself, which needs no transaction around it then; good until its commit.
-HASTE = func.set_config("synchronous_commit", "off", True)  # only here
+# Tells PostgreSQL, within a statement, that the commit of this one transaction need not wait for the disk.
+HASTE = func.set_config("synchronous_commit", "off", True)
 # `key_share`: others may meanwhile add rows that refer to this one, such as the next submission.
 LOCK = select(tables).where(tables.c.id == bindparam("wanted")).with_for_update(key_share=True)
 LOCK_FREE = LOCK.with_for_update(key_share=True, skip_locked=True)
