@@ -315,14 +315,17 @@ export function choices(root, scene, tell) {
   }
 
   // What a touch means: of the things that can be chosen and are touched the nearest; where two are too near, a closer look.
+  // What a move to come would choose lies upon the world, and is meant before what lies under it.
   function touched(event) {
     if (!event.target.closest("[data-stage]")) return event.target.closest("[data-token]");
-    const near = spots.filter((spot) => spot.ownerSVGElement && spot.matches(".lit, .chosen")).flatMap((spot) => {
+    const all = spots.filter((spot) => spot.ownerSVGElement && spot.matches(".lit, .chosen")).flatMap((spot) => {
       const { left, right, top, bottom } = spot.querySelector(":scope > .hit").getBoundingClientRect();
       const hit = left <= event.clientX && event.clientX <= right && top <= event.clientY && event.clientY <= bottom;
       return hit ? [{ spot, far: Math.hypot(event.clientX - (left + right) / 2, event.clientY - (top + bottom) / 2) }] : [];
     });
-    near.sort((one, other) => one.far - other.far);
+    all.sort((one, other) => one.far - other.far);
+    const upon = all.filter(({ spot }) => first && !first.spots.includes(spot));
+    const near = upon.length ? upon : all;
     if (near.length > 1 && near[1].far - near[0].far < reach() / 3) {
       const far = apart(near[0].spot, near[1].spot);
       if (far < reach() / 2 && scene.zoom(Math.max(2, reach() / 2 / far), event.clientX, event.clientY, true)) return null;

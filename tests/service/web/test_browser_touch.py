@@ -9,15 +9,16 @@ from playwright.sync_api import Page, expect
 from engine.games import carcassonne, kurier
 from service.tables import snapshots
 from tests.browsing import SHORT, Player, mouse, point
-from tests.running import Running, Visit
+from tests.running import Running, Visit, foretold
 
 ZOOMS = 3
 TURNED = "() => document.querySelector('[data-ghost]').getAttribute('transform')"
 
 
-def tile_in_hand(service: Running, visit: Visit) -> tuple[str, Player]:
-    """A game of Carcassonne where several moves are made, and who is to lay a tile now."""
-    opened = service.begin(game="carcassonne")
+def tile_in_hand(service: Running, visit: Visit, luck: int = 1) -> tuple[str, Player]:
+    """A game of Carcassonne where several moves are made, the same in every run, and who is to lay a tile now."""
+    with foretold(bytes([luck]) * 32):
+        opened = service.begin(game="carcassonne")
     service.play_on(opened.table, lambda state: len(state.tiles) > 8 and can_be_turned(state))
     return opened.table, Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
 
@@ -57,8 +58,9 @@ def test_a_tile_lies_where_it_was_put_and_a_touch_turns_it(service: Running, vis
     assert shown == {f"{turn})" for turn in ways[cell]}
 
 
-def test_a_tile_and_a_figure_are_confirmed_together_and_become_two_entries(service: Running, visit: Visit) -> None:
-    table, player = tile_in_hand(service, visit)
+@pytest.mark.parametrize("luck", [1, 36, 49])  # beside the middle of the tile, and all but in it
+def test_a_tile_and_a_figure_are_confirmed_together_and_become_two_entries(service: Running, visit: Visit, luck: int) -> None:
+    table, player = tile_in_hand(service, visit, luck)
     player.touch(next(iter(places(player))))
     page = player.page
     page.locator(".stage g > [data-early].lit").first.wait_for()
