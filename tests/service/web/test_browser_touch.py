@@ -59,7 +59,7 @@ def test_a_tile_lies_where_it_was_put_and_a_touch_turns_it(service: Running, vis
 
 
 @pytest.mark.parametrize("luck", [1, 36, 49])  # beside the middle of the tile, and all but in it
-def test_a_tile_and_a_figure_are_confirmed_together_and_become_two_entries(service: Running, visit: Visit, luck: int) -> None:
+def test_a_tile_and_a_figure_confirmed_together_become_two_entries(service: Running, visit: Visit, luck: int) -> None:
     table, player = tile_in_hand(service, visit, luck)
     player.touch(next(iter(places(player))))
     page = player.page
