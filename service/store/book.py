@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -10,6 +11,7 @@ from msgspec import Struct
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Executable,
     Row,
     ScalarSelect,
     Table,
@@ -168,10 +170,15 @@ def insert_new(connection: Connection, into: Table, row: Mapping[str, Any], *, h
 
     A hasty one is alone in its transaction and does not wait for the disk.
     """
-    insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[connection.dialect.name]
-    also = [HASTE] if hasty and connection.dialect.name == "postgresql" else []
-    made = insert_into(into).on_conflict_do_nothing().returning(*into.primary_key, *also)
-    return connection.execute(made, row).scalar_one_or_none()
+    return connection.execute(_new(connection.dialect.name, into, hasty), row).scalar_one_or_none()
+
+
+@functools.cache
+def _new(dialect: str, into: Table, hasty: bool) -> Executable:
+    insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[dialect]
+    also = [HASTE] if hasty and dialect == "postgresql" else []
+    made: Executable = insert_into(into).on_conflict_do_nothing().returning(*into.primary_key, *also)
+    return made
 
 
 def owe(connection: Connection, table: str, seq: int, letter: Owed, why: Said = NOTHING) -> None:

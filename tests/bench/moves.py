@@ -12,19 +12,16 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import psycopg
-from sqlalchemy import func, select
 
 from engine import bots
 from engine import table as tables
 from service.benches import Measure, bench
 from service.house import House
 from service.settings import Settings
-from service.store.schema import submissions
 from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
-from service.tables.submitting import Handed
 from tests import servers
 from tests.bench.stand import stand
 from tests.bench.verdict import worker
@@ -125,25 +122,17 @@ def accepted(settings: Settings, games: list[Game]) -> float:
 
 
 def crowd(settings: Settings, games: list[Game], ready: Any, go: Any) -> None:
-    """People at many tables: each hands in a move as soon as the one before it is accepted."""
+    """People at many tables: each hands in a move as soon as he has heard that the one before it is accepted."""
     house = House(settings)
     for number in range(MOVES):
         if number == WARM:
             ready.wait(60)
-        handed = [submitting.submit(house, *game[number]) for game in games]
-        while judged(house, handed) < len(handed):
-            time.sleep(0.002)
+        for handed in [submitting.submit(house, *game[number]) for game in games]:
+            said = submitting.verdict(house, handed, 60)
+            assert said
+            assert said.accepted
     go.wait(60)
     house.close()
-
-
-def judged(house: House, handed: list[Handed]) -> int:
-    """How many of these have been accepted; one that was refused would be waited for in vain."""
-    with house.store.reading() as connection:
-        wanted = select(func.count()).where(
-            submissions.c.id.in_([one.number for one in handed]), submissions.c.accepted
-        )
-        return int(connection.execute(wanted).scalar_one())
 
 
 def transactions(url: str, folder: Path) -> float:
