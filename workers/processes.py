@@ -13,9 +13,12 @@ from collections.abc import Callable, Sequence
 
 import structlog
 from redis import RedisError
-from rq import SimpleWorker
+from redis.client import Pipeline
+from rq import Queue, SimpleWorker
+from rq.job import Job
 from rq.serializers import JSONSerializer
-from rq.timeouts import TimerDeathPenalty
+from rq.timeouts import JobTimeoutException, TimerDeathPenalty
+from rq.worker import WorkerStatus
 
 from service.house import House
 from workers import clock, process_pool
@@ -23,6 +26,7 @@ from workers.jobs import work_for
 
 QUEUES = ("referee", "post", "bots")
 TICK = 1.0
+ALIVE = 20.0  # seconds
 REDIS_AWAY = ("Redis", "redis.exceptions.", "InvalidJobOperation")  # the last: a job that Redis forgot
 log = structlog.get_logger()
 
@@ -36,9 +40,33 @@ class WithoutOutages(logging.Filter):
 
 
 class ProcessWorker(SimpleWorker):
-    """A worker that looks soon whether Redis is back; RQ's own would sleep up to a minute."""
+    """A worker that looks soon whether Redis is back, where RQ's own would sleep up to a minute, and hears bells.
+
+    A bell only says “look”: nobody asks what became of it, and a lost one loses nothing. So it is taken away once it
+    was heard, and Redis is spared what RQ notes of jobs that are kept.
+    """
 
     max_connection_wait_time = 2 * TICK
+    _told = 0.0
+
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        self.set_state(WorkerStatus.BUSY)  # a signal to stop waits until this is done
+        try:
+            with self.death_penalty_class(job.timeout, JobTimeoutException, job_id=job.id):
+                job.perform()
+        except Exception:
+            self.handle_exception(job, *sys.exc_info())
+        with self.connection.pipeline(transaction=False) as pipeline:
+            pipeline.lrem(queue.intermediate_queue_key, 1, job.id)
+            pipeline.delete(job.key)
+            self.set_state(WorkerStatus.IDLE, pipeline)
+            pipeline.execute()
+
+    def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
+        """Tell Redis that this worker lives, as often as anybody could miss it."""
+        if pipeline is not None or time.monotonic() >= self._told + ALIVE:
+            self._told = time.monotonic()
+            super().heartbeat(timeout, pipeline)
 
 
 class ThreadWorker(ProcessWorker):

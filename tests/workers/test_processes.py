@@ -1,0 +1,79 @@
+"""RQ workers that hear bells: what is heard is taken away, what fails is told, and who is to stop ends its work first."""
+
+import multiprocessing
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+from rq.serializers import JSONSerializer
+
+from service.house import House
+from tests import houses
+from tests.houses import Clock
+from workers import processes, referee
+
+
+def hear_what_rang(here: House) -> None:
+    worker = processes.ThreadWorker(["referee"], connection=here.redis, serializer=JSONSerializer)
+    worker.work(burst=True, logging_level="WARNING")
+
+
+def kept(here: House) -> list[bytes]:
+    """What Redis knows of bells: those that wait, those that are being heard, and what they are to do."""
+    return [key for key in here.redis.keys("rq:*") if key.startswith((b"rq:job", b"rq:queue:", b"rq:intermediate"))]
+
+
+def test_a_bell_that_was_heard_leaves_nothing_behind(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = list[str]()
+    monkeypatch.setattr(referee, "hear", lambda: heard.append("referee"))
+    house.bells.ring("referee")
+    assert kept(house)
+    hear_what_rang(house)
+    assert heard == ["referee"]
+    assert not kept(house)
+
+
+def test_a_bell_whose_work_fails_is_told_and_the_next_one_is_heard(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard = list[str]()
+
+    def fails() -> None:
+        heard.append("referee")
+        raise ValueError("the ink is dry")
+
+    monkeypatch.setattr(referee, "hear", fails)
+    for _ in range(2):
+        house.bells.ring("referee")
+        house.bells.answered("referee")
+    hear_what_rang(house)
+    assert heard == ["referee", "referee"]
+    assert not kept(house)
+    assert "the ink is dry" in caplog.text
+
+
+def test_a_worker_that_is_told_to_stop_finishes_what_it_has_heard(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hear() -> None:
+        (tmp_path / "begun").touch()
+        time.sleep(0.5)
+        (tmp_path / "done").touch()
+
+    monkeypatch.setattr(referee, "hear", hear)
+    with Redis.from_url(redis_url) as redis, houses.standing(houses.settings(tmp_path), Clock(), redis) as here:
+        here.bells.ring("referee")
+        worker: Any = multiprocessing.get_context("fork").Process(
+            target=processes.run_worker, args=(here, ["referee"]), daemon=True
+        )
+        worker.start()
+        until = time.monotonic() + 10
+        while not (tmp_path / "begun").exists():
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        worker.terminate()
+        worker.join(5)
+        assert worker.exitcode == 0
+        assert (tmp_path / "done").exists()
