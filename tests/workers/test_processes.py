@@ -1,4 +1,4 @@
-"""RQ workers that hear bells: what is heard is taken away, what fails is told, and who is to stop ends its work first."""
+"""RQ workers that hear bells: what is heard is taken away, what fails is told, and who is to stop ends it first."""
 
 import multiprocessing
 import time
