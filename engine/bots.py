@@ -42,7 +42,7 @@ Chooser = Callable[[Game, Any, int, Menu, Random], Move]
 
 def at_random(_game: Game, _state: Any, _seat: int, menu: Menu, random: Random) -> Move:
     """Any move of this menu."""
-    return random_move(menu, random)
+    return menus.pick(menu, random.randrange)
 
 
 def playout(game: Game, options: Any, seats: int, seed: bytes, choose: Chooser = at_random) -> Any:

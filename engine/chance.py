@@ -23,14 +23,11 @@ class Draw(Struct, frozen=True, array_like=True):
     result: int
 
 
-class Chance:
+class Chance(Struct, eq=False):
     """The dice, bags and shuffles of one entry; remembers every draw."""
 
-    __slots__ = ("draws", "source")
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.draws: list[Draw] = []
+    source: Source
+    draws: list[Draw] = []
 
     def roll(self, label: str, sides: int) -> int:
         """A die: 1 to `sides`."""
@@ -111,16 +108,15 @@ def _material(key: bytes, entry: int) -> bytes:
 
 
 def _nth(material: bytes, index: int, size: int) -> int:
-    return below(size, material + index.to_bytes(4, "big")) if size > 1 else 0
-
-
-def below(size: int, material: bytes) -> int:
     """A number from 0 to size - 1, evenly, out of SHAKE-256 of the material: bits too large are passed over."""
+    if size < 2:
+        return 0
     bits = (size - 1).bit_length()
-    width, mask = (bits + 7) // 8 or 1, (1 << bits) - 1
+    width, mask = (bits + 7) // 8, (1 << bits) - 1
+    stream = hashlib.shake_256(material + index.to_bytes(4, "big"))
     length = 16 * width
     while True:
-        for number in _numbers(hashlib.shake_256(material).digest(length), width):
+        for number in _numbers(stream.digest(length), width):
             if number & mask < size:
                 return number & mask
         length *= 2

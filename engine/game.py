@@ -159,7 +159,8 @@ def is_over(game: Game, state: Any) -> bool:
 def settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Played:
     """These events, and then all that the rules force; with no events a position made by hand comes to rest."""
     events, upkeep, evolve = list(first), game.upkeep, game.evolve
-    state = fold(game, events, state)
+    for event in first:
+        state = evolve(state, event)
     for _ in range(GUARD):
         event = upkeep(state, chance)
         if event is None:

@@ -157,8 +157,10 @@ def is_token(text: str) -> bool:
 
 def allows(menu: Menu, move: Move) -> bool:
     """Whether this very move is on the menu."""
-    verb, args = move.verb, move.args
-    return any(entry.allows(args) for entry in menu if entry.verb == verb)
+    for entry in menu:
+        if entry.verb == move.verb:
+            return entry.allows(move.args)
+    return False
 
 
 def moves(menu: Menu) -> Iterator[Move]:

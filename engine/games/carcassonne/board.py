@@ -57,6 +57,8 @@ class Piece(Struct, frozen=True, eq=False):
     codes: tuple[int, ...]
     rivers: tuple[str, ...]
     locals: dict[str, int]
+    built: tuple[tuple[int, Segment], ...]
+    fields: tuple[tuple[int, tuple[int, ...]], ...]
     enclosed: tuple[int, ...]
     signs: frozenset[str]
     shared: bool
@@ -96,6 +98,8 @@ def _piece(row: dict[str, Any], turn: int) -> Piece:
         codes=tuple(DIGITS[EDGES[kinds[side]]] * PLACES[side - 2] for side in range(4)),
         rivers=rivers,
         locals={segment.token: place for place, segment in enumerate(segments)},
+        built=tuple((place, s) for place, s in enumerate(segments) if s.kind not in ("field", *ENCLOSED)),
+        fields=tuple((place, s.cities) for place, s in enumerate(segments) if s.kind == "field"),
         enclosed=tuple(place for place, segment in enumerate(segments) if segment.kind in ENCLOSED),
         signs=frozenset(row.get("signs", ())),
         shared=any(kind in ("city", "field") and len(along) > 1 for kind, along in zip(kinds, joins, strict=True)),

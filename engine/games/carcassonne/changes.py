@@ -39,9 +39,10 @@ from engine.games.carcassonne.state import (
 
 
 def evolve(state: State, event: Struct) -> State:
-    change = CHANGES.get(type(event))
-    if change is None:
-        raise TypeError(f"no event of this game: {event!r}")
+    try:
+        change = CHANGES[type(event)]
+    except KeyError:
+        raise TypeError(f"no event of this game: {event!r}") from None
     return change(state, event)
 
 
@@ -65,9 +66,8 @@ FRESH = (Part(),)
 
 def _drawn(state: State, event: TileDrawn) -> State:
     bag, *later = state.bags
-    place = bag.index(event.tile)
+    place, part = bag.index(event.tile), part_of(state)
     rest = bag[:place] + bag[place + 1 :]
-    part = part_of(state)
     drawn = Part("place", part.kind, event.tile, "", (), part.passed, part.extra, part.notes)
     return replace(state, bags=(rest, *later) if rest else tuple(later), work=on_top(state, drawn))
 

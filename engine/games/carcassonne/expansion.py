@@ -291,8 +291,7 @@ def united(boxes: Sequence[Box]) -> Rules:
 
 def laid(state: State, rules: Rules, event: TilePlaced, chance: Chance) -> list[Struct]:
     """A tile is laid, and the boxes speak up."""
-    told = [box.joining(state, rules, event, chance) for box in rules.hooks["joining"]]
-    return [event, *(more for more in told if more)] if told else [event]
+    return [event, *(more for box in rules.hooks["joining"] if (more := box.joining(state, rules, event, chance)))]
 
 
 def can_lay(state: State, rules: Rules) -> bool:

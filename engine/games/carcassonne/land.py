@@ -7,40 +7,37 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from engine.games.carcassonne.board import ENCLOSED, MOST_SEGMENTS, PIECES, Piece, Segment, around, near
-from engine.games.carcassonne.state import Feature, Figure, Laid, Part, State, TilePlaced, find, on_top, part_of
+from engine.games.carcassonne.board import EDGES, MOST_SEGMENTS, PIECES, Piece, Segment, around, near
+from engine.games.carcassonne.state import Feature, Figure, Laid, Part, State, TilePlaced, Work, find
 
 Features = dict[int, Feature]
-Sides = Sequence[tuple[int, Laid]]
 BARE = Feature("field")
 
 
 def placed(state: State, event: TilePlaced) -> State:
     """The land with one more tile, and the features it completed noted in the part of the turn."""
     cell, number = event.cell, len(state.tiles)
-    piece, laid = PIECES[event.tile][event.turn], Laid(event.tile, event.turn, number * MOST_SEGMENTS)
-    beside, frontier = _bordered(state, piece, cell)
-    features, parents = state.features.copy(), state.parents.copy()
+    piece, first = PIECES[event.tile][event.turn], number * MOST_SEGMENTS
+    frontier, features, parents = state.frontier.copy(), state.features.copy(), state.parents.copy()
+    joined, spare = _joined(piece, cell, state.tiles, frontier, parents)
+    done = _built(piece, number, joined, spare, features, parents)
+    _farmed(piece, first, joined, features, parents)
+    if spare:  # what a segment completed may have become one with another, through the next segment
+        done = [root for root in dict.fromkeys(find(parents, root) for root in done) if not features[root].open]
     if piece.closes:
-        done = _closed_in(beside, features, parents)
-    else:
-        joined, spare = _joined(piece, beside, parents)
-        done = _grown(piece, number, joined, spare, features, parents)
+        done += _closed_in(state, cell, features)
     enclosed = state.enclosed
     if cell in enclosed:
         done += _approached(enclosed[cell], number, features)
     if piece.enclosed:
-        enclosed, more = _enclosed(state, piece, cell, laid.first, features)
+        enclosed, more = _enclosed(state, piece, cell, first, features)
         done += more
-    work = state.work
-    if work:
-        part = part_of(state)
-        finished = tuple(dict.fromkeys(done)) if done else ()
-        work = on_top(state, Part("figure", part.kind, event.tile, cell, finished, part.passed, part.extra, part.notes))
+    tiles = state.tiles.copy()
+    tiles[cell] = Laid(event.tile, event.turn, first)
     return replace(
         state,
-        work=work,
-        tiles={**state.tiles, cell: laid},
+        work=_laid(state.work, event, done),
+        tiles=tiles,
         frontier=frontier,
         parents=parents,
         features=features,
@@ -48,42 +45,46 @@ def placed(state: State, event: TilePlaced) -> State:
     )
 
 
+def _laid(work: tuple[Work, ...], event: TilePlaced, done: list[int]) -> tuple[Work, ...]:
+    """The part of the turn that goes on with the figures, if it is a turn and not the beginning."""
+    if not work:
+        return ()
+    *below, part = work
+    assert isinstance(part, Part)
+    finished = tuple(dict.fromkeys(done)) if done else ()
+    return (*below, Part("figure", part.kind, event.tile, event.cell, finished, part.passed, part.extra, part.notes))
+
+
 def met(state: State, piece: Piece, cell: str) -> set[int]:
     """The features that a tile would go on with here."""
-    if piece.closes:
-        return set()
-    joined, _ = _joined(piece, _bordered(state, piece, cell)[0], state.parents.copy())
+    joined, _ = _joined(piece, cell, state.tiles, state.frontier.copy(), state.parents.copy())
     return {root for roots in joined.values() for root in roots}
 
 
-def _bordered(state: State, piece: Piece, cell: str) -> tuple[Sides, dict[str, int]]:
-    """The tiles beside a cell, and the empty cells beside the land once this tile lies there."""
-    beside: list[tuple[int, Laid]] = []
-    tiles, frontier = state.tiles, state.frontier.copy()
+def _joined(
+    piece: Piece, cell: str, tiles: dict[str, Laid], frontier: dict[str, int], parents: dict[int, int]
+) -> tuple[dict[int, list[int]], dict[int, int]]:
+    """For segments of the tile the features that they meet, one for each end that is met; paths are shortened.
+
+    Also how many open ends this counts too often, by segment: where two cities share a side. The frontier is moved on:
+    the cell is taken, and the empty ones beside it can be taken now.
+    """
+    joined: dict[int, list[int]] = {}
+    spare: dict[int, int] = {}
     frontier.pop(cell, None)
     for side, beyond in enumerate(near(cell)):
         other = tiles.get(beyond)
         if other is None:
             frontier[beyond] = frontier.get(beyond, 0) + piece.codes[side]
+            continue
+        neighbour = PIECES[other.tile][other.turn]
+        mine, theirs = piece.joins[side], neighbour.meets[side - 2]
+        if piece.shared or neighbour.shared:
+            pairs = _halved(mine, theirs, piece.edges[side], spare)
         else:
-            beside.append((side, other))
-    return beside, frontier
-
-
-def _joined(piece: Piece, beside: Sides, parents: dict[int, int]) -> tuple[dict[int, list[int]], dict[int, int]]:
-    """For segments of the tile the features that they meet, one for each end that is met; paths are shortened.
-
-    Also how many open ends this counts too often, by segment: where two cities share a side.
-    """
-    joined: dict[int, list[int]] = {}
-    spare: dict[int, int] = {}
-    shared = piece.shared
-    for side, other in beside:
-        first, beyond = other.first, PIECES[other.tile][other.turn]
-        mine, theirs = piece.joins[side], beyond.meets[side - 2]
-        whole = not (shared or beyond.shared) or (len(mine) == len(theirs) and piece.edges[side] != "c")
-        for place, there in zip(mine, theirs, strict=True) if whole else _halved(mine, theirs, spare):
-            root = segment = first + there
+            pairs = zip(mine, theirs, strict=False)  # a tile that closes joins nothing
+        for place, there in pairs:
+            root = segment = other.first + there
             while root in parents:
                 root = parents[root]
             if root != segment:
@@ -95,14 +96,18 @@ def _joined(piece: Piece, beside: Sides, parents: dict[int, int]) -> tuple[dict[
     return joined, spare
 
 
-def _halved(mine: tuple[int, ...], theirs: tuple[int, ...], spare: dict[int, int]) -> Iterable[tuple[int, int]]:
+def _halved(
+    mine: tuple[int, ...], theirs: tuple[int, ...], edge: str, spare: dict[int, int]
+) -> Iterable[tuple[int, int]]:
     """Where two cities share a side, each of them goes on with all that lies beyond it; so do fields."""
+    if len(mine) == len(theirs) and edge != EDGES["city"]:
+        return zip(mine, theirs, strict=True)
     for number, place in enumerate(mine):
         spare[place] = spare.get(place, 0) + 2 * len(theirs) - 1 - (0 if number else len(theirs))
     return itertools.product(mine, theirs)
 
 
-def _grown(
+def _built(
     piece: Piece,
     number: int,
     joined: dict[int, list[int]],
@@ -110,32 +115,42 @@ def _grown(
     features: Features,
     parents: dict[int, int],
 ) -> list[int]:
-    """Put every segment of the tile into the land; the roads and cities that have no open end left."""
+    """Put the roads, the cities and other places of the tile into the land; those that have no open end left."""
     done: list[int] = []
     first = number * MOST_SEGMENTS
-    for place, segment in enumerate(piece.segments):
-        if place not in joined:
-            if segment.kind not in ENCLOSED:
-                features[first + place] = _alone(segment, first, number)
+    for place, segment in piece.built:
+        roots = joined.get(place)
+        if roots is None:
+            features[first + place] = Feature(segment.kind, len(segment.ends), (number,), segment.marks)
             continue
-        roots = joined[place]
-        root = parents[first + place] = find(parents, roots[0])
-        others = _others(root, roots, parents) if len(roots) > 1 else ()
-        if segment.kind == "field":
-            _grow_field(segment, first, root, others, features)
-        elif not _grow(segment, number, root, others, features, 2 * len(roots) - spare.get(place, 0)):
+        root, others = _united(first + place, roots, parents)
+        if not _grow(segment, number, root, others, features, 2 * len(roots) - spare.get(place, 0)):
             done.append(root)
-    if spare:  # what a segment completed may have become one with another, through the next segment
-        done = [root for root in dict.fromkeys(find(parents, root) for root in done) if not features[root].open]
     return done
 
 
-def _closed_in(beside: Sides, features: Features, parents: dict[int, int]) -> list[int]:
+def _farmed(
+    piece: Piece, first: int, joined: dict[int, list[int]], features: Features, parents: dict[int, int]
+) -> None:
+    """Put the fields of the tile into the land."""
+    for place, local in piece.fields:
+        roots = joined.get(place)
+        cities = tuple([first + city for city in local]) if local else ()
+        if roots is None:
+            features[first + place] = Feature("field", cities=cities) if cities else BARE
+            continue
+        root, others = _united(first + place, roots, parents)
+        if cities or others:
+            _grow_field(cities, root, others, features)
+
+
+def _closed_in(state: State, cell: str, features: Features) -> list[int]:
     """A tile that closes goes on with nothing: the roads and cities along it lose an open end; those without any."""
     done: list[int] = []
+    beside = [(side, state.tiles[beyond]) for side, beyond in enumerate(near(cell)) if beyond in state.tiles]
     for side, other in beside:
         for there in PIECES[other.tile][other.turn].meets[side - 2]:
-            root = find(parents, other.first + there)
+            root = find(state.parents, other.first + there)
             feature = features[root]
             if feature.kind in ("road", "city"):
                 features[root] = replace(feature, open=feature.open - 1)
@@ -143,29 +158,23 @@ def _closed_in(beside: Sides, features: Features, parents: dict[int, int]) -> li
     return [root for root in done if not features[root].open]
 
 
-def _alone(segment: Segment, first: int, number: int) -> Feature:
-    if segment.kind == "field":
-        return Feature("field", cities=tuple([first + city for city in segment.cities])) if segment.cities else BARE
-    return Feature(segment.kind, len(segment.ends), (number,), segment.marks)
-
-
-def _others(root: int, roots: Sequence[int], parents: dict[int, int]) -> Sequence[int]:
-    """The further features that now become one with this one."""
+def _united(segment: int, roots: Sequence[int], parents: dict[int, int]) -> tuple[int, Sequence[int]]:
+    """The feature that a segment goes on with, and the further ones that become one with it by that."""
+    root = parents[segment] = find(parents, roots[0])
+    if len(roots) == 1:
+        return root, ()
     others: list[int] = []
     for other in roots[1:]:
         other = find(parents, other)
         if other != root:
             parents[other] = root
             others.append(other)
-    return others
+    return root, others
 
 
-def _grow_field(segment: Segment, first: int, root: int, others: Sequence[int], features: Features) -> None:
-    if not others and not segment.cities:
-        return
+def _grow_field(cities: tuple[int, ...], root: int, others: Sequence[int], features: Features) -> None:
     feature = features[root]
-    cities = feature.cities + tuple([first + city for city in segment.cities])
-    figures = feature.figures
+    cities, figures = feature.cities + cities, feature.figures
     for other in others:
         gone = features.pop(other)
         cities += gone.cities

@@ -6,11 +6,11 @@ field ahead is the next lower one. So a whole set rides ahead in one step, and i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache, reduce
 from itertools import accumulate
 from operator import or_
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from msgspec import Struct
 
@@ -28,6 +28,7 @@ FIELDS: dict[int, Field] = {
 """The number of a field is that of its bit: the last field of the outer lane has the lowest."""
 BIT = {field: 1 << number for number, field in FIELDS.items()}
 COURSE = sum(BIT.values())
+CHANGED = LONG * (LANES + 1)
 BLOCKS = {field: bit << 1 | bit | bit >> 1 for field, bit in BIT.items()}
 """§6.4: what a horse blocks, its field and those before and behind it."""
 SIDES = {number: sum(BIT[side] for side in BESIDE.get(field, ())) for number, field in FIELDS.items()}
@@ -35,37 +36,36 @@ NAMES = {number: token(field) for number, field in FIELDS.items()}
 
 
 class Way(Struct, frozen=True, eq=False):
-    """What is before a horse: the fields reached with 0, 1, 2 ... points, and those right before a hedge."""
+    """What is before a horse: the fields reached with exactly 0, 1, 2 ... points, and those right before a hedge.
+
+    A horse that has changed its lane on the way rides on in a second course, `CHANGED` bits higher.
+    """
 
     stages: tuple[int, ...]
     takeoffs: int = 0
 
 
-class Rides(NamedTuple):
+class Rides(Struct, frozen=True):
     """How many points can be ridden, and where that ends, by the token that names it."""
 
     ridden: int
     ends: dict[str, Field]
 
 
-@lru_cache(maxsize=1024)
-def way(start: Field, taken: tuple[Field | None, ...], standing: tuple[int, ...], most: int) -> Way:
+def way(start: Field, taken: Iterable[Field | None], standing: tuple[int, ...], most: int) -> Way:
     """The way of a horse with at most so many points, where these fields are taken and these hedges stand."""
-    reach = _reach(start)[most]
-    blocked = reach & reduce(or_, [BLOCKS[other] for other in taken if other and other != start], 0)
-    takeoffs = reach & _takeoffs(standing)
-    return Way(_stages(start, blocked, takeoffs, most), takeoffs) if blocked or takeoffs else _open_way(start)
-
-
-@cache
-def _open_way(start: Field) -> Way:
-    return Way(_stages(start, 0, 0, MOST))
+    reach, blocked = _reach(start)[most], 0
+    for other in taken:
+        if other and other != start:
+            blocked |= BLOCKS[other]
+    blocked, takeoffs = blocked & reach, _takeoffs(standing) & reach
+    return _way(start, blocked, takeoffs, most) if blocked or takeoffs else _way(start, 0, 0, MOST)
 
 
 @cache
 def _reach(start: Field) -> tuple[int, ...]:
     """All fields to which a horse could come with 0, 1 ... points; what lies elsewhere plays no part in its ride."""
-    return tuple(accumulate(_open_way(start).stages, or_))
+    return tuple(accumulate(map(_fields, _way(start, 0, 0, MOST).stages), or_))
 
 
 @cache
@@ -79,7 +79,7 @@ def rides(way: Way, points: int, kind: Kind) -> Rides:
     ridden = points
     while not way.stages[ridden]:
         ridden -= 1
-    ends = way.stages[ridden]
+    ends = _fields(way.stages[ridden])
     refused = ends & way.takeoffs if ridden < points and kind == "cards" else 0  # §9.5
     return Rides(ridden, _named(ends, refused) if ridden or refused else {STAY: FIELDS[ends.bit_length() - 1]})
 
@@ -93,31 +93,40 @@ def _named(ends: int, refused: int) -> dict[str, Field]:
     return found
 
 
-def _each(fields: int) -> Iterator[int]:
+def _each(fields: int) -> list[int]:
     """The numbers of the fields of a set, lane after lane from the inside, from the rear."""
+    numbers = list[int]()
     while fields:
-        number = fields.bit_length() - 1
-        yield number
-        fields ^= 1 << number
+        numbers.append(fields.bit_length() - 1)
+        fields ^= 1 << numbers[-1]
+    return numbers
 
 
-def _stages(start: Field, blocked: int, takeoffs: int, most: int) -> tuple[int, ...]:
-    """The fields that can be reached with exactly 0, 1, 2 ... points; how many more there are plays no part."""
-    free, run_up = COURSE & ~blocked, COURSE & ~takeoffs
-    turns = run_up & _turns(start, 8 if BIT[start] & takeoffs else 7)  # §9.4
-    straight, turned = [BIT[start]], [0]
+@lru_cache(maxsize=8192)
+def _way(start: Field, blocked: int, takeoffs: int, most: int) -> Way:
+    """The same by the fields that are blocked, and those right before a hedge."""
+    free, hedges = _doubled(COURSE & ~blocked), _doubled(takeoffs)
+    turns = _turns(start, 8 if BIT[start] & takeoffs else 7) & ~takeoffs  # §9.4
+    runs = [0] * (JUMP - 1) + [BIT[start]]  # as if long before, so that a jump can look back
     for spent in range(1, most + 1):
-        aside = straight[-1] & turns
-        sides = _beside(aside) & free if aside else 0
-        straight.append(_onward(straight, run_up, takeoffs) & free | (sides if spent == 1 else 0))
-        turned.append(_onward(turned, run_up, takeoffs) & free | (sides if spent > 1 else 0))
-    return tuple(map(or_, straight, turned))
+        last = runs[-1]
+        onward = last >> 1
+        if hedges:  # §9.3: a jump takes the points of several fields
+            onward = (last & ~hedges) >> 1 | (runs[-JUMP] & hedges) >> 2
+        if aside := last & turns:
+            onward |= _beside(aside) << (CHANGED if spent > 1 else 0)
+        runs.append(onward & free)
+    return Way(tuple(runs[JUMP - 1 :]), takeoffs)
 
 
-def _onward(runs: list[int], run_up: int, takeoffs: int) -> int:
-    """The next stride of all these runs: a field ahead, or over a hedge with the points of several (§9.3)."""
-    jumps = runs[-JUMP] & takeoffs if takeoffs and len(runs) >= JUMP else 0
-    return (runs[-1] & run_up) >> 1 | jumps >> 2
+def _doubled(fields: int) -> int:
+    """These fields of the course and of the second one."""
+    return fields | fields << CHANGED
+
+
+def _fields(stage: int) -> int:
+    """The fields of a stage, whether the lane was changed on the way or not."""
+    return (stage | stage >> CHANGED) & COURSE
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from engine.chance import Chance
 from engine.games.turfmaster import board
@@ -34,21 +33,23 @@ BOTH = "both"
 
 def decisions(state: State, seat: int) -> Menu:
     """What this seat may do in a round."""
-    if state.kind == "dice":
-        acts = _dice_acts(state, seat)
-    elif not state.options.simultaneous_cards:
-        acts = _card_acts(state, seat)
-    elif _is_choosing(state):
+    if _is_choosing(state):
         acts = _choices(state, seat)
+    elif state.kind == "dice" and not state.pace:
+        acts = _paces(state) if seat == state.thrower else ()
+    elif seat != _rider(state).seat:
+        return ()
+    elif state.kind == "cards" and state.options.simultaneous_cards:
+        return _ride_acts(state)  # §4.5: the cards lie on the table, it is too late for the bonus
     else:
-        return _ride_acts(state, seat)  # §4.5: the cards lie on the table, it is too late for the bonus
+        acts = _ride_acts(state) if state.kind == "dice" else _card_acts(state)
     return (*acts, *_bonus(state, seat)) if acts else ()
 
 
 def _bonus(state: State, seat: int) -> Menu:
     """§3.3: for any horse of one's own that is still running."""
-    horses = tuple(_called(horse) for horse in state.horses if horse.seat == seat and has_bonus(state, horse))
-    return (Choice("bonus", horses, rule="3.3"),) if horses else ()
+    horses = [_called(horse) for horse in state.horses if horse.seat == seat and has_bonus(state, horse)]
+    return (Choice("bonus", tuple(horses), "3.3"),) if horses else ()
 
 
 def turn_of(state: State) -> int | None:
@@ -70,26 +71,18 @@ def _called(horse: Horse) -> tuple[str, ...]:
     return (f"horse{horse.number}",) if horse.number else ()
 
 
-def _card_acts(state: State, seat: int) -> Menu:
+def _card_acts(state: State) -> Menu:
     """§4.2: a card, and where it takes the horse whose turn it is."""
     horse = _rider(state)
-    if horse.seat != seat:
-        return ()
     if not horse.hand:
         return (Choice("pass", rule="4.4"),)
-    return (Choice("play", _plays(_way(state, MOST), horse.hand, state.limits[state.done]), rule="4.2"),)
-
-
-@lru_cache(maxsize=256)
-def _plays(way: Way, hand: tuple[str, ...], limit: int) -> tuple[tuple[str, str], ...]:
-    """Every card, with every end to which it takes the horse."""
-    return tuple(
-        [
-            (card, end)
-            for card in dict.fromkeys(hand)
-            for end in (rides(way, worth(card), "cards").ends if _may_ride(card, limit) else (STAY,))
-        ]
-    )
+    before, limit = _way(state), state.limits[state.done]
+    plays = [
+        (card, end)
+        for card in dict.fromkeys(horse.hand)
+        for end in (rides(before, worth(card), "cards").ends if _may_ride(card, limit) else (STAY,))
+    ]
+    return (Choice("play", tuple(plays), "4.2"),)
 
 
 def _may_ride(card: str, limit: int) -> bool:
@@ -101,15 +94,20 @@ def _rider(state: State) -> Horse:
     return state.horses[state.order[state.done]]
 
 
-def _way(state: State, most: int) -> Way:
-    """What is before the horse in turn, for a ride with at most so many points."""
-    horse = _rider(state)
-    assert horse.field is not None
-    return way(horse.field, tuple([other.field for other in state.horses]), state.hedges, most)
+def _way(state: State) -> Way:
+    """What is before the horse in turn; a table remembers it, for it is asked again at once."""
+    remembered: Way | None = state.__dict__.get("way")
+    if remembered is None:
+        horse = _rider(state)
+        assert horse.field is not None
+        most = MOST if state.kind == "cards" else max(_points(state))
+        remembered = way(horse.field, [other.field for other in state.horses], state.hedges, most)
+        state.__dict__["way"] = remembered
+    return remembered
 
 
 def _rides(state: State, points: int) -> Rides:
-    return rides(_way(state, MOST if state.kind == "cards" else points), points, state.kind)
+    return rides(_way(state), points, state.kind)
 
 
 def _is_choosing(state: State) -> bool:
@@ -150,25 +148,21 @@ def _may_pass(state: State, horse: Horse) -> bool:
     return not horse.hand and not horse.passed and has_bonus(state, horse)
 
 
-def _dice_acts(state: State, seat: int) -> Menu:
-    if not state.pace:
-        paces = (*dict.fromkeys(map(str, state.dice)), BOTH)
-        return (Choice("pace", tuple((pace,) for pace in paces), rule="5.3"),) if seat == state.thrower else ()
-    return _ride_acts(state, seat)
+def _paces(state: State) -> Menu:
+    paces = (*dict.fromkeys(map(str, state.dice)), BOTH)
+    return (Choice("pace", tuple((pace,) for pace in paces), "5.3"),)
 
 
-def _ride_acts(state: State, seat: int) -> Menu:
-    if _rider(state).seat != seat:
-        return ()
-    return (Choice("ride", _ride_options(state), rule="6.1"),)
+def _ride_acts(state: State) -> Menu:
+    return (Choice("ride", _ride_options(state), "6.1"),)
 
 
 def _ride_options(state: State) -> tuple[tuple[str, ...], ...]:
     """Where the horse in turn can ride; a handicapped one on the dice names its die first (§7.6)."""
     points = _points(state)
     if len(points) == 1:
-        return tuple((end,) for end in _rides(state, points[0]).ends)
-    return tuple((str(die), end) for die in points for end in _rides(state, die).ends)
+        return tuple([(end,) for end in _rides(state, points[0]).ends])
+    return tuple([(str(die), end) for die in points for end in _rides(state, die).ends])
 
 
 def _points(state: State) -> tuple[int, ...]:
@@ -205,12 +199,13 @@ def _ridden(state: State, horse: Horse, points: int, end: str) -> Event:
     assert horse.field is not None
     if not points:
         return Stayed(horse.seat, "over the limit", horse.number)
-    ridden, ends = _rides(state, points)
-    if end == FALL:
-        return Fell(horse.seat, token(ends[FALL]), horse.number)
     if end == STAY:
         return Stayed(horse.seat, "blocked", horse.number)
-    return Rode(horse.seat, horse.field, ends[end], end, ridden, horse.number, points - ridden)
+    possible = _rides(state, points)
+    field, ridden = possible.ends[end], possible.ridden
+    if end == FALL:
+        return Fell(horse.seat, token(field), horse.number)
+    return Rode(horse.seat, horse.field, field, end, ridden, horse.number, points - ridden)
 
 
 def _take_bonus(state: State, seat: int, called: tuple[str, ...], chance: Chance) -> BonusTaken:

@@ -37,17 +37,11 @@ def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
 
 
 def upkeep(state: State, chance: Chance) -> Event | None:
-    if state.places:
-        return None
-    match state.stage:
-        case "boxes":
-            return _before_the_race(state, chance)
-        case "dealing":
-            return dealing(state, chance)
-        case "riding" if state.done < len(state.order):
-            return turn(state, chance)
-        case "riding":
-            return between_rounds(state)
+    if state.stage == "riding":
+        return turn(state, chance) if state.done < len(state.order) else between_rounds(state)
+    if state.stage == "dealing":
+        return dealing(state, chance)
+    return None if state.places else _before_the_race(state, chance)
 
 
 def _before_the_race(state: State, chance: Chance) -> Event:
@@ -66,14 +60,9 @@ def _hedges(state: State, race: int) -> tuple[int, ...]:
 
 
 def menu(state: State, seat: int) -> Menu:
-    if state.places:
-        return ()
-    match state.stage:
-        case "dealing":
-            return discards(state, seat)
-        case "riding" if state.done < len(state.order):
-            return decisions(state, seat)
-    return ()
+    if state.stage == "riding":
+        return decisions(state, seat) if state.done < len(state.order) else ()
+    return discards(state, seat) if state.stage == "dealing" else ()
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:

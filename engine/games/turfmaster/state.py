@@ -74,8 +74,11 @@ class Trail(Struct, frozen=True):
     end: Field
 
 
-class State(Struct, frozen=True):
-    """Three races; horses are counted player by player, and `done` of those in `order` have had their turn."""
+class State(Struct, frozen=True, dict=True):
+    """Three races; horses are counted player by player, and `done` of those in `order` have had their turn.
+
+    A table remembers the way of the horse in turn (rounds.py), which is asked for again at once.
+    """
 
     options: Options = Options()
     seats: int = 0
