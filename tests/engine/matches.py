@@ -55,10 +55,14 @@ def match(game: Any, chosen: dict[str, str], seats: int, players: tuple[Player, 
 
 
 def summed(rates: list[float]) -> Rate:
-    """The mean of these pairs of games; the error is that of pairs, whose two games hang together."""
-    mean = sum(rates) / len(rates)
-    spread = sum((rate - mean) ** 2 for rate in rates) / max(len(rates) - 1, 1)
-    return Rate(mean, 1.96 * sqrt(spread / len(rates)), 2 * len(rates))
+    """The mean of these pairs of games; the error is that of pairs, whose two games hang together.
+
+    It is taken as if one pair more had been won and one lost: else it would be nothing where all were won.
+    """
+    around = [*rates, 1.0, 0.0]
+    centre = sum(around) / len(around)
+    spread = sum((rate - centre) ** 2 for rate in around) / (len(around) - 1)
+    return Rate(sum(rates) / len(rates), 1.96 * sqrt(spread / len(around)), 2 * len(rates))
 
 
 def _played(game: Any, settled: Any, seated: list[Player], number: int) -> Any:
