@@ -16,7 +16,7 @@ from engine import catalogue, options
 from engine import game as games
 from tests.bench.match_rows import Row, code_of, keep, row_of
 from tests.engine.adversaries import alpha_beta, greedy_turn, monte_carlo, one_ply
-from tests.engine.matches import Player, at_random, level, match
+from tests.engine.matches import Player, at_random, level, pair
 
 PAIRS = 100
 
@@ -86,8 +86,7 @@ def _play(one: Match, row: Row, pairs: int, order: Sequence[tuple[str, str]]) ->
     """Play the pairs that the row does not have yet; each is kept at once, so that a run may be stopped."""
     begun, players = time.process_time(), (PLAYERS[one.names[0]], PLAYERS[one.names[1]])
     while len(row.pairs) < pairs:
-        pair = match(catalogue.find(one.game), one.options, one.seats, players, 1, first=len(row.pairs))
-        row.pairs.append(pair.mean)
+        row.learn(pair(catalogue.find(one.game), one.options, one.seats, players, len(row.pairs)))
         keep(row, order)
     return time.process_time() - begun
 

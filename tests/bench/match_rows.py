@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct, convert, to_builtins
 
-from tests.engine.matches import Rate, summed
+from tests.engine.matches import Pair, Rate, summed
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -21,13 +21,14 @@ ASKED = 200  # games
 PLAYERS = ("engine/shares.py", "engine/search", "tests/engine/adversaries.py")
 ABOUT = f"""# Matches of the bots
 
-Made by `make bots`. A rate is how often the first player came in before the second one, shared places half; with three
-and more seats the two kinds of players alternate, and each seat of the one is held against each seat of the other. Both
-games of a pair have the same luck and turned seats. The interval holds 95 %. *Short* rows have fewer games than the
-{ASKED} that are asked; rows of *older code* were played before the search or the game last changed.
+Made by `make bots`. The first figure is held against what is wanted: how often the first player came in before the
+second one, shared places half. With three and more seats the two kinds of players alternate, and each seat of the one
+is held against each seat of the other. The second figure is the first player's part of the victories; of equal players
+each has half of them. Both games of a pair have the same luck and turned seats. The interval holds 95 %. *Short* rows
+have fewer games than the {ASKED} that are asked; rows of *older code* were played before the search or the game changed.
 
-| match | rate | games | wanted | | day | commit |
-|---|---|---|---|---|---|---|
+| match | came in before | won | games | wanted | | day | commit |
+|---|---|---|---|---|---|---|---|
 """
 
 
@@ -38,12 +39,18 @@ class Row(Struct):
     wanted: float
     code: str
     pairs: list[float]
+    won: list[float]
     commit: str
     date: str = ""
 
     @property
     def rate(self) -> Rate:
         return summed(self.pairs)
+
+    def learn(self, pair: Pair) -> None:
+        """One pair of games more."""
+        self.pairs.append(round(pair.before, 4))
+        self.won.append(round(pair.won, 4))
 
 
 def commit() -> str:
@@ -78,8 +85,10 @@ def kept() -> list[Row]:
 
 def row_of(match: str, wanted: float, code: str) -> Row:
     """The row that this code has begun, or a new one."""
-    found = next((row for row in kept() if (row.match, row.code) == (match, code)), None)
-    return Row(match, wanted, code, found.pairs if found else [], commit())
+    begun = (row for row in kept() if (row.match, row.code) == (match, code))
+    row = next(begun, Row(match, wanted, code, [], [], ""))
+    row.commit = commit()
+    return row
 
 
 def keep(row: Row, order: Sequence[tuple[str, str]]) -> None:
@@ -100,7 +109,7 @@ def page(rows: Sequence[Row], order: Sequence[tuple[str, str]]) -> str:
     """The newest row of each match, in the order of the ladders; `order` names the match and today's code."""
     newest = {row.match: row for row in rows}
     lines = [
-        _line(newest[match], code) if match in newest else f"| {match} | not played | | | | | |"
+        _line(newest[match], code) if match in newest else f"| {match} | not played | | | | | | |"
         for match, code in order
     ]
     return ABOUT + "".join(f"{line}\n" for line in lines)
@@ -111,5 +120,9 @@ def _line(row: Row, code: str) -> str:
     words = ["" if rate.mean >= row.wanted else "**missed**" if rate.mean + rate.error < row.wanted else "**below**"]
     words += ["short"] * (rate.games < ASKED) + ["older code"] * (row.code != code)
     said = ", ".join(filter(None, words))
-    figure = f"{100 * rate.mean:.1f} ± {100 * rate.error:.1f} %"
-    return f"| {row.match} | {figure} | {rate.games} | {row.wanted:.0%} | {said} | {row.date} | {row.commit} |"
+    cells = [row.match, _figure(rate), _figure(summed(row.won)), str(rate.games), f"{row.wanted:.0%}", said]
+    return f"| {' | '.join([*cells, row.date, row.commit])} |"
+
+
+def _figure(rate: Rate) -> str:
+    return f"{100 * rate.mean:.1f} ± {100 * rate.error:.1f} %"

@@ -20,8 +20,18 @@ LONGEST = 4_000
 FOREVER = 3600.0
 
 
+class Pair(NamedTuple):
+    """Of two games: how often the first player came in before the second one, and how often he won.
+
+    With two seats both are the same. With more, the places behind the winner count in the first alone.
+    """
+
+    before: float
+    won: float
+
+
 class Rate(NamedTuple):
-    """How often the first player came in before the second one, shared places half, and the 95 % interval."""
+    """A mean of pairs of games, and the 95 % interval."""
 
     mean: float
     error: float
@@ -41,17 +51,19 @@ def at_random(game: Any, state: Any, seat: int, seed: int) -> Move:
     return bots.random_move(game.menu(state, seat), Random(seed))
 
 
-def match(game: Any, chosen: dict[str, str], seats: int, players: tuple[Player, Player], pairs: int, first: int = 0):
-    """So many pairs of games; in the second one of a pair the players change seats, with the same luck."""
-    settled = options.read(game.META.options, chosen)
-    rates = []
-    for number in range(first, first + pairs):
-        halves = []
-        for turned in (0, 1):
-            seated = [players[(seat + turned) % 2] for seat in range(seats)]
-            halves.append(_rate(_played(game, settled, seated, number), seated, players[0]))
-        rates.append(sum(halves) / 2)
-    return summed(rates)
+def match(game: Any, chosen: dict[str, str], seats: int, players: tuple[Player, Player], pairs: int) -> Rate:
+    """So many pairs of games."""
+    return summed([pair(game, chosen, seats, players, number).before for number in range(pairs)])
+
+
+def pair(game: Any, chosen: dict[str, str], seats: int, players: tuple[Player, Player], number: int) -> Pair:
+    """Two games with the luck of this number; in the second one the players change seats."""
+    settled, halves = options.read(game.META.options, chosen), list[Pair]()
+    for turned in (0, 1):
+        seated = [players[(seat + turned) % 2] for seat in range(seats)]
+        standing = _played(game, settled, seated, number)
+        halves.append(Pair(_before(standing, seated, players[0]), _won(standing, seated, players[0])))
+    return Pair(*(sum(column) / 2 for column in zip(*halves, strict=True)))
 
 
 def summed(rates: list[float]) -> Rate:
@@ -80,9 +92,15 @@ def _played(game: Any, settled: Any, seated: list[Player], number: int) -> Any:
     return [games.Standing(0, place=1)] * len(seated)
 
 
-def _rate(standing: Any, seated: list[Player], player: Player) -> float:
-    """How often a seat of this player came in before a seat of the other one."""
+def _before(standing: Any, seated: list[Player], player: Player) -> float:
+    """How often a seat of this player came in before a seat of the other one, shared places half."""
     own = [one.place for one, other in zip(standing, seated, strict=True) if other is player]
     others = [one.place for one, other in zip(standing, seated, strict=True) if other is not player]
     beaten = [1.0 if mine < other else 0.5 if mine == other else 0.0 for mine in own for other in others]
     return sum(beaten) / len(beaten)
+
+
+def _won(standing: Any, seated: list[Player], player: Player) -> float:
+    """This player's part of the victory, which several may share."""
+    winners = [other is player for one, other in zip(standing, seated, strict=True) if one.place == 1]
+    return sum(winners) / len(winners)
