@@ -25,7 +25,7 @@ Made by `make bots`. The first figure is held against what is wanted: how often 
 second one, shared places half. With three and more seats the two kinds of players alternate, and each seat of the one
 is held against each seat of the other. The second figure is the first player's part of the victories; of equal players
 each has half of them. Both games of a pair have the same luck and turned seats. The interval holds 95 %. *Short* rows
-have fewer games than the {ASKED} that are asked; rows of *older code* were played before the search or the game changed.
+have fewer games than the {ASKED} that are asked; rows of *older code* were played before search or game changed.
 
 | match | came in before | won | games | wanted | | day | commit |
 |---|---|---|---|---|---|---|---|
