@@ -85,8 +85,8 @@ def main(words: list[str]) -> None:
 def _play(one: Match, row: Row, pairs: int, order: Sequence[tuple[str, str]]) -> float:
     """Play the pairs that the row does not have yet; each is kept at once, so that a run may be stopped."""
     begun, players = time.process_time(), (PLAYERS[one.names[0]], PLAYERS[one.names[1]])
-    while len(row.pairs) < pairs:
-        row.learn(pair(catalogue.find(one.game), one.options, one.seats, players, len(row.pairs)))
+    while len(row.won) < pairs:
+        row.learn(pair(catalogue.find(one.game), one.options, one.seats, players, len(row.won)))
         keep(row, order)
     return time.process_time() - begun
 

@@ -21,13 +21,13 @@ ASKED = 200  # games
 PLAYERS = ("engine/shares.py", "engine/search", "tests/engine/adversaries.py")
 ABOUT = f"""# Matches of the bots
 
-Made by `make bots`. The first figure is held against what is wanted: how often the first player came in before the
-second one, shared places half. With three and more seats the two kinds of players alternate, and each seat of the one
-is held against each seat of the other. The second figure is the first player's part of the victories; of equal players
-each has half of them. Both games of a pair have the same luck and turned seats. The interval holds 95 %. *Short* rows
-have fewer games than the {ASKED} that are asked; rows of *older code* were played before search or game changed.
+Made by `make bots`. The first figure is held against what is wanted: the first player's part of the victories; of equal
+players each has half of them, with any number of seats. The second says how often a seat of the first player came in
+before one of the second, shared places half. With three and more seats the two kinds of players alternate; both games of
+a pair have the same luck and turned seats. The interval holds 95 %. *Short* rows have fewer games than the {ASKED} that
+are asked; rows of *older code* were played before search or game changed.
 
-| match | came in before | won | games | wanted | | day | commit |
+| match | won | came in before | games | wanted | | day | commit |
 |---|---|---|---|---|---|---|---|
 """
 
@@ -38,18 +38,19 @@ class Row(Struct):
     match: str
     wanted: float
     code: str
-    pairs: list[float]
     won: list[float]
+    before: list[float]
     commit: str
     date: str = ""
 
     @property
     def rate(self) -> Rate:
-        return summed(self.pairs)
+        """What the row is judged by."""
+        return summed(self.won)
 
     def learn(self, pair: Pair) -> None:
         """One pair of games more."""
-        self.pairs.append(round(pair.before, 4))
+        self.before.append(round(pair.before, 4))
         self.won.append(round(pair.won, 4))
 
 
@@ -120,7 +121,7 @@ def _line(row: Row, code: str) -> str:
     words = ["" if rate.mean >= row.wanted else "**missed**" if rate.mean + rate.error < row.wanted else "**below**"]
     words += ["short"] * (rate.games < ASKED) + ["older code"] * (row.code != code)
     said = ", ".join(filter(None, words))
-    cells = [row.match, _figure(rate), _figure(summed(row.won)), str(rate.games), f"{row.wanted:.0%}", said]
+    cells = [row.match, _figure(rate), _figure(summed(row.before)), str(rate.games), f"{row.wanted:.0%}", said]
     return f"| {' | '.join([*cells, row.date, row.commit])} |"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from math import sqrt
 from random import Random
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from engine.menu import Move
 Player = Callable[[Any, Any, int, int], Move]
 """A player's move at a game's position, for a seat, from a seed."""
 
-LONGEST = 4_000
+LONGEST = 1_000
 FOREVER = 3600.0
 
 
@@ -79,17 +80,28 @@ def summed(rates: list[float]) -> Rate:
 
 def _played(game: Any, settled: Any, seated: list[Player], number: int) -> Any:
     """The standing at the end of a game whose luck has this number; a game without end is a draw of all."""
+    last = deque(states(game, settled, seated, number), 1)[0]
+    return game.standing(last) if games.is_over(game, last) else [games.Standing(0, place=1)] * len(seated)
+
+
+def states(game: Any, settled: Any, seated: list[Player], number: int) -> Iterator[Any]:
+    """The positions of a game whose luck has this number, at most so many."""
     key = chance.key(b"match %d" % number, ())
     state = games.begin(game, settled, len(seated), chance.sealed(key, 0)).state
     for entry in range(1, LONGEST):
+        yield state
         open_seats = [seat for seat in range(len(seated)) if game.menu(state, seat)]
         if not open_seats:
-            return game.standing(state)
+            return
         seat = open_seats[0]
         move = seated[seat](game, state, seat, 1_000_003 * number + entry)
         assert menu.allows(game.menu(state, seat), move)
         state = games.play(game, state, seat, move, chance.sealed(key, entry)).state
-    return [games.Standing(0, place=1)] * len(seated)
+
+
+def game_length(game: Any, chosen: dict[str, str], seated: list[Player], number: int) -> int:
+    """How many positions the game of this number has."""
+    return sum(1 for _ in states(game, options.read(game.META.options, chosen), seated, number))
 
 
 def _before(standing: Any, seated: list[Player], player: Player) -> float:
