@@ -23,9 +23,9 @@ ABOUT = f"""# Matches of the bots
 
 Made by `make bots`. The first figure is held against what is wanted: the first player's part of the victories; of equal
 players each has half of them, with any number of seats. The second says how often a seat of the first player came in
-before one of the second, shared places half. With three and more seats the two kinds of players alternate; both games of
-a pair have the same luck and turned seats. The interval holds 95 %. *Short* rows have fewer games than the {ASKED} that
-are asked; rows of *older code* were played before search or game changed.
+before one of the second, shared places half. With three and more seats the two kinds of players alternate; both games
+of a pair have the same luck and turned seats. The interval holds 95 %. *Short* rows have fewer games than the {ASKED}
+that are asked; rows of *older code* were played before search or game changed.
 
 | match | won | came in before | games | wanted | | day | commit |
 |---|---|---|---|---|---|---|---|
