@@ -16,6 +16,8 @@ from typing import ParamSpec, TypeVar
 
 from engine import catalogue
 
+NICE = 15
+
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
@@ -49,6 +51,11 @@ def do(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) 
     return work(*args, **words)
 
 
+def pids() -> list[int]:
+    """The processes of the pool; a process begins with the first work."""
+    return [pid for pool in _pools for pid in pool._processes]
+
+
 def _replace(broken: ProcessPoolExecutor) -> None:
     with _lock:
         if _pools and _pools[-1] is broken:
@@ -64,8 +71,13 @@ def _begin(packages: tuple[str, ...]) -> None:
     """The process of the pool knows the same games, leaves signals to its parent, steps back, and ends with it."""
     catalogue.allow(packages)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.nice(5)
+    step_back()
     go_with_parent()
+
+
+def step_back() -> None:
+    """Thinking takes what nobody else wants of the processor: a verdict that comes due goes first."""
+    os.nice(NICE)
 
 
 def go_with_parent() -> None:

@@ -81,6 +81,8 @@ class ThreadWorker(ProcessWorker):
 def run_worker(house: House, queues: Sequence[str] = QUEUES) -> None:
     """Work in this process until a signal ends it; a worker that quits for another reason is replaced."""
     work_for(house)
+    if set(queues) == {"bots"}:
+        process_pool.step_back()
     logging.getLogger("rq.worker").addFilter(WithoutOutages())
     while True:
         try:

@@ -36,15 +36,21 @@ LEVELS: dict[str, Level] = {
 GLANCES, MOST_LOOKS = 32, 10
 """Where there are few moves each is looked at more than once, with other luck and other deals; so many looks in all."""
 SURE = 1.0
+ALIKE, SPREAD = 0.002, 0.01
+"""Any move is made of those that promise so little less than the best; who errs takes no spread for smaller than that.
+
+So bots that would all rather wait do not do so for ever, where the rules would let them.
+"""
 CAREFUL = 6
 """Of so many moves a bot that errs takes the first that does not lose at once."""
 
 
 class Ranked(NamedTuple):
-    """A move and the share that it promises to whom it is for."""
+    """A move, the share that it promises to whom it is for, and how often it was tried."""
 
     move: Move
     share: float
+    visits: int
 
 
 def choose(level: Level, game: Game, state: Any, seat: int, seed: int, but: Collection[Move] = frozenset()) -> Move:
@@ -59,8 +65,10 @@ def choose(level: Level, game: Game, state: Any, seat: int, seed: int, but: Coll
     mind = Mind(game, state, seat, level.evaluations, level.seconds, seed)
     ranking = rank(mind, seat, menu)
     ranking = [ranked for ranked in ranking if ranked.move not in but] or ranking
-    if not level.whim or ranking[0].share >= SURE:
+    if ranking[0].share >= SURE:
         return ranking[0].move
+    if not level.whim:
+        return mind.random.choice(_alike(ranking)).move
     return _safe(mind, seat, _misjudged(ranking, level.whim, mind.random))
 
 
@@ -71,16 +79,22 @@ def rank(mind: Mind, seat: int, menu: Menu) -> list[Ranked]:
     root.look(mind, menu, *(mind.imagined() for _ in range(looks)))
     grow(mind, root)
     edges = sorted(root.edges, key=lambda edge: (-edge.visits, -edge.mean(seat)))
-    return [Ranked(edge.move, edge.mean(seat)) for edge in edges]
+    return [Ranked(edge.move, edge.mean(seat), edge.visits) for edge in edges]
 
 
 def _only(menu: Menu) -> Move | None:
     return next(menus.moves(menu)) if menus.count(menu) == 1 else None
 
 
+def _alike(ranking: list[Ranked]) -> list[Ranked]:
+    """The moves that promise about as much as the first one, or more, and were tried often enough to say so."""
+    first = ranking[0]
+    return [one for one in ranking if one.share >= first.share - ALIKE and 3 * one.visits >= first.visits]
+
+
 def _misjudged(ranking: list[Ranked], whim: float, random: Random) -> list[Ranked]:
     """The moves as somebody ranks them who errs by about this much of what lies between a good and a middling one."""
-    spread = ranking[0].share - ranking[len(ranking) // 2].share
+    spread = max(ranking[0].share - ranking[len(ranking) // 2].share, SPREAD)
     return sorted(ranking, key=lambda ranked: -ranked.share - (ranked.share < SURE) * random.gauss(0, whim * spread))
 
 

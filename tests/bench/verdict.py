@@ -29,12 +29,12 @@ def verdict_production() -> Iterator[Measure]:
 
 
 @contextmanager
-def worker(settings: Settings, *queues: str) -> Iterator[None]:
+def worker(settings: Settings, *queues: str) -> Iterator[subprocess.Popen[bytes]]:
     """One `depesche worker`, for all bells or for these."""
     command = [sys.executable, "-m", "service.cli", "worker", *(["--queues", ",".join(queues)] if queues else [])]
     chosen = {f"DEPESCHE_{name.upper()}": str(value) for name, value in asdict(settings).items()}
     with subprocess.Popen(command, env={**os.environ, **chosen}, cwd=Path(__file__).parents[2]) as process:
         try:
-            yield
+            yield process
         finally:
             process.terminate()

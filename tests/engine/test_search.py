@@ -22,7 +22,7 @@ from tests.engine import highcard
 from tests.engine.adversaries import greedy_turn, one_ply
 from tests.engine.cases import all_games, cases, game_of, some
 from tests.engine.ledger import variant
-from tests.engine.matches import at_random, level, match
+from tests.engine.matches import at_random, game_length, level, match
 
 every_game = pytest.mark.parametrize("game", all_games(), ids=lambda game: game.META.name)
 every_case = pytest.mark.parametrize("case", cases(), ids=str)
@@ -229,6 +229,19 @@ def test_a_large_number_is_closed_in_on():
     seen = candidates(Mind(game, None, 0, 0, 60.0, 1), None, 0, game.menu(None, 0), 1)
     assert abs(int(max(seen, key=lambda move: seen[move][0]).args[0]) - 61_803) <= 1
     assert len(seen) < 200
+
+
+@pytest.mark.parametrize("name", search.LEVELS)
+def test_of_moves_alike_any_may_be_made(name):
+    """A bot that always made the same of them could wait for ever for one that waits too."""
+    game = weighing(Choice("take", tuple((str(number),) for number in range(4))), lambda args: 0.4)
+    assert {search.choose(search.LEVELS[name], game, None, 0, seed).args[0] for seed in range(30)} == set("0123")
+
+
+@pytest.mark.parametrize("number", [4, 10, 12])
+def test_two_bots_that_would_rather_wait_come_to_an_end(number):
+    """In Kurier's basic rules each may hand its own dispatch to and fro; in these games both once did so for ever."""
+    assert game_length(catalogue.find("kurier"), {"rules": "basic"}, [level("normal")] * 2, number) < 200
 
 
 def test_every_move_of_a_choice_is_looked_at():

@@ -1,7 +1,10 @@
 """RQ workers that hear bells: what is heard is taken away, what fails is told, and who is to stop ends it first."""
 
 import multiprocessing
+import os
 import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ from rq.serializers import JSONSerializer
 from service.house import House
 from tests import houses
 from tests.houses import Clock
-from workers import processes, referee
+from workers import process_pool, processes, referee
 
 
 def hear_what_rang(here: House) -> None:
@@ -77,3 +80,29 @@ def test_a_worker_that_is_told_to_stop_finishes_what_it_has_heard(
         worker.join(5)
         assert worker.exitcode == 0
         assert (tmp_path / "done").exists()
+
+
+class Began(Exception):
+    pass
+
+
+@pytest.mark.parametrize(("queues", "back"), [(["bots"], True), (["referee"], False), (["referee", "bots"], False)])
+def test_only_who_thinks_for_bots_steps_back(
+    house: House, monkeypatch: pytest.MonkeyPatch, queues: Sequence[str], back: bool
+) -> None:
+    def begin(*_: object, **__: object) -> None:
+        raise Began
+
+    steps = list[str]()
+    monkeypatch.setattr(process_pool, "step_back", lambda: steps.append("back"))
+    monkeypatch.setattr(processes, "ProcessWorker", begin)
+    with pytest.raises(Began):
+        processes.run_worker(house, queues)
+    assert bool(steps) is back
+
+
+def test_what_steps_back_is_nicer_than_it_was() -> None:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        before = pool.submit(os.getpriority, os.PRIO_PROCESS, 0).result()
+        pool.submit(process_pool.step_back).result()
+        assert pool.submit(os.getpriority, os.PRIO_PROCESS, 0).result() == min(before + process_pool.NICE, 19)

@@ -5,7 +5,9 @@ Every number in capitals was tuned by matches.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp
+from operator import attrgetter
 
 from engine.games.turfmaster import board
 from engine.games.turfmaster.board import UNIT, front, is_joker, worth
@@ -54,14 +56,20 @@ def _expected(state: State) -> list[float]:
         return expected
     doubt = DOUBT + DOUBT_AHEAD * max(0.0, *(-rider.at for rider in riders), 0.0)
     _ride_out(state, riders)
-    for rider in riders:
-        beaten_by = sum(
-            1 / (1 + exp(min(50.0, (rider.result - other.result) / doubt))) for other in riders if other is not rider
-        )
-        expected[rider.place] = _points(len(state.arrived) + beaten_by)
+    ahead = [float(len(state.arrived))] * len(riders)
+    for first, rider in enumerate(riders):
+        for second in range(first):
+            beaten = 1 / (1 + exp(min(50.0, (rider.result - riders[second].result) / doubt)))
+            ahead[first] += beaten
+            ahead[second] += 1 - beaten
+    for rider, before in zip(riders, ahead, strict=True):
+        expected[rider.place] = _points(before)
     return expected
 
 
+LIMITS = (*(handicap - 1 for handicap in board.HANDICAPS), *([MOST] * board.LANES))
+"""What a plain card may bring at most, by how many horses are further."""
+AT = attrgetter("at")
 LADDER = (*board.POINTS, *([0] * board.LANES))
 
 
@@ -81,23 +89,29 @@ class Rider:
         assert horse.field is not None
         self.place = place
         self.at = (front(horse.field) - board.FINISH) / UNIT - LANE * horse.field[0]
-        cards = horse.hand
-        self.plain = [worth(card) for card in cards if not is_joker(card)]
-        self.jokers = [worth(card) for card in cards if is_joker(card)]
+        plain, jokers = _sorted_hand(horse.hand)
+        self.plain, self.jokers = list(plain), list(jokers)
         self.result = 0.0
 
     def card(self, limit: int) -> int:
         """Ride the best card that the handicap allows, a joker if that is poor, and waste one where none is left."""
-        within = [card for card in self.plain if card <= limit]
-        best = max(within, default=0)
-        if self.jokers and best < SAVE:
-            best = max(self.jokers)
-            self.jokers.remove(best)
-        elif best:
-            self.plain.remove(best)
-        elif self.plain:
-            self.plain.remove(min(self.plain))
-        return best
+        for number, card in enumerate(self.plain):
+            if card <= limit:
+                if card >= SAVE or not self.jokers:
+                    return self.plain.pop(number)
+                break
+        if self.jokers:
+            return self.jokers.pop(0)
+        if self.plain:
+            self.plain.pop()
+        return 0
+
+
+@lru_cache(maxsize=4096)
+def _sorted_hand(hand: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What the plain cards and the jokers bring, the best first."""
+    plain = sorted((worth(card) for card in hand if not is_joker(card)), reverse=True)
+    return tuple(plain), tuple(sorted((worth(card) for card in hand if is_joker(card)), reverse=True))
 
 
 def _ride_out(state: State, riders: list[Rider]) -> None:
@@ -108,10 +122,10 @@ def _ride_out(state: State, riders: list[Rider]) -> None:
     ahead, rounds = len(state.arrived), 0
     running = riders
     while running:
-        running = sorted(running, key=lambda rider: -rider.at)
-        for rank, rider in enumerate(running):
+        running = sorted(running, key=AT, reverse=True)
+        for rank, rider in enumerate(running, ahead):
             if rounds or rider in this_round:
-                rider.at += rider.card(_limit(ahead + rank)) if cards else PACE
+                rider.at += rider.card(LIMITS[rank]) if cards else PACE
         rounds += 1
         for rider in running:
             if rider.at > 0:
@@ -119,7 +133,3 @@ def _ride_out(state: State, riders: list[Rider]) -> None:
         ahead += sum(rider.at > 0 for rider in running)
         running = [rider for rider in running if rider.at <= 0]
         cards = not cards
-
-
-def _limit(rank: int) -> int:
-    return board.HANDICAPS[rank] - 1 if rank < len(board.HANDICAPS) else MOST
