@@ -14,14 +14,14 @@ from playwright.sync_api import Page, expect
 from engine import catalogue
 from engine.log import Export, canonical
 from service.tables import snapshots
-from tests.browsing import SHORT, Player, Reader, finger, keys, mouse, play, play_again
+from tests.browsing import Player, Reader, finger, keys, mouse, play, play_again, short_game
 from tests.golden.make import kept
 from tests.running import STARTED, Running, Visit, foretold
 
 pytestmark = pytest.mark.timeout(300)  # whole games, move by move
 
-FIRST, LAST = 4, 3  # moves by hand
-BEGUN, ENDED = 2, 1  # and by keyboard
+FIRST, LAST = 3, 2  # moves by hand
+BEGUN, ENDED = 1, 1  # and by keyboard
 PHONE = {"viewport": {"width": 360, "height": 720}, "has_touch": True}
 
 
@@ -91,18 +91,16 @@ def sit_down(page: Page, word: str) -> None:
 
 def test_kaiser_by_keyboard_alone_against_a_mouse_with_a_move_taken_back(service: Running, visit: Visit) -> None:
     opened = service.begin()
-    pages = [visit(f"/t/{link}") for link in opened.links]
-    first = service.first(opened.table)
-    players = [Player(pages[0], keys), Player(pages[1], mouse)]
-    for number, step in enumerate(SHORT[first].split()):
-        player = players[(number + first) % 2]
-        player.wait_for_turn()
-        start, end = step.split("-")
-        assert player.move(f"move {start} {end}") == f"Move a stone: {start} → {end}"
-        if number == 3:
-            take_back(player, players[(number + first + 1) % 2])
-            player.move(f"move {start} {end}")
-    ended(*pages)
+    moves = short_game(service.first(opened.table))
+    players = [Player(visit(f"/t/{link}"), hand) for link, hand in zip(opened.links, (keys, mouse), strict=True)]
+    play_again(players, moves[:FIRST])
+    seat, move = moves[FIRST - 1]
+    take_back(players[seat], players[1 - seat])
+    start, end = move.split()[1:]
+    assert players[seat].move(move) == f"Move a stone: {start} → {end}"
+    skip_the_middle(service, players, moves[FIRST:-LAST])
+    play_again(players, moves[-LAST:])
+    ended(*(player.page for player in players))
 
 
 def take_back(mover: Player, other: Player) -> None:

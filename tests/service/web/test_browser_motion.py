@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from engine import catalogue
 from engine.games import carcassonne
-from tests.browsing import SHORT, Player, finger, verdict
+from tests.browsing import Player, finger, short_game, verdict
 from tests.golden.make import kept
 from tests.running import STARTED, Running, Visit, foretold
 
@@ -64,7 +64,15 @@ def something_glides(game: str, state: Any) -> bool:
     return game != "carcassonne" or any(entry.verb == "figure" for entry in carcassonne.menu(state, state.turn))
 
 
-@pytest.mark.parametrize("game", catalogue.games())
+def in_turn() -> list[Any]:
+    """All games; every other one only in a soak."""
+    return [
+        pytest.param(game, marks=[pytest.mark.soak] if number % 2 else [])
+        for number, game in enumerate(catalogue.games())
+    ]
+
+
+@pytest.mark.parametrize("game", in_turn())
 def test_from_the_touch_to_the_glide_a_slow_phone_works_a_tenth_of_a_second(
     service: Running, visit: Visit, game: str
 ) -> None:
@@ -92,11 +100,11 @@ GLIDING = """() => document.getAnimations().map((one) => one.effect.target.datas
 def after_moves(service: Running, visit: Visit, count: int, **how: Any) -> tuple[Page, str]:
     """The page of who is to move after so many moves of a short game, and the next move of it."""
     opened = service.begin()
-    seat = service.first(opened.table)
-    moves = [f"move {step.replace('-', ' ')}" for step in SHORT[seat].split()]
-    for number, move in enumerate(moves[:count]):
-        service.do(opened.links[(seat + number) % 2], move)
-    return visit(f"/t/{opened.links[(seat + count) % 2]}", **how), moves[count]
+    moves = short_game(service.first(opened.table))
+    for seat, move in moves[:count]:
+        service.do(opened.links[seat], move)
+    seat, move = moves[count]
+    return visit(f"/t/{opened.links[seat]}", **how), move
 
 
 def wait_until_so_many_glide(page: Page, count: int) -> None:
