@@ -141,15 +141,15 @@ def speak(page: Page, language: str) -> None:
     expect(page.locator("html")).to_have_attribute("lang", language)
 
 
-def test_turfmaster_with_two_mice_one_of_them_asking_what_if(service: Running, visit: Visit) -> None:
+def test_turfmaster_with_a_mouse_that_asks_what_if_against_a_keyboard(service: Running, visit: Visit) -> None:
     known = kept("turfmaster", "short")
     moves = moves_of(known)
     opened = service.begin_like(known)
-    players = [Player(visit(f"/t/{link}")) for link in opened.links]
+    asking = moves[-LAST][0]
+    players = [Player(visit(f"/t/{link}"), mouse if seat == asking else keys) for seat, link in enumerate(opened.links)]
     play_again(players, moves[:FIRST])
     skip_the_middle(service, players, moves[FIRST:-LAST])
-    seat, move = moves[-LAST]
-    what_if(players[seat], move)
+    what_if(players[asking], moves[-LAST][1])
     play_again(players, moves[-LAST:])
     ended(*(player.page for player in players))
     assert same_game(service, opened.table, known)
@@ -167,19 +167,21 @@ def what_if(player: Player, move: str) -> None:
     player.page.goto(player.seat)
 
 
-def test_carcassonne_with_an_old_page_and_a_replay(service: Running, visit: Visit) -> None:
+def test_carcassonne_with_an_old_page_and_a_replay_against_a_keyboard(service: Running, visit: Visit) -> None:
     known = kept("carcassonne", "short")
     moves = moves_of(known)
     opened = service.begin_like(known)
-    players = [Player(visit(f"/t/{link}")) for link in opened.links]
-    seat, move = moves[0]
-    a_page_that_has_grown_old(players[seat], move)
+    beginner, move = moves[0]
+    players = [
+        Player(visit(f"/t/{link}"), mouse if seat == beginner else keys) for seat, link in enumerate(opened.links)
+    ]
+    a_page_that_has_grown_old(players[beginner], move)
     play_again(players, moves[1:FIRST])
     skip_the_middle(service, players, moves[FIRST:-LAST])
     play_again(players, moves[-LAST:])
     ended(*(player.page for player in players))
     assert same_game(service, opened.table, known)
-    replayed(players[0].page)
+    replayed(players[beginner].page)
 
 
 def test_carcassonne_with_a_tile_taken_up_again_unasked(service: Running, visit: Visit) -> None:
@@ -195,9 +197,8 @@ def test_carcassonne_with_a_tile_taken_up_again_unasked(service: Running, visit:
     expect(tiles).to_have_count(before)
 
 
-@pytest.mark.parametrize("game", ["carcassonne", "kurier", "turfmaster"])  # of Kaiser the whole game, above
-def test_by_keyboard_alone_a_game_is_begun_and_ended(service: Running, visit: Visit, game: str) -> None:
-    by_keyboard(service, visit, game, BEGUN, ENDED)
+def test_kurier_is_begun_and_ended_by_keyboard_alone(service: Running, visit: Visit) -> None:
+    by_keyboard(service, visit, "kurier", BEGUN, ENDED)
 
 
 @pytest.mark.soak
