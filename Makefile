@@ -47,7 +47,7 @@ types: env ## mypy, strict
 	$(call step,mypy: types of engine; service; workers,$(VENV)/bin/mypy --no-error-summary,the lines above name file and reason)
 
 pytest: env ## the tests alone, in parallel (WORKERS=4 ARGS="-k kaiser")
-	$(call step,pytest: $(WORKERS) workers,$(COMPILED) $(SCRATCH) $(VENV)/bin/pytest -q -n $(WORKERS) --dist loadgroup $(ARGS),run one test alone with $(VENV)/bin/pytest -k NAME)
+	$(call step,pytest: $(WORKERS) workers,$(COMPILED) $(SCRATCH) $(VENV)/bin/pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(ARGS),run one test alone with $(VENV)/bin/pytest -k NAME)
 
 soak: env ## the tests that take minutes
 	$(call step,pytest: soak,$(VENV)/bin/pytest -m soak $(ARGS),see the lines above)

@@ -22,6 +22,13 @@ SHORT = {
     1: "B11-B6 A10-A3 B10-B8 A3-A10 B8-B10 A11-A5 B6-A7 A5-A11 A7-B6",
 }
 
+
+def short_game(first: int) -> list[tuple[int, str]]:
+    """The moves of such a game, each with its seat."""
+    steps = (step.replace("-", " ") for step in SHORT[first].split())
+    return [((first + number) % 2, f"move {step}") for number, step in enumerate(steps)]
+
+
 # What can be touched now: glowing things, the buttons of the bar, and a whole move to confirm.
 SEE = """() => {
   const shown = (one) => Boolean(one) && one.offsetParent !== null;

@@ -12,7 +12,7 @@ import redis
 from playwright.sync_api import Browser, Page
 
 from service.house import House
-from tests import houses, running, servers, thrift
+from tests import houses, running, sampling, servers, thrift
 from tests.browsing import SOON
 from tests.visiting import Hall, Visitor
 from workers.outgoing import pictures
@@ -21,7 +21,7 @@ T = TypeVar("T")
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 NO_SKIPS = os.environ.get("DEPESCHE_NO_SKIPS") == "1"
-LONGEST = {"test_browser_games.py", "test_survival.py", "test_example_bot.py"}  # they begin, so that none ends alone
+LONGEST = {"test_survival.py", "test_example_bot.py", "test_new_game.py", "test_every_step.py"}  # without a browser
 SERVER_MARKS = {"chromium": "browser", "postgres_server": "postgres", "redis_url": "redis"}
 
 thrift.begin()
@@ -171,24 +171,26 @@ def visit(chromium: Browser, service: running.Running) -> Iterator[running.Visit
     assert faults == []
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+@pytest.hookimpl(tryfirst=True)  # before pytest reads the marks, and xdist the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.name not in LONGEST)
-    shared = {item.path for item in items if shares(item)}
+    sampling.cases_take_turns(items)
     for item in items:
         for fixture in SERVER_MARKS.keys() & wanted(item):
             item.add_marker(SERVER_MARKS[fixture])
-        if item.path in shared:  # on one worker, so that one browser, house or game serves the whole file
-            item.add_marker(pytest.mark.xdist_group(f"file-{item.path.stem}"))
-        elif case := getattr(item, "callspec", None) and item.callspec.params.get("case"):
-            item.add_marker(pytest.mark.xdist_group(str(case)))  # on one worker, which plays its games once
+        # On one worker: what shares a case, for its games are played once, or a file, for what it makes once.
+        item.add_marker(pytest.mark.xdist_group(str(sampling.case_of(item) or item.nodeid.split("::")[0])))
+    longest_first(items)
 
 
-def shares(item: pytest.Item) -> bool:
-    """Whether it needs something that is made once for a whole file."""
-    known = item._fixtureinfo.name2fixturedefs
-    made = wanted(item) - set(item.callspec.params if hasattr(item, "callspec") else ())
-    return any(fixture.scope == "module" for name in made for fixture in known.get(name, ()))
+def longest_first(items: list[pytest.Item]) -> None:
+    """Files with browsers, then files with databases, so that all workers end at the same time with short ones."""
+    browsers, databases = (
+        {item.path for item in items if wanted(item) & fixtures}
+        for fixtures in ({"chromium"}, {"postgres_server", "redis_server"})
+    )
+    items.sort(
+        key=lambda item: (item.path in browsers or item.path.name in LONGEST, item.path in databases), reverse=True
+    )
 
 
 @pytest.hookimpl(trylast=True)

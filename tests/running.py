@@ -59,6 +59,13 @@ class Running:
             self.do(link, f"sit {sat.entry['events'][0]['nonce']}", "sit")
         return opened
 
+    def end_like(self, known: Export) -> Opened:
+        """The same, played to its end."""
+        opened = self.begin_like(known)
+        for link in known.entries[STARTED:]:
+            self.do(opened.links[link.entry["seat"]], link.entry["move"])
+        return opened
+
     def do(self, link: str, move: str, key: str = "") -> None:
         """A move that arrives by another way than the page."""
         house = self.house

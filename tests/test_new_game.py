@@ -29,8 +29,6 @@ from tests import houses
 ROOT = Path(__file__).parents[1]
 NAME = "fifth_game"
 
-pytestmark = pytest.mark.xdist_group("new-game")  # on one worker, which makes and installs the package once
-
 
 def run(*command: object, at: Path, site: Path | None = None) -> str:
     """A command that has to succeed; what it prints."""

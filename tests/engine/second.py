@@ -24,8 +24,13 @@ def node() -> str:
 def _process() -> subprocess.Popen[str]:
     words = [node(), str(FOLDER / "lines.mjs")]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
-    atexit.register(process.kill)
+    atexit.register(_end, process)
     return process
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with process:  # which waits for its end, and closes its pipes
+        process.kill()
 
 
 def ask(**question: Any) -> Any:

@@ -91,24 +91,24 @@ def combinations(named: Mapping[str, Made]) -> list[Case]:
     return [case for case in cases if not games.objection(case.game, case.options, case.seats)]
 
 
-@pytest.mark.parametrize("case", combinations(NAMED), ids=str)
-def test_every_promise_is_kept(case: Case) -> None:
-    contract.test_a_random_game_ends(case, SEED)
-    contract.test_nobody_is_ever_stuck(case)
-    contract.test_every_menu_entry_is_accepted_and_changes_no_other_position(case)
-    contract.test_what_is_not_on_the_menu_is_refused(case)
-    contract.test_the_same_seed_gives_the_same_game(case)
-    contract.test_replay_by_evolve_alone_gives_the_played_state(case)
-    check = check_of(ROOT, case.game.META.name)
-    for position in game_of(case, SEED):
+@pytest.mark.parametrize("named", combinations(NAMED), ids=str)
+def test_every_promise_is_kept(named: Case) -> None:
+    contract.test_a_random_game_ends(named, SEED)
+    contract.test_nobody_is_ever_stuck(named)
+    contract.test_every_menu_entry_is_accepted_and_changes_no_other_position(named)
+    contract.test_what_is_not_on_the_menu_is_refused(named)
+    contract.test_the_same_seed_gives_the_same_game(named)
+    contract.test_replay_by_evolve_alone_gives_the_played_state(named)
+    check = check_of(ROOT, named.game.META.name)
+    for position in game_of(named, SEED):
         check(position.state)
-    contract.test_states_events_and_views_survive_json(case)
-    contract.test_a_view_and_a_menu_tell_nothing_that_could_be_otherwise(case)
-    contract.test_a_redealt_position_can_be_played_to_the_end(case)
-    contract.test_every_move_has_one_text_form(case)
+    contract.test_states_events_and_views_survive_json(named)
+    contract.test_a_view_and_a_menu_tell_nothing_that_could_be_otherwise(named)
+    contract.test_a_redealt_position_can_be_played_to_the_end(named)
+    contract.test_every_move_has_one_text_form(named)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("case", combinations(THE_REST), ids=str)
-def test_every_promise_is_kept_by_the_rest_too(case: Case) -> None:
-    test_every_promise_is_kept(case)
+@pytest.mark.parametrize("named", combinations(THE_REST), ids=str)
+def test_every_promise_is_kept_by_the_rest_too(named: Case) -> None:
+    test_every_promise_is_kept(named)

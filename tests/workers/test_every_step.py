@@ -110,10 +110,10 @@ def here(
 
 @pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["some", "all"])
 def steps(request: pytest.FixtureRequest, here: House) -> range:
-    """Before which steps to die: every third one, each on SQLite or on PostgreSQL; a soak tries all on both."""
+    """Before which steps to die: every fifth one, each on SQLite or on PostgreSQL; a soak tries all on both."""
     if request.param:
         return range(200)
-    return range(3 * int(here.store.engine.name == "postgresql"), 200, 6)
+    return range(5 * int(here.store.engine.name == "postgresql"), 200, 10)
 
 
 def every_step(

@@ -10,7 +10,7 @@ from engine import catalogue
 from service.tables import access, snapshots, submitting
 from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
-from tests.browsing import SHORT, SOON, mouse
+from tests.browsing import SHORT, SOON, mouse, short_game
 from tests.running import Running, Visit
 
 
@@ -70,12 +70,8 @@ def test_a_refused_move_says_why(service: Running, visit: Visit) -> None:
 
 def test_replay_with_slider_keys_and_links(service: Running, visit: Visit) -> None:
     opened = service.begin()
-    first = service.first(opened.table)
-    for number, move in enumerate(SHORT[first].split()):
-        house, link = service.house, opened.links[(first + number) % 2]
-        submitting.verdict(
-            house, submitting.submit(house, access.find(house, link), "move " + move.replace("-", " ")), 10
-        )
+    for seat, move in short_game(service.first(opened.table)):
+        service.do(opened.links[seat], move)
     page = visit(f"/t/{opened.links[0]}/replay")
     last = int(page.locator("#at").input_value())
     page.locator("#at").focus()
@@ -181,12 +177,8 @@ def test_a_phone_never_scrolls_sideways(service: Running, visit: Visit) -> None:
 
 def test_a_replay_plays_by_itself_until_the_end_or_until_somebody_steers(service: Running, visit: Visit) -> None:
     opened = service.begin()
-    first = service.first(opened.table)
-    for number, move in enumerate(SHORT[first].split()[:5]):
-        house, link = service.house, opened.links[(first + number) % 2]
-        submitting.verdict(
-            house, submitting.submit(house, access.find(house, link), "move " + move.replace("-", " ")), 10
-        )
+    for seat, move in short_game(service.first(opened.table))[:5]:
+        service.do(opened.links[seat], move)
     page = visit(f"/t/{opened.links[0]}/replay", reduced_motion="reduce")
     assert page.locator("#speed").input_value() == "3000"
     page.select_option("#speed", "fast")

@@ -14,14 +14,14 @@ from playwright.sync_api import Page, expect
 from engine import catalogue
 from engine.log import Export, canonical
 from service.tables import snapshots
-from tests.browsing import SHORT, Player, Reader, finger, keys, mouse, play, play_again
+from tests.browsing import Player, Reader, finger, keys, mouse, play, play_again, short_game
 from tests.golden.make import kept
 from tests.running import STARTED, Running, Visit, foretold
 
 pytestmark = pytest.mark.timeout(300)  # whole games, move by move
 
-FIRST, LAST = 4, 3  # moves by hand
-BEGUN, ENDED = 2, 1  # and by keyboard
+FIRST, LAST = 3, 2  # moves by hand
+BEGUN, ENDED = 1, 1  # and by keyboard
 PHONE = {"viewport": {"width": 360, "height": 720}, "has_touch": True}
 
 
@@ -91,18 +91,16 @@ def sit_down(page: Page, word: str) -> None:
 
 def test_kaiser_by_keyboard_alone_against_a_mouse_with_a_move_taken_back(service: Running, visit: Visit) -> None:
     opened = service.begin()
-    pages = [visit(f"/t/{link}") for link in opened.links]
-    first = service.first(opened.table)
-    players = [Player(pages[0], keys), Player(pages[1], mouse)]
-    for number, step in enumerate(SHORT[first].split()):
-        player = players[(number + first) % 2]
-        player.wait_for_turn()
-        start, end = step.split("-")
-        assert player.move(f"move {start} {end}") == f"Move a stone: {start} → {end}"
-        if number == 3:
-            take_back(player, players[(number + first + 1) % 2])
-            player.move(f"move {start} {end}")
-    ended(*pages)
+    moves = short_game(service.first(opened.table))
+    players = [Player(visit(f"/t/{link}"), hand) for link, hand in zip(opened.links, (keys, mouse), strict=True)]
+    play_again(players, moves[:FIRST])
+    seat, move = moves[FIRST - 1]
+    take_back(players[seat], players[1 - seat])
+    start, end = move.split()[1:]
+    assert players[seat].move(move) == f"Move a stone: {start} → {end}"
+    skip_the_middle(service, players, moves[FIRST:-LAST])
+    play_again(players, moves[-LAST:])
+    ended(*(player.page for player in players))
 
 
 def take_back(mover: Player, other: Player) -> None:
@@ -143,15 +141,15 @@ def speak(page: Page, language: str) -> None:
     expect(page.locator("html")).to_have_attribute("lang", language)
 
 
-def test_turfmaster_with_two_mice_one_of_them_asking_what_if(service: Running, visit: Visit) -> None:
+def test_turfmaster_with_a_mouse_that_asks_what_if_against_a_keyboard(service: Running, visit: Visit) -> None:
     known = kept("turfmaster", "short")
     moves = moves_of(known)
     opened = service.begin_like(known)
-    players = [Player(visit(f"/t/{link}")) for link in opened.links]
+    asking = moves[-LAST][0]
+    players = [Player(visit(f"/t/{link}"), mouse if seat == asking else keys) for seat, link in enumerate(opened.links)]
     play_again(players, moves[:FIRST])
     skip_the_middle(service, players, moves[FIRST:-LAST])
-    seat, move = moves[-LAST]
-    what_if(players[seat], move)
+    what_if(players[asking], moves[-LAST][1])
     play_again(players, moves[-LAST:])
     ended(*(player.page for player in players))
     assert same_game(service, opened.table, known)
@@ -169,19 +167,21 @@ def what_if(player: Player, move: str) -> None:
     player.page.goto(player.seat)
 
 
-def test_carcassonne_with_an_old_page_and_a_replay(service: Running, visit: Visit) -> None:
+def test_carcassonne_with_an_old_page_and_a_replay_against_a_keyboard(service: Running, visit: Visit) -> None:
     known = kept("carcassonne", "short")
     moves = moves_of(known)
     opened = service.begin_like(known)
-    players = [Player(visit(f"/t/{link}")) for link in opened.links]
-    seat, move = moves[0]
-    a_page_that_has_grown_old(players[seat], move)
+    beginner, move = moves[0]
+    players = [
+        Player(visit(f"/t/{link}"), mouse if seat == beginner else keys) for seat, link in enumerate(opened.links)
+    ]
+    a_page_that_has_grown_old(players[beginner], move)
     play_again(players, moves[1:FIRST])
     skip_the_middle(service, players, moves[FIRST:-LAST])
     play_again(players, moves[-LAST:])
     ended(*(player.page for player in players))
     assert same_game(service, opened.table, known)
-    replayed(players[0].page)
+    replayed(players[beginner].page)
 
 
 def test_carcassonne_with_a_tile_taken_up_again_unasked(service: Running, visit: Visit) -> None:
@@ -197,9 +197,8 @@ def test_carcassonne_with_a_tile_taken_up_again_unasked(service: Running, visit:
     expect(tiles).to_have_count(before)
 
 
-@pytest.mark.parametrize("game", ["carcassonne", "kurier", "turfmaster"])  # of Kaiser the whole game, above
-def test_by_keyboard_alone_a_game_is_begun_and_ended(service: Running, visit: Visit, game: str) -> None:
-    by_keyboard(service, visit, game, BEGUN, ENDED)
+def test_kurier_is_begun_and_ended_by_keyboard_alone(service: Running, visit: Visit) -> None:
+    by_keyboard(service, visit, "kurier", BEGUN, ENDED)
 
 
 @pytest.mark.soak

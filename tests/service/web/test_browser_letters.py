@@ -26,7 +26,6 @@ LINK = re.compile(r'href="([^"]*\?say=[^"]*)"')
 BOOK: tuple[Table, ...] = (entries, submissions, seats, orders)
 OTHERS = 3  # links of a letter that are opened besides the one it leads with
 COMES = 60.0  # seconds until a letter is drawn and sent on a busy machine
-MOVES = 3  # of each game, one after another
 
 
 def letter_to(service: Running, link: str) -> StoredLetter:
@@ -84,11 +83,14 @@ def to_the_next_turn(service: Running, table: str, begun: int | None) -> None:
         service.play_on(table, lambda _: next(steps))  # noqa: B023 - asked at once
 
 
+@pytest.mark.parametrize("turns", [1, pytest.param(5, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("game", catalogue.games())
-def test_a_link_of_a_letter_lays_out_its_move_and_one_tap_makes_it(service: Running, visit: Visit, game: str) -> None:
+def test_a_link_of_a_letter_lays_out_its_move_and_one_tap_makes_it(
+    service: Running, visit: Visit, game: str, turns: int
+) -> None:
     table = service.begin(game=game, letters=True).table
     reader, page = visit("/mailbox", java_script_enabled=False, **PHONE), visit("/", **PHONE)
-    for _ in range(MOVES):
+    for _ in range(turns):
         look = snapshots.look(service.house, table)
         letter = letter_to(service, to_move(service, table))
         first, *others = links_of(letter)

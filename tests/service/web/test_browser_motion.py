@@ -10,9 +10,10 @@ from playwright.sync_api import Page, expect
 
 from engine import catalogue
 from engine.games import carcassonne
-from tests.browsing import SHORT, Player, finger, verdict
+from tests.browsing import Player, finger, short_game, verdict
 from tests.golden.make import kept
-from tests.running import STARTED, Running, Visit, foretold
+from tests.running import Running, Visit, foretold
+from tests.sampling import every_other
 
 SLOWED = 6  # times, as phones are slower than this machine
 OWN_WORK = 100  # milliseconds from the touch to the first thing that glides, without the time the server takes
@@ -64,7 +65,7 @@ def something_glides(game: str, state: Any) -> bool:
     return game != "carcassonne" or any(entry.verb == "figure" for entry in carcassonne.menu(state, state.turn))
 
 
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", every_other(catalogue.games()))
 def test_from_the_touch_to_the_glide_a_slow_phone_works_a_tenth_of_a_second(
     service: Running, visit: Visit, game: str
 ) -> None:
@@ -92,11 +93,11 @@ GLIDING = """() => document.getAnimations().map((one) => one.effect.target.datas
 def after_moves(service: Running, visit: Visit, count: int, **how: Any) -> tuple[Page, str]:
     """The page of who is to move after so many moves of a short game, and the next move of it."""
     opened = service.begin()
-    seat = service.first(opened.table)
-    moves = [f"move {step.replace('-', ' ')}" for step in SHORT[seat].split()]
-    for number, move in enumerate(moves[:count]):
-        service.do(opened.links[(seat + number) % 2], move)
-    return visit(f"/t/{opened.links[(seat + count) % 2]}", **how), moves[count]
+    moves = short_game(service.first(opened.table))
+    for seat, move in moves[:count]:
+        service.do(opened.links[seat], move)
+    seat, move = moves[count]
+    return visit(f"/t/{opened.links[seat]}", **how), move
 
 
 def wait_until_so_many_glide(page: Page, count: int) -> None:
@@ -155,11 +156,7 @@ def test_the_replay_runs_on_the_stage_and_leaves_a_half_made_move_alone(service:
 
 def finished(service: Running) -> str:
     """The page of a game that is over, of which every move is known."""
-    known = kept("kurier", "short")
-    opened = service.begin_like(known)
-    for link in known.entries[STARTED:]:
-        service.do(opened.links[link.entry["seat"]], link.entry["move"])
-    return f"/t/{opened.links[0]}"
+    return f"/t/{service.end_like(kept('kurier', 'short')).links[0]}"
 
 
 def test_where_the_lead_changed_a_touch_shows_that_moment(service: Running, visit: Visit) -> None:

@@ -50,15 +50,23 @@ SHIFTS = """() => new Promise((done) => {
 })"""
 
 
-def positions(service: Running, game: str) -> list[str]:
-    """Pages of who is to move, at tables that have come so far."""
-    paths = []
-    for whim, moves in enumerate(POSITIONS):
-        with foretold(bytes([whim]) * 32):  # the same positions in every run
-            opened, steps = service.begin(game=game), count()
-        service.play_on(opened.table, lambda _, steps=steps, moves=moves: next(steps) >= moves, whim)
-        paths.append(f"/t/{opened.links[service.first(opened.table)]}")
-    return paths
+def position(service: Running, game: str, whim: int) -> str:
+    """The page of who is to move at a table that has come as far as `POSITIONS` says."""
+    with foretold(bytes([whim]) * 32):  # the same position in every run
+        opened, steps = service.begin(game=game), count()
+    service.play_on(opened.table, lambda _: next(steps) >= POSITIONS[whim], whim)
+    return f"/t/{opened.links[service.first(opened.table)]}"
+
+
+@pytest.fixture
+def windows(service: Running, game: str, everything: bool) -> dict[str, list[str]]:
+    """Which pages each window shows: all in a soak, otherwise windows and positions take turns among the games."""
+    paths = [position(service, game, whim) for whim in range(len(POSITIONS))]
+    if everything:
+        return dict.fromkeys(WINDOWS, paths)
+    turn = list(catalogue.games()).index(game)
+    shown = [name for number, name in enumerate(WINDOWS) if number % 2 == turn % 2]
+    return {name: [paths[(number + turn) % len(paths)]] for number, name in enumerate(shown)}
 
 
 def shown(page: Page, path: str) -> dict[str, Any]:
@@ -72,16 +80,14 @@ def shown(page: Page, path: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("every_position", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["in_turn", "all"])
+@pytest.mark.parametrize("everything", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["in_turn", "all"])
 @pytest.mark.parametrize("game", catalogue.games())
-def test_what_can_be_chosen_is_seen_at_first_sight_in_every_window(
-    service: Running, visit: Visit, game: str, every_position: bool
-) -> None:
-    paths, choices, shares = positions(service, game), [], []
-    for number, (name, (width, height)) in enumerate(WINDOWS.items()):
-        shown_here = paths if every_position else [paths[(number + number // len(paths)) % len(paths)]]
-        page = visit(shown_here[0], viewport={"width": width, "height": height}, has_touch=name in PHONES)
-        for path in shown_here:
+def test_what_can_be_chosen_is_seen_at_first_sight_in_every_window(visit: Visit, windows: dict[str, list[str]]) -> None:
+    choices, shares = [], []
+    for name, paths in windows.items():
+        width, height = WINDOWS[name]
+        page = visit(paths[0], viewport={"width": width, "height": height}, has_touch=name in PHONES)
+        for path in paths:
             found = shown(page, path)
             least = 44 if name in PHONES else 24
             small = [one for one in found["choices"] if one["size"] < least - 0.5]
@@ -92,7 +98,7 @@ def test_what_can_be_chosen_is_seen_at_first_sight_in_every_window(
             shares.append(found["share"])
         page.context.close()
     unseen = [one for one in choices if not one["seen"]]
-    assert len(choices) > len(shares) >= len(WINDOWS)
+    assert len(choices) > len(shares) >= len(windows)
     assert len(unseen) <= (1 - SEEN) * len(choices), (len(unseen), len(choices), unseen[:20])
     assert statistics.mean(shares) >= BOARD, shares
 

@@ -83,6 +83,12 @@ def some(words: Sequence[Word], number: int, place: str) -> Iterator[Word]:
     yield from (words[(first + step) % len(words)] for step in range(min(number, len(words))))
 
 
+def routes(estate: Estate, method: str, sample: int) -> list[Rule]:
+    """All routes; where not everything is tried, each on SQLite or on PostgreSQL."""
+    rules = estate.rules(method)
+    return rules if sample > 1 else rules[int(estate.house.store.engine.name == "postgresql") :: 2]
+
+
 def spoilt(rule: Rule, gaps: dict[str, Any], sample: int) -> Iterator[dict[str, Any]]:
     """The gaps of a route with something hostile in each of them in turn."""
     for name in gaps:
@@ -111,7 +117,7 @@ def test_no_address_however_odd_is_too_much_for_us(any_house: House, sample: int
     estate = Estate(any_house)
     visitor, found = estate.visitor(), list[str]()
     for method in ("GET", "POST"):
-        for rule in estate.rules(method):
+        for rule in routes(estate, method, sample):
             for gaps in spoilt(rule, next(estate.ways(rule)), sample):
                 found += faults(visitor, method, estate.address(rule, gaps))
     assert found == []
@@ -120,7 +126,7 @@ def test_no_address_however_odd_is_too_much_for_us(any_house: House, sample: int
 def test_no_question_however_odd_is_too_much_for_us(any_house: House, sample: int) -> None:
     estate = Estate(any_house)
     visitor, found = estate.visitor(), list[str]()
-    for rule in estate.rules("GET"):
+    for rule in routes(estate, "GET", sample):
         for gaps, name, word in odd(estate, rule, sample):
             found += faults(visitor, "GET", estate.address(rule, gaps), query_string={name: [word, word]})
     assert found == []
@@ -129,7 +135,7 @@ def test_no_question_however_odd_is_too_much_for_us(any_house: House, sample: in
 def test_no_form_however_odd_is_too_much_for_us(any_house: House, sample: int) -> None:
     estate = Estate(any_house)
     found = list[str]()
-    for rule in estate.rules("POST"):
+    for rule in routes(estate, "POST", sample):
         for gaps, name, word in odd(estate, rule, sample):
             path, form = estate.address(rule, gaps), {**FINE, name: [word, word]}
             found += faults(estate.visitor(), "POST", path, data=form, query_string={name: word})

@@ -27,8 +27,6 @@ SHORT = {"rounds": 1, "messages": False, "rules": "basic", "horses": "2"}
 LONGEST = 60
 QUICK = ("carcassonne", "kurier")  # chance ends them in a hundred moves, others in more than two hundred
 
-pytestmark = pytest.mark.xdist_group("bot")  # one service for all
-
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

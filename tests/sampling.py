@@ -1,0 +1,36 @@
+"""Samples: of what a promise is tried on many times `make test` takes some in turn, and `make soak` all."""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from engine.contract.cases import Case
+
+EVERY = 3  # of the cases of a promise each third one is tried, and so each case by a third of the promises
+
+
+def every_other(values: Iterable[Any]) -> list[Any]:
+    """For `parametrize`: every other one of these, and the rest in a soak."""
+    return [pytest.param(value, marks=[pytest.mark.soak] if number % 2 else []) for number, value in enumerate(values)]
+
+
+def cases_take_turns(items: Iterable[pytest.Item]) -> None:
+    """With which case of a game a promise begins hangs on its name, so that every case is tried by some."""
+    promises = defaultdict[Any, list[pytest.Item]](list)
+    for item in items:
+        case = case_of(item)
+        if isinstance(case, Case):
+            promises[item.originalname, case.game].append(item)
+    for (name, _), tried in promises.items():
+        for number, item in enumerate(tried, zlib.crc32(name.encode())):
+            if number % min(EVERY, len(tried)):
+                item.add_marker(pytest.mark.soak)
+
+
+def case_of(item: pytest.Item) -> Any:
+    return item.callspec.params.get("case") if hasattr(item, "callspec") else None
