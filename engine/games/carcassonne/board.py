@@ -60,7 +60,7 @@ class Piece(Struct, frozen=True, eq=False):
     built: tuple[tuple[int, Segment], ...]
     fields: tuple[tuple[int, tuple[int, ...]], ...]
     enclosed: tuple[int, ...]
-    signs: frozenset[str]
+    signs: tuple[str, ...]
     shared: bool
     closes: bool
 
@@ -101,7 +101,7 @@ def _piece(row: dict[str, Any], turn: int) -> Piece:
         built=tuple((place, s) for place, s in enumerate(segments) if s.kind not in ("field", *ENCLOSED)),
         fields=tuple((place, s.cities) for place, s in enumerate(segments) if s.kind == "field"),
         enclosed=tuple(place for place, segment in enumerate(segments) if segment.kind in ENCLOSED),
-        signs=frozenset(row.get("signs", ())),
+        signs=tuple(row.get("signs", ())),
         shared=any(kind in ("city", "field") and len(along) > 1 for kind, along in zip(kinds, joins, strict=True)),
         closes=closes,
     )

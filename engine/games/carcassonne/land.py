@@ -277,10 +277,10 @@ def segments_at(state: State, cell: str) -> Iterator[tuple[Segment, int]]:
         yield segment, find(state.parents, place)
 
 
-def signs_at(state: State, cell: str) -> frozenset[str]:
+def signs_at(state: State, cell: str) -> tuple[str, ...]:
     """The marks of the whole tile on a cell."""
     laid = state.tiles.get(cell)
-    return PIECES[laid.tile][0].signs if laid else frozenset()
+    return PIECES[laid.tile][0].signs if laid else ()
 
 
 def _supplied(state: State, figures: tuple[Figure, ...], change: int) -> tuple[dict[str, int], ...]:

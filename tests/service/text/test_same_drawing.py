@@ -1,0 +1,39 @@
+"""A board is drawn alike in every process: nothing in it hangs on the order of a set."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from engine import bots, options
+from engine.games import carcassonne
+from service.text import drawing
+from service.text.drawing import Scene
+
+ROOT = Path(__file__).parents[3]
+ASK = "from tests.service.text.test_same_drawing import drawn; print(drawn())"
+
+
+def drawn() -> str:
+    """What the land looks like at the end of a game with all boxes that go together."""
+    every = {one.name: True for one in options.describe(carcassonne.META.options) if one.kind == "switch"}
+    chosen = options.read(carcassonne.META.options, every | {"school": False})
+    *_, (_, _, state, _) = bots.playout(carcassonne, chosen, 3, b"the order of things")
+    scene = Scene(carcassonne, carcassonne.view(state, 0), drawing.players(["Anna", "Bert", "Clara"]))
+    return hashlib.sha256(drawing.board_svg(scene).encode()).hexdigest()
+
+
+def test_another_process_draws_the_same_land() -> None:
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", ASK],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert said[0] == said[1]
