@@ -16,7 +16,7 @@ from typing import ParamSpec, TypeVar
 
 from engine import catalogue
 
-NICE = 15
+NICE = 5
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
