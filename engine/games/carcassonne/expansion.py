@@ -291,7 +291,12 @@ def united(boxes: Sequence[Box]) -> Rules:
 
 def laid(state: State, rules: Rules, event: TilePlaced, chance: Chance) -> list[Struct]:
     """A tile is laid, and the boxes speak up."""
-    return [event, *(more for box in rules.hooks["joining"] if (more := box.joining(state, rules, event, chance)))]
+    events: list[Struct] = [event]
+    for box in rules.hooks["joining"]:
+        more = box.joining(state, rules, event, chance)
+        if more:
+            events.append(more)
+    return events
 
 
 def can_lay(state: State, rules: Rules) -> bool:

@@ -18,7 +18,6 @@ from engine.games.carcassonne.expansion import Rules, laid
 from engine.games.carcassonne.land import root_of
 from engine.games.carcassonne.state import (
     BonusCounted,
-    Errand,
     Figure,
     FigurePlaced,
     FigureWithheld,
@@ -125,8 +124,12 @@ def _instead(state: State, rules: Rules, part: Part) -> list[Entry]:
 def _figure_menu(state: State, rules: Rules, part: Part) -> Menu:
     options = _stations(state, rules, part)
     figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
-    acts = [act for box in rules.hooks["act"] if (act := box.act(state, rules, state.turn, part))]
-    return (*figures, *acts, PASS)
+    return (*figures, *_acts(state, rules, part), PASS) if rules.hooks["act"] else (*figures, PASS)
+
+
+def _acts(state: State, rules: Rules, part: Part) -> list[Entry]:
+    """What may be done instead of placing a figure."""
+    return [act for box in rules.hooks["act"] if (act := box.act(state, rules, state.turn, part))]
 
 
 def _stations(state: State, rules: Rules, part: Part) -> list[Args]:
@@ -214,7 +217,7 @@ def upkeep(state: State, chance: Chance) -> Struct | None:
     if state.owed and waits(state):
         return None
     work, rules = state.work[-1], rules_of(state.options)
-    if isinstance(work, Errand):
+    if not isinstance(work, Part):
         box = rules.steps[work.step]
         closed = None if work.step in box.inside else _close(state, rules, work, chance)
         return closed or box.errand(state, rules, work, chance)
@@ -298,9 +301,10 @@ def _stand(state: State, rules: Rules, part: Part, chance: Chance) -> FigureWith
 def _features(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
     """§3: the next of the completed features."""
     for root in part.done:
-        event = _first(box.completed(state, rules, root, chance) for box in rules.hooks["completed"])
-        if event is not None:
-            return event
+        for box in rules.hooks["completed"]:
+            event = box.completed(state, rules, root, chance)
+            if event is not None:
+                return event
         feature = state.features[root]
         if feature.figures and scoring.taking_part(state, rules, feature, "scored"):
             return scoring.settled(state, rules, root, "scored")
