@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.carcassonne import scoring
-from engine.games.carcassonne.board import SIDES, near
+from engine.games.carcassonne.board import PIECES, SIDES, near
 from engine.games.carcassonne.expansion import Box, Moment, Rules, laid
 from engine.games.carcassonne.land import near_to, root_of, segments_at, stationed
 from engine.games.carcassonne.state import (
@@ -20,6 +20,7 @@ from engine.games.carcassonne.state import (
     Part,
     State,
     TilePlaced,
+    feature_at,
     on_top,
     part_of,
     slot,
@@ -122,12 +123,11 @@ def holes(state: State) -> list[str]:
 
 def corner_field(state: State, cell: str, corner: str) -> tuple[str, int] | None:
     """The field that a tile shows in a corner: what it is called there, and the farm it belongs to."""
-    if cell not in state.tiles:
-        return None
-    there = (
-        pair for pair in segments_at(state, cell) if pair[0].kind == "field" and CORNERS[corner] <= {*pair[0].ends}
-    )
-    return next(((segment.token, root) for segment, root in there), None)
+    laid = state.tiles.get(cell)
+    for place, segment in enumerate(PIECES[laid.tile][laid.turn].segments if laid else ()):
+        if segment.kind == "field" and CORNERS[corner].issubset(segment.ends):
+            return segment.token, feature_at(state, cell, place)
+    return None
 
 
 def meeting(cell: str, corner: str) -> dict[str, str]:
@@ -263,7 +263,8 @@ class AbbeyMayor(Box):
     def joined(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
         """§18.8, §18.9: farms with a barn are scored; then wagons drive, from the seat on turn clockwise."""
         for root, feature in state.features.items():
-            if feature.kind == "field" and _barns(feature) and scoring.taking_part(state, rules, feature, "scored"):
+            barn = feature.figures and feature.kind == "field" and _barns(feature)
+            if barn and scoring.taking_part(state, rules, feature, "scored"):
                 return scoring.settled(state, rules, root, "scored")
         seats = len(state.track)
         wagons = sorted(waiting(state), key=lambda figure: (figure.seat - state.turn) % seats)

@@ -8,9 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.carcassonne.board import DATA, PIECES, Args, near, spots
+from engine.games.carcassonne.board import DATA, PIECES, Args, spots
 from engine.games.carcassonne.expansion import Box, Moment, Rules
-from engine.games.carcassonne.land import near_to, root_of, segments_at, signs_at, taken_back
+from engine.games.carcassonne.land import near_to, open_to, root_of, segments_at, signs_at, taken_back
 from engine.games.carcassonne.state import (
     Award,
     Errand,
@@ -137,13 +137,7 @@ def _drawn(state: State, figure: Figure, chance: Chance) -> SheepCame | WolfCame
 
 def enclosed(state: State, root: int) -> bool:
     """§14.6: whether a field ends everywhere: there is a tile wherever it reaches."""
-    return all(
-        near(cell)[end // 2] in state.tiles
-        for cell in state.tiles
-        for segment, there in segments_at(state, cell)
-        if there == root
-        for end in segment.ends
-    )
+    return not any(root in open_to(state, cell) for cell in state.frontier)
 
 
 KEPT = 0.8

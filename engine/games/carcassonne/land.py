@@ -61,6 +61,16 @@ def met(state: State, piece: Piece, cell: str) -> set[int]:
     return {root for roots in joined.values() for root in roots}
 
 
+def open_to(state: State, cell: str) -> list[int]:
+    """The features that end at an empty cell."""
+    beside = [(side, state.tiles[beyond]) for side, beyond in enumerate(near(cell)) if beyond in state.tiles]
+    return [
+        find(state.parents, other.first + there)
+        for side, other in beside
+        for there in PIECES[other.tile][other.turn].meets[side - 2]
+    ]
+
+
 def _joined(
     piece: Piece, cell: str, tiles: dict[str, Laid], frontier: dict[str, int], parents: dict[int, int]
 ) -> tuple[dict[int, list[int]], dict[int, int]]:
@@ -147,14 +157,11 @@ def _farmed(
 def _closed_in(state: State, cell: str, features: Features) -> list[int]:
     """A tile that closes goes on with nothing: the roads and cities along it lose an open end; those without any."""
     done: list[int] = []
-    beside = [(side, state.tiles[beyond]) for side, beyond in enumerate(near(cell)) if beyond in state.tiles]
-    for side, other in beside:
-        for there in PIECES[other.tile][other.turn].meets[side - 2]:
-            root = find(state.parents, other.first + there)
-            feature = features[root]
-            if feature.kind in ("road", "city"):
-                features[root] = replace(feature, open=feature.open - 1)
-                done.append(root)
+    for root in open_to(state, cell):
+        feature = features[root]
+        if feature.kind in ("road", "city"):
+            features[root] = replace(feature, open=feature.open - 1)
+            done.append(root)
     return [root for root in done if not features[root].open]
 
 

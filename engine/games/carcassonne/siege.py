@@ -73,7 +73,7 @@ def free_to_go(state: State, seat: int) -> list[str]:
     """§15.5: the own figures in besieged cities with a way out."""
     places = list[str]()
     for root, feature in state.features.items():
-        if BESIEGED not in feature.marks:
+        if not feature.figures or BESIEGED not in feature.marks:
             continue
         own = [figure.place for figure in feature.figures if figure.seat == seat]
         if own and gate(state, root):

@@ -235,7 +235,7 @@ def feature_at(state: State, cell: str, place: int) -> int:
 
 def standing_figures(state: State) -> tuple[Figure, ...]:
     """Every figure on the table."""
-    return tuple(figure for feature in state.features.values() for figure in feature.figures)
+    return tuple([figure for feature in state.features.values() for figure in feature.figures])
 
 
 def slot(state: State, name: str) -> Any:
