@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -17,6 +17,15 @@ EVERY = 3  # of the cases of a promise each third one is tried, and so each case
 def every_other(values: Iterable[Any]) -> list[Any]:
     """For `parametrize`: every other one of these, and the rest in a soak."""
     return [pytest.param(value, marks=[pytest.mark.soak] if number % 2 else []) for number, value in enumerate(values)]
+
+
+def each_with_one_of(ones: Iterable[Any], others: Sequence[Any]) -> list[Any]:
+    """Pairs for `parametrize`: each of these with one of the others in turn, and with the rest of them in a soak."""
+    return [
+        pytest.param(one, other, marks=[pytest.mark.soak] if (number - turn) % len(others) else [])
+        for number, one in enumerate(ones)
+        for turn, other in enumerate(others)
+    ]
 
 
 def cases_take_turns(items: Iterable[pytest.Item]) -> None:

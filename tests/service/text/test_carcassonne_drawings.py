@@ -63,10 +63,12 @@ def drawn(state, seat):
     return ElementTree.fromstring(drawing.board_svg(scene(state, seat)))
 
 
-def test_every_token_of_the_menu_can_be_touched_and_a_tile_is_turned_where_it_lies(moments):
-    for state, seat in by_verb(moments, 3):
-        ElementTree.fromstring(drawing.stage(scene(state, seat)).world)
-        can_be_touched, lies = touchable(scene(state, seat)), "data-ghost" in drawing.stage(scene(state, seat)).world
+@pytest.mark.parametrize("each", [1, pytest.param(3, marks=pytest.mark.soak)])
+def test_every_token_of_the_menu_can_be_touched_and_a_tile_is_turned_where_it_lies(moments, each):
+    for state, seat in by_verb(moments, each):
+        world = drawing.stage(scene(state, seat)).world
+        ElementTree.fromstring(world)
+        can_be_touched, lies = touchable(scene(state, seat)), "data-ghost" in world
         assert len(set(can_be_touched)) == len(can_be_touched)
         for move in menu.moves(carcassonne.menu(state, seat)):
             assert set(move.args[:1] if move.verb == "place" and lies else move.args) <= set(can_be_touched)

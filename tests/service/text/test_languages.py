@@ -27,6 +27,7 @@ from service.text.drawing import Scene, Voice
 from service.text.languages import COMMON, LANGUAGES, SOURCE, Said
 from tests import houses
 from tests.engine.cases import cases, game_of
+from tests.sampling import each_with_one_of
 from workers import referee
 from workers.outgoing import envelopes, letters, pictures
 
@@ -149,20 +150,20 @@ def samples():
     ]
 
 
-@every_other  # in English `tests/service/test_contract.py` does the same with more positions
-@pytest.mark.parametrize("case", samples(), ids=str)
-def test_boards_and_prose_are_made_in_every_language(case, language):
-    positions, names = game_of(case, b"a lantern"), NAMES[: case.seats]
+# in English `tests/service/test_contract.py` does the same with more positions
+@pytest.mark.parametrize(("full", "language"), each_with_one_of(samples(), OTHERS), ids=str)
+def test_boards_and_prose_are_made_in_every_language(full, language):
+    positions, names = game_of(full, b"a lantern"), NAMES[: full.seats]
     told, step = [], max(1, len(positions) // 15)
     for number, position in enumerate(positions):
-        me = (None, *range(case.seats))[number % (case.seats + 1)]
-        voice = Voice(case.game, names, language, me)
-        told += [voice.tell(one) for event in position.events if (one := case.game.hear(event, me)) is not None]
+        me = (None, *range(full.seats))[number % (full.seats + 1)]
+        voice = Voice(full.game, names, language, me)
+        told += [voice.tell(one) for event in position.events if (one := full.game.hear(event, me)) is not None]
         if number % step:
             continue
-        menu = case.game.menu(position.state, me) if me is not None else ()
-        view = case.game.view(position.state, me)
-        scene = Scene(case.game, view, drawing.players(names), me, menu, language)
+        menu = full.game.menu(position.state, me) if me is not None else ()
+        view = full.game.view(position.state, me)
+        scene = Scene(full.game, view, drawing.players(names), me, menu, language)
         ElementTree.fromstring(drawing.board_svg(scene))
         assert max(map(len, drawing.board_text(scene).splitlines())) <= 80
         told += [voice.alt(view), drawing.board_text(scene), *(voice.verb(entry.verb) for entry in menu)]
@@ -190,11 +191,10 @@ def bodies(letter: EmailMessage) -> str:
     return "\n".join(part.get_content() for kind in ("plain", "html") if (part := letter.get_body((kind,))) is not None)
 
 
-@every_other
-@every_game
-def test_pages_and_letters_speak_one_language(game, language, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "language"), each_with_one_of(catalogue.games(), OTHERS))
+def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
-    random, seats, seen = Random(7), min(game.META.seats), []
+    game, random, seen = catalogue.find(name), Random(7), []
     with houses.standing(houses.settings(tmp_path), houses.Clock()) as here:
         client = visitor(here, language)
 
@@ -205,9 +205,10 @@ def test_pages_and_letters_speak_one_language(game, language, tmp_path, monkeypa
             assert f'<html lang="{language}">' in answer.text
             seen.append(answer.text)
 
-        guests = [Invited(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[:seats])]
-        opened = opening.open_table(here, game.META.name, {}, guests, 86_400)
-        for path in ("/", f"/new/{game.META.name}", "/mailbox", "/nowhere", "/t/nowhere"):
+        people = NAMES[: min(game.META.seats)]
+        guests = [Invited(person, f"guest{number}@example.org") for number, person in enumerate(people)]
+        opened = opening.open_table(here, name, {}, guests, 86_400)
+        for path in ("/", f"/new/{name}", "/mailbox", "/nowhere", "/t/nowhere"):
             get(path, 404 if "nowhere" in path else 200)
         seen.append(bodies(written(here, opened.table, 0, "invitation", language)))
         here_places = [access.find(here, link) for link in opened.links]

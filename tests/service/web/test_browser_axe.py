@@ -131,4 +131,4 @@ def test_a_table_from_its_beginning_to_its_end(
     judge_in_turn(page, turns, *seats(service, opened)[1:])
     service.do(opened.links[0], "resign")
     over = f"/t/{opened.links[1]}"
-    judge_in_turn(page, turns, over, f"{over}/replay", own=over)
+    judge_in_turn(page, turns, over, f"{over}/replay")

@@ -69,7 +69,7 @@ def test_the_page_is_the_same_whatever_its_player_cannot_know(hall: Hall, visito
     places, path = start(hall, visitor, game.META.name, 30)
     wandered(hall, visitor, places[0], path, 6)
     look = snapshots.look(hall.house, places[0].table)
-    addresses = [f"{path}?step={step}" for step in range(7)]
+    addresses = [f"{path}?step={step}" for step in range(0, 7, 3)]
 
     def pages() -> list[str]:
         return [CHANGING.sub("", visitor.get(address)) for address in addresses]

@@ -68,10 +68,11 @@ def apart(one: Image.Image, other: Image.Image) -> float:
     return sum(grey.histogram()[SEEN:]) / (grey.width * grey.height)
 
 
+@pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.soak)], ids=["some", "all"])
 @pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
 @pytest.mark.parametrize("game", catalogue.games())
-def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: str, boxes: bool) -> None:
-    for board in drawn(game, boxes=boxes):
+def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: str, boxes: bool, step: int) -> None:
+    for board in drawn(game, boxes=boxes)[step - 1 :: step]:
         svg = DASHES.sub("", board)
         picture = pictures.paint(svg)
         assert apart(picture, in_browser(chromium, svg, picture.height)) <= FEW
