@@ -1,0 +1,89 @@
+"""Matches between bots, and the rows that `make bots` keeps of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import catalogue
+from tests.bench import bots as long_matches
+from tests.bench import match_rows
+from tests.bench.bots import Match
+from tests.engine.matches import Pair, at_random, pair, summed
+
+KAISER = Match("kaiser", {}, 2, ("easy", "random"), 0.9)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(match_rows, "KEPT", tmp_path / "matches.jsonl")
+    monkeypatch.setattr(match_rows, "PAGE", tmp_path / "MATCHES.md")
+    return tmp_path
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The pairs that were played; the first player wins the even ones."""
+    numbers = list[int]()
+
+    def play(game, chosen, seats, players, number):
+        numbers.append(number)
+        return Pair(float(number % 2 == 0), 0.5)
+
+    monkeypatch.setattr(long_matches, "pair", play)
+    monkeypatch.setattr(long_matches, "matches", lambda: iter([KAISER]))
+    return numbers
+
+
+def test_a_run_goes_on_where_the_last_one_stopped(folder, asked):
+    long_matches.main(["2"])
+    long_matches.main(["5", "kaiser"])
+    assert asked == [0, 1, 2, 3, 4]
+    (row,) = match_rows.kept()
+    assert (row.before, row.won, row.rate.games) == ([1, 0, 1, 0, 1], [0.5] * 5, 10)
+    assert f"| {KAISER} | 50.0 ± " in (folder / "MATCHES.md").read_text()
+
+
+def test_what_other_code_played_is_kept_and_not_added_to(folder, asked, monkeypatch):
+    long_matches.main(["2"])
+    monkeypatch.setattr(long_matches, "code_of", lambda game: "other")
+    long_matches.main(["1"])
+    assert asked == [0, 1, 0]
+    assert [len(row.won) for row in match_rows.kept()] == [2, 1]
+
+
+def test_a_row_says_what_it_lacks():
+    def said(won, code="now"):
+        row = match_rows.Row(str(KAISER), 0.9, "now", won, won, "abc", "2026-01-01")
+        return match_rows.page([row], [(str(KAISER), code)]).splitlines()[-1].split(" | ")[5]
+
+    assert said([1.0] * 100) == ""
+    assert said([1.0] * 10) == "short"
+    assert said([0.0] * 100) == "**missed**"
+    assert said([1.0, 0.5], "then") == "**below**, short, older code"
+
+
+def test_the_code_of_a_game_changes_with_its_files(tmp_path, monkeypatch):
+    (tmp_path / "engine/games/kaiser").mkdir(parents=True)
+    (tmp_path / "engine/games/kaiser/outlook.py").write_text("1")
+    monkeypatch.setattr(match_rows, "ROOT", tmp_path)
+    monkeypatch.setattr(match_rows, "PLAYERS", ())
+    before = match_rows.code_of("kaiser")
+    assert match_rows.code_of("kaiser") == before
+    (tmp_path / "engine/games/kaiser/outlook.py").write_text("2")
+    assert match_rows.code_of("kaiser") != before
+
+
+def test_where_all_pairs_are_won_the_interval_is_not_nothing():
+    few, many = summed([1.0] * 4), summed([1.0] * 100)
+    assert few.mean == many.mean == 1.0
+    assert few.error > many.error > 0
+
+
+def another_at_random(*position):
+    return at_random(*position)
+
+
+def test_equal_players_have_half_of_the_victories_though_one_has_two_of_three_seats():
+    kaiser = catalogue.find("kaiser")
+    pairs = [pair(kaiser, {}, 3, (at_random, another_at_random), number) for number in range(20)]
+    assert 0.2 < sum(one.won for one in pairs) / len(pairs) < 0.8
