@@ -13,25 +13,28 @@ T = TypeVar("T")
 
 
 class LRU(Generic[T]):
-    """A thread-safe LRU cache."""
+    """A thread-safe LRU cache; its size is that of all its values together, and a value counts one or as it is said."""
 
     def __init__(self, size: int) -> None:
-        self._size = size
-        self._values: OrderedDict[Hashable, T] = OrderedDict()
+        self._room = size
+        self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> T | None:
         with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
-
-    def put(self, key: Hashable, value: T) -> None:
-        with self._lock:
-            self._values[key] = value
+            found = self._values.get(key)
+            if found is None:
+                return None
             self._values.move_to_end(key)
-            if len(self._values) > self._size:
-                self._values.popitem(last=False)
+            return found[0]
+
+    def put(self, key: Hashable, value: T, size: int = 1) -> None:
+        with self._lock:
+            self._room += self._values.pop(key)[1] if key in self._values else 0
+            self._values[key] = (value, size)
+            self._room -= size
+            while self._room < 0:
+                self._room += self._values.popitem(last=False)[1][1]
 
 
 class Caches:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import jinja2
 from jinja2.bccache import Bucket
+from markupsafe import Markup
 from msgspec import Struct
 
 from engine.game import Game
@@ -21,6 +23,8 @@ from service.text.template_files import Templates
 
 SPOT = re.compile(r'id="([^"]+)" class="spot"')
 VIEW_BOX = re.compile(r'viewBox="([^"]+)"')
+SPRITE = '<svg class="sprite" x="%s" y="%s" width="%s" height="%s" viewBox="%s %s %s %s">'
+PIXEL = 1000 / 760  # how much of a drawing that is a thousand wide lies on one pixel of a letter's picture
 SPACE = re.compile(r"[ \n]+")  # but not the one that French keeps before a colon
 
 # Okabe and Ito's colours, which stay apart for the colour-blind, each with the ink that is readable on it.
@@ -108,6 +112,8 @@ def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.
         "colon": elision.COLON.get(language, ":"),
         "canvas": Canvas,
         "once": Once(),
+        "sprite": sprite,
+        "laid": laid,
         "spot": places.plain,
         "language": language,
         "languages": languages.LANGUAGES,
@@ -252,13 +258,37 @@ class Once:
     """Pieces of a drawing that are the same on every board, such as a tile; each is drawn one time in a language."""
 
     def __init__(self) -> None:
-        self._drawn: dict[str, Any] = {}
+        self._drawn: dict[Hashable, Any] = {}
 
-    def __call__(self, name: str, macro: Any, *words: Any) -> Any:
+    def __call__(self, name: Hashable, macro: Any, *words: Any) -> Any:
         """What the macro draws from these words; the name stands for all of them."""
         if name not in self._drawn:
             self._drawn[name] = macro(*words)
         return self._drawn[name]
+
+
+def sprite(
+    x: float, y: float, reach: Sequence[float], drawn: str, pixel: float = PIXEL, unit: float | None = None
+) -> Markup:
+    """A piece that looks the same on many boards, laid on whole pixels of a letter's picture: it is painted once.
+
+    `reach` is how far it goes from its middle, to the left, up, right and down; what is beyond is cut off. A pixel is
+    so much of the piece's measure, and a `unit` of the board's.
+    """
+    left, top = math.floor(reach[0] / pixel), math.floor(reach[1] / pixel)
+    wide, high = math.ceil(reach[2] / pixel) - left, math.ceil(reach[3] / pixel) - top
+    at = (round(x / pixel) + left, round(y / pixel) + top, wide, high)
+    place = (round(pixels * (unit or pixel), 4) for pixels in at)
+    shown = (round(pixels * pixel, 4) for pixels in (left, top, wide, high))
+    return Markup(f"{SPRITE % (*place, *shown)}{drawn}</svg>")  # noqa: S704 - drawn by our templates
+
+
+def laid(letter: bool, x: float, y: float, reach: Sequence[float], drawn: str, piece: str = "") -> Markup:
+    """A piece of a board: a sprite of a letter, or on a page a group whose name says what glides."""
+    if letter:
+        return sprite(x, y, reach, drawn)
+    named = f' class="piece" data-piece="{piece}"' if piece else ""
+    return Markup(f'<g{named} transform="translate({x} {y})">{drawn}</g>')  # noqa: S704 - drawn by our templates
 
 
 class Canvas:

@@ -25,12 +25,15 @@ def scene() -> drawing.Scene:
 
 def test_a_game_that_draws_one_picture_only_is_shown_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "_has_world", lambda *_: False)
+    monkeypatch.setattr(
+        drawing, "board_svg", lambda _: '<svg viewBox="0 0 9 9"><g data-token="A1" class="spot"/></svg>'
+    )
     shown = drawing.stage(scene())
     drawn = ElementTree.fromstring(shown.world)
     assert drawn.get("data-stage") == ""
     assert drawn.get("data-box") == drawn.get("viewBox")
     assert (shown.tray, shown.facts, shown.more) == ("", "", "")
-    assert touchable(scene())
+    assert touchable(scene()) == ["A1"]
 
 
 def test_old_pictures_name_what_can_be_touched_by_its_id() -> None:

@@ -8,6 +8,7 @@ import io
 import re
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -15,13 +16,15 @@ from PIL import Image, ImageChops
 from playwright.sync_api import Browser
 
 from engine import bots, catalogue, options
-from service.text.drawing import Scene, board_svg, players
+from service.lru import LRU
+from service.text.drawing import Scene, board_svg, players, sprite
 from tests import houses
 from workers import process_pool
 from workers.outgoing import pictures
 
 PHONE, READABLE = 337, 6.5  # pixels wide is a picture on a phone of 375; pixels high its letters
 BLOCK, SEEN, FEW = 4, 60, 0.0015  # blocks of so many pixels, steps of grey that the eye sees, share of such blocks
+EDGE = 32  # what the edge of a sprite may differ by from the same edge within a drawing
 DASHES = re.compile(r' stroke-dasharray="[^"]*"')  # where the first one lies is left to whatever draws them
 BOXES = {"carcassonne": {"river"}}  # what does not go with all other boxes
 BOARD = (
@@ -61,11 +64,11 @@ def in_browser(chromium: Browser, svg: str, height: int) -> Image.Image:
         page.close()
 
 
-def apart(one: Image.Image, other: Image.Image) -> float:
+def apart(one: Image.Image, other: Image.Image, seen: int = SEEN) -> float:
     """The share of blocks that look different; how an edge is smoothed does not show in a block."""
     assert one.size == other.size
     grey = ImageChops.difference(one.reduce(BLOCK), other.reduce(BLOCK)).convert("L")
-    return sum(grey.histogram()[SEEN:]) / (grey.width * grey.height)
+    return sum(grey.histogram()[seen:]) / (grey.width * grey.height)
 
 
 @pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.soak)], ids=["some", "all"])
@@ -87,6 +90,41 @@ def test_a_picture_is_small_and_looks_as_painted(game: str, boxes: bool) -> None
         read = Image.open(io.BytesIO(made))
         assert (read.format, read.width) == ("PNG", pictures.WIDTH)
         assert apart(read.convert("RGB"), pictures.paint(svg)) == 0
+
+
+@pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
+@pytest.mark.parametrize("game", catalogue.games())
+def test_a_picture_put_together_from_sprites_is_the_one_drawn_whole(game: str, boxes: bool) -> None:
+    for svg in drawn(game, boxes=boxes):
+        picture = pictures.paint(svg)
+        x, y, across, _ = map(float, pictures.VIEW_BOX.findall(svg)[0].split())
+        box = f'viewBox="{x} {y} {across} {picture.height * across / picture.width}"'  # in whole pixels
+        whole = pictures.draw(pictures.VIEW_BOX.sub(box, svg, count=1), *picture.size)
+        paper = Image.new("RGBA", picture.size, "#ffffff")
+        assert apart(picture, Image.alpha_composite(paper, whole).convert("RGB"), EDGE) == 0
+
+
+def test_a_sprite_is_painted_once_wherever_it_lies(monkeypatch: pytest.MonkeyPatch) -> None:
+    painted, draw = list[str](), pictures.draw
+    monkeypatch.setattr(pictures, "SPRITES", LRU[Any](10**6))
+    monkeypatch.setattr(pictures, "draw", lambda svg, *size: painted.append(svg) or draw(svg, *size))
+    for places in ([(20, 20)], [(50, 20), (60, 50)]):
+        pieces = "".join(sprite(x, y, (-5, -5, 5, 5), '<use href="#dot"/>', 100 / 760) for x, y in places)
+        dot = '<defs><g id="dot"><circle r="4" fill="#008800"/></g></defs>'
+        made = pictures.paint(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 60">{dot}{pieces}</svg>')
+        assert all(made.getpixel((round(7.6 * x), round(7.6 * y))) == (0, 136, 0) for x, y in places)
+    assert len(painted) == 1
+
+
+def test_what_lies_between_sprites_is_drawn_between_them() -> None:
+    under, over = (
+        sprite(50, 30, (-9, -9, 9, 9), f'<rect x="-9" y="-{high}" width="18" height="{high}" fill="{ink}"/>')
+        for ink, high in (("#ff0000", 9), ("#0000ff", 4))
+    )
+    between = '<rect x="45" y="20" width="10" height="20" fill="#008800"/>'
+    made = pictures.paint(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 60">{under}{between}{over}</svg>')
+    assert [made.getpixel((380, round(7.6 * y))) for y in (22, 28, 35)] == [(0, 136, 0), (0, 0, 255), (0, 136, 0)]
+    assert made.getpixel((325, round(7.6 * 23))) == (255, 0, 0)
 
 
 def test_a_picture_that_would_be_too_large_has_fewer_colours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,6 +159,8 @@ def sizes(node: ElementTree.Element, scale: float) -> Iterator[tuple[float, str]
     """How large each text is, but what only hints at places that are shown large elsewhere."""
     found = re.search(r"scale\(([\d.e-]+)", node.get("transform", ""))
     scale *= float(found[1]) if found else 1
+    if "sprite" in node.get("class", ""):
+        scale *= float(node.get("width", "")) / float(node.get("viewBox", "").split()[2])
     if "small" in node.get("class", "").split():
         return
     if node.tag.endswith("text"):
