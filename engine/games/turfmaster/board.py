@@ -81,6 +81,10 @@ def token(field: Field) -> str:
     return f"{LETTERS[lane]}{index % LAPS[lane] + 1}"
 
 
+NAMES = tuple(tuple(token((lane, index)) for index in range(LAPS[lane])) for lane in range(LANES))
+"""The names of all fields, lane by lane."""
+
+
 class Whereabouts(NamedTuple):
     """A field as people say where it is: its lane, the section of the course, and the number of the field in that."""
 
