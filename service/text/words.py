@@ -26,7 +26,8 @@ class Dictionary(Struct, frozen=True, eq=False):
     """What one file says, all languages together.
 
     Forms of verbs and of tokens, small words, words for seats, what begins a line that is told to the table, what may
-    end or begin a line and means nothing there, words that make a no of a yes, and words that lead up to a move.
+    end or begin a line and means nothing there, words that make a no of a yes, words that lead up to a move, and words
+    that announce one before a colon.
     """
 
     verbs: Forms
@@ -38,6 +39,7 @@ class Dictionary(Struct, frozen=True, eq=False):
     greet: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     lead: frozenset[str] = frozenset()
+    announce: frozenset[str] = frozenset()
 
 
 class Vocabulary(Struct, frozen=True):
@@ -98,6 +100,7 @@ def dictionary(folder: str, *languages: str) -> Dictionary:
         frozenset(word.casefold() for language in spoken for word in language.get("greet", ())),
         frozenset(word.casefold() for language in spoken for word in language.get("never", ())),
         frozenset(word.casefold() for language in spoken for word in language.get("lead", ())),
+        frozenset(word.casefold() for file in files for word in file.get("announce", ())),
     )
 
 

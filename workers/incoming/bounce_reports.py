@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email.message import Message
 from typing import Any
 
@@ -40,7 +40,7 @@ DISLIKED = re.compile(
     r"\bfull\b|too (large|big|many)|denied|gr[ae]ylist|\brate\b",
     re.IGNORECASE,
 )
-FIELD = re.compile(r"^(action|status|diagnostic-code):[ \t]*(.*(?:\n[ \t].*)*)", re.IGNORECASE | re.MULTILINE)
+PARAGRAPHS = re.compile(r"\n\s*\n")
 POSTMASTERS = re.compile(r"mailer-daemon|postmaster|mail delivery", re.IGNORECASE)
 
 
@@ -109,26 +109,29 @@ def _read(raw: bytes, envelope_sender: str) -> BounceReport:
 
 def _report(message: Message, envelope_sender: str) -> BounceReport:
     """The report in the machine-readable part of the mail, or else in the words of its text."""
-    parts = list(_parts(message))
-    text = "\n".join(parts).replace("\r\n", "\n")
-    fields: dict[str, str] = {}
-    for name, value in FIELD.findall(text):
-        fields.setdefault(name.casefold(), " ".join(value.split()))
-    if "action" in fields:
-        status = ENHANCED.search(fields.get("status", ""))
-        return BounceReport(fields["action"].casefold(), status[0] if status else "", fields.get("diagnostic-code", ""))
+    found = list(_leaves(message, 0))
+    texts = [reply_text.text_of(part) for part in found if part.get_content_maintype() == "text"]
+    told = next((fields for fields in _fields(found, texts) if "Action" in fields), None)
+    if told:
+        status = ENHANCED.search(told.first("Status"))
+        return BounceReport(told.first("Action").casefold(), status[0] if status else "", told.first("Diagnostic-Code"))
     if envelope_sender.strip() in ("", "<>") and POSTMASTERS.search(MailHeaders.of(message).decoded("From")):
+        text = "\n".join(texts)
         said = REPLY.search(text)
         if said and said[1].startswith("5"):
             return BounceReport("failed", "5.0.0", " ".join(text[said.start() :][:400].split()))
     raise Ignored("This mail reports nothing about a letter.")
 
 
-def _parts(message: Message) -> Iterator[str]:
-    """The texts that may hold a report, the machine-readable one first, without the returned letter."""
-    found = list(_leaves(message, 0))
-    yield from (_fields(part) for part in found if part.get_content_type() == "message/delivery-status")
-    yield from (reply_text.text_of(part) for part in found if part.get_content_maintype() == "text")
+def _fields(parts: Sequence[Message], texts: Sequence[str]) -> Iterator[MailHeaders]:
+    """What may be the fields of a report: first those for programs, then every paragraph that is written like them."""
+    for part in parts:
+        blocks: Any = part.get_payload()
+        if part.get_content_type() == "message/delivery-status" and isinstance(blocks, list):
+            yield from map(MailHeaders.of, blocks)
+    for text in texts:
+        for paragraph in PARAGRAPHS.split(text.replace("\r\n", "\n").strip()):
+            yield MailHeaders.read(paragraph.encode("utf-8", "surrogateescape"))
 
 
 def _leaves(message: Message, depth: int) -> Iterator[Message]:
@@ -137,11 +140,6 @@ def _leaves(message: Message, depth: int) -> Iterator[Message]:
     elif message.is_multipart() and depth < DEEPEST:
         for part in message.get_payload():
             yield from _leaves(part, depth + 1)  # type: ignore[arg-type]  # the parts of a multipart are messages
-
-
-def _fields(part: Message) -> str:
-    payload: Any = part.get_payload()
-    return "\n".join(map(str, payload)) if isinstance(payload, list) else str(payload)
 
 
 def _reader(here: House, connection: Connection, number: int) -> int:

@@ -44,7 +44,7 @@ NEAR, NEAR_EACH = 0.75, 0.6  # on average over the words of a move, and for each
 COMPARED = 400  # moves that a line is compared with, so that a large menu costs no more than a small one
 LONGEST_VERB = 4  # words: "ik doe niet mee"
 RARELY_MEANT = 3  # letters; a shorter word alone on its line is the beginning of nothing
-LEAD_IN = re.compile(r"^[^:：]{1,30}(?::\s+|：\s*)(?=\S)")
+LEAD_IN = re.compile(r"^([^:：]{1,30})(?::\s+|：\s*)(?=\S)")
 ASIDE = re.compile(r"\s*\(([^()]{1,80})\)[\s.!]*$")
 QUESTION = re.compile(r"[?？]\W*$")
 LISTED = re.compile(r"^(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
@@ -60,16 +60,32 @@ def understand(line: str, offered: Menu, words: Vocabulary) -> Meaning:
     other = _to_house(said, offered, words) or _remark(line, offered, words)
     if other:
         return other
+    found = _first_move(_readings(line, offered, words), offered, words)
+    if isinstance(found, Move):
+        asks = QUESTION.search(line) and found.verb not in words.table.verbs
+        return Guess(Refused("A question is not played."), found) if asks else found
+    behind = _first_move(_behind_a_colon(line, offered, words), offered, words)
+    if isinstance(behind, Move):
+        return Guess(Refused("A move behind words that do not announce one is not played."), behind)
+    return _no_move(line, found, offered, words)
+
+
+def _first_move(readings: Iterator[str], offered: Menu, words: Vocabulary) -> Move | Refused | None:
+    """The move of the first reading that is one; or else why the first is none."""
     why: Refused | None = None
-    for reading in dict.fromkeys(_readings(line, offered, words)):
+    for reading in dict.fromkeys(readings):
         try:
             move = menus.from_text(offered, reading, functools.partial(_forms_of, words))
         except Refused as refused:
             why = why or refused
             continue
         if _is_meant(move, bits(reading), words):
-            asks = QUESTION.search(line) and move.verb not in words.table.verbs
-            return Guess(Refused("A question is not played."), move) if asks else move
+            return move
+    return why
+
+
+def _no_move(line: str, why: Refused | None, offered: Menu, words: Vocabulary) -> Meaning:
+    """A line that is no move: one that did not fit, with what it may have meant, or talk."""
     if why is None or not _begins_like_a_move(bits(LISTED.sub("", line)), offered, words):
         return TALK
     near = _nearest(_without_courtesy(line, words), offered, words)
@@ -120,8 +136,8 @@ def _cores(core: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
     yield core
     yield _without_greeting(core, words)
     lead_in = LEAD_IN.match(core)
-    if lead_in and _leads_in(lead_in[0], words):
-        yield core[lead_in.end() :]
+    if lead_in and _announces(lead_in[1], words):
+        yield from _cores(core[lead_in.end() :], offered, words)
     plain = _without_small_words(core, offered, words)
     yield plain
     apart = JOINED.sub(" ", plain)
@@ -143,11 +159,25 @@ def _from_the_verb(core: str, offered: Menu, words: Vocabulary) -> Iterator[str]
             return
 
 
-def _leads_in(head: str, words: Vocabulary) -> bool:
-    """Whether such words before a colon say “my move”, in whatever language, and not “Bert thinks” or “not yet”."""
-    said = {bit.casefold() for bit in bits(head)}
+def _announces(head: str, words: Vocabulary) -> bool:
+    """Whether words before a colon say nothing but “my move”, in a language that is known."""
+    table = words.table
+    known = table.announce | table.lead | table.greet | table.small
+    return not _says_other(head, words) and all(bit.casefold() in known or bit.isdecimal() for bit in bits(head))
+
+
+def _says_other(head: str, words: Vocabulary) -> bool:
+    """Whether words before a colon say “Bert thinks” or “not yet”."""
     names = {part.casefold() for name in words.names for part in name.split()}
-    return len(said) <= SHORT and names.isdisjoint(said) and not _denies(head, words)
+    return not names.isdisjoint(bit.casefold() for bit in bits(head)) or _denies(head, words)
+
+
+def _behind_a_colon(line: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
+    """What follows a few words that nobody knows: they may announce a move or take it back."""
+    core = _without_courtesy(line, words)
+    lead_in = LEAD_IN.match(core)
+    if lead_in and len(bits(lead_in[1])) <= SHORT and not _says_other(lead_in[1], words):
+        yield from _cores(core[lead_in.end() :], offered, words)
 
 
 def _denies(sentence: str, words: Vocabulary) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from engine import catalogue
-from engine.menu import Choice, bare
+from engine.menu import Choice, Move, bare
 from service.house import House
 from service.store.schema import letters, seats, talk
 from service.tables import snapshots
@@ -14,7 +14,7 @@ from service.text import words
 from service.text.languages import Said
 from tests import houses
 from tests.workers.incoming.test_inbox import handed_in, here, last_letter, posted, report, rows, start, text
-from workers.incoming.move_parser import Guess, understand
+from workers.incoming.move_parser import TALK, Guess, understand
 from workers.outgoing.answer_hints import Pen, in_words
 
 assert here  # the fixture
@@ -30,6 +30,17 @@ MEANT = {
     "2) A15 A9 - bonne chance !": "move A15 A9",
 }
 GUESSED = {"ziehn A14 A8": "move A14 A8", "moev A15 A9": "move A15 A9", "déplcae A9 Z": "move A9 Z"}
+ANNOUNCED = (
+    "my next move: {}",
+    "mein Zug: {}",
+    "Antwort: {}",
+    "volgende zet: {}",
+    "mon coup : {}",
+    "Mi jugada: {}",
+    "手：{}",
+)
+UNKNOWN = ("Wait: {}", "Later: {}", "Wenn er kommt: {}", "PS: {}", "Xyz: {}")
+OTHERS = ("Anna: {}", "Berta thinks: {}", "not yet: {}", "nog niet: {}", "surtout pas : {}")
 YES = ("ja gerne", "count me in", "mach mit", "Ja, klar!", "doe mee", "je participe", "ok", "I'm in!", "avec plaisir")
 NO = ("nee bedankt", "no thanks", "Nein danke.", "non merci", "count me out")
 
@@ -44,6 +55,31 @@ def test_a_slip_of_the_pen_is_guessed(line: str, move: str) -> None:
     found = understand(line, MENU, words.of(catalogue.find("kaiser"), ("Anna", "Berta")))
     assert isinstance(found, Guess)
     assert str(found.move) == move
+
+
+@pytest.mark.parametrize("move", ["A14 A8", "ziehe A14 A8"])
+@pytest.mark.parametrize("line", ANNOUNCED)
+def test_words_that_announce_a_move_are_no_obstacle(line: str, move: str) -> None:
+    assert str(understand(line.format(move), MENU, spoken())) == "move A14 A8"
+
+
+@pytest.mark.parametrize("move", ["A14 A8", "ziehe A14 A8", "Zug A14-A8?"])
+@pytest.mark.parametrize("line", UNKNOWN)
+def test_a_move_behind_words_that_nobody_knows_is_asked_about(line: str, move: str) -> None:
+    found = understand(line.format(move), MENU, spoken())
+    assert isinstance(found, Guess)
+    assert str(found.move) == "move A14 A8"
+
+
+@pytest.mark.parametrize("line", OTHERS)
+def test_a_move_that_somebody_else_thinks_of_is_neither_played_nor_asked_about(line: str) -> None:
+    assert not isinstance(understand(line.format("ziehe A14 A8"), MENU, spoken()), Guess | Move)
+
+
+def test_a_player_whose_name_announces_a_move_elsewhere_is_a_player() -> None:
+    told = words.of(catalogue.find("kaiser"), ("Mia", "Berta"))
+    assert str(understand("la mia mossa: A14 A8", MENU, spoken())) == "move A14 A8"
+    assert understand("Mia: A14 A8", MENU, told) == TALK
 
 
 @pytest.mark.parametrize("line", ["ziehn A14 A9", "move", "schiebe A1 B2", "Gute Nacht alle zusammen"])
