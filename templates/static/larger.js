@@ -9,7 +9,7 @@ document.addEventListener("click", (event) => {
   const plate = button.closest(".plate");
   const large = page.classList.toggle("large");
   plate.tabIndex = large ? 0 : -1;
-  if (large) show(plate.querySelector(".frame"), plate.querySelector(".spot.lit") ?? plate.querySelector("svg"));
+  if (large) show(plate.querySelector(".frame"), plate.querySelector(".spot.lit") ?? plate.querySelector(".board"));
 });
 
 // The middle of this in the middle of the frame.

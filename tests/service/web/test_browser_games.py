@@ -273,4 +273,4 @@ def replayed(page: Page) -> None:
 
 
 def board(page: Page) -> Any:
-    return page.locator("figure.plate svg").inner_html()
+    return page.locator("figure.plate svg.board").inner_html()

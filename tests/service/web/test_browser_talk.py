@@ -87,6 +87,6 @@ def test_a_board_can_be_enlarged_on_a_phone_and_stays_so(service: Running, visit
 
 
 def width(page: Page) -> float:
-    box = page.locator("figure.plate svg").bounding_box()
+    box = page.locator("figure.plate svg.board").bounding_box()
     assert box
     return box["width"]
