@@ -29,11 +29,10 @@ def each_with_one_of(ones: Iterable[Any], others: Sequence[Any]) -> list[Any]:
 
 
 def cases_take_turns(items: Iterable[pytest.Item]) -> None:
-    """With which case of a game a promise begins hangs on its name, so that every case is tried by some."""
+    """Which case of a game a promise tries first hangs on the promise's name, so that some promise tries each case."""
     promises = defaultdict[Any, list[pytest.Item]](list)
     for item in items:
-        case = case_of(item)
-        if isinstance(case, Case):
+        if case := case_of(item):
             promises[item.originalname, case.game].append(item)
     for (name, _), tried in promises.items():
         for number, item in enumerate(tried, zlib.crc32(name.encode())):
@@ -41,5 +40,7 @@ def cases_take_turns(items: Iterable[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.soak)
 
 
-def case_of(item: pytest.Item) -> Any:
-    return item.callspec.params.get("case") if hasattr(item, "callspec") else None
+def case_of(item: pytest.Item) -> Case | None:
+    """The game with its seats and options that this item is about."""
+    case = item.callspec.params.get("case") if hasattr(item, "callspec") else None
+    return case if isinstance(case, Case) else None
