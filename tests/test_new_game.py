@@ -150,7 +150,8 @@ def developing(made: Path) -> Iterator[str]:
     """`depesche dev` at work; the address of its page."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(made / "site"), str(ROOT)))}
+    (folders := made / "folders").mkdir()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(made / "site"), str(ROOT))), "TMPDIR": str(folders)}
     command = [sys.executable, "-m", "service.cli", "dev", "--port", str(port)]
     with subprocess.Popen(command, cwd=made / NAME, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -159,6 +160,7 @@ def developing(made: Path) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
+    assert not list(folders.iterdir())
 
 
 def shown(address: str, wanted: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import threading
 import tomllib
@@ -45,6 +46,7 @@ def dev(args: Namespace) -> int:
     sys.dont_write_bytecode = True  # a file saved twice in a second would be taken for its older self
     if catalogue.absent([name]) and name not in catalogue.installed():
         raise Misuse(f"No installed package brings the game “{name}”; pip install --editable it first.")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(FINE))  # its folder goes with it
     with TemporaryDirectory(prefix="depesche-dev-") as folder:
         house = House(Settings(folder=Path(folder), confirm=False, gather=0, opens_per_hour=10**9, patience=0.0))
         house.store.migrate()
