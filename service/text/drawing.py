@@ -23,7 +23,7 @@ from service.text.template_files import Templates
 
 SPOT = re.compile(r'id="([^"]+)" class="spot"')
 VIEW_BOX = re.compile(r'viewBox="([^"]+)"')
-SPRITE = '<svg class="sprite" x="%s" y="%s" width="%s" height="%s" viewBox="%s %s %s %s">'
+SPRITE = '<svg class="sprite"%s x="%s" y="%s" width="%s" height="%s" viewBox="%s %s %s %s">'
 PIXEL = 1000 / 760  # how much of a drawing that is a thousand wide lies on one pixel of a letter's picture
 SPACE = re.compile(r"[ \n]+")  # but not the one that French keeps before a colon
 
@@ -268,25 +268,34 @@ class Once:
 
 
 def sprite(
-    x: float, y: float, reach: Sequence[float], drawn: str, pixel: float = PIXEL, unit: float | None = None
+    x: float,
+    y: float,
+    reach: Sequence[float],
+    drawn: str,
+    pixel: float = PIXEL,
+    unit: float | None = None,
+    token: str = "",
 ) -> Markup:
     """A piece that looks the same on many boards, laid on whole pixels of a letter's picture: it is painted once.
 
     `reach` is how far it goes from its middle, to the left, up, right and down; what is beyond is cut off. A pixel is
-    so much of the piece's measure, and a `unit` of the board's.
+    so much of the piece's measure, and a `unit` of the board's. In a lesson it can be touched by its token.
     """
     left, top = math.floor(reach[0] / pixel), math.floor(reach[1] / pixel)
     wide, high = math.ceil(reach[2] / pixel) - left, math.ceil(reach[3] / pixel) - top
     at = (round(x / pixel) + left, round(y / pixel) + top, wide, high)
     place = (round(pixels * (unit or pixel), 4) for pixels in at)
     shown = (round(pixels * pixel, 4) for pixels in (left, top, wide, high))
-    return Markup(f"{SPRITE % (*place, *shown)}{drawn}</svg>")  # noqa: S704 - drawn by our templates
+    named = f' data-token="{token}"' if token else ""
+    return Markup(f"{SPRITE % (named, *place, *shown)}{drawn}</svg>")  # noqa: S704 - drawn by our templates
 
 
-def laid(letter: bool, x: float, y: float, reach: Sequence[float], drawn: str, piece: str = "") -> Markup:
+def laid(
+    letter: bool, x: float, y: float, reach: Sequence[float], drawn: str, piece: str = "", token: str = ""
+) -> Markup:
     """A piece of a board: a sprite of a letter, or on a page a group whose name says what glides."""
     if letter:
-        return sprite(x, y, reach, drawn)
+        return sprite(x, y, reach, drawn, token=token)
     named = f' class="piece" data-piece="{piece}"' if piece else ""
     return Markup(f'<g{named} transform="translate({x} {y})">{drawn}</g>')  # noqa: S704 - drawn by our templates
 

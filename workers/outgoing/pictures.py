@@ -24,7 +24,7 @@ SAMPLE = 4  # each fourth pixel of each fourth row tells the best colours as wel
 PACKED = 5  # of zlib-ng's levels; 6 takes half as long again for a hundredth
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 PIECES = re.compile(r'(<svg class="sprite".*?)</svg>', re.DOTALL)
-PLACE = re.compile(r'<svg class="sprite" x="(.+?)" y="(.+?)" width="(.+?)" height="(.+?)" ')
+PLACE = re.compile(r'<svg class="sprite"[^>]*? x="(.+?)" y="(.+?)" width="(.+?)" height="(.+?)" ')
 DEFINITIONS = re.compile(r"<defs>.*?</defs>", re.DOTALL)
 DEFINED, USED = re.compile(r'<g id="(.*?)".*?(?=<g id="|</defs>)', re.DOTALL), re.compile(r'href="#(.*?)"')
 END = "</svg>"
