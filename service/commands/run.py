@@ -37,7 +37,6 @@ SLOW_CLIENTS = {
     "asyncore_use_poll": True,  # `select` knows no connection beyond the 1,024th, and open pages have one each
 }
 MOST_FILES = 65_536
-TURN = 0.0005  # seconds that a thread of the embedded service works while another one waits
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
@@ -227,8 +226,6 @@ def embedded(house: House) -> Iterator[None]:
 
     stop, servers = threading.Event(), _mail_servers(house)
     work_for(house)
-    patience = sys.getswitchinterval()
-    sys.setswitchinterval(TURN)
     process_pool.start()
     threads = [
         threading.Thread(target=processes.run_thread, args=(house, [queue], stop), name=queue)
@@ -251,7 +248,6 @@ def embedded(house: House) -> Iterator[None]:
         process_pool.stop()
         for server in servers:
             server.stop()
-        sys.setswitchinterval(patience)
 
 
 def _mail_servers(house: House) -> list[Any]:
