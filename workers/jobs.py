@@ -79,9 +79,9 @@ def _comes_free(here: House, work: Callable[[House], bool], held_up: Callable[[H
     """Whether some of what is held up could be done within a moment; the pauses between the tries grow."""
     until, pause = time.monotonic() + LINGER, PAUSE
     while held_up(here) and time.monotonic() < until:
-        time.sleep(pause)
-        if work(here):
+        if work(here):  # what has just come is held up by nobody
             return True
+        time.sleep(pause)
         pause *= 1.5
     return False
 
