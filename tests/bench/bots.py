@@ -2,7 +2,8 @@
 
 python -m tests.bench.bots [PAIRS] [WORD ...]     only matches whose line holds all these words
 
-What was played is kept after each pair; a run goes on where the last one stopped, unless what plays has changed.
+Every core plays pairs of its own. What was played is kept after each pair; a run goes on where the last one stopped,
+unless what plays has changed.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 from engine import catalogue, options
 from engine import game as games
 from tests.bench.match_rows import Row, code_of, keep, row_of
 from tests.engine.adversaries import alpha_beta, greedy_turn, monte_carlo, one_ply
-from tests.engine.matches import Player, at_random, level, pair
+from tests.engine.matches import Pair, Player, at_random, level, pair
 
 PAIRS = 100
 
@@ -75,20 +78,26 @@ def main(words: list[str]) -> None:
     ladder = list(matches())
     codes = {game: code_of(game) for game, *_ in LADDER}
     order = [(str(one), codes[one.game]) for one in ladder]
-    for one in ladder:
-        if all(word in str(one).split() or word in str(one) for word in words):
-            row = row_of(str(one), one.wanted, codes[one.game])
-            seconds = _play(one, row, pairs, order)
-            print(f"{one}: {row.rate}, wanted {one.wanted:.0%} ({seconds:.0f} s of the processor)", flush=True)
+    with ProcessPoolExecutor() as cores:
+        for one in ladder:
+            if all(word in str(one).split() or word in str(one) for word in words):
+                row = row_of(str(one), one.wanted, codes[one.game])
+                seconds = _play(cores, one, row, pairs, order)
+                print(f"{one}: {row.rate}, wanted {one.wanted:.0%} ({seconds:.0f} s)", flush=True)
 
 
-def _play(one: Match, row: Row, pairs: int, order: Sequence[tuple[str, str]]) -> float:
+def _play(cores: ProcessPoolExecutor, one: Match, row: Row, pairs: int, order: Sequence[tuple[str, str]]) -> float:
     """Play the pairs that the row does not have yet; each is kept at once, so that a run may be stopped."""
-    begun, players = time.process_time(), (PLAYERS[one.names[0]], PLAYERS[one.names[1]])
-    while len(row.won) < pairs:
-        row.learn(pair(catalogue.find(one.game), one.options, one.seats, players, len(row.won)))
+    begun = time.monotonic()
+    for played in cores.map(partial(_pair, one), range(len(row.won), pairs)):
+        row.learn(played)
         keep(row, order)
-    return time.process_time() - begun
+    return time.monotonic() - begun
+
+
+def _pair(one: Match, number: int) -> Pair:
+    players = PLAYERS[one.names[0]], PLAYERS[one.names[1]]
+    return pair(catalogue.find(one.game), one.options, one.seats, players, number)
 
 
 if __name__ == "__main__":
