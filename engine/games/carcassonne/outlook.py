@@ -6,8 +6,10 @@ Every number in capitals was tuned by matches of this outlook against itself wit
 from __future__ import annotations
 
 import functools
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from math import exp, sqrt
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -31,11 +33,19 @@ FARM = 0.85
 """A farmer stays to the end, and others may join him."""
 ERRAND, COMPANION = 4.0, 1.5
 """What a message may bring, and a figure beside one's meeple that counts for nothing by itself."""
-GAPS: dict[int, tuple[Feature, tuple[str, ...]]] = {}
-REMEMBERED = 4096
-"""Where the roads and cities of late go on: positions of one thought share nearly all of them."""
 SPREAD, UNSURE = 2.5, 1.1
 """So many points ahead are a factor of e: with no tile left, and more with the root of the tiles to come."""
+
+REMEMBERED = 4096
+"""So many features of late are known by heart: positions of one thought share nearly all of them."""
+
+
+Fact = TypeVar("Fact")
+Facts = dict[int, tuple[Feature, Fact]]
+"""By the id of the feature, which is held, so that its id names nothing else."""
+LEADERS: Facts[tuple[int, ...]] = {}
+WORTHS: Facts[tuple[int, int]] = {}
+GAPS: Facts[tuple[str, ...]] = {}
 
 
 def outlook(state: State) -> Shares:
@@ -52,7 +62,29 @@ def outlook(state: State) -> Shares:
         for seat in range(len(points)):
             points[seat] += box.promise(state, ahead.rules, seat)
     points[state.turn] += ahead.pending()
-    return from_points(points, SPREAD + UNSURE * sqrt(ahead.left))
+    return from_points(points, ahead.coming.unit)
+
+
+class Coming:
+    """The tiles still to come, and how likely they fill a cell: positions of one thought share them."""
+
+    def __init__(self, bags: tuple[tuple[str, ...], ...], seats: int) -> None:
+        self.tiles = Counter(tile for bag in bags for tile in bag)
+        self.left = self.tiles.total()
+        turns = self.left / seats
+        self.tries = min(turns * PART, MOST)
+        self.busy = min(1.0, turns / BUSY)
+        self.unit = SPREAD + UNSURE * sqrt(self.left)
+        self.filled = defaultdict[str, dict[int, float]](dict)
+
+    def fills(self, kind: str, code: int) -> float:
+        """How likely a cell of which its neighbours ask this is filled by a seat to whom something goes on there."""
+        share = sum(number for tile, number in self.tiles.items() if FITS[tile][code]) / (self.left or 1)
+        left: float = (1 - EAGER.get(kind, CAREFUL) * share) ** self.tries
+        return 1 - left
+
+
+_coming = functools.lru_cache(maxsize=512)(Coming)
 
 
 class Ahead:
@@ -61,15 +93,14 @@ class Ahead:
     def __init__(self, state: State) -> None:
         self.state = state
         self.rules: Rules = rules_of(state.options)
-        self.left = sum(map(len, state.bags))
-        self.played = len(state.tiles) / (len(state.tiles) + self.left)
-        self.turns = self.left / len(state.track)
-        self.tries = min(self.turns * PART, MOST)
+        self.coming = _coming(state.bags, len(state.track))
+        self.played = len(state.tiles) / (len(state.tiles) + self.coming.left)
         self.cells = tuple(state.tiles)
-        self.room = 1 - exp(-1.2 * self.left / (len(state.frontier) or 1))
+        self.room = 1 - exp(-1.2 * self.coming.left / (len(state.frontier) or 1))
+        self.busy = self.coming.busy
         self.known = dict[int, float]()
-        self.chances = dict[tuple[str, int], float]()
-        self.busy = min(1.0, self.turns / BUSY)
+        hooks = self.rules.hooks
+        self.alone = not (hooks["might"] or hooks["level"] or hooks["worth"])
 
     def supply(self, seat: int) -> float:
         """The worth of the meeples a seat can still place."""
@@ -91,14 +122,13 @@ class Ahead:
         paid = scoring.without_lead(state, rules, feature, "final") if rules.hooks["paid"] else None
         for award in paid or ():
             points[award.seat] += award.points
-        for seat in scoring.leaders(state, rules, feature) if paid is None else ():
-            more = sum(box.more(state, rules, feature, seat, "final") for box in rules.hooks["more"])
-            points[seat] += promised + more
+        for seat in self.leaders(feature) if paid is None else ():
+            points[seat] += promised
+            for box in rules.hooks["more"]:
+                points[seat] += box.more(state, rules, feature, seat, "final")
+        back, beside = closing * BACK * self.busy, COMPANION * self.busy
         for figure in feature.figures:
-            if figure.kind not in rules.bystanders:
-                points[figure.seat] += closing * BACK * self.busy
-            else:
-                points[figure.seat] += COMPANION * self.busy
+            points[figure.seat] += beside if figure.kind in rules.bystanders else back
 
     def promise(self, root: int, feature: Feature) -> tuple[float, float]:
         """What a feature will bring its leader, and how likely it is finished."""
@@ -110,15 +140,30 @@ class Ahead:
             case "cloister" | "garden":
                 missing = feature.open
                 return 9 - missing * (1 - self.room), self.room**missing
-        return float(scoring.worth(self.state, self.rules, feature, "final")), 0.0
+        return float(self.worths(feature)[0]), 0.0
 
     def _built(self, root: int, feature: Feature) -> tuple[float, float]:
-        worth = scoring.worth(self.state, self.rules, feature, "final")
+        now, whole = self.worths(feature)
         if not feature.open:
-            return float(worth), 1.0
+            return float(now), 1.0
         closing = self.closing(root, feature)
-        whole = scoring.worth(self.state, self.rules, replace(feature, open=0), "scored")
-        return worth + closing * (whole - worth), closing
+        return now + closing * (whole - now), closing
+
+    def leaders(self, feature: Feature) -> tuple[int, ...]:
+        """Who leads; remembered, unless a box lets more than the feature decide."""
+        known = _known(LEADERS, feature) if self.alone else None
+        if known is None:
+            known = _remember(LEADERS, feature, scoring.leaders(self.state, self.rules, feature))
+        return known
+
+    def worths(self, feature: Feature) -> tuple[int, int]:
+        """What a feature is worth as it lies, and complete; remembered like its leaders."""
+        known = _known(WORTHS, feature) if self.alone else None
+        if known is None:
+            now = scoring.worth(self.state, self.rules, feature, "final")
+            whole = scoring.worth(self.state, self.rules, replace(feature, open=0), "scored")
+            known = _remember(WORTHS, feature, (now, whole))
+        return known
 
     def _farm(self, feature: Feature) -> float:
         features, points = self.state.features, 0.0
@@ -134,28 +179,18 @@ class Ahead:
         return self.known[root]
 
     def _closing(self, root: int, feature: Feature) -> float:
-        chance, frontier = 1.0, self.state.frontier
+        chance, frontier, filled = 1.0, self.state.frontier, self.coming.filled[feature.kind]
         for cell in self.gaps(root, feature):
-            chance *= self.filled(feature.kind, frontier[cell])
+            code = frontier[cell]
+            if code not in filled:
+                filled[code] = self.coming.fills(feature.kind, code)
+            chance *= filled[code]
         return chance
-
-    def filled(self, kind: str, code: int) -> float:
-        """How likely a cell of which its neighbours ask this is filled by a seat to whom something goes on there."""
-        known = self.chances.get((kind, code))
-        if known is None:
-            share = fitting(self.state.bags, code) / (self.left or 1)
-            known = 1 - (1 - EAGER.get(kind, CAREFUL) * share) ** self.tries
-            self.chances[kind, code] = known
-        return known
 
     def gaps(self, root: int, feature: Feature) -> tuple[str, ...]:
         """The empty cells at which a road or city goes on; what no tile has changed since is not looked for again."""
-        known = GAPS.get(id(feature))
-        if known is None or known[0] is not feature:
-            if len(GAPS) >= REMEMBERED:
-                GAPS.clear()
-            known = GAPS[id(feature)] = feature, self._gaps(root, feature)
-        return known[1]
+        known = _known(GAPS, feature)
+        return known if known is not None else _remember(GAPS, feature, self._gaps(root, feature))
 
     def _gaps(self, root: int, feature: Feature) -> tuple[str, ...]:
         """Each cell once and always in the same order, so that every machine comes to the same number."""
@@ -199,7 +234,14 @@ class Ahead:
         return max(0.0, promised + closing * BACK * self.busy - self.last(self.state.turn))
 
 
-@functools.lru_cache(maxsize=65536)
-def fitting(bags: tuple[tuple[str, ...], ...], code: int) -> int:
-    """How many tiles of the bags fit a cell of which its neighbours ask this."""
-    return sum(bool(FITS[tile][code]) for bag in bags for tile in bag)
+def _known(facts: Facts[Fact], feature: Feature) -> Fact | None:
+    """What was found out about this very feature of late."""
+    known = facts.get(id(feature))
+    return known[1] if known is not None and known[0] is feature else None
+
+
+def _remember(facts: Facts[Fact], feature: Feature, fact: Fact) -> Fact:
+    if len(facts) >= REMEMBERED:
+        facts.clear()
+    facts[id(feature)] = feature, fact
+    return fact

@@ -60,11 +60,13 @@ def test_a_large_flock_promises_more_than_a_small_one():
 
 
 @pytest.mark.parametrize("seed", [b"one", b"two"])
-def test_what_is_remembered_of_roads_and_cities_is_what_would_be_found_anew(seed):
-    options = choices.read(carcassonne.META.options, {"abbey_mayor": True, "traders_builders": True})
+@pytest.mark.parametrize("boxes", [(), ("abbey_mayor", "traders_builders"), ("messages", "fairy", "hills_sheep")])
+def test_what_is_remembered_of_features_is_what_would_be_found_anew(seed, boxes):
+    options = choices.read(carcassonne.META.options, {"messages": False} | dict.fromkeys(boxes, True))
     for _, _, state, _ in bots.playout(carcassonne, options, 3, seed):
         if state.tiles:
             remembered = carcassonne.outlook(state)
-            estimates.GAPS.clear()
+            for facts in (estimates.LEADERS, estimates.WORTHS, estimates.GAPS):
+                facts.clear()
             assert carcassonne.outlook(state) == remembered
             carcassonne.outlook(state)
