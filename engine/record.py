@@ -99,7 +99,7 @@ class Awaited(Struct, frozen=True):
     seq: int
 
 
-class Table(Struct, frozen=True):
+class Table(Struct, frozen=True, dict=True):  # `dict` for the menus that it remembers
     """A table after some entries; `state` is the game's own."""
 
     game: str = ""

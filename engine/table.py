@@ -73,8 +73,16 @@ class Played(NamedTuple):
 
 
 def menu(game: Game, table: Table, seat: int) -> Menu:
-    """The game's own choices for that seat; none while the draws of a move are waited for."""
-    return game.menu(table.state, seat) if table.phase == "playing" and table.awaited is None else ()
+    """The game's own choices for that seat; none while the draws of a move are waited for.
+
+    A table remembers its menus: a referee asks four times for each, and a page as often.
+    """
+    if table.phase != "playing" or table.awaited is not None:
+        return ()
+    remembered: dict[int, Menu] = table.__dict__.setdefault("menus", {})
+    if seat not in remembered:
+        remembered[seat] = game.menu(table.state, seat)
+    return remembered[seat]
 
 
 def commands(table: Table, seat: int) -> Menu:
@@ -178,7 +186,7 @@ def _played(game: Game, table: Table, seat: int | None, move: Move, chance: Chan
     if seat is not None:
         _check_may_act(table, seat)
         if move.verb not in RESERVED:
-            return _moved(game, table, seat, (), games.play(game, table.state, seat, move, chance), bool(chance.draws))
+            return _moved(game, table, seat, (), move, chance)
     events = _house(game, table, move, chance) if seat is None else _command(game, table, seat, move, rewind)
     return _followed(game, table, events, rewind)
 
@@ -258,8 +266,7 @@ def _expired(game: Game, table: Table, move: Move, chance: Chance) -> Played:
     if table.phase != "playing" or len(move.args) < 2:
         raise _impossible(move)
     missed, stand_in = _chair(table, move.args[0]), Move(move.args[1], move.args[2:])
-    played = games.play(game, table.state, missed, stand_in, chance)
-    return _moved(game, table, missed, (TimedOut(missed),), played, bool(chance.draws))
+    return _moved(game, table, missed, (TimedOut(missed),), stand_in, chance)
 
 
 def _impossible(move: Move) -> Refused:
@@ -273,8 +280,10 @@ def _chair(table: Table, number: str) -> int:
     return int(number)
 
 
-def _moved(game: Game, table: Table, seat: int, first: tuple[Any, ...], played: games.Played, drew: bool) -> Played:
-    step = Step(table.length, seat, drew, table.last)
+def _moved(game: Game, table: Table, seat: int, first: tuple[Any, ...], move: Move, chance: Chance) -> Played:
+    games.check(menu(game, table, seat), move)
+    played = games.perform(game, table.state, seat, move, chance)
+    step = Step(table.length, seat, bool(chance.draws), table.last)
     after = replace(table, state=played.state, asked=None, length=table.length + 1, last=step)
     ending = _ending(game, after)
     return Played(evolve(game, after, ending, no_rewind), (*first, *played.events, *ending))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
@@ -213,6 +213,7 @@ def refilled(clock: Clock, left: int | None) -> int:
     return clock.bank if left is None else min(left + clock.increment, clock.bank)
 
 
+@lru_cache(maxsize=1024)
 def calendar(text: str, away: tuple[tuple[str, str], ...] = (), spare_weekends: bool = False) -> Calendar:
     """A person's calendar as it is kept, with his vacations, and with weekends where a table spares them."""
     own = msgspec.json.decode(text, type=Calendar) if text else Calendar()

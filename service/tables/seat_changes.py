@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -14,6 +15,7 @@ from engine.game import Game
 from engine.log import Entry
 from engine.record import Table
 from engine.table_events import (
+    TABLE_EVENTS,
     Missed,
     Returned,
     Substituted,
@@ -44,7 +46,7 @@ class SeatRow(Struct, frozen=True):
     calendar: str | None = None
 
 
-class SeatTurn(Struct, frozen=True):
+class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached property
     """What an entry means for one seat."""
 
     seat: SeatRow
@@ -57,9 +59,15 @@ class SeatTurn(Struct, frozen=True):
     clock: Clock
     share: float
 
-    def has(self, *kinds: Any) -> bool:
+    def has(self, *kinds: type) -> bool:
         """Whether the entry tells such an event of this very seat."""
-        return any(isinstance(event, kinds) and event.seat == self.seat.seat for event in self.entry.events)
+        return not self.told.isdisjoint(kinds)
+
+    @cached_property
+    def told(self) -> frozenset[type]:
+        """What the table's events tell of this very seat."""
+        events = (event for event in self.entry.events if type(event) in TABLE_EVENTS)
+        return frozenset(type(event) for event in events if getattr(event, "seat", None) == self.seat.seat)
 
     @property
     def goes_on(self) -> bool:

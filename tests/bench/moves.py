@@ -5,7 +5,9 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -26,7 +28,7 @@ from tests import servers
 from tests.bench.stand import stand
 from tests.bench.verdict import worker
 
-TABLES, MOVES, CROWDS = 64, 120, 2
+TABLES, MOVES, CROWDS, THREADS = 64, 120, 2, 4
 REFEREES = 1  # on the cores that crowds and PostgreSQL share, more of them only judge fewer moves at a time
 PER_SECOND, SHARE = 1_200, 0.35
 SECONDS, WARM = 6, 4
@@ -122,17 +124,23 @@ def accepted(settings: Settings, games: list[Game]) -> float:
 
 
 def crowd(settings: Settings, games: list[Game], ready: Any, go: Any) -> None:
-    """People at many tables: each hands in a move as soon as he has heard that the one before it is accepted."""
-    house = House(settings)
-    for number in range(MOVES):
-        if number == WARM:
-            ready.wait(60)
+    """People at many tables, at a process of the web server and its threads."""
+    house, apart = House(settings), [games[number::THREADS] for number in range(THREADS)]
+    with ThreadPoolExecutor(THREADS) as threads:
+        list(threads.map(partial(played, house, moves=range(WARM)), apart))
+        ready.wait(60)
+        list(threads.map(partial(played, house, moves=range(WARM, MOVES)), apart))
+        go.wait(60)
+    house.close()
+
+
+def played(house: House, games: list[Game], moves: range) -> None:
+    """Each hands in a move as soon as it is heard that the one before it is accepted."""
+    for number in moves:
         for handed in [submitting.submit(house, *game[number]) for game in games]:
             said = submitting.verdict(house, handed, 60)
             assert said
             assert said.accepted
-    go.wait(60)
-    house.close()
 
 
 def transactions(url: str, folder: Path) -> float:

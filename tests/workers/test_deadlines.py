@@ -109,11 +109,11 @@ def test_where_a_game_has_nothing_to_skip_with_a_bot_moves(any_house: House, clo
 
 
 def test_where_passing_is_possible_the_move_is_skipped(any_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    places = houses.seated(any_house, pace=Clock(late="skip"))
-    mover, _ = houses.on_turn(any_house, places)
     menu = kaiser.menu
     monkeypatch.setattr(kaiser, "menu", lambda *position: menu(*position) + menus.bare("pass"))
     monkeypatch.setattr(kaiser, "META", replace(kaiser.META, skips=("pass",)))
+    places = houses.seated(any_house, pace=Clock(late="skip"))
+    mover, _ = houses.on_turn(any_house, places)
     assert mover.seat is not None
     move = ticking.consequence(any_house, snapshots.look(any_house, mover.table), mover.seat)
     assert str(move) == f"expire {mover.seat} pass"
