@@ -28,17 +28,27 @@ ROUNDS, EVENTS = 3, 300
 Taken = dict[str, float]
 
 
-def python_with(package: str) -> Path:
-    """A Python of its own that has this package, made the first time."""
+def fetched(package: str, needs: str, *commands: Sequence[str]) -> Path:
+    """A folder that these commands, run in it, fill with a package the first time."""
     folder = CACHE / package
-    program = folder / "bin/python"
     if not (folder / "made").exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True, capture_output=True)
-        installed = subprocess.run([str(program), "-m", "pip", "install", "-q", package], capture_output=True)
-        if installed.returncode:
-            raise Unavailable(package, "a network with PyPI")
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            for command in commands:
+                subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        except (FileNotFoundError, subprocess.CalledProcessError) as error:
+            raise Unavailable(package, needs) from error
         (folder / "made").touch()
-    return program
+    return folder
+
+
+def python_with(package: str) -> Path:
+    """A Python of its own that has this package."""
+    make, install = (
+        [sys.executable, "-m", "venv", "--clear", "."],
+        ["bin/python", "-m", "pip", "install", "-q", package],
+    )
+    return fetched(package, "a network with PyPI", make, install) / "bin/python"
 
 
 @bench
