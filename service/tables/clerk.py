@@ -49,7 +49,10 @@ class Held(Exception):
 
 
 class LockedTable(Struct, frozen=True, eq=False):
-    """A table whose row is locked in this transaction: its row, its seats, and its position."""
+    """A table whose row is locked in this transaction: its row, its seats, and its position.
+
+    It is urgent once it owes a letter that leaves at once; the clock rings for those that are gathered first.
+    """
 
     house: House
     connection: Connection
@@ -58,6 +61,7 @@ class LockedTable(Struct, frozen=True, eq=False):
     seats: tuple[SeatRow, ...]
     game: Game
     table: Table
+    urgent: bool = False
 
     @property
     def now(self) -> int:
@@ -136,7 +140,9 @@ def enter(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
         locked.connection,
         Addition(locked.row.id, sealed, after.phase, at, tuple(updates.values()), owed, drawn, places),
     )
-    return replace(locked, head=sealed.hash, table=after, seats=tuple(_updated(seat, updates) for seat in locked.seats))
+    seats = tuple(_updated(seat, updates) for seat in locked.seats)
+    urgent = locked.urgent or any(letter.due_at <= at for letter in owed)
+    return replace(locked, head=sealed.hash, table=after, seats=seats, urgent=urgent)
 
 
 def _draws_at(after: Table) -> int | None:

@@ -27,7 +27,7 @@ from service.text import words
 from service.text.languages import Said
 
 BACK = Move("back")
-HELD_UP = ("referee", "inbox")  # bells of those who pass over a table that is held, and look again when it is free
+FREED = ("referee", "inbox", "post")  # bells of those who pass over a table that is held, and of what became owed there
 
 
 class SeatCommand(Struct, frozen=True):
@@ -61,7 +61,7 @@ def at_table(house: House, table: str, take: Lock = clerk.lock) -> Iterator[Work
         work = Work(take(house, connection, table))
         yield work
     settle(house, [work.locked])
-    for bell in HELD_UP:
+    for bell in FREED:
         house.bells.ring(bell)
 
 
@@ -70,7 +70,8 @@ def settle(house: House, found: Sequence[LockedTable]) -> None:
     for locked in found:
         house.caches.newest.put(locked.row.id, locked.table)
     house.bells.changed(*(locked.row.id for locked in found))
-    house.bells.ring("post")
+    if any(locked.urgent for locked in found):
+        house.bells.ring("post")
     if any(seat.open_since is not None and seat.status in BOT_STATUSES for locked in found for seat in locked.seats):
         house.bells.ring("bots")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from engine.menu import Move
 from engine.refusal import Refused
 from service.links import hashed
@@ -37,7 +39,7 @@ def decline(locked: LockedTable, seat: int) -> LockedTable:
     at = book.HELD if locked.row.held else locked.now
     if opener is not None:
         book.owe(locked.connection, table, locked.table.length - 1, Owed(opener, f"declined/{seat}.{number}", at), why)
-    return locked
+    return replace(locked, urgent=True)
 
 
 def seat_bot(locked: LockedTable, seat: int, nonce: str) -> LockedTable:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from rq import SimpleWorker
 from rq.serializers import JSONSerializer
 from rq.timeouts import TimerDeathPenalty
@@ -195,6 +196,16 @@ def test_a_bell_that_rings_is_not_rung_again(any_house: House) -> None:
     for _ in range(5):
         tick(any_house)
     assert any_house.bells.queue("post").count == 1
+
+
+def test_only_letters_that_leave_at_once_ring_for_the_post(any_house: House) -> None:
+    places = houses.seated(any_house)
+    any_house.redis.flushall()
+    any_house.settings = replace(any_house.settings, gather=60, smtp="smtp://127.0.0.1:1")
+    assert houses.judged(any_house, *houses.on_turn(any_house, places)).accepted
+    assert "post" not in rung(any_house)
+    assert houses.judged(any_house, places[0], "pause").accepted
+    assert "post" in rung(any_house)
 
 
 def test_bells_lost_in_an_emptied_redis_change_nothing(any_house: House, smtp_sink: Any) -> None:

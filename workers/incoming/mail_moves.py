@@ -107,6 +107,7 @@ def _hear(here: House, connection: Connection, found: Sequence[Mail]) -> After:
 
 def _settle(here: House, reading: Reading) -> None:
     judging.settle(here, [reading.locked, *reading.laid])
+    here.bells.ring("post")
     if reading.laid:
         opening.ring(here)
 
