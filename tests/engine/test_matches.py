@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from engine import catalogue
@@ -30,6 +32,7 @@ def asked(monkeypatch):
         return Pair(float(number % 2 == 0), 0.5)
 
     monkeypatch.setattr(long_matches, "pair", play)
+    monkeypatch.setattr(long_matches, "ProcessPoolExecutor", lambda: ThreadPoolExecutor(1))
     monkeypatch.setattr(long_matches, "matches", lambda: iter([KAISER]))
     return numbers
 
