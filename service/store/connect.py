@@ -33,6 +33,7 @@ HURRIED = "100ms"
 RESTED = 0.5  # seconds in the pool, after which a connection is tried before it is used
 BUSY, SCRUBBED_WITHIN = 20_000, 1_000  # milliseconds that SQLite waits for others
 CONTRACTED, SECURED = "contracted", "secured"
+LOOK = 0.0005  # seconds between two looks whether another writer is ready
 MIGRATIONS = Path(__file__).parent / "migrations"
 _elsewhere = ContextVar("elsewhere", default=False)
 
@@ -269,7 +270,28 @@ def _write_ahead(connection: Any) -> None:
 
 def _sqlite_begin(connection: Connection) -> None:
     options = connection.get_execution_options()
-    writing = options.get("writing", False)
-    if writing:
-        connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get('lasting', True) else 'NORMAL'}")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+    if not options.get("writing", False):
+        connection.exec_driver_sql("BEGIN")
+        return
+    raw: Any = connection.connection.driver_connection
+    raw.execute(f"PRAGMA synchronous={'FULL' if options.get('lasting', True) else 'NORMAL'}")
+    if not _begun(raw):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # which fails, and says why in the words of all databases
+
+
+def _begun(raw: sqlite3.Connection) -> bool:
+    """Whether it is our turn to write now; SQLite itself would sleep ten times as long as anybody writes."""
+    until = time.monotonic() + BUSY / 1000
+    raw.execute("PRAGMA busy_timeout=0")
+    try:
+        while time.monotonic() < until:
+            try:
+                raw.execute("BEGIN IMMEDIATE")
+                return True
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    break
+                time.sleep(LOOK)
+        return False
+    finally:
+        raw.execute(f"PRAGMA busy_timeout={BUSY}")
