@@ -40,7 +40,7 @@ class Bells:
     def ring(self, name: str) -> bool:
         """Ask for a look at what is waiting; whether it did not ring already, for then it is not rung again."""
         try:
-            if self.redis.set(f"bell:{name}", "1", nx=True, ex=RINGING):
+            if self._ask("SET", f"bell:{name}", "1", "NX", "EX", RINGING):
                 keeping: dict[str, Any] = {"result_ttl": 0, "failure_ttl": 3600, "job_timeout": LONGEST.get(name, LONG)}
                 self.queue(SHARED.get(name, name)).enqueue(JOBS[name], meta=get_contextvars(), **keeping)
                 return True
@@ -73,12 +73,16 @@ class Bells:
         """What is told of that submission, waited for; None where the time is up. It is left for others who wait."""
         key = f"{what}:{number}"
         try:
-            told: Any = self.redis.brpoplpush(key, key, seconds) if seconds > 0 else None
+            told: Any = self._ask("BRPOPLPUSH", key, key, seconds) if seconds > 0 else None
         except RedisError as error:
             self.outage.met(error)
             time.sleep(min(seconds, 0.2))
             return None
         return bytes(told) if told else None
+
+    def _ask(self, *command: Any) -> Any:
+        """A command as Redis knows it; the client's methods check their words for as long as Redis takes to answer."""
+        return self.redis.execute_command(*command)  # type: ignore[no-untyped-call]  # of redis
 
     def changed(self, *tables: str, what: str = "") -> None:
         """Tell the open pages of tables that they changed; `talk` concerns their players alone."""
