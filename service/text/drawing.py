@@ -6,6 +6,7 @@ import functools
 import math
 import re
 import sys
+import threading
 from collections.abc import Hashable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -89,13 +90,21 @@ class Compiled(jinja2.BytecodeCache):
         self._kept[bucket.key] = bucket.bytecode_to_string()
 
 
-COMPILED = Compiled()
+COMPILED, COMPILING = Compiled(), threading.Lock()
+
+
+class Environment(jinja2.Environment):
+    """Compiles one template at a time: Python 3.11 fails at times where threads build syntax trees at once."""
+
+    def compile(self, *given: Any, **words: Any) -> Any:
+        with COMPILING:
+            return super().compile(*given, **words)
 
 
 @functools.cache
 def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.Environment:
     """The templates in one language; those of a game find its own words in the domain of its name."""
-    found = jinja2.Environment(
+    found = Environment(
         loader=Templates(),
         bytecode_cache=COMPILED,
         autoescape=jinja2.select_autoescape(("html", "svg")),
