@@ -12,7 +12,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator, MutableMapping
+import time
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
@@ -241,13 +242,22 @@ def embedded(house: House) -> Iterator[None]:
         yield
     finally:
         stop.set()
-        for bell in processes.QUEUES:
-            house.bells.ring(bell)  # wakes the workers, so that they see the stop
-        for thread in threads:
-            thread.join(timeout=5)
+        _wake_until_ended(house, threads)
         process_pool.stop()
         for server in servers:
             server.stop()
+
+
+def _wake_until_ended(house: House, threads: Sequence[threading.Thread]) -> None:
+    """Bells wake the workers to see the stop; one that was about to wait for its next bell needs another."""
+    from workers import processes
+
+    until = time.monotonic() + 5
+    while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
+        for bell in processes.QUEUES:
+            house.bells.ring(bell)
+        for thread in threads:
+            thread.join(0.02)
 
 
 def _mail_servers(house: House) -> list[Any]:
