@@ -42,7 +42,10 @@ class Bells:
         try:
             if self._ask("SET", f"bell:{name}", "1", "NX", "EX", RINGING):
                 keeping: dict[str, Any] = {"result_ttl": 0, "failure_ttl": 3600, "job_timeout": LONGEST.get(name, LONG)}
-                self.queue(SHARED.get(name, name)).enqueue(JOBS[name], meta=get_contextvars(), **keeping)
+                queue = self.queue(SHARED.get(name, name))
+                with self.redis.pipeline() as pipeline:  # one way to Redis and back, where RQ would go twice
+                    queue.enqueue(JOBS[name], meta=get_contextvars(), pipeline=pipeline, **keeping)
+                    pipeline.execute()
                 return True
             self.outage.over()
         except RedisError as error:

@@ -50,7 +50,7 @@ class ProcessWorker(SimpleWorker):
     _told = 0.0
 
     def execute_job(self, job: Job, queue: Queue) -> None:
-        self.set_state(WorkerStatus.BUSY)  # a signal to stop waits until this is done
+        self._state = WorkerStatus.BUSY  # a signal to stop waits until this is done; nobody else asks
         try:
             with self.death_penalty_class(job.timeout, JobTimeoutException, job_id=job.id):
                 job.perform()
