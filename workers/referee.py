@@ -94,13 +94,17 @@ def _retry(here: House, found: Sequence[Submission]) -> None:
 
 
 def _failed(here: House, found: Sequence[Submission], error: Exception) -> None:
-    """That the database did not let them be judged is no try; what fails alone for another reason is refused."""
+    """That the database did not let them be judged is no try; what fails alone for another reason is refused.
+
+    What was judged by then, by us or by another referee, stays as it was told.
+    """
     with suppress(OperationalError), here.store.writing() as connection:
         if isinstance(error, OperationalError):
             for one in found:
                 connection.execute(update(submissions).where(_are([one])).values(tries=one.tries))
         elif len(found) == 1:
-            book.judge(connection, [(found[0].table, found[0].number, Verdict(False, Said.of(FAULT)))])
+            for one in connection.execute(NEXT.where(_are(found))).all():
+                book.judge(connection, [(one.table, one.number, Verdict(False, Said.of(FAULT)))])
 
 
 def _are(found: Sequence[Submission]) -> ColumnElement[bool]:

@@ -245,3 +245,18 @@ def test_a_long_line_is_worked_off_in_shifts(any_house: House, monkeypatch: pyte
         rings += 1
         assert any_house.bells.queue("referee").count == rings
     assert rings == 3
+
+
+def test_a_fault_after_a_verdict_leaves_it_as_it_was_told(any_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    mover, move = houses.on_turn(any_house, houses.seated(any_house))
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("nobody could be told")
+
+    monkeypatch.setattr(judging, "settle", fail)
+    handed = submitting.submit(any_house, mover, move)
+    referee.hear()
+    verdict = houses.verdict(any_house, handed)
+    assert verdict.accepted
+    assert verdict.seq == snapshots.look(any_house, mover.table).row.length - 1
+    assert submitting.verdict_of(any_house, mover, handed.number) == verdict
