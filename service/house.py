@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -53,6 +54,21 @@ class House:
     def close(self) -> None:
         self.store.close()
         self.redis.close()
+
+    def __reduce__(self) -> Any:
+        """Handed to another process a house becomes that process's own, with these settings and at this time."""
+        return _at_that_time, (self.settings, self.now())
+
+
+def _at_that_time(settings: Settings, now: int) -> House:
+    here = _own(settings)
+    here.now = lambda: now
+    return here
+
+
+@functools.cache
+def _own(settings: Settings) -> House:
+    return House(settings)
 
 
 def connect_redis(url: str) -> Any:

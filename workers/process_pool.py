@@ -1,6 +1,6 @@
 """Heavy work done in another process, where one process serves everything and must keep answering.
 
-A thinking bot or a picture being rendered would otherwise hold the interpreter, and every page would wait for it.
+A thinking bot or a letter being written would otherwise hold the interpreter, and every verdict would wait for it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import ParamSpec, TypeVar
+
+import structlog
 
 from engine import catalogue
 
@@ -68,8 +70,9 @@ def _pool() -> ProcessPoolExecutor:
 
 
 def _begin(packages: tuple[str, ...]) -> None:
-    """The process of the pool knows the same games, leaves signals to its parent, steps back, and ends with it."""
+    """The process of the pool knows the same games, leaves signals and logs to its parent, and ends with it."""
     catalogue.allow(packages)
+    structlog.configure(logger_factory=structlog.ReturnLoggerFactory())  # what goes wrong comes back as an error
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     step_back()
     go_with_parent()

@@ -25,6 +25,7 @@ from service.people.letter_settings import LetterSettings
 from service.store import book
 from service.store.schema import letters, people, seats
 from service.timing import HOUR, Calendar
+from workers import process_pool
 from workers.incoming import bounce_reports
 from workers.jobs import answer, tell_missing
 from workers.outgoing import digest, letter_kinds, personal_letters
@@ -213,7 +214,7 @@ def _written(here: House, letter: LetterInHand) -> EmailMessage | None:
     )
     order = replace(order, person=row.person, plain=letter.wanted.plain, calendar=row.calendar, chose=row.chose)
     try:
-        message = write(here, order) if row.table else personal_letters.write(here, order)
+        message = process_pool.do(write if row.table else personal_letters.write, here, order)
     except OperationalError:
         raise
     except NotInstalled as missing:  # its table waits for its game, and so does the letter

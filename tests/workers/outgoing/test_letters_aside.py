@@ -1,0 +1,91 @@
+"""Letters of a house in one process are written in the process aside: the same letter, and the same troubles."""
+
+import os
+from collections.abc import Iterator
+from email.message import EmailMessage
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from engine.catalogue import NotInstalled
+from service.house import House
+from service.store.connect import is_away
+from service.store.schema import tables
+from service.tables import snapshots
+from service.tables.access import Place
+from tests import houses
+from tests.houses import Clock
+from workers import process_pool
+from workers.outgoing import letters, pictures, post
+from workers.outgoing.envelopes import LetterOrder
+
+
+@pytest.fixture(autouse=True)
+def aside() -> Iterator[None]:
+    process_pool.start()
+    yield
+    process_pool.stop()
+
+
+def order(here: House, place: Place) -> LetterOrder:
+    seat = snapshots.look(here, place.table).seats[place.seat or 0]
+    return LetterOrder(place.table, seat.open_since or 0, seat.seat, "turn", "anna@example.org", seat.name)
+
+
+def said(letter: EmailMessage | None) -> list[tuple[list[tuple[str, str]], bytes]]:
+    """All that a letter says, without the lines that part it, which each sending draws anew."""
+    assert letter is not None
+    parts = list(letter.walk())
+    return [(part.items(), part.get_payload(decode=True) or b"") for part in parts]
+
+
+def seen(here: House, table: str) -> tuple[int, str, int]:
+    return here.now(), str(snapshots.look(here, table).row.head), os.getpid()
+
+
+def test_a_house_handed_to_another_process_has_the_same_book_and_the_time_of_that_moment(
+    house: House, clock: Clock
+) -> None:
+    places = houses.seated(house)
+    place = places[0]
+    for _ in range(2):
+        clock.move(60)
+        at, head, process = process_pool.do(seen, house, place.table)
+        assert (at, head) == (clock.at, snapshots.look(house, place.table).row.head)
+        assert process != os.getpid()
+        place, move = houses.on_turn(house, places)
+        assert houses.judged(house, place, move).accepted
+
+
+@pytest.mark.usefixtures("real_pictures")
+def test_a_letter_written_aside_is_the_letter_written_here(house: House) -> None:
+    place, _ = houses.on_turn(house, houses.seated(house))
+    wanted = order(house, place)
+    assert said(process_pool.do(letters.write, house, wanted)) == said(letters.write(house, wanted))
+
+
+def test_the_post_has_its_letters_written_aside(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of a letter is made in this process, whose interpreter the referee wants."""
+    houses.seated(house)
+    monkeypatch.setattr(pictures, "png", lambda _: pytest.fail("drawn here"))
+    owed = post.claim(house)
+    assert owed
+    assert all(post._written(house, letter) for letter in owed)
+
+
+def test_a_letter_whose_game_is_not_installed_waits_as_if_it_were_written_here(house: House) -> None:
+    place, _ = houses.on_turn(house, houses.seated(house))
+    wanted = order(house, place)
+    with house.store.writing() as connection:
+        connection.execute(tables.update().values(edition=99))
+    with pytest.raises(NotInstalled, match="99"):
+        process_pool.do(letters.write, house, wanted)
+
+
+def test_a_database_that_is_away_is_told_from_a_letter_that_cannot_be_written(house: House) -> None:
+    place, _ = houses.on_turn(house, houses.seated(house))
+    wanted = order(house, place)
+    house.settings.folder.joinpath("depesche.sqlite").rename(house.settings.folder / "elsewhere")
+    with pytest.raises(OperationalError) as caught:
+        process_pool.do(letters.write, house, wanted)
+    assert is_away(caught.value)
