@@ -66,8 +66,14 @@ tables = Table(
     Column("moved_to", Text, nullable=False, server_default=""),  # the house where it is played on, if not here
     Column("opening", Text),  # what was asked for, so that asking twice opens one table
     Index("tables_opening", "opening", unique=True),
-    Index("tables_seeking", "moved_at", sqlite_where=text("seeking = 1"), postgresql_where=text("seeking")),
-    Index("tables_shown", "moved_at", sqlite_where=text("shown = 1"), postgresql_where=text("shown")),
+    # No index names what a move changes: so its row is changed in place, and all its indexes stay as they are.
+    Index("tables_seeking", "opened_at", sqlite_where=text("seeking = 1"), postgresql_where=text("seeking")),
+    Index(
+        "tables_shown",
+        "opened_at",
+        sqlite_where=text("shown = 1 AND ended_at IS NULL"),
+        postgresql_where=text("shown AND ended_at IS NULL"),
+    ),
     Index(
         "tables_draw",
         "draws_at",
@@ -176,8 +182,6 @@ submissions = Table(
     Column("tries", Integer, nullable=False, server_default="0"),
     UniqueConstraint("table", "seat", "source", "key", name="submissions_once"),
     Index("submissions_open", "id", sqlite_where=text("accepted IS NULL"), postgresql_where=text("accepted IS NULL")),
-    Index("submissions_number", "id"),
-    Index("submissions_table", "table"),
 )
 
 letters = Table(

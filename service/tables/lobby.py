@@ -34,7 +34,8 @@ def seeking(house: House) -> list[Snapshot]:
 def shown(house: House) -> list[Snapshot]:
     """Games that go on and may be watched by all, those where something happened last first."""
     lately = tables.c.moved_at > house.now() - PLAYS
-    wanted = select(tables.c.id).where(tables.c.shown, tables.c.watched, tables.c.phase == "playing", lately, *_open())
+    playing = tables.c.phase == "playing", tables.c.ended_at.is_(None)
+    wanted = select(tables.c.id).where(tables.c.shown, tables.c.watched, *playing, lately, *_open())
     with house.store.reading() as connection:
         found = connection.execute(wanted.order_by(tables.c.moved_at.desc()).limit(MOST)).scalars().all()
         return _looks(house, connection, found)
