@@ -76,10 +76,9 @@ def rank(mind: Mind, seat: int, menu: Menu) -> list[Ranked]:
     """The moves, the best first, as far as the mind's budget reaches; each one is looked at once at least."""
     root = Node(seat)
     looks = min(max(GLANCES // menus.count(menu), 1), MOST_LOOKS)
-    root.look(mind, menu, *(mind.imagined() for _ in range(looks)))
+    root.look(mind, menu, *(mind.imagined(mind.luck()) for _ in range(looks)))
     grow(mind, root)
-    edges = sorted(root.edges, key=lambda edge: (-edge.visits, -edge.mean(seat)))
-    return [Ranked(edge.move, edge.mean(seat), edge.visits) for edge in edges]
+    return [Ranked(edge.move, edge.mean(seat), edge.visits) for edge in root.edges]
 
 
 def _only(menu: Menu) -> Move | None:
@@ -89,7 +88,7 @@ def _only(menu: Menu) -> Move | None:
 def _alike(ranking: list[Ranked]) -> list[Ranked]:
     """The moves that promise about as much as the first one, or more, and were tried often enough to say so."""
     first = ranking[0]
-    return [one for one in ranking if one.share >= first.share - ALIKE and 3 * one.visits >= first.visits]
+    return [one for one in ranking if one.share >= first.share - ALIKE and 4 * one.visits >= first.visits]
 
 
 def _misjudged(ranking: list[Ranked], whim: float, random: Random) -> list[Ranked]:
@@ -109,7 +108,7 @@ def _safe(mind: Mind, seat: int, ranking: list[Ranked]) -> Move:
 
 def _gives_away(mind: Mind, seat: int, move: Move) -> bool:
     """Whether another seat has an answer that ends everything for this one."""
-    state = mind.played(mind.imagined(), seat, move, mind.luck())
+    state = mind.played(mind.imagined(mind.luck()), seat, move, mind.luck())
     mover = mind.mover(state)
     if mover is None or mover[0] == seat:
         return False

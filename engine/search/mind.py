@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -25,27 +26,34 @@ class Mind:
         self.game = game
         self.seat = seat
         self.seats = len(game.standing(state))
-        self.left = evaluations
         self.random = Random(seed)  # noqa: S311 - a bot's imagination needs no cryptography
         self._state = state
-        self._until = time.thread_time() + seconds
+        self._seed = seed
+        self._played, self._evaluations = 0, evaluations
+        self._begun, self._seconds = time.thread_time(), seconds
 
     @property
-    def tired(self) -> bool:
-        """Whether the budget is spent, or the time is up."""
-        return self.left <= 0 or time.thread_time() >= self._until
+    def spent(self) -> float:
+        """The part of the budget that is spent, or of the time, whichever is more."""
+        return max(_part(self._played, self._evaluations), _part(time.thread_time() - self._begun, self._seconds))
 
-    def imagined(self) -> Any:
+    def imagined(self, luck: Chance) -> Any:
         """The position with everything dealt anew that this seat cannot know."""
-        return self.game.redeal(self._state, self.seat, self.luck())
+        return self.game.redeal(self._state, self.seat, luck)
 
     def luck(self) -> Chance:
         """Imagined dice."""
         return dice(self.random.getrandbits(64))
 
+    def world(self, number: int) -> Iterator[Chance]:
+        """Imagined dice one after the other, the same for each move that is tried in the world of this number."""
+        random = Random(f"{self._seed}/{number}")  # noqa: S311 - as above
+        while True:
+            yield dice(random.getrandbits(64))
+
     def played(self, state: Any, seat: int, move: Move, luck: Chance) -> Any:
         """The position after a move; each one is paid for."""
-        self.left -= 1
+        self._played += 1
         return games.perform(self.game, state, seat, move, luck).state
 
     def shares(self, state: Any) -> Shares:
@@ -59,6 +67,10 @@ class Mind:
             if menu:
                 return seat, menu
         return None
+
+
+def _part(spent: float, whole: float) -> float:
+    return spent / whole if whole else 1.0
 
 
 def dice(seed: int) -> Chance:

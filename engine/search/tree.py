@@ -16,6 +16,8 @@ CURIOSITY = 0.12
 """How much more a move has to promise than one that was tried less often."""
 WIDTH = 2.0
 """At a node two moves are tried, and this times the root of its visits more."""
+FIELD = 16
+"""So many of the moves at hand are tried at first."""
 
 
 class Edge:
@@ -72,27 +74,49 @@ def _mean(several: list[Shares]) -> Shares:
 
 
 def grow(mind: Mind, root: Node) -> None:
-    """Try moves out from the root until the budget is spent."""
-    while not mind.tired:
-        _try(mind, root)
+    """Try the most promising moves in turn, then the better half of them, and so on, until the budget is spent.
+
+    All are tried in the same imagined worlds, so that what tells them apart is not luck.
+    """
+    field = root.edges[:FIELD]
+    rounds = max((len(field) - 1).bit_length(), 1)
+    for number in range(1, rounds + 1):
+        while mind.spent < number / rounds:
+            _try_all(mind, root.seat, field)
+        field.sort(key=lambda edge: -edge.mean(root.seat))
+        root.edges[: len(field)] = field
+        field = field[: (len(field) + 1) // 2]
 
 
-def _try(mind: Mind, root: Node) -> None:
-    """One way down the tree, as far as a node that nobody has looked at yet."""
-    state, node, way = mind.imagined(), root, list[Edge]()
+def _try_all(mind: Mind, seat: int, field: list[Edge]) -> None:
+    """Try each move in one world; nothing is learnt where the budget does not reach for all of them."""
+    found = list[Shares]()
+    for edge in field:
+        if mind.spent >= 1:
+            return
+        found.append(_try(mind, seat, edge))
+    for edge, shares in zip(field, found, strict=True):
+        edge.learn(shares)
+
+
+def _try(mind: Mind, seat: int, edge: Edge) -> Shares:
+    """One way down the tree behind a move, as far as a node that nobody has looked at yet, and what it came to."""
+    luck, way = mind.world(edge.visits), list[Edge]()
+    state = mind.imagined(next(luck))
     while True:
-        edge = node.pick()
-        way.append(edge)
-        state = mind.played(state, node.seat, edge.move, mind.luck())
+        state = mind.played(state, seat, edge.move, next(luck))
         # A node is what its mover may do: another hand, or another draw, leads to another node.
         mover = mind.mover(state)
         if mover is None:
             shares = mind.shares(state)
             break
+        seat, menu = mover
         if mover not in edge.ends:
-            node = edge.ends[mover] = Node(mover[0])
-            shares = node.look(mind, mover[1], state)
+            node = edge.ends[mover] = Node(seat)
+            shares = node.look(mind, menu, state)
             break
-        node = edge.ends[mover]
+        edge = edge.ends[mover].pick()
+        way.append(edge)
     for edge in way:
         edge.learn(shares)
+    return shares

@@ -21,11 +21,11 @@ from engine.games.carcassonne.rules import score
 from engine.games.carcassonne.state import Feature, Part, State, find
 from engine.shares import Shares, from_points
 
-EAGER, CAREFUL = {"city": 0.35, "road": 0.3}, 0.3
+EAGER, CAREFUL = {"city": 0.25, "road": 0.22}, 0.22
 """How likely a seat uses a tile that fits where something of its own goes on, ..."""
 PART, MOST = 0.4, 5.0
 """... if it has this part of its turns for it, and at most so many."""
-HOLD, FADE, BUSY = 4.0, 0.75, 6
+HOLD, FADE, BUSY = 6.0, 0.75, 12
 """The worth of the first meeple in the supply, what part of that the next one has, and the turns to earn it."""
 BACK = 4.0
 """What it is worth that a meeple comes back, with turns to use it again."""
