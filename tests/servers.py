@@ -136,7 +136,7 @@ def postgres_programs() -> Path:
 
 
 @contextmanager
-def postgres_server(durable: bool = False) -> Iterator[str]:
+def postgres_server(durable: bool = False, **settings: str) -> Iterator[str]:
     """The URL of a new PostgreSQL's maintenance database; `durable` is for benchmarks that want every fsync."""
     programs = postgres_programs()
     user = unprivileged()
@@ -151,7 +151,8 @@ def postgres_server(durable: bool = False) -> Iterator[str]:
         listen = ["-c", "listen_addresses=", "-k", str(folder)]
         hasty = [] if durable else ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
         url = f"postgresql://postgres@/postgres?host={folder}"
-        command = [str(programs / "postgres"), "-D", data, *listen, *hasty]
+        chosen = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+        command = [str(programs / "postgres"), "-D", data, *listen, *hasty, *chosen]
         with guarded(command, folder, lambda: psycopg.connect(url).close(), user=user):
             yield url.replace("postgresql:", "postgresql+psycopg:")
 
