@@ -236,6 +236,38 @@ def test_a_large_number_is_closed_in_on():
     assert len(seen) < 200
 
 
+def test_the_better_half_is_tried_on_again_and_again():
+    game = weighing(Choice("take", tuple((str(number),) for number in range(40))), lambda args: int(args[0]) / 100)
+    ranking = search.rank(Mind(game, None, 0, 4_000, 60.0, 1), 0, game.menu(None, 0))
+    assert [int(one.move.args[0]) for one in ranking] == list(range(39, -1, -1))
+    visits = [one.visits for one in ranking]
+    steps = [visits[0], visits[2], visits[4], visits[8], visits[16]]
+    assert visits[:16] == [steps[0]] * 2 + [steps[1]] * 2 + [steps[2]] * 4 + [steps[3]] * 8
+    assert steps == sorted(set(steps), reverse=True)
+    assert steps[-1] == 0
+
+
+def test_moves_are_held_against_each_other_in_the_same_imagined_worlds():
+    """What is dealt decides far more than the move; in worlds of its own the best move would be found by chance."""
+    offered = (Choice("take", tuple((str(number),) for number in range(8))),)
+    game = variant(
+        weighing(offered[0], lambda args: 0.0),
+        redeal=lambda state, seat, luck: luck.roll("deal", 1_000),
+        menu=lambda state, seat: () if isinstance(state, tuple) or seat else offered,
+        decide=lambda state, seat, move, luck: [(state, int(move.args[0]))],
+        outlook=lambda state: (share := (state[0] + 20 * (state[1] * 5 % 8)) / 2_000, 1 - share),
+    )
+    assert {search.choose(Level(100, 60.0), game, 0, 0, seed).args for seed in range(20)} == {("3",)}
+
+
+@pytest.mark.parametrize("budget", range(40, 60))
+def test_a_round_that_the_budget_breaks_off_tells_nothing(budget):
+    """Who had been tried once more would be held against who had not."""
+    game = weighing(Choice("take", tuple((str(number),) for number in range(16))), lambda args: int(args[0]) / 100)
+    first, second, *_ = search.rank(Mind(game, None, 0, budget, 60.0, 1), 0, game.menu(None, 0))
+    assert first.visits == second.visits > 0
+
+
 @pytest.mark.parametrize("name", search.LEVELS)
 def test_of_moves_alike_any_may_be_made(name):
     """A bot that always made the same of them could wait for ever for one that waits too."""
