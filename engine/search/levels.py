@@ -86,9 +86,9 @@ def _only(menu: Menu) -> Move | None:
 
 
 def _alike(ranking: list[Ranked]) -> list[Ranked]:
-    """The moves that promise about as much as the first one, or more, and were tried often enough to say so."""
+    """The moves that promise about as much as the first one, in as many worlds."""
     first = ranking[0]
-    return [one for one in ranking if one.share >= first.share - ALIKE and 4 * one.visits >= first.visits]
+    return [one for one in ranking if one.share >= first.share - ALIKE and one.visits == first.visits]
 
 
 def _misjudged(ranking: list[Ranked], whim: float, random: Random) -> list[Ranked]:

@@ -78,6 +78,10 @@ def grow(mind: Mind, root: Node) -> None:
 
     All are tried in the same imagined worlds, so that what tells them apart is not luck.
     """
+    if mind.spent >= 1:
+        return
+    mind.random.shuffle(root.edges)  # of moves that promise the same any may come first
+    root.edges.sort(key=lambda edge: -edge.mean(root.seat))
     field = root.edges[:FIELD]
     rounds = max((len(field) - 1).bit_length(), 1)
     for number in range(1, rounds + 1):
