@@ -19,16 +19,20 @@ Name = Literal["easy", "normal", "strong"]
 
 
 class Level(Struct, frozen=True):
-    """A budget of positions, a cap in seconds of the processor, and a whim: how far promises are misjudged."""
+    """A budget of positions, a cap in seconds of the processor, and how a player of this level errs.
+
+    A whim is how far promises are misjudged, a blindness how often a move is not seen.
+    """
 
     evaluations: int
     seconds: float
     whim: float = 0.0
+    blindness: float = 0.0
 
 
 LEVELS: dict[str, Level] = {
-    "easy": Level(0, 1.0, whim=1.2),
-    "normal": Level(0, 1.0, whim=0.2),
+    "easy": Level(0, 1.0, whim=1.1),
+    "normal": Level(0, 1.0, blindness=0.15),
     "strong": Level(4_000, 1.5),
 }
 
@@ -37,9 +41,10 @@ GLANCES, MOST_LOOKS = 32, 10
 """Where there are few moves each is looked at more than once, with other luck and other deals; so many looks in all."""
 SURE = 1.0
 ALIKE, SPREAD = 0.002, 0.01
-"""Any move is made of those that promise so little less than the best; who errs takes no spread for smaller than that.
+"""Any move is made of those that promise so little less than the best; a whim takes no spread for smaller than that.
 
-So bots that would all rather wait do not do so for ever, where the rules would let them.
+So bots that would all rather wait do not do so for ever, where the rules would let them; nor does one that is blind now
+and then, though it takes the first of moves alike.
 """
 CAREFUL = 6
 """Of so many moves a bot that errs takes the first that does not lose at once."""
@@ -67,9 +72,10 @@ def choose(level: Level, game: Game, state: Any, seat: int, seed: int, but: Coll
     ranking = [ranked for ranked in ranking if ranked.move not in but] or ranking
     if ranking[0].share >= SURE:
         return ranking[0].move
-    if not level.whim:
-        return mind.random.choice(_alike(ranking)).move
-    return _safe(mind, seat, _misjudged(ranking, level.whim, mind.random))
+    if level.whim or level.blindness:
+        seen = _seen(ranking, level.blindness, mind.random)
+        return _safe(mind, seat, _misjudged(seen, level.whim, mind.random), ranking)
+    return mind.random.choice(_alike(ranking)).move
 
 
 def rank(mind: Mind, seat: int, menu: Menu) -> list[Ranked]:
@@ -91,19 +97,24 @@ def _alike(ranking: list[Ranked]) -> list[Ranked]:
     return [one for one in ranking if one.share >= first.share - ALIKE and one.visits == first.visits]
 
 
+def _seen(ranking: list[Ranked], blindness: float, random: Random) -> list[Ranked]:
+    """The moves that are not overlooked; all of them where none would be left."""
+    return [ranked for ranked in ranking if random.random() >= blindness] or ranking
+
+
 def _misjudged(ranking: list[Ranked], whim: float, random: Random) -> list[Ranked]:
     """The moves as somebody ranks them who errs by about this much of what lies between a good and a middling one."""
     spread = max(ranking[0].share - ranking[len(ranking) // 2].share, SPREAD)
-    return sorted(ranking, key=lambda ranked: -ranked.share - (ranked.share < SURE) * random.gauss(0, whim * spread))
+    return sorted(ranking, key=lambda ranked: -ranked.share - random.gauss(0, whim * spread))
 
 
-def _safe(mind: Mind, seat: int, ranking: list[Ranked]) -> Move:
-    """The first of the moves after which nobody can throw this seat out, or win, with one move."""
-    hopeful = [ranked for ranked in ranking[:CAREFUL] if ranked.share >= ranking[0].share / 2]
-    for ranked in hopeful:
+def _safe(mind: Mind, seat: int, errant: list[Ranked], ranking: list[Ranked]) -> Move:
+    """The first of the moves after which nobody can throw this seat out, or win, at once; who errs looks again."""
+    hopeful = [ranked for ranked in errant[:CAREFUL] if ranked.share >= errant[0].share / 2]
+    for ranked in (*hopeful, *ranking[:CAREFUL]):
         if not _gives_away(mind, seat, ranked.move):
             return ranked.move
-    return ranking[0].move
+    return errant[0].move
 
 
 def _gives_away(mind: Mind, seat: int, move: Move) -> bool:
