@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -29,16 +30,17 @@ Taken = dict[str, float]
 
 
 def fetched(package: str, needs: str, *commands: Sequence[str]) -> Path:
-    """A folder that these commands, run in it, fill with a package the first time."""
-    folder = CACHE / package
-    if not (folder / "made").exists():
+    """A folder that these commands, run in it, fill with a package: the first time, and when the commands change."""
+    folder, wanted = CACHE / package, "\n".join(map(shlex.join, commands))
+    made = folder / "made"
+    if not made.exists() or made.read_text() != wanted:
         folder.mkdir(parents=True, exist_ok=True)
         try:
             for command in commands:
                 subprocess.run(command, cwd=folder, check=True, capture_output=True)
         except (FileNotFoundError, subprocess.CalledProcessError) as error:
             raise Unavailable(package, needs) from error
-        (folder / "made").touch()
+        made.write_text(wanted)
     return folder
 
 
