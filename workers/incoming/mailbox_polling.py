@@ -93,6 +93,8 @@ def opened(settings: Settings) -> Iterator[OpenMailbox]:
     finally:
         with suppress(Exception):  # what remains of a lost connection
             box.client.logout()
+        with suppress(OSError):
+            box.client.shutdown()  # a goodbye that was not answered leaves it open
 
 
 def tells(box: BaseMailBox) -> bool:

@@ -107,7 +107,7 @@ def test_the_focus_goes_down_the_page_and_is_seen(service: Running, visit: Visit
         page.keyboard.press("Tab")
         what, seen, place = page.evaluate(FOCUS)
         if what.startswith("<body"):  # past the last one
-            assert stops > 10
+            assert stops >= 8  # as few as the first tile has places
             break
         assert seen, what
         assert place > before, what

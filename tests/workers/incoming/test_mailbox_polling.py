@@ -250,6 +250,12 @@ def test_a_lost_mailbox_is_told_in_one_line_and_found_again(here: House, mailbox
     assert played(here) == [move]
 
 
+def test_a_line_that_is_cut_leaves_no_connection_behind(here: House, mailbox: Mailbox) -> None:
+    with mailbox_polling.opened(here.settings) as found:
+        found.box.client.socket().shutdown(socket.SHUT_RDWR)
+    assert found.box.client.socket().fileno() == -1
+
+
 def test_where_no_plus_is_delivered_the_subject_tells_the_seat(tmp_path: Path, here: House, mailbox: Mailbox) -> None:
     with house_with(tmp_path / "subject", Clock(), mailbox, answer_to="subject") as other:
         other.now = here.now
