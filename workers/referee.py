@@ -89,6 +89,8 @@ def _retry(here: House, found: Sequence[Submission]) -> None:
     """Judge submissions whose try was counted, but for those where another referee was quicker."""
     with here.store.writing() as connection:
         same = connection.execute(NEXT.where(_are(found))).all()
+        if not same:
+            return
         heard = _heard(here, connection, same)
     _tell(here, heard)
 

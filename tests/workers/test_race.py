@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import func, select
+from structlog.testing import capture_logs
 
 from engine import audit as audits
 from engine.game import Game
@@ -21,6 +22,7 @@ from service.tables.access import Place
 from tests import houses
 from tests.houses import Clock, verdict
 from workers import clock as clocks
+from workers import referee
 from workers.referee import hear_some, waits
 
 ROUNDS = 12
@@ -66,6 +68,26 @@ def both(here: House, first: int, second: int) -> tuple[Verdict, Verdict]:
     """The verdicts on two submissions, the accepted one first."""
     said = sorted((verdict(here, first), verdict(here, second)), key=lambda one: not one.accepted)
     return said[0], said[1]
+
+
+def test_who_comes_too_late_to_try_again_has_nothing_to_say(
+    two: Two, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A submission that has waited for long is claimed twice, and between the two another referee may judge it."""
+    here, there = two
+    number = submitting.submit(here, *houses.on_turn(here, houses.seated(here)))
+    clock.move(3_600)
+
+    def overtaken(house: House, found: Any) -> None:
+        monkeypatch.undo()
+        assert hear_some(there)
+        referee._retry(house, found)
+
+    monkeypatch.setattr(referee, "_retry", overtaken)
+    with capture_logs() as lines:
+        assert hear_some(here)
+    assert verdict(here, number).accepted
+    assert lines == []
 
 
 def test_of_two_pages_with_the_same_position_one_wins(two: Two) -> None:
