@@ -122,6 +122,20 @@ def test_a_screen_reader_is_told_the_choice_as_it_grows_and_the_verdict(service:
     expect(player.page.get_by_role("status")).to_contain_text("Accepted.")
 
 
+@every_game
+def test_the_verdict_leaves_the_headline_whole_on_a_phone(service: Running, visit: Visit, game: str) -> None:
+    opened = service.begin(game=game)
+    place = f"/t/{opened.links[service.first(opened.table)]}"
+    player = Player(visit(place, viewport={"width": 390, "height": 844}, has_touch=True))
+    player.move()
+    expect(player.page.get_by_role("status")).to_contain_text("Accepted.")
+    headline = player.page.locator(".bar h1")
+    assert headline.evaluate("one => one.scrollWidth <= one.clientWidth")
+    seen = headline.bounding_box()
+    assert seen
+    assert seen["x"] + seen["width"] <= 390
+
+
 def test_nothing_moves_for_who_wants_no_motion(service: Running, visit: Visit) -> None:
     page = visit(f"/t/{service.begin().links[0]}")
     moving = """() => [...document.querySelectorAll("*")].flatMap((one) => [null, "::before", "::after"].map(
