@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import ParamSpec, TypeVar
 
@@ -24,6 +24,7 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 _pools: list[ProcessPoolExecutor] = []
+_begun: dict[ProcessPoolExecutor, Future[int]] = {}
 _lock = threading.Lock()
 
 
@@ -38,6 +39,7 @@ def stop() -> None:
     with _lock:
         while _pools:
             _pools.pop().shutdown(wait=False, cancel_futures=True)
+        _begun.clear()
 
 
 def do(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
@@ -53,6 +55,25 @@ def do(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) 
     return work(*args, **words)
 
 
+def do_soon(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
+    """The same for what takes a moment: it is done here as long as the other process has not begun, which takes longer.
+
+    A house that is killed again and again within its first second would never have sent a letter.
+    """
+    return do(work, *args, **words) if _stands() else work(*args, **words)
+
+
+def _stands() -> bool:
+    """Whether the process of the pool has begun; who asks first has it begin."""
+    with _lock:
+        if not _pools:
+            return False
+        pool = _pools[-1]
+        if pool not in _begun:
+            _begun[pool] = pool.submit(os.getpid)
+        return _begun[pool].done()
+
+
 def pids() -> list[int]:
     """The processes of the pool; a process begins with the first work."""
     return [pid for pool in _pools for pid in pool._processes]
@@ -62,6 +83,7 @@ def _replace(broken: ProcessPoolExecutor) -> None:
     with _lock:
         if _pools and _pools[-1] is broken:
             _pools[-1] = _pool()
+            _begun.pop(broken, None)
 
 
 def _pool() -> ProcessPoolExecutor:

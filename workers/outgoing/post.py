@@ -214,7 +214,7 @@ def _written(here: House, letter: LetterInHand) -> EmailMessage | None:
     )
     order = replace(order, person=row.person, plain=letter.wanted.plain, calendar=row.calendar, chose=row.chose)
     try:
-        message = process_pool.do(write if row.table else personal_letters.write, here, order)
+        message = process_pool.do_soon(write if row.table else personal_letters.write, here, order)
     except OperationalError:
         raise
     except NotInstalled as missing:  # its table waits for its game, and so does the letter

@@ -1,6 +1,8 @@
 """Letters of a house in one process are written in the process aside: the same letter, and the same troubles."""
 
 import os
+import signal
+import time
 from collections.abc import Iterator
 from email.message import EmailMessage
 
@@ -67,10 +69,28 @@ def test_a_letter_written_aside_is_the_letter_written_here(house: House) -> None
 def test_the_post_has_its_letters_written_aside(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of a letter is made in this process, whose interpreter the referee wants."""
     houses.seated(house)
+    begun()
     monkeypatch.setattr(pictures, "png", lambda _: pytest.fail("drawn here"))
     owed = post.claim(house)
     assert owed
     assert all(post._written(house, letter) for letter in owed)
+
+
+def test_until_the_process_aside_has_begun_letters_are_written_here() -> None:
+    """A house that is killed within a second, again and again, sends its letters all the same."""
+    assert process_pool.do_soon(os.getpid) == os.getpid()
+    begun()
+    (first,) = process_pool.pids()
+    os.kill(first, signal.SIGKILL)
+    assert process_pool.do_soon(os.getpid) not in (os.getpid(), first)
+    begun()
+
+
+def begun() -> None:
+    end = time.monotonic() + 20
+    while process_pool.do_soon(os.getpid) == os.getpid():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def test_a_letter_whose_game_is_not_installed_waits_as_if_it_were_written_here(house: House) -> None:
