@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
 import structlog
@@ -70,8 +71,9 @@ def _stands() -> bool:
             return False
         pool = _pools[-1]
         if pool not in _begun:
-            _begun[pool] = pool.submit(os.getpid)
-        return _begun[pool].done()
+            with suppress(BrokenProcessPool):  # it has died over other work, and `do` replaces it
+                _begun[pool] = pool.submit(os.getpid)
+        return pool not in _begun or _begun[pool].done()
 
 
 def pids() -> list[int]:
