@@ -59,7 +59,7 @@ def do(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) 
 def do_soon(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
     """The same for what takes a moment: it is done here as long as the other process has not begun, which takes longer.
 
-    A house that is killed again and again within its first second would never have sent a letter.
+    Otherwise a house that is killed in its first second, again and again, would never send a letter.
     """
     return do(work, *args, **words) if _stands() else work(*args, **words)
 

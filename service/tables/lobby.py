@@ -34,7 +34,7 @@ def seeking(house: House) -> list[Snapshot]:
 def shown(house: House) -> list[Snapshot]:
     """Games that go on and may be watched by all, those where something happened last first."""
     lately = tables.c.moved_at > house.now() - PLAYS
-    playing = tables.c.phase == "playing", tables.c.ended_at.is_(None)
+    playing = tables.c.phase == "playing", tables.c.ended_at.is_(None)  # the second says so in the words of the index
     wanted = select(tables.c.id).where(tables.c.shown, tables.c.watched, *playing, lately, *_open())
     with house.store.reading() as connection:
         found = connection.execute(wanted.order_by(tables.c.moved_at.desc()).limit(MOST)).scalars().all()
