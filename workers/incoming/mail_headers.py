@@ -74,7 +74,7 @@ class MailHeaders(Struct, frozen=True):
 def _addresses(*headers: str) -> tuple[str, ...]:
     """The addresses in headers; none where one has comments in comments without end."""
     try:
-        return tuple(address for _, address in getaddresses(list(headers)))
+        return tuple(address for _, address in getaddresses(list(headers)) if address)
     except RecursionError:
         return ()
 
