@@ -16,7 +16,7 @@ from service.tables.access import Place
 from service.tables.clerk import BOT_STATUSES
 from service.tables.snapshots import Snapshot
 from workers import process_pool
-from workers.jobs import apart, begin, tell
+from workers.jobs import apart, begin, finishing, tell
 
 
 def move() -> None:
@@ -25,6 +25,8 @@ def move() -> None:
     try:
         answer_hints(here)
         for table, seat in waiting(here):
+            if finishing():
+                return
             apart(table, partial(_move, here, Place(table, seat, "")), "bot did not move", seat=seat)
             answer_hints(here)
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over

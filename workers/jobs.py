@@ -6,6 +6,7 @@ A job says only “look”: every worker finds its work in the database, so a jo
 from __future__ import annotations
 
 import functools
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -31,6 +32,7 @@ SHIFT = 30.0  # seconds; a job that works much longer would be stopped by RQ in 
 LINGER, PAUSE = 0.5, 0.02  # seconds
 log = structlog.get_logger()
 _houses: list[House] = []
+_finishing = threading.Event()
 
 
 def ignored(here: House, rows: Sequence[Claimed], error: Exception) -> None:
@@ -40,6 +42,17 @@ def ignored(here: House, rows: Sequence[Claimed], error: Exception) -> None:
 def work_for(house: House) -> None:
     """From now on the jobs of this process work for that house."""
     _houses[:] = [house]
+    _finishing.clear()
+
+
+def finish() -> None:
+    """This process is to end: its jobs stop after the step in hand, and what they leave waits in the book."""
+    _finishing.set()
+
+
+def finishing() -> bool:
+    """Whether this process is to end."""
+    return _finishing.is_set()
 
 
 def house() -> House:
@@ -58,14 +71,14 @@ def begin(bell: str) -> House:
 
 
 def answer(bell: str, work: Callable[[House], bool], held_up: Callable[[House], bool] = lambda _: False) -> None:
-    """Work step by step until nothing is left to do; after a long shift ring for the next one instead.
+    """Work step by step until nothing is left, or this process is to end; after a long shift ring for the next one.
 
     What is held up because somebody else holds its table is waited for a moment; after that the clock rings for it.
     """
     until = time.monotonic() + SHIFT
     here = begin(bell)
     try:
-        while work(here) or _comes_free(here, work, held_up):
+        while not finishing() and (work(here) or _comes_free(here, work, held_up)):
             if time.monotonic() >= until:
                 here.bells.ring(bell)
                 return

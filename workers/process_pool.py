@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from typing import ParamSpec, TypeVar
@@ -36,22 +36,32 @@ def start() -> None:
 
 
 def stop() -> None:
-    """End that process; heavy work is done here again."""
+    """End that process, and with it the work in its hand and whoever waits for that; heavy work is done here again."""
     with _lock:
         while _pools:
-            _pools.pop().shutdown(wait=False, cancel_futures=True)
+            pool = _pools.pop()
+            for process in list(pool._processes.values()):
+                process.kill()
+            pool.shutdown(wait=False, cancel_futures=True)
         _begun.clear()
 
 
 def do(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
-    """The result of this work, done by the process pool where there is one; a process that died is replaced."""
+    """The result of this work, done by the process pool where there is one; a process that died is replaced.
+
+    Where the pool is stopped meanwhile, the thread that waits ends too.
+    """
     for _ in range(2):
-        pool = _pools[-1] if _pools else None
-        if pool is None:
-            break
         try:
-            return pool.submit(work, *args, **words).result()
-        except BrokenProcessPool:
+            with _lock:
+                if not _pools:
+                    break
+                pool = _pools[-1]
+                result = pool.submit(work, *args, **words)
+            return result.result()
+        except (BrokenProcessPool, CancelledError):
+            if not _pools:
+                raise SystemExit from None
             _replace(pool)
     return work(*args, **words)
 

@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from types import FrameType
 
 import structlog
 from redis import RedisError
@@ -22,7 +23,7 @@ from rq.worker import WorkerStatus
 
 from service.house import House
 from workers import clock, process_pool
-from workers.jobs import work_for
+from workers.jobs import finish, work_for
 
 QUEUES = ("referee", "post", "bots")
 TICK = 1.0
@@ -61,6 +62,11 @@ class ProcessWorker(SimpleWorker):
             pipeline.delete(job.key)
             self.set_state(WorkerStatus.IDLE, pipeline)
             pipeline.execute()
+
+    def request_stop(self, signum: int | None, frame: FrameType | None) -> None:
+        """The job in hand stops after its next step: a host waits ten seconds, and a night's letters take longer."""
+        finish()
+        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
 
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
         """Tell Redis that this worker lives, as often as anybody could miss it."""
@@ -137,6 +143,8 @@ def run_thread(house: House, queues: Sequence[str], stop: threading.Event) -> No
             worker.work(logging_level="WARNING")
         except RedisError as error:
             house.bells.outage.met(error)
+        except SystemExit:  # the process aside was stopped over its work
+            return
         stop.wait(TICK)
 
 

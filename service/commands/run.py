@@ -223,7 +223,7 @@ def embedded(house: House) -> Iterator[None]:
     """The workers, the clock and, where there is no relay, the mail server, as threads of this process."""
     from workers import process_pool, processes
     from workers.incoming import mailbox_polling
-    from workers.jobs import work_for
+    from workers.jobs import finish, work_for
 
     stop, servers = threading.Event(), _mail_servers(house)
     work_for(house)
@@ -242,8 +242,9 @@ def embedded(house: House) -> Iterator[None]:
         yield
     finally:
         stop.set()
-        _wake_until_ended(house, threads)
+        finish()
         process_pool.stop()
+        _wake_until_ended(house, threads)
         for server in servers:
             server.stop()
 

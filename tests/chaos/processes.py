@@ -80,13 +80,15 @@ class Process:
         with suppress(ProcessLookupError):
             os.killpg(self._running.pid, number)
 
-    def stop(self) -> None:
-        """As a host would stop it."""
+    def stop(self) -> bool:
+        """As a host would stop it, and whether it ended by itself before a container would have been killed."""
         self._running.terminate()
         try:
             self._running.wait(timeout=10)
         except subprocess.TimeoutExpired:
             self.kill()
+            return False
+        return True
 
     def left(self) -> bool:
         """Whether anything that was ever started here still runs."""
@@ -121,8 +123,8 @@ def service(
             running.append(Process(command, environment, folder / f"{number}-{command[0]}.log", source, host))
         yield running
     finally:
-        for process in running:
-            process.stop()
+        late = [process.name for process in running if not process.stop()]
+    assert not late, "did not end when they were told to"
     until(lambda: not any(process.left() for process in running), "every process has ended")
 
 

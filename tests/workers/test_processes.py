@@ -3,8 +3,9 @@
 import multiprocessing
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from rq.serializers import JSONSerializer
 from service.house import House
 from tests import houses
 from tests.houses import Clock
-from workers import process_pool, processes, referee
+from workers import bots, jobs, process_pool, processes, referee
 
 
 def hear_what_rang(here: House) -> None:
@@ -57,6 +58,25 @@ def test_a_bell_whose_work_fails_is_told_and_the_next_one_is_heard(
     assert "the ink is dry" in caplog.text
 
 
+@contextmanager
+def told_to_stop(redis_url: str, folder: Path) -> Iterator[None]:
+    """After a worker began to hear, was told to stop and ended well within the time that a host waits."""
+    with Redis.from_url(redis_url) as redis, houses.standing(houses.settings(folder), Clock(), redis) as here:
+        here.bells.ring("referee")
+        worker: Any = multiprocessing.get_context("fork").Process(
+            target=processes.run_worker, args=(here, ["referee"]), daemon=True
+        )
+        worker.start()
+        until = time.monotonic() + 10
+        while not (folder / "begun").exists():
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        worker.terminate()
+        worker.join(5)
+        assert worker.exitcode == 0
+        yield
+
+
 def test_a_worker_that_is_told_to_stop_finishes_what_it_has_heard(
     redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,20 +86,36 @@ def test_a_worker_that_is_told_to_stop_finishes_what_it_has_heard(
         (tmp_path / "done").touch()
 
     monkeypatch.setattr(referee, "hear", hear)
-    with Redis.from_url(redis_url) as redis, houses.standing(houses.settings(tmp_path), Clock(), redis) as here:
-        here.bells.ring("referee")
-        worker: Any = multiprocessing.get_context("fork").Process(
-            target=processes.run_worker, args=(here, ["referee"]), daemon=True
-        )
-        worker.start()
-        until = time.monotonic() + 10
-        while not (tmp_path / "begun").exists():
-            assert time.monotonic() < until
-            time.sleep(0.01)
-        worker.terminate()
-        worker.join(5)
-        assert worker.exitcode == 0
+    with told_to_stop(redis_url, tmp_path):
         assert (tmp_path / "done").exists()
+
+
+def test_a_worker_with_much_to_do_ends_after_the_step_in_hand(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container is killed ten seconds after it was told to stop; what is left waits in the book."""
+
+    def step(_: House) -> bool:
+        (tmp_path / "begun").touch()
+        time.sleep(0.2)
+        (tmp_path / "steps").open("a").write("x")
+        return True
+
+    monkeypatch.setattr(referee, "hear", lambda: jobs.answer("referee", step))
+    with told_to_stop(redis_url, tmp_path):
+        written = (tmp_path / "steps").read_text()
+    assert 1 <= len(written) <= 5
+
+
+def test_bots_that_wait_for_their_turn_to_think_are_left_when_their_process_is_to_end(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thought = list[object]()
+    monkeypatch.setattr(bots, "waiting", lambda _: [("one", 0), ("two", 1)])
+    monkeypatch.setattr(bots, "_move", lambda _, place: (thought.append(place.table), jobs.finish()))
+    jobs.work_for(house)
+    bots.move()
+    assert thought == ["one"]
 
 
 class Began(Exception):

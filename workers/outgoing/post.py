@@ -76,7 +76,7 @@ def deliver_some(here: House) -> bool:
     batch = claim(here)
     try:
         send(here, batch)
-    except OperationalError:  # not the letters' fault, which would be given up in the end
+    except (OperationalError, SystemExit):  # not the letters' fault, which would be given up in the end
         with suppress(OperationalError):
             _back_in_line(here, [letter.row for letter in batch])
         raise

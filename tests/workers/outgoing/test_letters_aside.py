@@ -2,16 +2,20 @@
 
 import os
 import signal
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from email.message import EmailMessage
+from functools import partial
 
 import pytest
+from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from engine.catalogue import NotInstalled
 from service.house import House
 from service.store.connect import is_away
+from service.store.schema import letters as letters_owed
 from service.store.schema import tables
 from service.tables import snapshots
 from service.tables.access import Place
@@ -84,6 +88,37 @@ def test_until_the_process_aside_has_begun_letters_are_written_here() -> None:
     os.kill(first, signal.SIGKILL)
     assert process_pool.do_soon(os.getpid) not in (os.getpid(), first)
     begun()
+
+
+def test_who_waits_for_the_process_aside_when_the_house_stops_ends_and_its_letters_are_as_if_never_tried(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A letter that tells how a game went takes many seconds, and a host waits ten."""
+    houses.seated(house)
+    begun()
+    monkeypatch.setattr(post, "write", too_long)
+    works = [partial(post.deliver_some, house), partial(process_pool.do, too_long)]
+    waiting = [threading.Thread(target=ended, args=(work,), daemon=True) for work in works]
+    for thread in waiting:
+        thread.start()
+        time.sleep(0.3)
+    process_pool.stop()
+    for thread in waiting:
+        thread.join(5)
+        assert not thread.is_alive()
+    with house.store.reading() as connection:
+        owed = connection.execute(select(letters_owed).where(letters_owed.c.sent_at.is_(None))).all()
+    assert {(row.tries, row.outcome) for row in owed} == {(0, "")}
+    assert not caplog.text
+
+
+def too_long(*_: object) -> None:
+    time.sleep(60)
+
+
+def ended(work: Callable[[], object]) -> None:
+    with pytest.raises(SystemExit):
+        work()
 
 
 def begun() -> None:
