@@ -20,6 +20,7 @@ from engine.chance import Chance
 from engine.game import Game
 from engine.log import Entry, Export, Link
 from engine.menu import Move
+from engine.reading import convert
 from engine.record import Rewind, Table
 from engine.refusal import Refused
 from engine.table_events import (
@@ -135,7 +136,7 @@ def _unsealed(export: Export, seed: bytes) -> tuple[Finding | None, int]:
     """Every entry in turn without the rules: sealed as it stands, and honestly drawn."""
     nonces, key = dict[int, str](), b""
     for number, link in enumerate(export.entries):
-        entry = msgspec.convert(link.entry, Entry[dict[str, Any]])
+        entry = convert(link.entry, Entry[dict[str, Any]])
         if log.digest(seed, number, log.canonical(entry)) != link.digest:
             return _tampered(number, f"Entry {number} is not the one that was sealed: its digest differs."), number
         nonces |= {event["seat"]: event["nonce"] for event in entry.events if event["type"] == "table.Sat"}

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from engine.chance import Draw
+from engine.reading import reader
 
 Event = TypeVar("Event")
 GENESIS = bytes(32).hex()
@@ -126,7 +127,7 @@ def heads(digests: Sequence[str]) -> tuple[str, ...]:
 
 def plain(body: str | bytes) -> dict[str, Any]:
     """A stored entry as plain values, whatever events it knows."""
-    return msgspec.json.decode(body, type=dict[str, Any])
+    return reader(dict[str, Any]).decode(body)
 
 
 def known(seed: bytes, whole: Entry[Any], told: Entry[Any], digest: str) -> Link:
@@ -137,7 +138,7 @@ def known(seed: bytes, whole: Entry[Any], told: Entry[Any], digest: str) -> Link
 
 def read(raw: bytes) -> Export:
     """An exported log from its file, in which nothing may be told twice or be read in two ways."""
-    found = msgspec.json.decode(raw, type=Export)
+    found = reader(Export).decode(raw)
     if not _is_as_we_write(raw):
         _refuse_two_readings(raw, found)
     return found

@@ -23,6 +23,7 @@ from engine import menu as menus
 from engine import options as choices
 from engine.chance import Chance, Rig
 from engine.game import Game
+from engine.reading import convert
 from engine.refusal import Refused
 
 
@@ -105,7 +106,7 @@ def load(path: Path, text: str | None = None) -> Scenario:
     text = path.read_text("utf-8") if text is None else text
     try:
         raw = msgspec.json.decode(text) if path.suffix == ".json" else tomllib.loads(text)
-        return msgspec.convert(raw, Scenario)
+        return convert(raw, Scenario)
     except (msgspec.MsgspecError, tomllib.TOMLDecodeError) as error:
         raise Unfit(f"{path} is not a scenario: {error}") from error
 
@@ -197,7 +198,7 @@ def patched(game: Game, state: Any, patch: Mapping[str, Any]) -> Any:
     of the patched position are left for the next move.
     """
     try:
-        return msgspec.convert(_merged(msgspec.to_builtins(state, str_keys=True), patch), game.State, strict=False)
+        return convert(_merged(msgspec.to_builtins(state, str_keys=True), patch), game.State, strict=False)
     except msgspec.ValidationError as error:
         raise Unfit(f"what is given does not make a position: {error}") from error
 

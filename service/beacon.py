@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from engine import beacon as beacons
 from engine.beacon import Beacon
+from engine.reading import reader
 from engine.refusal import Refused
 
 DOMAIN = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
@@ -64,7 +65,7 @@ def fetched(source: Source, number: int) -> str | None:
         try:
             request = Request(url, headers={"Accept": "application/json"})  # noqa: S310  # the host chose the address
             with urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
-                found = msgspec.json.decode(answer.read(LARGEST), type=Round)
+                found = reader(Round).decode(answer.read(LARGEST))
         except (OSError, ValueError, msgspec.MsgspecError) as error:
             log.info("beacon not reached", url=url, error=str(error))
             continue

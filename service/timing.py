@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec import Meta, Struct
 
+from engine.reading import convert, reader
 from engine.refusal import Refused
 from service.settings import DAY
 
@@ -72,7 +73,7 @@ def words(clock: Clock) -> dict[str, str]:
 def read(told: Mapping[str, str], pace: int) -> Clock:
     """The clock a table was opened with; tables from before clocks, or with a clock unknown here, have their pace."""
     try:
-        return msgspec.convert({"pace": pace, **told}, Clock, strict=False)
+        return convert({"pace": pace, **told}, Clock, strict=False)
     except msgspec.ValidationError:
         return Clock(pace)
 
@@ -216,7 +217,7 @@ def refilled(clock: Clock, left: int | None) -> int:
 @lru_cache(maxsize=1024)
 def calendar(text: str, away: tuple[tuple[str, str], ...] = (), spare_weekends: bool = False) -> Calendar:
     """A person's calendar as it is kept, with his vacations, and with weekends where a table spares them."""
-    own = msgspec.json.decode(text, type=Calendar) if text else Calendar()
+    own = reader(Calendar).decode(text) if text else Calendar()
     return msgspec.structs.replace(own, away=away, weekends=own.weekends or spare_weekends)
 
 

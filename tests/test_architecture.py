@@ -229,6 +229,50 @@ def test_every_module_says_what_it_is_for() -> None:
     assert [name_of(path) for path in sources(*OURS) if not ast.get_docstring(ast.parse(path.read_text("utf-8")))] == []
 
 
+def works_a_type_out(node: ast.AST) -> bool:
+    """Whether this has msgspec work a type out: a decoder or a conversion to a type."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name("msgspec"), attr="convert")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="Decoder"), args=args, keywords=words):
+            return bool(args) or any(word.arg == "type" for word in words)
+        case ast.Call(func=ast.Attribute(attr="decode"), keywords=words):
+            return any(word.arg == "type" for word in words)
+        case ast.ImportFrom(module="msgspec", names=names):
+            return any(alias.name in ("convert", "json") for alias in names)
+        case ast.ImportFrom(module="msgspec.json"):
+            return True
+    return False
+
+
+def test_types_are_worked_out_where_two_threads_cannot_do_so_at_once() -> None:
+    """It ended the whole process: see `engine/reading.py`."""
+    found = [
+        f"{name_of(path)}:{node.lineno}"  # type: ignore[attr-defined]
+        for path in sources(*OURS)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if works_a_type_out(node) and name_of(path) != "engine/reading.py"
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("msgspec.convert(told, Clock, strict=False)", True),
+        ("msgspec.json.decode(text, type=Clock)", True),
+        ("msgspec.json.Decoder(Clock)", True),
+        ("from msgspec.json import decode", True),
+        ("from msgspec import Struct, convert", True),
+        ("msgspec.json.Decoder(float_hook=whole)", False),
+        ("reader(Clock).decode(text)", False),
+        ("from msgspec import Struct", False),
+    ],
+)
+def test_a_type_worked_out_elsewhere_would_be_found(line: str, wrong: bool) -> None:
+    assert any(map(works_a_type_out, ast.walk(ast.parse(line)))) is wrong
+
+
 CONTRACT = set(
     "META Options State Event View objection setup menu decide upkeep evolve view hear redeal standing outlook".split()
 )

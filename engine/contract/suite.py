@@ -17,6 +17,7 @@ from engine import game as games
 from engine.contract.cases import Case, game_of, some
 from engine.contract.plugin import Check
 from engine.menu import Move
+from engine.reading import reader
 from engine.refusal import Refused
 from engine.table import RESERVED
 from engine.table_events import (
@@ -85,12 +86,12 @@ def test_replay_by_evolve_alone_gives_the_played_state(case: Case) -> None:
 
 def test_states_events_and_views_survive_json(case: Case) -> None:
     for position in some(game_of(case, SEEDS[0])):
-        assert msgspec.json.decode(msgspec.json.encode(position.state), type=case.game.State) == position.state
+        assert reader(case.game.State).decode(msgspec.json.encode(position.state)) == position.state
         for event in position.events:
-            assert msgspec.json.decode(msgspec.json.encode(event), type=case.game.Event) == event
+            assert reader(case.game.Event).decode(msgspec.json.encode(event)) == event
         for seat in (*range(case.seats), None):
             view = case.game.view(position.state, seat)
-            assert msgspec.json.decode(msgspec.json.encode(view), type=case.game.View) == view
+            assert reader(case.game.View).decode(msgspec.json.encode(view)) == view
 
 
 def test_events_have_one_canonical_form(case: Case) -> None:

@@ -16,6 +16,7 @@ from engine import audit as audits
 from engine import catalogue, log, record
 from engine.game import Game
 from engine.log import Export
+from engine.reading import reader
 from service.benches import Measure, bench
 from service.commands import playout
 from service.text import samples
@@ -58,7 +59,7 @@ def audit() -> Iterator[Measure]:
     files = [msgspec.json.encode(_finished(game, number)) for number in range(12)]
     rates = []
     for file in files:
-        export = msgspec.json.decode(file, type=Export)
+        export = reader(Export).decode(file)
         rates.append(len(export.entries) / _timed(_audit, game, file))
     yield Measure("audit of an archive, Kaiser", statistics.median(rates), "entries/s", AUDITED)
 
@@ -71,7 +72,7 @@ def _finished(game: Game, number: int) -> Export:
 
 
 def _audit(game: Game, file: bytes) -> None:
-    report = audits.audit(game, msgspec.json.decode(file, type=Export))
+    report = audits.audit(game, reader(Export).decode(file))
     if report.finding or report.replayed != report.entries:
         raise AssertionError(f"a fresh log was found wrong: {report}")
 

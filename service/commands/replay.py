@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from engine.reading import convert
 from service.commands import terminal
 from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, add_json, counted
 
@@ -131,7 +132,7 @@ def _entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]]:
 
     for number, link in enumerate(export.entries):
         try:
-            yield msgspec.convert(link.entry, entry_type(game))
+            yield convert(link.entry, entry_type(game))
         except msgspec.ValidationError as error:
             raise Misuse(f"Entry {number} of {file} cannot be read by today's rules: {error}.") from error
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 from sqlalchemy import Connection, insert, select
 
@@ -13,6 +12,7 @@ from engine import audit, catalogue, log, open_command, record
 from engine import table as engine_table
 from engine.game import Game
 from engine.log import Export
+from engine.reading import reader
 from engine.refusal import Refused
 from service import beacon
 from service.house import House
@@ -60,7 +60,7 @@ def _link(game: Game | None, row: Found, stored: Found, seat: int | None) -> log
 
 def _without_rules(row: Found, stored: Found) -> log.Link:
     """An entry of a game that is not installed: nobody here knows what it hides, so only the table's part is told."""
-    entry = msgspec.json.decode(stored.body, type=log.Entry[dict[str, Any]])
+    entry = reader(log.Entry[dict[str, Any]]).decode(stored.body)
     events = tuple(event for event in entry.events if event["type"].startswith("table."))
     told = entry if events == entry.events else replace(entry, move=None, draws=(), events=events)
     return log.known(row.seed, entry, told, stored.digest)

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from engine import audit, catalogue, log, record
 from engine.game import Game
 from engine.log import Export, Link
+from engine.reading import reader
 from engine.record import Table
 from engine.refusal import Refused
 from service import beacon
@@ -127,7 +128,7 @@ def packed(load: Load) -> bytes:
 def unpacked(raw: bytes) -> Load:
     """The load of a file; one that was altered or cut is refused."""
     try:
-        load = msgspec.json.decode(raw, type=Load)
+        load = reader(Load).decode(raw)
         json.loads(raw, object_pairs_hook=_once)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise Refused("This is no file of tables that move: {why}", why=str(error)[:200]) from None

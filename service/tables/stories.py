@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-import msgspec
 from msgspec import Struct
 
 from engine import catalogue, record, story
@@ -103,5 +102,5 @@ def told(house: House, look: Snapshot, in_pool: Callable[..., Story]) -> Story:
 def tell(game: str, edition: int, bodies: tuple[str, ...]) -> Story:
     """The story of these entries."""
     played = catalogue.find(game, edition)
-    read = msgspec.json.Decoder(record.entry_type(played)).decode
+    read = record.decoder(played).decode
     return story.story(played, [read(body) for body in bodies])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
 from msgspec import Struct
 
+from engine.reading import reader
 from engine.table import RESERVED
 
 
@@ -17,7 +17,7 @@ class _Header(Struct):
     move: str
 
 
-HEADER = msgspec.json.Decoder(_Header)
+HEADER = reader(_Header)
 
 
 class TurnIndex(Struct, frozen=True):

@@ -77,6 +77,7 @@ class Vandal(threading.Thread):
             self._look()
             time.sleep(0.1)
         if self.error:
+            self.error.add_note(f"processes that ended by themselves: {dict(self.ended)}")
             raise self.error
 
     @property

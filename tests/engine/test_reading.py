@@ -1,33 +1,21 @@
 """Values are read by many threads at once."""
 
-import subprocess
-import sys
-from pathlib import Path
+from tests.together import together
 
-ROOT = Path(__file__).parents[2]
-TOGETHER = """
-import sys
-from threading import Barrier, Thread
+READ = """
+import json
+from pathlib import Path
 from engine import catalogue, options, record
-sys.setswitchinterval(1e-6)
-game, together = catalogue.find("kaiser"), Barrier(8)
-stored = b'{"seq":1,"at":5,"seat":null,"move":"start","draws":[],"events":[{"type":"table.Started"}],"edition":1}'
+game = catalogue.find("kaiser")
+log = json.loads(Path("tests/golden/kaiser/four.json").read_text())
+stored = [json.dumps(link["entry"]) for link in log["entries"]]
 
 def read():
-    together.wait()
-    record.decoder(game).decode(stored)
+    for entry in stored:
+        record.decoder(game).decode(entry)
     options.read(game.META.options, {"rounds": "2"})
-
-threads = [Thread(target=read) for _ in range(8)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
 """
 
 
 def test_the_first_to_read_a_log_may_be_many_threads_at_once() -> None:
-    command = [sys.executable, "-c", TOGETHER]
-    running = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(6)]
-    said = [process.communicate(timeout=60)[1].decode() for process in running]
-    assert [process.returncode for process in running] == [0] * 6, "\n".join(said)
+    together(READ)

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Row, select, update
 
+from engine.reading import reader
 from engine.refusal import Refused
 from service.house import House
 from service.store.schema import mails
@@ -78,7 +79,7 @@ def keep(connection: Connection, mail: int, report: MailReport, at: int, counts:
 def find(connection: Connection, mail: int) -> tuple[Row[tuple[object, ...]], MailReport] | None:
     """A mail and what became of it."""
     row = connection.execute(select(mails).where(mails.c.id == mail)).one_or_none()
-    return (row, msgspec.json.decode(row.report, type=MailReport)) if row is not None and row.report else None
+    return (row, reader(MailReport).decode(row.report)) if row is not None and row.report else None
 
 
 def before(connection: Connection, mail: Row[Any]) -> tuple[tuple[str, ...], MailReport] | None:
@@ -87,7 +88,7 @@ def before(connection: Connection, mail: Row[Any]) -> tuple[tuple[str, ...], Mai
     row = connection.execute(select(mails).where(*own).order_by(mails.c.id.desc()).limit(1)).one_or_none()
     if row is None:
         return None
-    return msgspec.json.decode(row.lines, type=tuple[str, ...]), msgspec.json.decode(row.report, type=MailReport)
+    return reader(tuple[str, ...]).decode(row.lines), reader(MailReport).decode(row.report)
 
 
 def is_repeated(connection: Connection, mail: Row[Any], report: MailReport) -> bool:

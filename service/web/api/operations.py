@@ -13,7 +13,7 @@ import msgspec
 from flask import Blueprint, Response, abort, make_response, request
 from msgspec import Struct
 
-from engine.reading import reader
+from engine.reading import convert, reader
 from engine.refusal import Refused
 
 JSON = "application/json"
@@ -99,9 +99,8 @@ def _served(operation: Operation, visit: Callable[..., Any]) -> Callable[..., Re
 
 
 def _asked(kind: Any) -> Any:
-    reader(kind)  # from now on msgspec knows the type
     try:
-        return msgspec.convert(request.args.to_dict(), kind, strict=False)
+        return convert(request.args.to_dict(), kind, strict=False)
     except msgspec.ValidationError as error:
         raise Refused("This cannot be asked in the address: {why}", why=error) from error
 

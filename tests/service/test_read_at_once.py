@@ -1,0 +1,22 @@
+"""What is kept and sent is read by many threads at once from a house's first moment on."""
+
+from tests.together import together
+
+READ = """
+from pathlib import Path
+from engine import log
+from service import timing
+from service.tables.submitting import Handed, ToldVerdict
+
+export = Path("tests/golden/kaiser/abandoned.json").read_bytes()
+
+def read():
+    ToldVerdict.read(b'{"table":"a","verdict":{"accepted":true,"why":{"sentence":"Well done."}}}', Handed("a", 1))
+    timing.read({"bank": "86400", "increment": "3600"}, 60)
+    log.read(export)
+"""
+
+
+def test_the_first_to_read_a_verdict_a_clock_or_a_log_may_be_many_threads_at_once() -> None:
+    """Eight web threads, the referee and the post of a house that was just started: it died of that."""
+    together(READ)
