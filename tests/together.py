@@ -37,4 +37,4 @@ def together(read: str, times: int = 6) -> None:
     command = [sys.executable, "-c", read + SLOWLY]
     running = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(times)]
     said = [process.communicate(timeout=60)[1].decode() for process in running]
-    assert [process.returncode for process in running] == [0] * times, "\n".join(said)
+    assert [(process.returncode, told) for process, told in zip(running, said, strict=True)] == [(0, "")] * times

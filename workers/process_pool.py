@@ -57,10 +57,10 @@ def do(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) 
                 if not _pools:
                     break
                 pool = _pools[-1]
-                result = pool.submit(work, *args, **words)
-            return result.result()
+                promised = pool.submit(work, *args, **words)
+            return promised.result()
         except (BrokenProcessPool, CancelledError):
-            if not _pools:
+            if not _pools:  # not died, but stopped
                 raise SystemExit from None
             _replace(pool)
     return work(*args, **words)

@@ -3,9 +3,8 @@
 import multiprocessing
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +57,8 @@ def test_a_bell_whose_work_fails_is_told_and_the_next_one_is_heard(
     assert "the ink is dry" in caplog.text
 
 
-@contextmanager
-def told_to_stop(redis_url: str, folder: Path) -> Iterator[None]:
-    """After a worker began to hear, was told to stop and ended well within the time that a host waits."""
+def is_told_to_stop(redis_url: str, folder: Path) -> None:
+    """A worker begins to hear, is told to stop, and ends well within the time that a host waits."""
     with Redis.from_url(redis_url) as redis, houses.standing(houses.settings(folder), Clock(), redis) as here:
         here.bells.ring("referee")
         worker: Any = multiprocessing.get_context("fork").Process(
@@ -74,7 +72,6 @@ def told_to_stop(redis_url: str, folder: Path) -> Iterator[None]:
         worker.terminate()
         worker.join(5)
         assert worker.exitcode == 0
-        yield
 
 
 def test_a_worker_that_is_told_to_stop_finishes_what_it_has_heard(
@@ -86,8 +83,8 @@ def test_a_worker_that_is_told_to_stop_finishes_what_it_has_heard(
         (tmp_path / "done").touch()
 
     monkeypatch.setattr(referee, "hear", hear)
-    with told_to_stop(redis_url, tmp_path):
-        assert (tmp_path / "done").exists()
+    is_told_to_stop(redis_url, tmp_path)
+    assert (tmp_path / "done").exists()
 
 
 def test_a_worker_with_much_to_do_ends_after_the_step_in_hand(
@@ -98,13 +95,13 @@ def test_a_worker_with_much_to_do_ends_after_the_step_in_hand(
     def step(_: House) -> bool:
         (tmp_path / "begun").touch()
         time.sleep(0.2)
-        (tmp_path / "steps").open("a").write("x")
+        with (tmp_path / "steps").open("a") as steps:
+            steps.write("x")
         return True
 
     monkeypatch.setattr(referee, "hear", lambda: jobs.answer("referee", step))
-    with told_to_stop(redis_url, tmp_path):
-        written = (tmp_path / "steps").read_text()
-    assert 1 <= len(written) <= 5
+    is_told_to_stop(redis_url, tmp_path)
+    assert 1 <= len((tmp_path / "steps").read_text()) <= 5
 
 
 def test_bots_that_wait_for_their_turn_to_think_are_left_when_their_process_is_to_end(
