@@ -2,7 +2,6 @@
 
 import secrets
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +10,6 @@ from random import Random
 from typing import Any
 from unittest import mock
 
-import waitress
 from playwright.sync_api import Page
 
 from engine import bots
@@ -25,6 +23,7 @@ from service.settings import Settings
 from service.tables import access, opening, snapshots, submitting
 from service.tables.opening import Invited, Opened
 from tests import houses
+from tests.web_server import serving
 
 Visit = Callable[..., Page]
 STARTED = 4  # entries of a table for two before the first move: it is opened, both sit down, and the game begins
@@ -121,11 +120,6 @@ def running(folder: Path) -> Iterator[Running]:
         words: dict[str, Any] = {"confirm": False, "gather": 0, "opens_per_hour": 1_000_000, "thinking": 0.05}
         settings = Settings(folder=folder, port=port, address=f"http://127.0.0.1:{port}", **words)
         house = houses.founded(settings, wall_clock)
-        with embedded(house):
-            server: Any = waitress.create_server(create_app(house), sockets=[listener], threads=8)
-            thread = threading.Thread(target=server.run, daemon=True)
-            thread.start()
+        with embedded(house), serving(create_app(house), listener, threads=8):
             yield Running(house)
-            server.close()
-            thread.join(5)
         house.close()

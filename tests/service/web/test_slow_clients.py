@@ -1,16 +1,15 @@
 """Clients that send slowly, or without end, hold nobody else up and fill no memory."""
 
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection
 from typing import Any
 
 import pytest
-import waitress
 
 from service.commands.run import SLOW_CLIENTS
+from tests.web_server import serving
 
 FIRST = "POST / HTTP/1.1\r\nHost: x\r\n"
 BLOCK = b"x" * 65_536
@@ -27,12 +26,8 @@ def port() -> Iterator[int]:
         return [b"here"]
 
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
-    server: Any = waitress.create_server(page, sockets=[listener], threads=4, **SLOW_CLIENTS)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield listener.getsockname()[1]
-    server.close()
-    thread.join(5)
+    with serving(page, listener, threads=4, **SLOW_CLIENTS):
+        yield listener.getsockname()[1]
 
 
 @pytest.mark.parametrize("begun", [b"GET / HT", FIRST.encode() + b"Content-Length: 60000\r\n\r\nabc"])
