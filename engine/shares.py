@@ -34,6 +34,13 @@ def from_points(points: Sequence[float], unit: float = 1.0, out: Sequence[bool] 
     return tuple([weight / total for weight in weights])
 
 
+def mean(several: Sequence[Shares]) -> Shares:
+    """What several looks say together."""
+    if len(several) == 1:
+        return several[0]
+    return tuple([sum(column) / len(several) for column in zip(*several, strict=True)])
+
+
 def _won(standing: Sequence[Standing]) -> Shares:
     """The victory, divided among those in the first place."""
     winners = sum(one.place == 1 for one in standing)

@@ -1,14 +1,19 @@
-"""Information-set tree search: each try deals anew what the seat cannot know, and every mover plays for itself."""
+"""Information-set tree search: each try deals anew what the seat cannot know, and every mover plays for itself.
+
+The tree is for two. With three and more seats a try goes on without one, until the turn has come round.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log, sqrt
 from typing import Any
 
 from engine.menu import Menu, Move
 from engine.search.candidates import candidates
 from engine.search.mind import Mind
-from engine.shares import Shares
+from engine.search.rounds import Rounds
+from engine.shares import Shares, mean
 
 TRUST = 1.0
 """How many tries the first look at a move weighs."""
@@ -55,7 +60,7 @@ class Node:
     def look(self, mind: Mind, menu: Menu, *states: Any) -> Shares:
         """Try every move in each state, all with the same luck; what the best one promises is what the node does."""
         seen = [candidates(mind, state, self.seat, menu, mind.random.getrandbits(64)) for state in states]
-        self.edges = [Edge(move, _mean([one[move] for one in seen if move in one])) for move in seen[0]]
+        self.edges = [Edge(move, mean([one[move] for one in seen if move in one])) for move in seen[0]]
         self.edges.sort(key=lambda edge: -edge.prior[self.seat])
         return self.edges[0].prior
 
@@ -67,10 +72,8 @@ class Node:
         return max(self.edges[:width], key=lambda edge: edge.mean(seat) + doubt / sqrt(1 + edge.visits))
 
 
-def _mean(several: list[Shares]) -> Shares:
-    if len(several) == 1:
-        return several[0]
-    return tuple([sum(column) / len(several) for column in zip(*several, strict=True)])
+Attempt = Callable[[Edge], Shares | None]
+"""What came of one try of a move; nothing where the budget was spent on the way."""
 
 
 def grow(mind: Mind, root: Node) -> None:
@@ -84,21 +87,31 @@ def grow(mind: Mind, root: Node) -> None:
     root.edges.sort(key=lambda edge: -edge.mean(root.seat))
     field = root.edges[:FIELD]
     rounds = max((len(field) - 1).bit_length(), 1)
+    attempt = _attempt(mind, root.seat)
     for number in range(1, rounds + 1):
         while mind.spent < number / rounds:
-            _try_all(mind, root.seat, field)
+            _try_all(mind, attempt, field)
         field.sort(key=lambda edge: -edge.mean(root.seat))
         root.edges[: len(field)] = field
         field = field[: (len(field) + 1) // 2]
 
 
-def _try_all(mind: Mind, seat: int, field: list[Edge]) -> None:
+def _attempt(mind: Mind, seat: int) -> Attempt:
+    """How a move is tried."""
+    if mind.seats == 2:
+        return lambda edge: _try(mind, seat, edge)
+    rounds = Rounds(mind, seat)
+    return lambda edge: rounds.follow(edge.move, edge.visits)
+
+
+def _try_all(mind: Mind, attempt: Attempt, field: list[Edge]) -> None:
     """Try each move in one world; nothing is learnt where the budget does not reach for all of them."""
     found = list[Shares]()
     for edge in field:
-        if mind.spent >= 1:
+        shares = None if mind.spent >= 1 else attempt(edge)
+        if shares is None:
             return
-        found.append(_try(mind, seat, edge))
+        found.append(shares)
     for edge, shares in zip(field, found, strict=True):
         edge.learn(shares)
 

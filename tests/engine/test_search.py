@@ -20,6 +20,7 @@ from engine.menu import Choice, Move, Number, Subset
 from engine.search import Level
 from engine.search.candidates import candidates
 from engine.search.mind import Mind, dice
+from engine.search.rounds import Rounds
 from tests.engine import highcard
 from tests.engine.adversaries import greedy_turn, one_ply
 from tests.engine.cases import all_games, cases, game_of, some
@@ -269,6 +270,88 @@ def test_a_round_that_the_budget_breaks_off_tells_nothing(budget):
     game = weighing(Choice("take", tuple((str(number),) for number in range(16))), lambda args: int(args[0]) / 100)
     first, second, *_ = search.rank(Mind(game, None, 0, budget, 60.0, 1), 0, game.menu(None, 0))
     assert first.visits == second.visits > 0
+
+
+def in_turn(menu_of, outlook, rounds=4):
+    """A game for three who move in turn; its state is what was dealt, and all moves since."""
+
+    def offered(state, seat):
+        dealt, *moves = state
+        going_on = len(moves) < 3 * rounds and len(moves) % 3 == seat
+        return (Choice("take", tuple((one,) for one in menu_of(dealt, moves))),) if going_on else ()
+
+    return variant(
+        highcard,
+        menu=offered,
+        redeal=lambda state, seat, luck: (luck.roll("deal", 1_000), *state[1:]),
+        decide=lambda state, seat, move, luck: [move],
+        upkeep=lambda state, luck: None,
+        evolve=lambda state, event: (*state, event.args[0]),
+        standing=lambda state: (Standing(0),) * 3,
+        outlook=outlook,
+    )
+
+
+def struck(state, lost=0.1):
+    """Bait looks well at once; but then who moves last in the round strikes."""
+    share = lost if "strike" in state else 0.5 if "bait" in state else 0.4
+    gain = 0.2 if "strike" in state else 0.0
+    return (share, (1 - share - gain) / 2, (1 - share + gain) / 2)
+
+
+def last_strikes(dealt, moves):
+    """Who took bait may be struck by the last; the one between has another answer in every world."""
+    last = ("wait", "strike") if "bait" in moves[-2:] else ("wait",)
+    return (("bait", "bread"), (f"wait-{dealt}",), last)[len(moves) % 3]
+
+
+def test_with_three_seats_the_answer_of_the_last_one_counts():
+    game = in_turn(last_strikes, struck)
+    assert search.choose(Level(0, 60.0), game, (0,), 0, 1) == Move("take", ("bait",))
+    assert {search.choose(Level(200, 60.0), game, (0,), 0, seed) for seed in range(5)} == {Move("take", ("bread",))}
+
+
+def test_a_try_is_the_mean_of_its_rounds():
+    """After bait comes a strike at once; after bread one is tempted by bait in the next round, and struck then."""
+    rounds = Rounds(Mind(in_turn(last_strikes, struck), (0,), 0, 1_000, 60.0, 1), 0)
+    assert rounds.follow(Move("take", ("bait",)), 0)[0] == pytest.approx(0.1)
+    assert rounds.follow(Move("take", ("bread",)), 0)[0] == pytest.approx((0.5 + 0.1) / 2)
+
+
+def test_a_try_ends_for_who_is_out_of_the_game():
+    game = in_turn(last_strikes, functools.partial(struck, lost=0.0), rounds=1_000)
+    mind = Mind(game, (0,), 0, 100, 60.0, 1)
+    assert Rounds(mind, 0).follow(Move("take", ("bait",)), 0)[0] == 0
+    assert mind.spent < 0.1
+
+
+def test_a_game_that_ends_on_the_way_counts_for_the_rounds_that_are_missing():
+    mind = Mind(in_turn(last_strikes, struck, rounds=1), (0,), 0, 1_000, 60.0, 1)
+    assert Rounds(mind, 0).follow(Move("take", ("bait",)), 0)[0] == pytest.approx(0.1)
+
+
+def test_in_a_known_world_only_the_best_answers_and_new_ones_are_looked_at():
+    """Seat 1 has a hundred answers, of which the last is best; after B there is one more, which is better still."""
+    answers = tuple(map(str, range(100)))
+    game = in_turn(
+        lambda _, moves: ("A", "B") if len(moves) % 3 == 0 else (*answers, *("100" * (moves[-1] == "B")).split()),
+        lambda state: ((1 - (share := int(state[2]) / 200)) / 2, share, (1 - share) / 2) if state[2:] else (1 / 3,) * 3,
+        rounds=1,
+    )
+    mind = Mind(game, (0,), 0, 10_000, 60.0, 1)
+    rounds = Rounds(mind, 0)
+    assert rounds.follow(Move("take", ("A",)), 0)[1] == 99 / 200
+    fully = mind.spent
+    assert rounds.follow(Move("take", ("B",)), 0)[1] == 100 / 200
+    assert mind.spent - fully < fully / 10
+
+
+@pytest.mark.parametrize("budget", range(20, 40))
+def test_a_round_of_three_that_the_budget_breaks_off_tells_nothing(budget):
+    ranking = search.rank(
+        Mind(in_turn(last_strikes, struck), (0,), 0, budget, 60.0, 1), 0, (Choice("take", (("bait",), ("bread",))),)
+    )
+    assert len({one.visits for one in ranking}) == 1
 
 
 def test_who_is_blind_overlooks_the_best_move_now_and_then():
