@@ -1,9 +1,10 @@
 """`make bots`: how strong the levels are, in long matches with paired luck and alternating seats.
 
 python -m tests.bench.bots [PAIRS] [WORD ...]     only matches whose line holds all these words
+python -m tests.bench.bots again PAIRS [WORD ...]     rows of older code: do their first pairs come out the same today?
 
 Every core plays pairs of its own. What was played is kept after each pair; a run goes on where the last one stopped,
-unless what plays has changed.
+unless what plays has changed. A row whose first pairs come out the same again stands for today's code, too.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import NamedTuple
 
 from engine import catalogue, options
 from engine import game as games
-from tests.bench.match_rows import Row, code_of, keep, row_of
+from tests.bench.match_rows import Row, code_of, keep, keep_again, older_row, row_of
 from tests.engine.adversaries import alpha_beta, greedy_turn, monte_carlo, one_ply
 from tests.engine.matches import Pair, Player, at_random, level, pair
 
@@ -74,6 +75,7 @@ def matches() -> Iterator[Match]:
 
 
 def main(words: list[str]) -> None:
+    play, words = (_play_again, words[1:]) if words[:1] == ["again"] else (_play, words)
     pairs = int(words.pop(0)) if words and words[0].isdigit() else PAIRS
     ladder = list(matches())
     codes = {game: code_of(game) for game, *_ in LADDER}
@@ -81,18 +83,32 @@ def main(words: list[str]) -> None:
     with ProcessPoolExecutor() as cores:
         for one in ladder:
             if all(word in str(one).split() or word in str(one) for word in words):
-                row = row_of(str(one), one.wanted, codes[one.game])
-                seconds = _play(cores, one, row, pairs, order)
-                print(f"{one}: {row.rate}, wanted {one.wanted:.0%} ({seconds:.0f} s)", flush=True)
+                play(cores, one, pairs, order)
 
 
-def _play(cores: ProcessPoolExecutor, one: Match, row: Row, pairs: int, order: Sequence[tuple[str, str]]) -> float:
+def _play(cores: ProcessPoolExecutor, one: Match, pairs: int, order: Sequence[tuple[str, str]]) -> None:
     """Play the pairs that the row does not have yet; each is kept at once, so that a run may be stopped."""
     begun = time.monotonic()
+    row = row_of(str(one), one.wanted, dict(order)[str(one)])
     for played in cores.map(partial(_pair, one), range(len(row.won), pairs)):
         row.learn(played)
         keep(row, order)
-    return time.monotonic() - begun
+    print(f"{one}: {row.rate}, wanted {one.wanted:.0%} ({time.monotonic() - begun:.0f} s)", flush=True)
+
+
+def _play_again(cores: ProcessPoolExecutor, one: Match, pairs: int, order: Sequence[tuple[str, str]]) -> None:
+    """Play the first pairs of a row of older code once more."""
+    code = dict(order)[str(one)]
+    row = older_row(str(one), code)
+    if row is None:
+        return
+    today = Row(str(one), one.wanted, code, [], [], "")
+    for played in cores.map(partial(_pair, one), range(min(pairs, len(row.won)))):
+        today.learn(played)
+    same = (today.won, today.before) == (row.won[:pairs], row.before[:pairs])
+    if same:
+        keep_again(row, code, len(today.won), order)
+    print(f"{one}: {'the same' if same else 'not the same'} in {len(today.won)} pairs", flush=True)
 
 
 def _pair(one: Match, number: int) -> Pair:

@@ -25,7 +25,8 @@ Made by `make bots`. The first figure is held against what is wanted: the first 
 players each has half of them, with any number of seats. The second says how often a seat of the first player came in
 before one of the second, shared places half. With three and more seats the two kinds of players alternate; both games
 of a pair have the same luck and turned seats. The interval holds 95 %. *Short* rows have fewer games than the {ASKED}
-that are asked; rows of *older code* were played before search or game changed.
+that are asked; rows of *older code* were played before search or game changed. Of a row with *the same again* the first
+pairs were played once more by the code of that commit, and came out the same.
 
 | match | won | came in before | games | wanted | | day | commit |
 |---|---|---|---|---|---|---|---|
@@ -42,6 +43,7 @@ class Row(Struct):
     before: list[float]
     commit: str
     date: str = ""
+    again: str = ""
 
     @property
     def rate(self) -> Rate:
@@ -92,10 +94,29 @@ def row_of(match: str, wanted: float, code: str) -> Row:
     return row
 
 
+def older_row(match: str, code: str) -> Row | None:
+    """The newest row of other code, where this code has none."""
+    rows = {row.match: row for row in kept() if row.match == match}
+    row = rows.get(match)
+    return row if row and row.code != code else None
+
+
 def keep(row: Row, order: Sequence[tuple[str, str]]) -> None:
-    """Write rows and page, each at once in place of the old one."""
+    """Write what was played just now."""
     row.date = time.strftime("%Y-%m-%d", time.gmtime())
-    others = [other for other in kept() if (other.match, other.code) != (row.match, row.code)]
+    _keep(row, row.code, order)
+
+
+def keep_again(row: Row, code: str, pairs: int, order: Sequence[tuple[str, str]]) -> None:
+    """From now on the row is one of this code, too: so many pairs of it came out the same."""
+    older, row.code = row.code, code
+    row.again = f"{pairs} pairs the same again at {commit()}"
+    _keep(row, older, order)
+
+
+def _keep(row: Row, code: str, order: Sequence[tuple[str, str]]) -> None:
+    """Write rows and page, each at once in place of the old one; the row stands for what this code had played."""
+    others = [other for other in kept() if (other.match, other.code) != (row.match, code)]
     _write(KEPT, "".join(json.dumps(to_builtins(one)) + "\n" for one in (*others, row)))
     _write(PAGE, page((*others, row), order))
 
@@ -119,7 +140,7 @@ def page(rows: Sequence[Row], order: Sequence[tuple[str, str]]) -> str:
 def _line(row: Row, code: str) -> str:
     rate = row.rate
     words = ["" if rate.mean >= row.wanted else "**missed**" if rate.mean + rate.error < row.wanted else "**below**"]
-    words += ["short"] * (rate.games < ASKED) + ["older code"] * (row.code != code)
+    words += ["short"] * (rate.games < ASKED) + ["older code"] * (row.code != code) + [row.again]
     said = ", ".join(filter(None, words))
     cells = [row.match, _figure(rate), _figure(summed(row.before)), str(rate.games), f"{row.wanted:.0%}", said]
     return f"| {' | '.join([*cells, row.date, row.commit])} |"

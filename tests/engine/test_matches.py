@@ -54,6 +54,33 @@ def test_what_other_code_played_is_kept_and_not_added_to(folder, asked, monkeypa
     assert [len(row.won) for row in match_rows.kept()] == [2, 1]
 
 
+def test_a_row_whose_first_pairs_come_out_the_same_again_stands_for_the_new_code(folder, asked, monkeypatch):
+    long_matches.main(["5"])
+    monkeypatch.setattr(long_matches, "code_of", lambda game: "other")
+    long_matches.main(["again", "2"])
+    assert asked == [0, 1, 2, 3, 4, 0, 1]
+    (row,) = match_rows.kept()
+    assert (row.code, len(row.won)) == ("other", 5)
+    assert "short, 2 pairs the same again at " in (folder / "MATCHES.md").read_text()
+    long_matches.main(["6"])
+    assert asked[7:] == [5]
+
+
+def test_a_row_that_comes_out_otherwise_stays_one_of_older_code(folder, asked, monkeypatch):
+    long_matches.main(["3"])
+    monkeypatch.setattr(long_matches, "code_of", lambda game: "other")
+    monkeypatch.setattr(long_matches, "pair", lambda *_: Pair(1.0, 0.0))
+    long_matches.main(["again", "2"])
+    assert [(row.code == "other", row.again) for row in match_rows.kept()] == [(False, "")]
+    assert "older code" in (folder / "MATCHES.md").read_text()
+
+
+def test_a_row_of_todays_code_is_not_played_again(folder, asked):
+    long_matches.main(["3"])
+    long_matches.main(["again", "2"])
+    assert asked == [0, 1, 2]
+
+
 def test_a_row_says_what_it_lacks():
     def said(won, code="now"):
         row = match_rows.Row(str(KAISER), 0.9, "now", won, won, "abc", "2026-01-01")
