@@ -1,7 +1,7 @@
 """`make bots`: how strong the levels are, in long matches with paired luck and alternating seats.
 
-python -m tests.bench.bots [PAIRS] [WORD ...]     only matches whose line holds all these words
-python -m tests.bench.bots again PAIRS [WORD ...]     rows of older code: do their first pairs come out the same today?
+python -m tests.bench.bots [PAIRS] [WORD ...]          only matches whose line holds all these words
+python -m tests.bench.bots again [PAIRS] [WORD ...]    rows of older code: do the first pairs come out the same?
 
 Every core plays pairs of its own. What was played is kept after each pair; a run goes on where the last one stopped,
 unless what plays has changed. A row whose first pairs come out the same again stands for today's code, too.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import NamedTuple
@@ -75,39 +75,40 @@ def matches() -> Iterator[Match]:
 
 
 def main(words: list[str]) -> None:
-    play, words = (_play_again, words[1:]) if words[:1] == ["again"] else (_play, words)
+    again = words[:1] == ["again"]
+    words = words[again:]
     pairs = int(words.pop(0)) if words and words[0].isdigit() else PAIRS
     ladder = list(matches())
-    codes = {game: code_of(game) for game, *_ in LADDER}
-    order = [(str(one), codes[one.game]) for one in ladder]
+    of_games = {game: code_of(game) for game, *_ in LADDER}
+    codes = {str(one): of_games[one.game] for one in ladder}
+    play = _play_again if again else _play
     with ProcessPoolExecutor() as cores:
         for one in ladder:
             if all(word in str(one).split() or word in str(one) for word in words):
-                play(cores, one, pairs, order)
+                play(cores, one, pairs, codes)
 
 
-def _play(cores: ProcessPoolExecutor, one: Match, pairs: int, order: Sequence[tuple[str, str]]) -> None:
+def _play(cores: ProcessPoolExecutor, one: Match, pairs: int, codes: Mapping[str, str]) -> None:
     """Play the pairs that the row does not have yet; each is kept at once, so that a run may be stopped."""
     begun = time.monotonic()
-    row = row_of(str(one), one.wanted, dict(order)[str(one)])
+    row = row_of(str(one), one.wanted, codes[str(one)])
     for played in cores.map(partial(_pair, one), range(len(row.won), pairs)):
         row.learn(played)
-        keep(row, order)
+        keep(row, codes)
     print(f"{one}: {row.rate}, wanted {one.wanted:.0%} ({time.monotonic() - begun:.0f} s)", flush=True)
 
 
-def _play_again(cores: ProcessPoolExecutor, one: Match, pairs: int, order: Sequence[tuple[str, str]]) -> None:
+def _play_again(cores: ProcessPoolExecutor, one: Match, pairs: int, codes: Mapping[str, str]) -> None:
     """Play the first pairs of a row of older code once more."""
-    code = dict(order)[str(one)]
-    row = older_row(str(one), code)
+    row = older_row(str(one), codes[str(one)])
     if row is None:
         return
-    today = Row(str(one), one.wanted, code, [], [], "")
+    today = Row(row.match, row.wanted, codes[row.match], [], [], "")
     for played in cores.map(partial(_pair, one), range(min(pairs, len(row.won)))):
         today.learn(played)
     same = (today.won, today.before) == (row.won[:pairs], row.before[:pairs])
     if same:
-        keep_again(row, code, len(today.won), order)
+        keep_again(row, len(today.won), codes)
     print(f"{one}: {'the same' if same else 'not the same'} in {len(today.won)} pairs", flush=True)
 
 

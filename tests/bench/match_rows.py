@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, convert, to_builtins
@@ -96,29 +96,28 @@ def row_of(match: str, wanted: float, code: str) -> Row:
 
 def older_row(match: str, code: str) -> Row | None:
     """The newest row of other code, where this code has none."""
-    rows = {row.match: row for row in kept() if row.match == match}
-    row = rows.get(match)
-    return row if row and row.code != code else None
+    rows = [row for row in kept() if row.match == match]
+    return rows[-1] if rows and all(row.code != code for row in rows) else None
 
 
-def keep(row: Row, order: Sequence[tuple[str, str]]) -> None:
-    """Write what was played just now."""
+def keep(row: Row, codes: Mapping[str, str]) -> None:
+    """Write what was played just now; `codes` is today's code of every match, in the order of the ladders."""
     row.date = time.strftime("%Y-%m-%d", time.gmtime())
-    _keep(row, row.code, order)
+    _replace(row.code, row, codes)
 
 
-def keep_again(row: Row, code: str, pairs: int, order: Sequence[tuple[str, str]]) -> None:
-    """From now on the row is one of this code, too: so many pairs of it came out the same."""
-    older, row.code = row.code, code
+def keep_again(row: Row, pairs: int, codes: Mapping[str, str]) -> None:
+    """From now on the row is one of today's code: so many pairs of it came out the same."""
+    older, row.code = row.code, codes[row.match]
     row.again = f"{pairs} pairs the same again at {commit()}"
-    _keep(row, older, order)
+    _replace(older, row, codes)
 
 
-def _keep(row: Row, code: str, order: Sequence[tuple[str, str]]) -> None:
-    """Write rows and page, each at once in place of the old one; the row stands for what this code had played."""
+def _replace(code: str, row: Row, codes: Mapping[str, str]) -> None:
+    """Write all rows and the page, this row in place of the one that this code had of the match."""
     others = [other for other in kept() if (other.match, other.code) != (row.match, code)]
     _write(KEPT, "".join(json.dumps(to_builtins(one)) + "\n" for one in (*others, row)))
-    _write(PAGE, page((*others, row), order))
+    _write(PAGE, page((*others, row), codes))
 
 
 def _write(path: Path, text: str) -> None:
@@ -127,12 +126,12 @@ def _write(path: Path, text: str) -> None:
     os.replace(new, path)
 
 
-def page(rows: Sequence[Row], order: Sequence[tuple[str, str]]) -> str:
-    """The newest row of each match, in the order of the ladders; `order` names the match and today's code."""
+def page(rows: Sequence[Row], codes: Mapping[str, str]) -> str:
+    """The newest row of each match, in the order of the ladders."""
     newest = {row.match: row for row in rows}
     lines = [
         _line(newest[match], code) if match in newest else f"| {match} | not played | | | | | | |"
-        for match, code in order
+        for match, code in codes.items()
     ]
     return ABOUT + "".join(f"{line}\n" for line in lines)
 

@@ -84,7 +84,7 @@ def test_a_row_of_todays_code_is_not_played_again(folder, asked):
 def test_a_row_says_what_it_lacks():
     def said(won, code="now"):
         row = match_rows.Row(str(KAISER), 0.9, "now", won, won, "abc", "2026-01-01")
-        return match_rows.page([row], [(str(KAISER), code)]).splitlines()[-1].split(" | ")[5]
+        return match_rows.page([row], {str(KAISER): code}).splitlines()[-1].split(" | ")[5]
 
     assert said([1.0] * 100) == ""
     assert said([1.0] * 10) == "short"
