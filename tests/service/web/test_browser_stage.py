@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from engine import catalogue
+from service.tables.opening import Invited
 from tests.browsing import SHORT, SOON, Player
 from tests.running import Running, Visit, foretold
 
@@ -48,6 +49,17 @@ SHIFTS = """() => new Promise((done) => {
     .observe({ type: "layout-shift", buffered: true });
   setTimeout(() => done(sum), 150);
 })"""
+
+# Every player at a glance: whether more is told than there is room for, and how much of the name is seen.
+CHIPS = """() => [...document.querySelectorAll(".strip li")].map((one) => {
+  const { left, right } = one.getBoundingClientRect(), name = one.querySelector(".who");
+  return {
+    spills: one.scrollWidth > one.clientWidth || left < 0 || right > innerWidth,
+    told: name.clientWidth,
+    whole: name.scrollWidth <= name.clientWidth,
+  };
+})"""
+LETTERS = 12  # pixels: two letters
 
 
 def position(service: Running, game: str, whim: int) -> str:
@@ -142,3 +154,28 @@ def test_the_small_map_is_shown_while_only_a_part_of_the_course_is(service: Runn
     expect(page.locator(".mini")).to_be_visible()
     page.keyboard.press("0")
     expect(page.locator(".mini")).to_be_hidden()
+
+
+def test_every_name_is_told_on_every_phone_however_many_play(service: Running, visit: Visit) -> None:
+    names = ("Anna", "Bernadette", "Clara", "Dirk", "Emiel", "Françoise", "Gijs", "Hendrik-Jan")
+    people = [Invited(name, f"{number}@example.org") for number, name in enumerate(names)]
+    paths = [service.begin(*people[:seats], game="turfmaster").watch for seats in (2, 3, 4, 5, 8)]
+    for width, height in (WINDOWS[name] for name in PHONES):
+        page = visit("/", viewport={"width": width, "height": height}, has_touch=True)
+        for path in paths:
+            page.goto(f"/t/{path}")
+            page.locator("[data-stage]").wait_for()
+            chips = page.evaluate(CHIPS)
+            assert not [one for one in chips if one["spills"] or one["told"] < LETTERS], (width, chips)
+            assert chips[0]["whole"] or width > height, (width, chips)
+        page.context.close()
+
+
+def test_a_phone_says_the_whole_of_what_to_do_where_it_has_no_button(service: Running, visit: Visit) -> None:
+    opened = service.begin(game="kurier")
+    width, height = WINDOWS["phone"]
+    page = visit(f"/t/{opened.links[service.first(opened.table)]}", viewport={"width": width, "height": height})
+    said = page.locator(".bar .what")
+    expect(page.locator(".bar .deeds :is(button, .button):visible")).to_have_count(0)
+    expect(said).to_contain_text("Touch a glowing place.")
+    assert said.evaluate("one => one.scrollHeight <= one.clientHeight && one.clientHeight > 30")
