@@ -16,7 +16,7 @@ from engine import record
 from engine import table as tables
 from engine.log import Entry
 from engine.menu import Menu
-from engine.story import TurningPoint
+from engine.story import Story, TurningPoint
 from engine.table_events import (
     PauseAsked,
 )
@@ -88,6 +88,7 @@ class LetterContext(Struct, frozen=True):
     turned: tuple[tuple[str, TurningPoint], ...] = ()
     luck: tuple[tuple[str, int], ...] = ()
     course: tuple[tuple[str, str], ...] = ()
+    chances: tuple[tuple[str, str], ...] = ()
 
     @property
     def rules(self) -> str:
@@ -299,6 +300,7 @@ def _ending(here: House, look: Snapshot, order: LetterOrder, pen: Pen) -> dict[s
     told = stories.told(here, look, process_pool.do)
     return {
         "course": _course(here, look),
+        "chances": _chances(look, told),
         "scores": _scores(look),
         "turned": tuple((look.names[point.seat], _in_words(point, pen)) for point in told.turning_points),
         "luck": tuple((name, round(100 * share)) for name, share in zip(look.names, told.luck, strict=False)),
@@ -330,9 +332,21 @@ def _course(here: House, look: Snapshot) -> tuple[tuple[str, str], ...]:
     scores = [score for mark in marks for score in mark.scores]
     least, most = min(0, *scores), max(1, *scores)
     return tuple(
-        (name, "".join(BARS[(len(BARS) - 1) * (mark.scores[seat] - least) // (most - least)] for mark in then))
+        (name, _bars((mark.scores[seat] - least) / (most - least) for mark in then))
         for seat, name in enumerate(look.names)
     )
+
+
+def _chances(look: Snapshot, told: Story) -> tuple[tuple[str, str], ...]:
+    """How each player's chances went, likewise; a full bar is a game as good as won."""
+    last = len(told.course) - 1
+    then = [told.course[last * (number + 1) // POINTS] for number in range(POINTS)]
+    return tuple((name, _bars(moment.shares[seat] for moment in then)) for seat, name in enumerate(look.names))
+
+
+def _bars(parts: Iterable[float]) -> str:
+    """A row of small bars, as high as these parts of the whole."""
+    return "".join(BARS[round((len(BARS) - 1) * part)] for part in parts)
 
 
 def _talk(connection: Connection, look: Snapshot, seat: int) -> tuple[tuple[str, str], ...]:

@@ -15,6 +15,8 @@ from workers.outgoing import letters as writing
 from workers.outgoing.answer_hints import Pen
 from workers.outgoing.envelopes import LetterOrder
 
+CHANCES = r"(?s)How the chances went.*?([▁-█]+)(?:</code>)? Anna\b.*?([▁-█]+)(?:</code>)? Bert\b"
+
 
 @pytest.fixture
 def finished(hall: Hall) -> Opened:
@@ -30,17 +32,17 @@ def finished(hall: Hall) -> Opened:
 def test_a_replay_shows_the_chances_only_when_the_game_is_over(hall: Hall, visitor: Visitor, finished: Opened) -> None:
     page = visitor.get(f"/t/{finished.links[0]}/replay")
     assert Strict(page).faults == []
-    lines = re.findall(r'<polyline points="([^"]+)"', page)
+    lines = re.findall(r'<polyline [^>]*points="([^"]+)"', page)
     assert len(lines) == 2
     look = hall.look(finished)
     assert {len(line.split()) for line in lines} == {len(stories._moments(hall.house, look))}
     winner = look.table.places.index(1)
-    assert f"{look.names[winner]} 100 %" in page
+    assert f"{look.names[winner]} <strong>100 %" in page
     begun = visitor.get(f"/t/{finished.links[0]}/replay?at={look.row.length // 2}")
-    assert f"{look.names[winner]} 100 %" not in begun
+    assert f"{look.names[winner]} <strong>100 %" not in begun
     guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
     fresh = opening.open_table(hall.house, "kurier", {}, guests, 0)
-    assert "<polyline points" not in visitor.get(f"/t/{fresh.links[0]}/replay")
+    assert "<polyline" not in visitor.get(f"/t/{fresh.links[0]}/replay")
 
 
 def test_the_greatest_swings_of_the_chances_lead_to_their_entries(hall: Hall, finished: Opened) -> None:
@@ -76,6 +78,24 @@ def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(hall
     for point in told.turning_points:
         assert f"“{point.better}”" in text
     assert re.search(r"Anna [+−]\d+ %, Bert [+−]\d+ %", text)
+
+
+def test_the_last_letter_draws_how_the_chances_went(hall: Hall, finished: Opened) -> None:
+    look = hall.look(finished)
+    order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
+    message = writing.write(hall.house, order)
+    assert message
+    told = stories.told(hall.house, look, lambda *_: pytest.fail("the story is worked out once"))
+    for kind in ("plain", "html"):
+        body = message.get_body((kind,))
+        assert body
+        found = re.search(CHANCES, body.get_content())
+        assert found, kind
+        rows = found.groups()
+        assert {len(row) for row in rows} == {writing.POINTS}
+        assert [row[-1] for row in rows] == ["█" if place == 1 else "▁" for place in look.table.places]
+        middle = told.course[(len(told.course) - 1) // 2].shares
+        assert [row[writing.POINTS // 2 - 1] for row in rows] == [writing.BARS[round(7 * share)] for share in middle]
 
 
 @pytest.mark.parametrize("language", ["de", "nl", "fr"])
