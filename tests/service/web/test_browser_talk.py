@@ -77,6 +77,9 @@ def test_a_board_can_be_enlarged_on_a_phone_and_stays_so(service: Running, visit
     submitting.verdict(house, submitting.submit(house, access.find(house, opened.links[seat]), move), 10)
     page = visit(f"/t/{opened.links[seat]}/replay", viewport={"width": 360, "height": 740}, has_touch=True)
     small = width(page)
+    top = page.locator("figure.plate").bounding_box()
+    assert top
+    assert top["y"] + top["height"] / 2 < 740, "who steps through the moves sees them happen"
     page.get_by_role("button", name="Larger board").tap()
     page.get_by_role("link", name="← Back").tap()
     expect(page).to_have_url(re.compile("at="))
