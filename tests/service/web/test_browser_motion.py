@@ -179,6 +179,11 @@ def test_where_the_chances_turned_a_touch_leads_there_in_the_replay(service: Run
     expect(page.locator("#at")).to_have_value(at or "")
 
 
+# How wide the pieces are that stand before names.
+PIECES = """() => [...document.querySelectorAll('svg[viewBox="-36 -36 72 72"]')]
+  .map((one) => one.getBoundingClientRect().width)"""
+
+
 def test_the_pieces_of_the_players_are_as_high_as_their_lines(service: Running, visit: Visit) -> None:
     """Without a size of its own a piece is as wide as the page."""
     path = finished(service)
@@ -190,10 +195,6 @@ def test_the_pieces_of_the_players_are_as_high_as_their_lines(service: Running, 
         assert len(sizes) >= 4, place
         assert max(sizes) <= 44, (place, sizes)
 
-
-# How wide the pieces are that stand before names.
-PIECES = """() => [...document.querySelectorAll('svg[viewBox="-36 -36 72 72"]')]
-  .map((one) => one.getBoundingClientRect().width)"""
 
 # All that is laid over the page for a moment.
 GAINS = """() => {
