@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -27,7 +29,7 @@ from service.store import book, notices
 from service.store.schema import seats, tables
 from service.tables import access, clerk, sitting
 from service.tables.clerk import LockedTable
-from service.text.languages import SOURCE, say
+from service.text.languages import LANGUAGES, SOURCE, say
 from service.timing import Clock
 
 Who = Literal["", "person", "bot", "anybody"]
@@ -204,11 +206,18 @@ def _clean(guest: Invited, language: str) -> Invited:
 
 
 def _bot(guest: Invited, language: str) -> Invited:
-    """A bot, called by its level too where that is not the usual one: “Bot 2, strong”."""
+    """A bot, called by its level too where that is not the usual one: “Bot 2 (strong)”."""
     level: Strength = "" if guest.level == "normal" else guest.level
-    added = f", {say(language, LEVELS[level])}" if level else ""
-    name = names.clean(guest.name)
-    return Invited(name if name.endswith(added) else name[: names.LONGEST - len(added)] + added, "", "", "bot", level)
+    added = f" ({say(language, LEVELS[level])})" if level else ""
+    name = _named_level().sub("", names.clean(guest.name)) if level else names.clean(guest.name)
+    return Invited(name[: names.LONGEST - len(added)] + added, "", "", "bot", level)
+
+
+@cache
+def _named_level() -> re.Pattern[str]:
+    """The level at the end of a name that another table gave it, in any language, as it is written and as it was."""
+    said = "|".join(re.escape(say(language, level)) for language in LANGUAGES for level in LEVELS.values())
+    return re.compile(rf" \((?:{said})\)$|, (?:{said})$")
 
 
 def _known(connection: Connection, once: str | None) -> str | None:

@@ -129,7 +129,7 @@ def test_bots_have_the_level_that_the_form_chose_and_are_called_by_it(hall: Hall
     visitor = hall.visitor()
     own = visitor.post("/new/kaiser", **rows).location.rsplit("/", 1)[1]
     look = snapshots.look(hall.house, access.find(hall.house, own).table)
-    assert look.names == ("Anna", "Bot 1, strong", "Bot 2", "Hal, easy")
+    assert look.names == ("Anna", "Bot 1 (strong)", "Bot 2", "Hal (easy)")
     assert [seat.level for seat in look.seats] == ["", "strong", "", "easy"]
 
 
@@ -138,19 +138,20 @@ def test_a_game_against_bots_asks_for_their_level(hall: Hall) -> None:
     assert Strict(visitor.get("/play/kurier")).faults == []
     own = visitor.post("/play/kurier", name="Anna", bots="2", level="easy").location.rsplit("/", 1)[1]
     look = snapshots.look(hall.house, access.find(hall.house, own).table)
-    assert look.names == ("Anna", "Bot 1, easy", "Bot 2, easy")
+    assert look.names == ("Anna", "Bot 1 (easy)", "Bot 2 (easy)")
 
 
 def test_a_level_is_named_in_the_language_of_the_opener_and_only_once(hall: Hall) -> None:
     guests = (
         ANNA,
         Invited("Bot 1", level="strong"),
-        Invited("Bot 2, stark", level="strong"),
+        Invited("Bot 2, strong", level="strong"),
+        Invited("Bot 3 (sterk)", level="strong"),
         Invited("x" * 40, level="easy"),
     )
-    opened = opening.open_table(hall.house, "kaiser", {}, guests, 0, "de")
+    opened = opening.open_table(hall.house, "kurier", {}, guests, 0, "de")
     names = snapshots.look(hall.house, opened.table).names
-    assert names == ("Anna", "Bot 1, stark", "Bot 2, stark", "x" * 32 + ", leicht")
+    assert names == ("Anna", "Bot 1 (stark)", "Bot 2 (stark)", "Bot 3 (stark)", "x" * 31 + " (leicht)")
 
 
 def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:

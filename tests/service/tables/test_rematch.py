@@ -79,7 +79,7 @@ def test_against_bots_the_next_game_begins_at_once_and_needs_no_address(hall: Ha
 def test_bots_keep_their_level_at_the_next_table(hall: Hall, visitor: Visitor) -> None:
     opened = over(hall, [Invited("Anna", "anna@example.org"), Invited("Hal", level="strong")])
     look, _ = again(hall, visitor, opened.links[0])
-    assert look.names == ("Anna", "Hal, strong")
+    assert look.names == ("Anna", "Hal (strong)")
     assert [seat.level for seat in look.seats] == ["", "strong"]
 
 
