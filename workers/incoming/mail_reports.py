@@ -17,6 +17,7 @@ from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Voice
 from service.text.languages import Said
+from service.timing import HOUR
 from workers import process_pool
 
 Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "hint", "pause", "talk", "said"]
@@ -92,8 +93,15 @@ def before(connection: Connection, mail: Row[Any]) -> tuple[tuple[str, ...], Mai
 
 
 def is_repeated(connection: Connection, mail: Row[Any], report: MailReport) -> bool:
-    """Whether the same text of this sender was refused for the same reasons before; a program may have sent both."""
-    same = (mails.c.person == mail.person, mails.c.lines == mail.lines, mails.c.id < mail.id)
+    """Whether this sender's same text was refused for the same reasons before; a program may have sent both.
+
+    Words without a move are not answered twice, whatever they answer. A line that was taken for a move a person may
+    well write again: it is refused again, but not within an hour in answer to the same letter.
+    """
+    same = [mails.c.person == mail.person, mails.c.lines == mail.lines, mails.c.id < mail.id]
+    if not report.has("talk"):
+        same += [mails.c.table == mail.table, mails.c.seat == mail.seat, mails.c.at > mail.at - HOUR]
+        same += [mails.c.answers.is_not_distinct_from(mail.answers)]
     wanted = select(mails.c.id).where(*same, mails.c.report == msgspec.json.encode(report).decode())
     return report.has("refused") and connection.execute(wanted.limit(1)).first() is not None
 

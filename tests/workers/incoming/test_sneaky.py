@@ -7,6 +7,8 @@ from structlog.testing import capture_logs
 
 from service.house import House
 from service.store.schema import letters, mails
+from service.timing import HOUR
+from tests import houses
 from tests.workers.incoming.test_inbox import (
     address,
     answer,
@@ -97,6 +99,25 @@ def test_the_same_refused_text_of_a_sender_is_answered_once(here: House) -> None
     assert answered(here) == ["refused"]
     posted(here, place, move)
     assert handed_in(here) == [move]
+
+
+def test_a_line_that_is_refused_again_is_answered_again_at_another_turn_or_after_an_hour(
+    here: House, clock: houses.Clock
+) -> None:
+    places = houses.seated(here)
+    waiting = houses.waiting(here, places)
+    for _ in range(2):  # a program that answers every answer of ours ends here
+        posted(here, waiting, "hint")
+    assert answered(here) == ["refused"]
+    clock.move(HOUR)
+    posted(here, waiting, "hint")
+    assert answered(here) == ["refused"] * 2
+    for _ in range(2):  # round the table to the next wait
+        on_turn, move = houses.on_turn(here, places)
+        posted(here, on_turn, move)
+    newest = f"<{waiting.table}.{houses.length(here, waiting) - 1}.{waiting.seat}.accepted@games.example>"
+    posted(here, waiting, "hint", In_Reply_To=newest)
+    assert answered(here) == ["refused"] * 3
 
 
 @pytest.mark.parametrize("depth", [90, 2_000])
