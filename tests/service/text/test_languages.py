@@ -6,6 +6,7 @@ import functools
 import html
 import re
 from email.message import EmailMessage
+from gettext import NullTranslations
 from random import Random
 from xml.etree import ElementTree
 
@@ -16,6 +17,7 @@ from engine import bots, catalogue
 from engine import game as games
 from engine import table as tables
 from engine.games.kaiser.state import Moved, RoundWon
+from engine.games.kurier.board import NAMES as INNS
 from engine.refusal import Refused
 from service import create_app
 from service.store import book
@@ -168,6 +170,39 @@ def test_boards_and_prose_are_made_in_every_language(full, language):
         assert max(map(len, drawing.board_text(scene).splitlines())) <= 80
         told += [voice.alt(view), drawing.board_text(scene), *(voice.verb(entry.verb) for entry in menu)]
     assert_not_english(" ".join(told), language)
+
+
+class Blotted(NullTranslations):
+    """A language whose words are blots: what can still be read has not passed through a catalogue."""
+
+    def gettext(self, message: str) -> str:
+        bits = re.split(r"(%\(\w+\)s)", message)
+        return "".join(bit if number % 2 else re.sub(r"[^\W\d_]", "¤", bit) for number, bit in enumerate(bits))
+
+    def ngettext(self, one: str, many: str, count: int) -> str:
+        return self.gettext(one if count == 1 else many)
+
+
+@pytest.mark.parametrize("full", samples(), ids=str)
+def test_every_word_of_a_board_and_of_the_news_passes_through_a_catalogue(full, monkeypatch):
+    monkeypatch.setattr(languages, "translations", lambda language, domain=COMMON: Blotted())
+    monkeypatch.setattr(drawing, "environment", functools.cache(drawing.environment.__wrapped__))
+    positions, names = game_of(full, b"a lantern"), [str(seat) for seat in range(full.seats)]
+    told = []
+    for number, position in enumerate(positions):
+        me = (None, *range(full.seats))[number % (full.seats + 1)]
+        voice, view = Voice(full.game, names, SOURCE, me), full.game.view(position.state, me)
+        menu = full.game.menu(position.state, me) if me is not None else ()
+        told += [voice.tell(one) for event in position.events if (one := full.game.hear(event, me)) is not None]
+        told += [voice.verb(entry.verb) for entry in menu]
+        if number % 5 == 0:
+            told += [voice.alt(view), drawing.board_text(Scene(full.game, view, drawing.players(names), me, menu))]
+    codes = {word for word in readable("\n".join(told)) if word.isupper()}  # of tiles, say
+    assert readable("\n".join(told)) - codes <= readable(" ".join(INNS.values()))  # which have one name everywhere
+
+
+def readable(text: str) -> set[str]:
+    return set(re.findall(r"[^\W\d_]{2,}", text.replace("¤", " ")))
 
 
 # Pages and letters
