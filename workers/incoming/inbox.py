@@ -13,7 +13,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from msgspec import Struct
-from sqlalchemy import func, insert, select
+from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from engine.refusal import Refused
@@ -26,7 +26,6 @@ from service.store.schema import mails, seats
 from service.tables import access
 from service.tables.access import Place
 from service.text.languages import Said
-from service.timing import HOUR
 from workers.incoming import bounce_reports, reply_text, sender_checks
 from workers.incoming.mail_headers import MailHeaders
 from workers.incoming.mail_moves import ELSEWHERE
@@ -183,14 +182,10 @@ def _answers(headers: MailHeaders, place: Place) -> int | None:
 
 
 def _person(here: House, place: Place) -> int:
-    """Who holds the seat; one whom we answered too often in the last hour may be a machine after all."""
+    """Who holds the seat."""
     own = select(seats.c.person).where(seats.c.table == place.table, seats.c.seat == place.seat)
     with here.store.reading() as connection:
-        person = int(connection.execute(own).scalar_one())
-        answered = select(func.count()).where(mails.c.person == person, mails.c.answered_at > here.now() - HOUR)
-        if connection.execute(answered).scalar_one() >= here.settings.answers_per_hour:
-            raise Ignored("This sender was answered too often within an hour.")
-    return person
+        return int(connection.execute(own).scalar_one())
 
 
 def _shown(recipient: str) -> str:

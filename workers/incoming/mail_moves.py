@@ -129,7 +129,11 @@ def _finish(here: House, connection: Connection, mail: Mail, read: Reading) -> N
     report = MailReport(read.lines)
     seat = next(seat for seat in read.locked.seats if seat.seat == mail.seat)
     needed = wants_letter(report, mail, seat.open_since) and not mail_reports.is_repeated(connection, mail, report)
-    mail_reports.keep(connection, mail.id, report, here.now(), counts=needed and not report.has("done"))
+    counts = needed and not report.has("done")
+    if counts and mail_reports.is_answered_too_often(connection, mail, here.settings.answers_per_hour):
+        log.info("mail not answered", mail=mail.id, why="This sender was answered too often within an hour.")
+        needed = counts = False
+    mail_reports.keep(connection, mail.id, report, here.now(), counts)
     if needed:
         kind = "refused" if report.has("refused") else "accepted"
         seq = read.locked.table.length - 1 if seat.open_since is None else seat.open_since

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, func, select, update
 
 from engine.reading import reader
 from engine.refusal import Refused
@@ -104,6 +104,12 @@ def is_repeated(connection: Connection, mail: Row[Any], report: MailReport) -> b
         same += [mails.c.answers.is_not_distinct_from(mail.answers)]
     wanted = select(mails.c.id).where(*same, mails.c.report == msgspec.json.encode(report).decode())
     return report.has("refused") and connection.execute(wanted.limit(1)).first() is not None
+
+
+def is_answered_too_often(connection: Connection, mail: Row[Any], an_hour: int) -> bool:
+    """Whether we answered this sender so often within an hour that it may be a machine after all."""
+    answers = (mails.c.person == mail.person, mails.c.answered_at > mail.at - HOUR)
+    return connection.execute(select(func.count()).where(*answers)).scalar_one() >= an_hour
 
 
 def told(here: House, look: Snapshot, report: MailReport, voice: Voice, seat: int) -> tuple[ToldLine, ...]:

@@ -383,7 +383,7 @@ def test_a_forged_address_is_nobodys(here):
 
 
 def test_who_is_answered_too_often_is_a_machine(here, clock):
-    place, _, move = start(here)
+    place, _, _ = start(here)
     here.settings = replace(here.settings, answers_per_hour=3)
     with capture_logs() as logs:
         for day in range(5):
@@ -391,7 +391,16 @@ def test_who_is_answered_too_often_is_a_machine(here, clock):
     assert answered(here) == ["refused"] * 3
     assert "too often" in logs[-1]["why"]
     clock.move(3600)
-    posted(here, place, move)
+    posted(here, place, "status")
+    assert answered(here) == ["refused"] * 3 + ["accepted"]
+
+
+def test_who_was_answered_too_often_can_still_move(here):
+    place, _, move = start(here)
+    here.settings = replace(here.settings, answers_per_hour=1)
+    for line in ("status", "help", move):
+        posted(here, place, line)
+    assert answered(here) == ["accepted"]
     assert handed_in(here) == [move]
 
 
