@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine import menu as menus
 from engine import record
@@ -23,11 +24,12 @@ from engine.menu import Move
 from engine.record import Table
 from engine.search.levels import rank
 from engine.search.mind import Mind, dice
+from engine.search.tree import Node, grow
 from engine.shares import Shares, shares
 
 OTHERWISE = 8
 """Each entry that drew is drawn so many times otherwise."""
-POINTS, WORTH_TELLING, THOUGHT = 3, 0.05, 800
+POINTS, WORTH_TELLING, THOUGHT = 3, 0.05, 2_000
 """So many turning points are told, where a better move was worth so much; a doubt is worth so many positions."""
 MOST_MOVES = 100
 FOREVER = 3600.0
@@ -137,17 +139,16 @@ def _some(menu: menus.Menu, mind: Mind) -> list[Move]:
 
 
 def _turning_points(game: Game, pages: Sequence[_Page]) -> tuple[TurningPoint, ...]:
-    """The moves that cost their seat most: found at a glance, and thought over once more."""
-    found = [point for page in pages if (point := _missed(game, page, 0))]
-    worst = sorted(found, key=lambda point: -point.gain)[: 2 * POINTS]
-    by_seq = {page.entry.seq: page for page in pages}
-    again = [point for one in worst if (point := _missed(game, by_seq[one.seq], THOUGHT))]
-    told = sorted(again, key=lambda point: -point.gain)[:POINTS]
+    """The moves that cost their seat most: found at a glance, then played on together with what looked better."""
+    found = [(point, page) for page in pages if (point := _missed(game, page))]
+    worst = sorted(found, key=lambda one: -one[0].gain)[: 2 * POINTS]
+    again = [replace(point, gain=_gain(game, page, point)) for point, page in worst]
+    told = sorted((point for point in again if point.gain >= WORTH_TELLING), key=lambda point: -point.gain)[:POINTS]
     return tuple(sorted(told, key=lambda point: point.seq))
 
 
-def _missed(game: Game, page: _Page, evaluations: int) -> TurningPoint | None:
-    """How much better than the move of this entry another one would have been, judged by what its seat could know."""
+def _missed(game: Game, page: _Page) -> TurningPoint | None:
+    """How much better than the move of this entry another one looks, judged by what its seat could know."""
     seat, entry, waited = record.mover(page.entry), page.entry, page.before.awaited
     by, text = (waited.seat, waited.move) if waited else (entry.seat, entry.move)
     if seat is None or by is None or text is None:
@@ -155,8 +156,21 @@ def _missed(game: Game, page: _Page, evaluations: int) -> TurningPoint | None:
     menu, played = game.menu(page.before.state, seat), Move.read(text)
     if menus.count(menu) < 2 or not menus.allows(menu, played):
         return None
-    ranking = rank(Mind(game, page.before.state, seat, evaluations, FOREVER, entry.seq), seat, menu)
+    ranking = rank(Mind(game, page.before.state, seat, 0, FOREVER, entry.seq), seat, menu)
     own = next((one.share for one in ranking if one.move == played), None)
     if own is None or ranking[0].share - own < WORTH_TELLING:
         return None
     return TurningPoint(entry.seq, seat, str(played), str(ranking[0].move), ranking[0].share - own)
+
+
+def _gain(game: Game, page: _Page, point: TurningPoint) -> float:
+    """How much better the better move is where both are tried, as often and in the same imagined worlds."""
+    state, seat = page.before.state, point.seat
+    mind, root = Mind(game, state, seat, THOUGHT, FOREVER, ~point.seq), Node(seat)
+    root.look(mind, game.menu(state, seat), mind.imagined(mind.luck()))
+    tried = {str(edge.move): edge for edge in root.edges}
+    if not {point.better, point.played} <= tried.keys():
+        return 0.0
+    better, played = root.edges = [tried[point.better], tried[point.played]]
+    grow(mind, root)
+    return better.mean(seat) - played.mean(seat)
