@@ -65,7 +65,7 @@ def note(connection: Connection, look: Snapshot | LockedTable, seat: int, at: in
     """The number of the hint for this position, which waits to be found; refused where there may be none."""
     if not allowed(look, seat):
         raise Refused("There are no hints at this table: its players did not agree to them when it was opened.")
-    if not tables.menu(look.game, look.table, seat):
+    if look.table.seats[seat].status == "resigned" or not tables.menu(look.game, look.table, seat):
         raise Refused("A hint is for your own turn; now there is nothing for you to choose.")
     own = (hints.c.table == look.row.id, hints.c.seat == seat)
     same = select(hints.c.id).where(*own, hints.c.length == look.table.length)

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from sqlalchemy import Connection
 
 from engine import record
-from engine import table as tables
 from engine.log import Entry
 from engine.menu import Menu
 from engine.story import Story, TurningPoint
@@ -123,7 +122,7 @@ def write(here: House, order: LetterOrder) -> EmailMessage | None:
     game, voice = look.game, Voice(look.game, look.names, order.language, order.seat)
     pen = Pen(game, look.names, order.language)
     playing = look.table.phase in ("playing", "over")
-    menu = tables.menu(game, look.table, order.seat)
+    menu = snapshots.menu(look, order.seat)
     scene = (
         Scene(game, game.view(look.table.state, order.seat), players(look.names), order.seat, menu, order.language)
         if playing

@@ -93,6 +93,13 @@ def test_out_of_turn_and_looking_on_there_is_no_hint(here):
         hints.ask(here, Place(places[0].table, None, ""))
 
 
+def test_who_has_resigned_on_his_turn_gets_no_hint(here):
+    place = turn_of(here, ANNA, BERT, BOT, agreed=True)
+    houses.judged(here, place, "resign")
+    with pytest.raises(Refused, match="your own turn"):
+        hints.ask(here, place)
+
+
 @pytest.mark.parametrize("game", ["kurier", "turfmaster"])
 def test_a_hint_hangs_on_nothing_that_its_seat_cannot_know(here, monkeypatch, game):
     """At every table that looks alike to this seat the hint is the same."""

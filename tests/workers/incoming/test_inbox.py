@@ -239,6 +239,15 @@ def test_resigning_takes_two_mails(here):
     assert snapshots.look(here, place.table).table.phase == "over"
 
 
+def test_who_has_resigned_on_his_turn_is_offered_no_moves(here):
+    place, _ = houses.on_turn(here, houses.seated(here, 3))
+    posted(here, place, "resign yes")
+    told = text(last_letter(here, place))
+    assert "a bot plays on" in told
+    assert "Answer this letter with your move" not in told
+    assert "Make your move" not in told
+
+
 @pytest.mark.parametrize("word", ["undo", "Terugnemen!", "annuler svp", "Bitte rückgängig"])
 def test_an_undo_that_others_have_to_allow_is_asked_for_and_answered_by_mail(here, word):
     place, other, move = start(here)
