@@ -27,8 +27,8 @@ from engine.search.mind import Mind, dice
 from engine.search.tree import Node, grow
 from engine.shares import Shares, shares
 
-OTHERWISE = 8
-"""Each entry that drew is drawn so many times otherwise."""
+OTHERWISE, LOOKS = 8, 30_000
+"""Each entry that drew is drawn so many times otherwise, or less often where it would take so many looks in all."""
 POINTS, WORTH_TELLING, THOUGHT = 3, 0.05, 2_000
 """So many turning points are told, where a better move was worth so much; a doubt is worth so many positions."""
 MOST_MOVES = 100
@@ -86,8 +86,9 @@ def course(game: Game, entries: Sequence[Entry[Any]]) -> tuple[Moment, ...]:
 def story(game: Game, entries: Sequence[Entry[Any]]) -> Story:
     """The whole story; it takes seconds, and is the same every time."""
     pages = list(_pages(game, entries))
-    moments = (Moment(page.entry.seq, shares(game, page.after.state), _luck(game, page, _promise)) for page in pages)
-    return Story(tuple(moments), _turning_points(game, pages))
+    looks = LOOKS // max(1, sum(map(_drew, pages)))
+    moments = tuple(_moment(game, page, looks) for page in pages)
+    return Story(moments, _turning_points(game, pages))
 
 
 def _pages(game: Game, entries: Sequence[Entry[Any]]) -> Iterator[_Page]:
@@ -103,9 +104,24 @@ def _pages(game: Game, entries: Sequence[Entry[Any]]) -> Iterator[_Page]:
             yield _Page(entry, before, after)
 
 
+def _moment(game: Game, page: _Page, looks: int) -> Moment:
+    luck = _luck(game, page, _promise, _times(game, page, looks))
+    return Moment(page.entry.seq, shares(game, page.after.state), luck)
+
+
+def _drew(page: _Page) -> bool:
+    return any(draw.size > 1 for draw in page.entry.draws)
+
+
+def _times(game: Game, page: _Page, looks: int) -> int:
+    """How often an entry is drawn otherwise within so many looks at the moves that may follow it."""
+    menu = next(filter(None, (game.menu(page.after.state, seat) for seat in range(len(page.after.seats)))), ())
+    return max(1, min(OTHERWISE, looks // max(1, min(menus.count(menu), MOST_MOVES)) - 1))
+
+
 def _luck(game: Game, page: _Page, promise: Promise, otherwise: int = OTHERWISE) -> Shares:
     """What the draws of an entry were worth, against so many draws that could have been."""
-    if not any(draw.size > 1 for draw in page.entry.draws):
+    if not _drew(page):
         return ()
     random = Random(f"{page.before.commitment} {page.entry.seq}")  # noqa: S311 - games that were not played
     actual = promise(game, page.after.state, random.getrandbits(64))

@@ -49,6 +49,16 @@ def test_luck_is_nothing_in_the_mean():
     assert all(isclose(sum(luck), 0, abs_tol=1e-9) for luck in lucks)
 
 
+@pytest.mark.parametrize(("looks", "times"), [(10**9, story.OTHERWISE), (1, 1)])
+def test_a_story_draws_otherwise_as_often_as_its_looks_allow(monkeypatch, looks, times):
+    """A game with many moves and many draws would take minutes, and bots and letters wait for it."""
+    ledger, drawn, otherwise = played(kurier, 2, 3), [], story._otherwise
+    monkeypatch.setattr(story, "LOOKS", looks)
+    monkeypatch.setattr(story, "_otherwise", lambda game, page, seed: drawn.append(page) or otherwise(game, page, seed))
+    luck = [moment.luck for moment in story.story(kurier, ledger.entries).course if moment.luck]
+    assert len(drawn) == times * len(luck)
+
+
 def test_turning_points_are_the_dearest_mistakes_in_their_order():
     ledger = played(kaiser, 2, 5)
     told = story.story(kaiser, ledger.entries).turning_points
