@@ -254,6 +254,10 @@ class Voice:
         """Where points came from, in a word or two."""
         return places.unmarked(_line(self._game.source_word(source)))
 
+    def score(self) -> str:
+        """What the score counts, where a game says so because its number would not explain itself."""
+        return _line(self._game.score_word()) if hasattr(self._game, "score_word") else ""
+
     def alt(self, view: Any) -> str:
         """The position in a few sentences, for readers who cannot see the picture."""
         return places.unmarked(_line(self._game.alt(view)))

@@ -6,12 +6,13 @@ import html
 import json
 import re
 from email.message import EmailMessage
+from random import Random
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from msgspec.structs import replace
 
-from engine import catalogue
+from engine import bots, catalogue
 from engine import table as tables
 from service import create_app, timing
 from service.house import House
@@ -175,19 +176,24 @@ def test_who_answers_an_invitation_as_it_says_sits_down(house: House, language: 
     assert snapshots.look(house, place.table).table.seats[1].status == "taken"
 
 
-def test_the_last_letter_tells_places_and_points(house: House) -> None:
-    places = seated(house)
+@pytest.mark.parametrize(("game", "explained"), [("kaiser", False), ("kurier", True)])
+def test_the_last_letter_tells_places_and_points_and_what_they_count(house: House, game: str, explained: bool) -> None:
+    places, random = seated(house, game), Random(1)
     loser = houses.waiting(house, places)
     assert houses.judged(house, loser, "resign").accepted
     while (look := snapshots.look(house, loser.table)).table.phase != "over":
         seat = tables.waiting_for(look.game, look.table)[0]
-        move = next(tables.menu(look.game, look.table, seat)[0].moves())
+        move = bots.random_move(tables.menu(look.game, look.table, seat), random)
         assert houses.judged(house, Place(loser.table, seat, ""), str(move)).accepted
-    text = body(written(house, places[0], "over"), "plain")
+    letter = written(house, places[0], "over")
+    text = body(letter, "plain")
     points = [own.score for own in look.game.standing(look.table.state)]
     for seat, name in enumerate(("Anna", "Berta")):
         assert f"{look.table.places[seat]}. {name}: {points[seat]}" in text
     assert look.row.seed.hex() in text
+    page = create_app(house).test_client().get(f"/t/{places[0].link}").text
+    counts = "The number tells how far the dispatch came: the villages count 1 to 4, a guard 5, the tsar 6."
+    assert [counts in told for told in (" ".join(text.split()), body(letter, "html"), page)] == [explained] * 3
 
 
 @every_game
