@@ -37,12 +37,14 @@ class Running:
         self.house = house
         self.address = house.settings.address
 
-    def open(self, *guests: Invited, game: str = "kaiser", **options: str) -> Opened:
-        return opening.open_table(self.house, game, options, guests or (ANNA, BERT), 0)
+    def open(self, *guests: Invited, game: str = "kaiser", pace: int = 0, **options: str) -> Opened:
+        return opening.open_table(self.house, game, options, guests or (ANNA, BERT), pace)
 
-    def begin(self, *guests: Invited, game: str = "kaiser", letters: bool = False, **options: str) -> Opened:
+    def begin(
+        self, *guests: Invited, game: str = "kaiser", pace: int = 0, letters: bool = False, **options: str
+    ) -> Opened:
         """A table at which everybody has sat down; where a test is about pages alone, letters need not be written."""
-        opened = self.open(*guests, game=game, **options)
+        opened = self.open(*guests, game=game, pace=pace, **options)
         if not letters:
             self.no_letters(opened.table)
         for link in filter(None, opened.links):

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from engine import catalogue
+from service.settings import DAY
 from service.tables.opening import Invited
 from tests.browsing import SHORT, SOON, Player
 from tests.running import Running, Visit, foretold
@@ -59,6 +60,12 @@ CHIPS = """() => [...document.querySelectorAll(".strip li")].map((one) => {
     whole: name.scrollWidth <= name.clientWidth,
   };
 })"""
+# Whether all of one text is seen, and not cut off by what it lies in.
+WHOLE = """one => {
+  const [own, around] = [one, one.parentElement].map((each) => each.getBoundingClientRect());
+  const cut = one.scrollHeight > one.clientHeight || one.scrollWidth > one.clientWidth;
+  return !cut && own.right <= around.right + 1 && own.bottom <= around.bottom + 1;
+}"""
 LETTERS = 12  # pixels: two letters
 
 
@@ -171,11 +178,13 @@ def test_every_name_is_told_on_every_phone_however_many_play(service: Running, v
         page.context.close()
 
 
-def test_a_phone_says_the_whole_of_what_to_do_where_it_has_no_button(service: Running, visit: Visit) -> None:
-    opened = service.begin(game="kurier")
+def test_a_phone_says_the_whole_of_title_and_time_left_and_of_what_to_do_where_it_has_no_button(
+    service: Running, visit: Visit
+) -> None:
+    opened = service.begin(game="kurier", pace=3 * DAY)
     width, height = WINDOWS["phone"]
     page = visit(f"/t/{opened.links[service.first(opened.table)]}", viewport={"width": width, "height": height})
-    said = page.locator(".bar .what")
     expect(page.locator(".bar .deeds :is(button, .button):visible")).to_have_count(0)
-    expect(said).to_contain_text("Touch a glowing place.")
-    assert said.evaluate("one => one.scrollHeight <= one.clientHeight && one.clientHeight > 30")
+    expect(page.locator(".bar .what")).to_contain_text("Touch a glowing place.")
+    for part in (".top strong", ".top .left", ".bar .what"):
+        assert page.locator(part).evaluate(WHOLE), part
