@@ -17,7 +17,10 @@ Fate = Literal["leaves", "gathered", "unwanted"]
 
 
 class LetterKind(Struct, frozen=True):
-    """What happens to letters of a kind in each mode; whether they wait for quiet hours to end, and can be stopped."""
+    """What happens to letters of a kind in each mode; whether they wait for quiet hours to end, and can be stopped.
+
+    One that tells a whole game takes long to write: it goes after all others, alone.
+    """
 
     turn: Fate = "leaves"
     digest: Fate = "leaves"
@@ -25,6 +28,7 @@ class LetterKind(Struct, frozen=True):
     none: Fate = "unwanted"
     waits: bool = False
     stops: bool = True
+    tells_all: bool = False
 
     def fate(self, mode: Mode) -> Fate:
         """What happens to such a letter if its reader has chosen this mode."""
@@ -38,6 +42,7 @@ TURN = LetterKind(digest="gathered", reminders="unwanted", waits=True)
 REMINDER = LetterKind(waits=True)
 NEWS = LetterKind()
 FAREWELL = LetterKind(stops=False)  # the last of its table
+STORY = LetterKind(tells_all=True)
 DIGEST = LetterKind(none="leaves", waits=True)  # written only of tables where its reader wants one
 
 SORTS = {
@@ -66,7 +71,7 @@ SORTS = {
     "unreachable": NEWS,
     "declined": NEWS,
     "stranger": ANSWER,
-    "over": NEWS,
+    "over": STORY,
 }
 
 

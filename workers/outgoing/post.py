@@ -44,10 +44,12 @@ DEADLY = 6  # writers that one letter may end before it is given up
 NOT_ASCII = "the address has letters that mail servers do not take"  # earlier versions took such addresses
 IN_HAND = "in hand "
 RETURNED = "X-Depesche-Return"
+TELL_ALL = [name for name, kind in letter_kinds.SORTS.items() if kind.tells_all]
+LONGER = 5  # times the lease of other letters, for one that tells all
 OWED = (
-    select(letters.c.id, letters.c.outcome)
+    select(letters.c.id, letters.c.outcome, letters.c.kind)
     .where(letters.c.sent_at.is_(None))
-    .order_by(letters.c.due_at, letters.c.id)
+    .order_by(letters.c.kind.in_(TELL_ALL), letters.c.due_at, letters.c.id)
     .limit(BATCH)
     .with_for_update(skip_locked=True)
 )
@@ -90,7 +92,8 @@ def claim(here: House) -> Sequence[LetterInHand]:
         if not owed:
             return []
         wanted, times = [row.id for row in owed], _in_hand(owed[0]) + 1
-        lease = {"due_at": here.now() + here.settings.lease, "tries": letters.c.tries + 1}
+        leased = here.settings.lease * (LONGER if owed[0].kind in TELL_ALL else 1)
+        lease = {"due_at": here.now() + leased, "tries": letters.c.tries + 1}
         lease["outcome"] = f"{IN_HAND}{times}"  # it stays if our process ends while it writes the letter
         connection.execute(update(letters).where(letters.c.id.in_(wanted)).values(**lease))
         rows = _addressed(connection, wanted)
@@ -104,9 +107,9 @@ def _in_full(row: Due, away: tuple[vacations.Span, ...]) -> LetterInHand:
 
 
 def _together(owed: Sequence[Any]) -> Sequence[Any]:
-    """The letters to lease together; one that may have ended a process before is leased alone."""
-    suspect = next((place for place, row in enumerate(owed) if _in_hand(row)), len(owed))
-    return owed[: suspect or 1]
+    """The letters to lease together; one that takes long, or may have ended a process before, is leased alone."""
+    alone = (place for place, row in enumerate(owed) if _in_hand(row) or row.kind in TELL_ALL)
+    return owed[: next(alone, len(owed)) or 1]
 
 
 def _in_hand(row: Any) -> int:

@@ -224,6 +224,20 @@ def test_a_worker_whose_lease_ran_out_sends_nothing_more(posted: House, smtp_sin
     assert len(smtp_sink.letters) == 2
 
 
+def test_a_letter_that_tells_a_whole_game_goes_last_and_alone_and_may_take_long(
+    posted: House, smtp_sink: Sink, clock: Clock
+) -> None:
+    assert houses.judged(posted, started(posted, smtp_sink)[0], "resign").accepted
+    clock.move(1)
+    houses.opened(posted)
+    batches = [post.claim(posted) for _ in range(4)]
+    assert [[letter.row.kind for letter in batch] for batch in batches] == [["invitation"] * 2, ["over"], ["over"], []]
+    clock.move(posted.settings.lease)  # so long does it take to write them
+    for batch in batches:
+        post.send(posted, batch)
+    assert [letter["Subject"].startswith("The end") for letter in smtp_sink.letters] == [True] * 2
+
+
 def test_a_lost_connection_costs_only_the_letter_in_hand(
     posted: House, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
