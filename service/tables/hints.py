@@ -11,7 +11,6 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import Connection, func, select, update
 
-from engine import table as tables
 from engine.menu import Move
 from engine.refusal import Refused
 from service.house import House
@@ -65,7 +64,7 @@ def note(connection: Connection, look: Snapshot | LockedTable, seat: int, at: in
     """The number of the hint for this position, which waits to be found; refused where there may be none."""
     if not allowed(look, seat):
         raise Refused("There are no hints at this table: its players did not agree to them when it was opened.")
-    if look.table.seats[seat].status == "resigned" or not tables.menu(look.game, look.table, seat):
+    if not snapshots.menu(look, seat):
         raise Refused("A hint is for your own turn; now there is nothing for you to choose.")
     own = (hints.c.table == look.row.id, hints.c.seat == seat)
     same = select(hints.c.id).where(*own, hints.c.length == look.table.length)

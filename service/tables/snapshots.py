@@ -17,6 +17,7 @@ from service.house import House
 from service.store import book
 from service.tables import positions
 from service.tables.access import Unknown
+from service.tables.clerk import LockedTable
 from service.timing import Clock
 
 
@@ -51,7 +52,7 @@ def seen(house: House, connection: Connection, table: str) -> Snapshot:
     return Snapshot(row, sitting, game, positions.current(house.caches, connection, game, row), names)
 
 
-def menu(look: Snapshot, seat: int | None) -> Menu:
+def menu(look: Snapshot | LockedTable, seat: int | None) -> Menu:
     """What this seat may do in the game: nothing for a spectator, or for a player who has left."""
     if seat is None or look.table.phase != "playing" or look.table.seats[seat].status == "resigned":
         return ()
