@@ -254,7 +254,7 @@ class Voice:
         """Where points came from, in a word or two."""
         return places.unmarked(_line(self._game.source_word(source)))
 
-    def score(self) -> str:
+    def score_word(self) -> str:
         """What the score counts, where a game says so because its number would not explain itself."""
         return _line(self._game.score_word()) if hasattr(self._game, "score_word") else ""
 

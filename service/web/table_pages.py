@@ -83,7 +83,7 @@ def show(link: str) -> Response:
         since=_told(look, voice, since, place.seat),
         chapters=_told(look, voice, reversed(entries), place.seat, LATEST),
         places=_places(look),
-        score=voice.score(),
+        score_word=voice.score_word(),
         **_end(look, voice),
         seen=look.row.length - 1,
         key=secrets.token_hex(8),

@@ -42,7 +42,7 @@ TURN = LetterKind(digest="gathered", reminders="unwanted", waits=True)
 REMINDER = LetterKind(waits=True)
 NEWS = LetterKind()
 FAREWELL = LetterKind(stops=False)  # the last of its table
-STORY = LetterKind(tells_all=True)
+END = LetterKind(tells_all=True)
 DIGEST = LetterKind(none="leaves", waits=True)  # written only of tables where its reader wants one
 
 SORTS = {
@@ -71,7 +71,7 @@ SORTS = {
     "unreachable": NEWS,
     "declined": NEWS,
     "stranger": ANSWER,
-    "over": STORY,
+    "over": END,
 }
 
 

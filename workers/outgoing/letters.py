@@ -57,7 +57,7 @@ class LetterContext(Struct, frozen=True):
     example: tuple[str, str]
     commands: tuple[str, ...]
     places: tuple[tuple[int, str], ...]
-    score: str
+    score_word: str
     board: str
     alt: str
     due: datetime | None
@@ -253,7 +253,7 @@ def _sheet(
         to_move=tuple(one.name for one in look.seats if one.open_since is not None),
         **_answerable(look, order, voice, pen, menu),
         places=tuple(sorted((place, look.names[number]) for number, place in enumerate(look.table.places))),
-        score=voice.score(),
+        score_word=voice.score_word(),
         board=board_text(scene) if scene else "",
         alt=voice.alt(scene.view) if scene else "",
         **_time(here, seat, calendar),

@@ -64,7 +64,7 @@ CHIPS = """() => [...document.querySelectorAll(".strip li")].map((one) => {
 WHOLE = """one => {
   const [own, around] = [one, one.parentElement].map((each) => each.getBoundingClientRect());
   const cut = one.scrollHeight > one.clientHeight || one.scrollWidth > one.clientWidth;
-  return !cut && own.right <= around.right + 1 && own.bottom <= around.bottom + 1;
+  return own.height > 0 && !cut && own.right <= around.right + 1 && own.bottom <= around.bottom + 1;
 }"""
 LETTERS = 12  # pixels: two letters
 
