@@ -40,8 +40,10 @@ CHROMIUM_FLAGS = (  # a browser that speaks with nobody but the page under test
     "--disable-sync",
 )
 
-# The shell starts the server and reads from us. When we close that pipe, or die, it stops the server and tidies up.
-GUARD = 'exec 3<&0; "$@" & server=$!; (read -r _ <&3; kill -INT $server) & wait $server; rm -rf "$0"'
+# The shell starts the server and reads from us. When we close that pipe, or die, it stops the server and tidies up. It
+# says so again until the server has heard: what a shell starts aside ignores the signal until it has a handler for it.
+STOP = "read -r _ <&3; while kill -INT $server; do sleep 2; done"
+GUARD = f'exec 3<&0; "$@" & server=$!; ({STOP}) & stopper=$!; wait $server; kill $stopper; rm -rf "$0"'
 
 
 class Unavailable(Exception):

@@ -12,7 +12,7 @@ import redis
 from playwright.sync_api import Browser
 from sqlalchemy import create_engine, text
 
-from tests.servers import Sink
+from tests.servers import Sink, guarded
 
 
 def letter(to: str) -> EmailMessage:
@@ -86,3 +86,11 @@ def test_a_server_stops_when_its_starter_is_killed(server: str) -> None:
         starter.kill()
     assert family
     assert psutil.wait_procs(family, timeout=10)[1] == []
+
+
+def test_a_server_that_is_ready_before_it_hears_signals_stops_all_the_same(tmp_path: Path) -> None:
+    slow = "import signal, time; time.sleep(1); signal.signal(signal.SIGINT, lambda *_: exit()); time.sleep(60)"
+    (tmp_path / "own").mkdir()
+    with guarded([sys.executable, "-c", slow], tmp_path / "own", lambda: None):
+        pass
+    assert not (tmp_path / "own").exists()
