@@ -57,10 +57,11 @@ LADDER: list[tuple[str, dict[str, str], tuple[float, float, float], str, float]]
     ("turfmaster", {}, (0.75, 0.6, 0.55), "monte-carlo", 0.6),
 ]
 STEPS = (("easy", "random"), ("normal", "easy"), ("strong", "normal"))
+FOR_TWO = {"alpha-beta-3"}
 
 
 def matches() -> Iterator[Match]:
-    """Every step of every ladder with every number of players, then the adversaries, with as few as can play."""
+    """Every step of every ladder with every number of players, then its adversary with each that it can play."""
     for game, chosen, wanted, adversary, most in LADDER:
         meta = catalogue.find(game).META
         possible = [
@@ -71,7 +72,8 @@ def matches() -> Iterator[Match]:
         for seats in possible:
             for names, rate in zip(STEPS, wanted, strict=True):
                 yield Match(game, chosen, seats, names, rate)
-        yield Match(game, chosen, min(possible), ("strong", adversary), most)
+        for seats in {2} if adversary in FOR_TWO else possible:
+            yield Match(game, chosen, seats, ("strong", adversary), most)
 
 
 def main(words: list[str]) -> None:
