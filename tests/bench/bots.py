@@ -57,12 +57,13 @@ LADDER: list[tuple[str, dict[str, str], tuple[float, float, float], str, float]]
     ("turfmaster", {}, (0.75, 0.6, 0.55), "monte-carlo", 0.6),
 ]
 STEPS = (("easy", "random"), ("normal", "easy"), ("strong", "normal"))
-FOR_TWO = {"alpha-beta-3"}
+FOR_TWO = ("alpha-beta-3",)
+"""Adversaries that know the game for two only."""
 
 
 def matches() -> Iterator[Match]:
-    """Every step of every ladder with every number of players, then its adversary with each that it can play."""
-    for game, chosen, wanted, adversary, most in LADDER:
+    """The steps of every ladder, and the strong level against its adversary, with every number of seats."""
+    for game, chosen, wanted, adversary, beaten in LADDER:
         meta = catalogue.find(game).META
         possible = [
             seats
@@ -72,8 +73,8 @@ def matches() -> Iterator[Match]:
         for seats in possible:
             for names, rate in zip(STEPS, wanted, strict=True):
                 yield Match(game, chosen, seats, names, rate)
-        for seats in {2} if adversary in FOR_TWO else possible:
-            yield Match(game, chosen, seats, ("strong", adversary), most)
+        for seats in [2] if adversary in FOR_TWO else possible:
+            yield Match(game, chosen, seats, ("strong", adversary), beaten)
 
 
 def main(words: list[str]) -> None:

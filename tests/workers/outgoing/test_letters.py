@@ -22,6 +22,7 @@ from service.tables.access import Place
 from service.tables.opening import Invited
 from service.timing import Calendar
 from tests import houses
+from tests.workers.incoming.test_inbox import last_letter, posted
 from workers.outgoing import envelopes, letters, pictures
 
 every_game = pytest.mark.parametrize("game", catalogue.games())
@@ -167,8 +168,6 @@ def test_an_invitation_calls_a_chair_for_anybody_a_free_seat(house: House) -> No
 
 @pytest.mark.parametrize("language", ["en", "nl", "fr", "de"])
 def test_who_answers_an_invitation_as_it_says_sits_down(house: House, language: str) -> None:
-    from tests.workers.incoming.test_inbox import posted
-
     place = opened(house)[1]
     text = body(written(house, place, "invitation", language), "plain")
     answer = next(line for line in text.splitlines() if line.startswith("  "))
@@ -178,8 +177,6 @@ def test_who_answers_an_invitation_as_it_says_sits_down(house: House, language: 
 
 @pytest.mark.parametrize(("game", "explained"), [("kaiser", False), ("kurier", True)])
 def test_the_last_letter_tells_places_and_points_and_what_they_count(house: House, game: str, explained: bool) -> None:
-    from tests.workers.incoming.test_inbox import last_letter, posted
-
     places, random = seated(house, game), Random(1)
     loser, visitor = houses.waiting(house, places), create_app(house).test_client()
     counts = "The number tells how far the dispatch came: the villages count 1 to 4, a guard 5, the tsar 6."
