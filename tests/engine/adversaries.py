@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from math import ceil
 from random import Random
 from typing import Any
 
@@ -118,21 +118,19 @@ def _progress(state: Any, seat: int) -> float:
     return value + sum(0.5 + 0.3 * village for village in road)
 
 
-def monte_carlo(seconds: float, depth: int = 40, most: int = 24) -> Player:
-    """Our first bot: each of some moves played out at random until so many seconds of the processor are spent."""
+def monte_carlo(tries: int, depth: int = 40, most: int = 24) -> Player:
+    """Our first bot: some moves are played out at random, each as often as the others, so many times in all."""
 
     def choose(game: Any, state: Any, seat: int, seed: int) -> Move:
-        random, until, offered = Random(seed), time.process_time() + seconds, game.menu(state, seat)
+        random, offered = Random(seed), game.menu(state, seat)
         moves = list(menu.moves(offered)) if menu.count(offered) <= most else []
         moves = moves or list(dict.fromkeys(bots.random_move(offered, random) for _ in range(most)))
         worths = dict.fromkeys(moves, 0.0)
-        while len(moves) > 1:
+        for _ in range(ceil(tries / len(moves)) if len(moves) > 1 else 0):
             for move in moves:
                 luck = bots.loose(random)
                 after = games.perform(game, game.redeal(state, seat, luck), seat, move, luck).state
                 worths[move] += _promise(game.standing(bots.wander(game, after, random, depth)), seat)
-            if time.process_time() >= until:
-                break
         return max(moves, key=lambda move: worths[move])
 
     return choose
