@@ -67,8 +67,9 @@ class LetterOrder(Struct, frozen=True):
 
 
 class Picture(Struct, frozen=True):
-    """A picture in a letter, and the id by which the letter calls it."""
+    """A picture in a letter, what its file is called, and the id by which the letter calls it."""
 
+    name: str
     cid: str
     png: bytes
 
@@ -87,11 +88,11 @@ class LetterContent(Struct, frozen=True):
     game: str = ""
     follows: tuple[str, ...] = ()
     reply_to: str = ""
-    picture: Picture | None = None
+    pictures: tuple[Picture, ...] = ()
 
 
 def message(here: House, order: LetterOrder, paper: LetterContent) -> EmailMessage:
-    """The letter, ready to be sent; a plain one has neither HTML nor picture."""
+    """The letter, ready to be sent; a plain one has neither HTML nor pictures."""
     made = EmailMessage(WirePolicy(cte_type="7bit"))
     made["From"] = Address(here.settings.sender_name, addr_spec=here.settings.sender_address)
     made["To"] = Address(order.name, addr_spec=order.address)
@@ -138,10 +139,10 @@ def preferences_page(here: House, person: int) -> str:
 
 def _dress(made: EmailMessage, paper: LetterContent) -> None:
     made.add_alternative(_inliner().inline(paper.html), subtype="html")
-    if paper.picture:
-        part: Any = made.get_payload()[1]  # type: ignore[index]  # the HTML, just added
-        cid = f"<{paper.picture.cid}>"
-        part.add_related(paper.picture.png, "image", "png", cid=cid, filename="board.png", disposition="inline")
+    part: Any = made.get_payload()[1]  # type: ignore[index]  # the HTML, just added
+    for one in paper.pictures:
+        file = f"{one.name}.png"
+        part.add_related(one.png, "image", "png", cid=f"<{one.cid}>", filename=file, disposition="inline")
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from engine import record
 from engine.log import Entry
 from engine.menu import Menu
-from engine.story import Story, TurningPoint
+from engine.story import TurningPoint
 from engine.table_events import (
     PauseAsked,
 )
@@ -23,7 +23,7 @@ from service import numbers, timing
 from service.accounts import bounces
 from service.house import House
 from service.store import book
-from service.tables import access, hints, positions, score_course, snapshots, stories, substitutes, talk
+from service.tables import access, hints, positions, snapshots, stories, substitutes, talk
 from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Player, Scene, Voice, board_svg, board_text, environment, players
@@ -32,13 +32,13 @@ from service.timing import Calendar, Clock
 from workers import process_pool
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
-from workers.outgoing import answer_hints, envelopes, pictures
+from workers.outgoing import answer_hints, curves, envelopes, pictures
 from workers.outgoing.answer_hints import Hint, Pen
+from workers.outgoing.curves import Curves
 from workers.outgoing.envelopes import LetterContent, LetterOrder, Picture
 
 ANSWERS = ("accepted", "refused")
 LATEST = 6  # sentences of the reader's own last turn
-POINTS, BARS = 24, "▁▂▃▄▅▆▇█"
 
 
 class LetterContext(Struct, frozen=True):
@@ -87,8 +87,8 @@ class LetterContext(Struct, frozen=True):
     talk: tuple[tuple[str, str], ...] = ()
     turned: tuple[tuple[str, TurningPoint], ...] = ()
     luck: tuple[tuple[str, int], ...] = ()
-    course: tuple[tuple[str, str], ...] = ()
-    chances: tuple[tuple[str, str], ...] = ()
+    course: Curves | None = None
+    chances: Curves | None = None
 
     @property
     def rules(self) -> str:
@@ -300,8 +300,8 @@ def _ending(here: House, look: Snapshot, order: LetterOrder, pen: Pen) -> dict[s
         return {"scores": _scores(look)}
     told = stories.told(here, look, process_pool.do)
     return {
-        "course": _course(here, look),
-        "chances": _chances(look, told),
+        "course": curves.of_scores(here, look),
+        "chances": curves.of_chances(told),
         "scores": _scores(look),
         "turned": tuple((look.names[point.seat], _in_words(point, pen)) for point in told.turning_points),
         "luck": tuple((name, round(100 * share)) for name, share in zip(look.names, told.luck, strict=False)),
@@ -323,33 +323,6 @@ def _answerable(look: Snapshot, order: LetterOrder, voice: Voice, pen: Pen, menu
     }
 
 
-def _course(here: House, look: Snapshot) -> tuple[tuple[str, str], ...]:
-    """How each player's score went, as a row of small bars, in the height of the highest score."""
-    marks = score_course.of(here, look)
-    if len(marks) < 2:
-        return ()
-    steps = [marks[-1].seq * (number + 1) // POINTS for number in range(POINTS)]
-    then = [next((mark for mark in reversed(marks) if mark.seq <= step), marks[0]) for step in steps]
-    scores = [score for mark in marks for score in mark.scores]
-    least, most = min(0, *scores), max(1, *scores)
-    return tuple(
-        (name, _bars((mark.scores[seat] - least) / (most - least) for mark in then))
-        for seat, name in enumerate(look.names)
-    )
-
-
-def _chances(look: Snapshot, told: Story) -> tuple[tuple[str, str], ...]:
-    """How each player's chances went, likewise; a full bar is a game as good as won."""
-    last = len(told.course) - 1
-    then = [told.course[last * (number + 1) // POINTS] for number in range(POINTS)]
-    return tuple((name, _bars(moment.shares[seat] for moment in then)) for seat, name in enumerate(look.names))
-
-
-def _bars(parts: Iterable[float]) -> str:
-    """A row of small bars, as high as these parts of the whole."""
-    return "".join(BARS[round((len(BARS) - 1) * part)] for part in parts)
-
-
 def _talk(connection: Connection, look: Snapshot, seat: int) -> tuple[tuple[str, str], ...]:
     """What the others said since the last letter; nothing for a player who has not sat down yet."""
     if look.seats[seat].status == "invited":
@@ -368,21 +341,29 @@ def _message(
 ) -> EmailMessage:
     order = replace(order, person=sheet.seats[order.seat].person or 0)
     env = environment(order.language)
-    cid = f"{order.table}.{order.seq}.{order.seat}.board@{here.settings.mail_host}" if scene else ""
+    drawings = {} if order.plain else _drawings(sheet, scene)
+    cids = {name: f"{order.table}.{order.seq}.{order.seat}.{name}@{here.settings.mail_host}" for name in drawings}
     proof = f".{sheet.mark.rpartition('.')[2]}" if here.settings.answered_at == "subject" else ""
     own, follows = _thread(here, order, mail, proof)
     paper = LetterContent(
         subject=subject(sheet, order.language),
         id=own,
         text=env.get_template("mail/letter.txt").render(sheet=sheet),
-        html="" if order.plain else env.get_template("mail/letter.html").render(sheet=sheet, picture=cid),
+        html="" if order.plain else env.get_template("mail/letter.html").render(sheet=sheet, pictures=cids),
         title=sheet.title,
         game=sheet.game,
         follows=follows,
         reply_to=sheet.answer,
-        picture=Picture(cid, pictures.png(board_svg(scene))) if scene and not order.plain else None,
+        pictures=tuple(Picture(name, cids[name], pictures.png(svg)) for name, svg in drawings.items()),
     )
     return envelopes.message(here, order, paper)
+
+
+def _drawings(sheet: LetterContext, scene: Scene | None) -> dict[str, str]:
+    """What is drawn in the letter, by its name: the board, and in the last one how the scores and chances went."""
+    curves_of = {"scores": sheet.course, "chances": sheet.chances}
+    board = {"board": board_svg(scene)} if scene else {}
+    return board | {name: curve.svg(sheet.players) for name, curve in curves_of.items() if curve}
 
 
 def subject(sheet: LetterContext, language: str) -> str:

@@ -14,7 +14,7 @@ from service.tables import access, snapshots
 from service.tables.access import Place
 from tests import houses
 from tests.workers.incoming.test_inbox import answered, posted
-from workers.outgoing import letters
+from workers.outgoing import curves
 from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
 
@@ -83,6 +83,8 @@ def test_the_last_letter_offers_it_and_shows_how_the_scores_went(house: House) -
     assert "Antworte mit einem Wort: nochmal" in " ".join(plain.split())
     assert f"Noch einmal spielen: http://127.0.0.1:8765/t/{places[0].link}" in plain.replace("\n", " ")
     _, _, after = plain.partition("So liefen die Punkte:")
-    bars = re.findall(rf"^  ([{letters.BARS}]{{{letters.POINTS}}}) (\w+)$", after.partition(":")[0], re.MULTILINE)
+    bars = re.findall(rf"^  ([{curves.BARS}]{{{curves.POINTS}}}) (\w+)$", after.partition(":")[0], re.MULTILINE)
     assert [name for _, name in bars] == ["Anna", "Berta"]
-    assert all(row in shown for row, _ in bars)
+    scores = snapshots.look(house, places[0].table)
+    ends = [one.score for one in scores.game.standing(scores.table.state)]
+    assert re.search(rf'alt="Anna: [-\d → ]*→ {ends[0]}; Berta: [-\d → ]*→ {ends[1]}"', shown)

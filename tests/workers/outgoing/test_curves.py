@@ -1,0 +1,70 @@
+"""How scores and chances went: bars, numbers and lines say the same, and names beside lines can be read."""
+
+from itertools import pairwise
+from random import Random
+from xml.etree import ElementTree
+
+import pytest
+
+from service.text.drawing import players
+from workers.outgoing import curves, pictures
+from workers.outgoing.curves import Curves
+
+NAMES = ("Anna", "Bert", "Carlotta the Great", "Dirk", "Eva", "Friedrich-Wilhelm", "Gus", "Hal & Ida")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def ended(*numbers: float) -> Curves:
+    """All began with nothing and came to these numbers half-way."""
+    return Curves(((0, (0,) * len(numbers)), (50, numbers), (100, numbers)), 0, 100)
+
+
+def heights(curves: Curves) -> list[float]:
+    """How far down the names stand, from the first player's to the last's."""
+    drawn = ElementTree.fromstring(curves.svg(players(NAMES[: len(curves.moments[0][1])])))
+    places = [
+        group.get("transform", "").removeprefix("translate(").removesuffix(")").split()
+        for group in drawn.findall(f"{SVG}g")
+    ]
+    return [float(down) for _, down in places]
+
+
+def test_bars_show_what_held_after_each_part_of_the_way() -> None:
+    assert ended(100, 50, 0).bars(0) == "▁" * 11 + "█" * 13
+    assert ended(100, 50, 0).bars(2) == "▁" * 24
+
+
+def test_numbers_after_each_quarter_stand_for_the_picture() -> None:
+    assert ended(100, 30).quarters(1) == "0 → 30 → 30 → 30"
+    assert Curves(((0, (50.4, 49.6)), (4, (100, 0))), 0, 100, " %").quarters(0) == "50 % → 50 % → 50 % → 100 %"
+
+
+def test_names_stand_where_the_lines_end() -> None:
+    first, second, third = heights(ended(100, 50, 0))
+    assert second - first == pytest.approx(third - second)
+    assert first < second < third
+
+
+def test_scores_below_nothing_are_drawn_too() -> None:
+    below = Curves(((0, (0, 0)), (1, (-5, 10))), -5, 10)
+    assert below.bars(0)[-1] == "▁"
+    assert heights(below)[0] > heights(below)[1]
+
+
+@pytest.mark.parametrize("count", range(2, 9))
+def test_names_never_lie_upon_each_other(count: int) -> None:
+    random = Random(count)
+    for _ in range(200):
+        numbers = [float(random.choice([0, 0, 1, 2, 50, 99, 100])) for _ in range(count)]
+        found = sorted(zip(heights(ended(*numbers)), numbers, strict=True))
+        assert all(below - above >= curves.ROW - 0.01 for (above, _), (below, _) in pairwise(found))
+        assert [number for _, number in found] == sorted(numbers, reverse=True)
+        assert found[0][0] >= curves.TOP
+
+
+def test_the_picture_of_a_long_game_of_eight_is_small_enough_for_a_letter() -> None:
+    random = Random(1)
+    moments = tuple((step, tuple(random.uniform(0, 100) for _ in NAMES)) for step in range(600))
+    made = pictures.render(Curves(moments, 0, 100).svg(players(NAMES)))
+    assert made.startswith(pictures.SIGNATURE)
+    assert len(made) <= pictures.LARGEST
