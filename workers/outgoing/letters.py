@@ -16,9 +16,7 @@ from engine import record
 from engine.log import Entry
 from engine.menu import Menu
 from engine.story import TurningPoint
-from engine.table_events import (
-    PauseAsked,
-)
+from engine.table_events import PauseAsked
 from service import numbers, timing
 from service.accounts import bounces
 from service.house import House
