@@ -43,19 +43,14 @@ class GuestRow(Struct, frozen=True):
 
     name: str = ""
     address: str = ""
-    bot: bool = False
-    anybody: bool = False
+    who: Who = "person"
     level: Strength = ""
     language: str = ""
 
     @property
     def named(self) -> bool:
         """Whether anything was said of this seat."""
-        return bool(self.name.strip() or self.address.strip() or self.bot or self.anybody)
-
-    @property
-    def who(self) -> Who:
-        return "bot" if self.bot else "anybody" if self.anybody else "person"
+        return bool(self.name.strip() or self.address.strip() or self.who != "person")
 
 
 @lobby.get("/")
@@ -132,15 +127,15 @@ def _invited(form: Mapping[str, str]) -> list[Invited]:
     guests = [guest for guest in _guests(form) if guest.named]
     for guest in guests:
         if guest.who == "person" and not guest.address.strip():
-            raise Refused("Please give an e-mail address for {name}, or tick “bot”.", name=guest.name)
+            raise Refused("Please give an e-mail address for {name}, or choose “a bot”.", name=guest.name)
     invited = [_invitation(one, row) for row, one in enumerate(guests)]
     return opening.opened_by_first(invited, form.get("nonce", "").strip() or secrets.token_hex(8))
 
 
 def _invitation(guest: GuestRow, row: int) -> Invited:
-    if guest.bot:
-        return Invited(_called(guest, row), who="bot", level=guest.level)
-    return Invited(_called(guest, row), guest.address, who=guest.who, language=guest.language)
+    """A bot without a name is called by its place."""
+    name = guest.name if guest.name.strip() or guest.who != "bot" else f"Bot {row}"
+    return Invited(name, guest.address, who=guest.who, level=guest.level, language=guest.language)
 
 
 def _clock(form: Mapping[str, str]) -> Clock:
@@ -222,13 +217,20 @@ def _guests(form: Mapping[str, str]) -> list[GuestRow]:
         GuestRow(
             form.get(f"name.{row}", ""),
             form.get(f"address.{row}", ""),
-            bool(form.get(f"bot.{row}")),
-            bool(form.get(f"anybody.{row}")),
+            who(form.get(f"who.{row}", "")),
             level(form.get(f"level.{row}", "")),
             spoken if (spoken := form.get(f"language.{row}", "")) in LANGUAGES else "",
         )
         for row in range(ROWS)
     ]
+
+
+def who(text: str) -> Who:
+    """Who sits there as a form names it; anything else is a person."""
+    match text:
+        case "bot" | "anybody":
+            return text
+    return "person"
 
 
 def level(text: str) -> Strength:
@@ -237,8 +239,3 @@ def level(text: str) -> Strength:
         case "easy" | "normal" | "strong":
             return text
     return ""
-
-
-def _called(guest: GuestRow, row: int) -> str:
-    """A bot without a name is called by its place."""
-    return guest.name if guest.name.strip() or not guest.bot else f"Bot {row}"

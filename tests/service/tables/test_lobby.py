@@ -47,7 +47,7 @@ def test_only_what_its_opener_offers_is_in_the_lobby(hall: Hall, visitor: Visito
 
 
 def test_the_form_offers_seats_and_shows_the_game(hall: Hall, visitor: Visitor) -> None:
-    rows = {"name__0": "Anna", "address__0": "anna@example.org", "anybody__1": "on", "anybody__2": "on"}
+    rows = {"name__0": "Anna", "address__0": "anna@example.org", "who__1": "anybody", "who__2": "anybody"}
     visitor.post("/new/kaiser", **rows, seeking="on", shown="on")
     page = visitor.get("/")
     assert Strict(page).faults == []
@@ -98,7 +98,9 @@ def test_a_table_leaves_the_lobby_when_it_is_full_old_or_over(hall: Hall) -> Non
 
 
 def test_nothing_that_a_stranger_wrote_is_in_the_lobby_before_the_owner_of_the_address_agrees(strict: Hall) -> None:
-    strict.visitor().post("/new/kaiser", **{**ROWS, "name__0": "Rude words"}, shown="on", anybody__2="on", seeking="on")
+    strict.visitor().post(
+        "/new/kaiser", **{**ROWS, "name__0": "Rude words"}, shown="on", who__2="anybody", seeking="on"
+    )
     assert names(strict) == ([], [])
     confirming.confirm(strict.house, proof(strict, "anna@example.org"))
     assert names(strict) == (["Rude words"], [])

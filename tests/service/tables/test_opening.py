@@ -102,7 +102,7 @@ def signed_in(hall: Hall, number: int) -> Visitor:
 
 def test_anybody_with_the_link_takes_a_free_seat(hall: Hall) -> None:
     visitor = hall.visitor()
-    rows = {"name__0": "Anna", "address__0": "anna@example.org", "anybody__1": "on", "anybody__2": "on"}
+    rows = {"name__0": "Anna", "address__0": "anna@example.org", "who__1": "anybody", "who__2": "anybody"}
     response = visitor.post("/new/kaiser", **rows)
     page = visitor.get(response.location)
     assert "for anybody with the link" in page
@@ -124,8 +124,8 @@ def test_anybody_with_the_link_takes_a_free_seat(hall: Hall) -> None:
 
 
 def test_bots_have_the_level_that_the_form_chose_and_are_called_by_it(hall: Hall) -> None:
-    rows = {"name__0": "Anna", "address__0": "anna@example.org", "bot__1": "on", "level__1": "strong"}
-    rows |= {"bot__2": "on", "level__2": "normal", "bot__3": "on", "level__3": "easy", "name__3": "Hal"}
+    rows = {"name__0": "Anna", "address__0": "anna@example.org", "who__1": "bot", "level__1": "strong"}
+    rows |= {"who__2": "bot", "level__2": "normal", "who__3": "bot", "level__3": "easy", "name__3": "Hal"}
     visitor = hall.visitor()
     own = visitor.post("/new/kaiser", **rows).location.rsplit("/", 1)[1]
     look = snapshots.look(hall.house, access.find(hall.house, own).table)

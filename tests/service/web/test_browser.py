@@ -176,6 +176,26 @@ def test_a_phone_never_scrolls_sideways(service: Running, visit: Visit) -> None:
         assert small == [], path
 
 
+def test_a_new_table_asks_of_each_seat_what_it_needs_and_a_bot_no_address(service: Running, visit: Visit) -> None:
+    page = visit("/new/kaiser")
+    page.locator("#name-0").fill("Anna")
+    page.locator("#address-0").fill("anna@example.org")
+    second = page.get_by_role("group", name="Player 2")
+    name, address, strength = (second.get_by_label(label) for label in ("Name", "E-mail address", "Its strength"))
+    address.fill("bert@example.org")
+    expect(strength).to_be_hidden()
+    second.get_by_text("anybody with the link").click()
+    expect(name).to_be_hidden()
+    second.get_by_text("a bot").click()
+    expect(name).to_be_visible()
+    expect(address).to_be_hidden()
+    strength.select_option("strong")
+    page.get_by_role("button", name="Open the table").click()
+    page.wait_for_url("**/t/*")
+    look = snapshots.look(service.house, access.find(service.house, page.url.rsplit("/", 1)[1]).table)
+    assert look.names == ("Anna", "Bot 1 (strong)")
+
+
 def test_a_replay_plays_by_itself_until_the_end_or_until_somebody_steers(service: Running, visit: Visit) -> None:
     opened = service.begin()
     for seat, move in short_game(service.first(opened.table))[:5]:

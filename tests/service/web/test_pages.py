@@ -61,7 +61,7 @@ def test_one_form_opens_a_table_and_leads_to_the_first_seat(hall: Hall, visitor:
 
 
 def test_a_bot_needs_neither_name_nor_address(visitor: Visitor) -> None:
-    response = visitor.post("/new/kaiser", name__0="Anna", address__0="anna@example.org", bot__1="on", bot__2="on")
+    response = visitor.post("/new/kaiser", name__0="Anna", address__0="anna@example.org", who__1="bot", who__2="bot")
     page = visitor.get(response.location)
     assert "Bot 1" in page
     assert "Bot 2" in page
@@ -272,7 +272,7 @@ def test_the_mailbox_shows_every_letter_with_its_picture(hall: Hall, visitor: Vi
         ({"name__1": "B" * 41}, "at most 40 letters"),
         ({"name__1": "anna"}, "Two players have the same name"),
         ({"name__1": "", "address__1": ""}, "is played by 2, 3, 4 players, not by 1"),
-        ({"address__0": "", "bot__0": "on", "address__1": "", "bot__1": "on"}, "At least one player needs an e-mail"),
+        ({"address__0": "", "who__0": "bot", "address__1": "", "who__1": "bot"}, "At least one player needs an e-mail"),
         ({"option__rounds": "99"}, "“rounds” can be 1 to 12"),
         ({"option__corners": "round"}, "“corners” can be adjacent / opposite"),
     ],
