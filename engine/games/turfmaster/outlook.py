@@ -1,6 +1,6 @@
 """Who is likely to win: the race is ridden to its end in thought, and its points are added to those already won.
 
-Every number in capitals was tuned by matches.
+Every number in capitals was tuned by matches, or fitted to how horses came in.
 """
 
 from __future__ import annotations
@@ -21,22 +21,37 @@ SAVE = 8
 """A joker is kept as long as a plain card of so many points can be ridden."""
 LANE = 0.15
 """The fields that a lane further out costs."""
-DOUBT, DOUBT_AHEAD = 1.5, 0.06
-"""How many fields are uncertain at the finish, and for each field that is still to be ridden."""
+RIDDEN, RIDDEN_FAR = 0.34, 45.0
+"""What a field at the end of that ride is worth against another horse, in log odds; so far from the line a factor of e
+less."""
+AHEAD, AHEAD_FAR = 0.25, 23.0
+"""The same of a field that the horse is further now: early on little, for whoever leads has to ride slowly."""
+JOKER, POOR = 0.15, 7
+"""The same of each point above a poor card that a joker brings, wherever the horse is: no handicap holds it back."""
 SECOND = 0.15
 """A player counts the best horse; the next one may still become it."""
-UNIT_NOW, UNIT_LATER = 7.0, 9.0
-"""So many points are a factor of e in the last race, and more for each race to come."""
+UNIT_NOW, UNIT_FAR, FAR, UNIT_LATER = 3.5, 9.5, 12.0, 16.0
+"""So many points are a factor of e at the end of the last race, more far from it, and more for each race to come."""
+COURSE = 92.0
+"""The fields of a race that has not begun."""
 
 
 def outlook(state: State) -> Shares:
     """Each seat's share of the victory."""
-    expected = _expected(state)
+    riders = _riders(state)
+    far = max(0.0, -sum([rider.at for rider in riders]) / len(riders)) if riders else COURSE
     totals = [list[float]() for _ in range(state.seats)]
-    for horse, points in zip(state.horses, expected, strict=True):
+    for horse, points in zip(state.horses, _expected(state, riders, far), strict=True):
         totals[horse.seat].append(horse.points + points)
-    unit = UNIT_NOW + UNIT_LATER * (board.RACES - state.race)
+    unit = UNIT_NOW + UNIT_FAR * (1 - exp(-far / FAR)) + UNIT_LATER * (board.RACES - state.race)
     return from_points([_counted(state, own) for own in totals], unit)
+
+
+def _riders(state: State) -> list[Rider]:
+    """The horses on the course; in the boxes there are those of the race before."""
+    if state.stage == "boxes":
+        return []
+    return [Rider(state, place) for place, horse in enumerate(state.horses) if horse.field is not None]
 
 
 def _counted(state: State, totals: list[float]) -> float:
@@ -46,25 +61,29 @@ def _counted(state: State, totals: list[float]) -> float:
     return best + SECOND * sum(others)
 
 
-def _expected(state: State) -> list[float]:
+def _expected(state: State, riders: list[Rider], far: float) -> list[float]:
     """The points each horse can expect in this race."""
     expected = [0.0] * len(state.horses)
-    if state.stage == "boxes":
-        return expected
-    riders = [Rider(state, place) for place, horse in enumerate(state.horses) if horse.field is not None]
     if not riders:
         return expected
-    doubt = DOUBT + DOUBT_AHEAD * max(0.0, *(-rider.at for rider in riders), 0.0)
-    _ride_out(state, riders)
+    chances = _chances(state, riders, far)
     ahead = [float(len(state.arrived))] * len(riders)
-    for first, rider in enumerate(riders):
+    for first in range(len(riders)):
         for second in range(first):
-            beaten = 1 / (1 + exp(min(50.0, (rider.result - riders[second].result) / doubt)))
+            beaten = 1 / (1 + exp(min(50.0, chances[first] - chances[second])))
             ahead[first] += beaten
             ahead[second] += 1 - beaten
     for rider, before in zip(riders, ahead, strict=True):
         expected[rider.place] = _points(before)
     return expected
+
+
+def _chances(state: State, riders: list[Rider], far: float) -> list[float]:
+    """How good the chances of the horses are, in log odds of one against another."""
+    now, later = AHEAD * exp(-far / AHEAD_FAR), RIDDEN * exp(-far / RIDDEN_FAR)
+    known = [now * rider.at + JOKER * sum([brings - POOR for brings in rider.jokers]) for rider in riders]
+    _ride_out(state, riders)
+    return [own + later * rider.result for own, rider in zip(known, riders, strict=True)]
 
 
 LIMITS = (*(handicap - 1 for handicap in board.HANDICAPS), *([MOST] * board.LANES))
