@@ -22,18 +22,18 @@ SAVE = 8
 LANE = 0.15
 """The fields that a lane further out costs."""
 RIDDEN, RIDDEN_FAR = 0.34, 45.0
-"""What a field at the end of that ride is worth against another horse, in log odds; so far from the line a factor of e
-less."""
+"""What it says for a horse, in log odds against another, that this ride ends a field further: as much at the line, a factor
+of e less for so many fields that are still to be ridden."""
 AHEAD, AHEAD_FAR = 0.25, 23.0
-"""The same of a field that the horse is further now: early on little, for whoever leads has to ride slowly."""
+"""The same for a field that it is further now: early on little, for whoever leads has to ride slowly."""
 JOKER, POOR = 0.15, 7
-"""The same of each point above a poor card that a joker brings, wherever the horse is: no handicap holds it back."""
+"""The same for each point that a joker has above a poor card, wherever the horse is: no handicap holds it back."""
 SECOND = 0.15
 """A player counts the best horse; the next one may still become it."""
 UNIT_NOW, UNIT_FAR, FAR, UNIT_LATER = 3.5, 9.5, 12.0, 16.0
 """So many points are a factor of e at the end of the last race, more far from it, and more for each race to come."""
-COURSE = 92.0
-"""The fields of a race that has not begun."""
+COURSE = board.FINISH / UNIT
+"""The fields of a whole race."""
 
 
 def outlook(state: State) -> Shares:
@@ -48,7 +48,7 @@ def outlook(state: State) -> Shares:
 
 
 def _riders(state: State) -> list[Rider]:
-    """The horses on the course; in the boxes there are those of the race before."""
+    """The horses on the course: none in the boxes, where their fields are still those of the race before."""
     if state.stage == "boxes":
         return []
     return [Rider(state, place) for place, horse in enumerate(state.horses) if horse.field is not None]
