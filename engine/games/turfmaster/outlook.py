@@ -22,8 +22,8 @@ SAVE = 8
 LANE = 0.15
 """The fields that a lane further out costs."""
 RIDDEN, RIDDEN_FAR = 0.34, 45.0
-"""What it says for a horse, in log odds against another, that this ride ends a field further: as much at the line, a factor
-of e less for so many fields that are still to be ridden."""
+"""What it says for a horse, in log odds against another, that this ride ends a field further: as much at the line,
+a factor of e less for so many fields that are still to be ridden."""
 AHEAD, AHEAD_FAR = 0.25, 23.0
 """The same for a field that it is further now: early on little, for whoever leads has to ride slowly."""
 JOKER, POOR = 0.15, 7
