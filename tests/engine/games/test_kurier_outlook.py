@@ -10,7 +10,7 @@ from engine.games import kurier
 from engine.games.kurier.board import SUPPLY
 from engine.games.kurier.events import Dispatch
 from engine.games.kurier.patience import turns
-from tests.engine.games.kurier_table import begun
+from tests.engine.games.kurier_table import begun, lodged, table, with_player
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,48 @@ def test_a_coin_more_brings_the_tsar_nearer():
         own = replace(state.players[1], dispatch=Dispatch("Pawl-Hof", None, 8), secured=coins)
         chances.append(kurier.outlook(replace(state, players=(state.players[0], own)))[1])
     assert chances == sorted(set(chances))
+
+
+OTHERS = "Iwan: lady 1*; Wladimir: lady 2*; "
+
+
+@pytest.mark.parametrize("rules", ["basic", "revised"])
+def test_a_dispatch_that_guests_send_on_is_worth_more_than_one_alone(rules):
+    lodgings = [
+        "Olga: officer 0*",
+        "Olga: officer 0*, cossack 1",
+        "Olga: officer 0*, cossack 1, diplomat 2",
+    ]
+    chances = [kurier.outlook(table(OTHERS + lodging, seats=3, rules=rules))[0] for lodging in lodgings]
+    assert chances == sorted(set(chances))
+
+
+@pytest.mark.parametrize("rules", ["basic", "revised"])
+def test_in_a_full_inn_it_counts_whether_the_dispatch_leaves(rules):
+    """The officer leaves when the lady's room is the empty one, and stays when the Cossack's is."""
+    leaves = table(OTHERS + "Olga: officer 0*, cossack 1, diplomat 2", seats=3, rules=rules)
+    stays = table(OTHERS + "Olga: officer 0*, diplomat 1, lady 2", seats=3, rules=rules)
+    assert kurier.outlook(leaves)[0] > kurier.outlook(stays)[0] + 0.05
+
+
+@pytest.mark.parametrize(("rules", "more"), [("basic", False), ("revised", True)])
+def test_a_courier_beside_ones_dispatch_earns_coins_only_by_the_revised_rules(rules, more):
+    beside = table(OTHERS + "Olga: officer 0*, lady 0; Natascha: diplomat 1", seats=3, rules=rules)
+    elsewhere = table(OTHERS + "Olga: officer 0*, lady 1; Natascha: diplomat 0", seats=3, rules=rules)
+    assert (kurier.outlook(beside)[0] > kurier.outlook(elsewhere)[0] + 0.01) is more
+
+
+def test_by_the_revised_rules_roubles_count_for_more_among_many():
+    gains = []
+    for seats in (2, 5):
+        level = table(seats=seats)
+        for seat, inn in zip(range(seats), level.inns, strict=False):
+            level = lodged(level, inn, "lady", f"{seat}*")
+        rich = with_player(level, 1, purse=("3",))
+        gains.append(_odds(kurier.outlook(rich)) / _odds(kurier.outlook(level)))
+    assert gains[1] > gains[0] > 1
+
+
+def _odds(shares):
+    """The second seat's chances against the first one's."""
+    return shares[1] / shares[0]
