@@ -231,6 +231,7 @@ class Voice:
         seen = {"board": board, "view": view, "spot": spot}
         context = {"name": lambda seat: names[seat], "names": names, "me": me, **seen}
         own = environment(language, game.META.name)
+        self.colon = str(own.globals["colon"])
         self._table: Any = environment(language).get_template("table/told.txt").make_module(context)
         self._game: Any = own.get_template(f"games/{game.META.name}/told.txt").make_module(context)
 

@@ -95,7 +95,7 @@ def _steps(entry: Choice, told: dict[str, str], verb: str, said: tuple[str, ...]
 def sentence(move: Move, voice: Voice) -> str:
     """A whole move as people say it."""
     told = " → ".join(voice.token(move.verb, token) for token in move.args)
-    return ": ".join(filter(None, (voice.verb(move.verb), told)))
+    return f"{voice.colon} ".join(filter(None, (voice.verb(move.verb), told)))
 
 
 def labels(menu: Menu, voice: Voice) -> dict[str, dict[str, object]]:

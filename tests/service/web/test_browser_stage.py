@@ -57,8 +57,14 @@ CHIPS = """() => [...document.querySelectorAll(".strip li")].map((one) => {
   return {
     spills: one.scrollWidth > one.clientWidth || left < 0 || right > innerWidth,
     told: name.clientWidth,
-    whole: name.scrollWidth <= name.clientWidth,
+    whole: name.firstElementChild.scrollWidth <= name.clientWidth,
   };
+})"""
+# What stands in brackets behind the names, and whether it is seen whole, in part or not at all.
+BRACKETS = """() => [...document.querySelectorAll(".strip .who > :nth-child(2)")].map((one) => {
+  const [own, around] = [one, one.parentElement].map((each) => each.getBoundingClientRect());
+  if (own.top >= around.bottom - 1) return "gone";
+  return own.right <= around.right + 1 && own.bottom <= around.bottom + 1 ? "whole" : "cut";
 })"""
 # Whether all of one text is seen, and not cut off by what it lies in.
 WHOLE = """one => {
@@ -188,3 +194,26 @@ def test_a_phone_says_the_whole_of_title_and_time_left_and_of_what_to_do_where_i
     expect(page.locator(".bar .what")).to_contain_text("Touch a glowing place.")
     for part in (".top strong", ".top .left", ".bar .what"):
         assert page.locator(part).evaluate(WHOLE), part
+
+
+def test_a_bot_s_level_is_told_whole_or_not_at_all(service: Running, visit: Visit) -> None:
+    bots = [Invited(f"Bot {number}", level="strong") for number in range(1, 4)]
+    anna = Invited("Anna", "", "word", "person")
+    paths = [service.open(anna, *bots[:number], game="kurier").links[0] for number in (1, 3)]
+    width, height = WINDOWS["phone"]
+    page = visit("/", viewport={"width": width, "height": height}, has_touch=True)
+    for path, told in zip(paths, ("whole", "gone"), strict=True):
+        page.goto(f"/t/{path}")
+        page.locator("[data-stage]").wait_for()
+        assert set(page.evaluate(BRACKETS)) == {told}
+        assert all(chip["whole"] for chip in page.evaluate(CHIPS))
+
+
+def test_a_refusal_is_read_whole_in_every_window(service: Running, visit: Visit) -> None:
+    opened = service.begin(game="kurier")
+    page = visit(f"/t/{opened.links[service.first(opened.table)]}")
+    page.locator("form.deed").evaluate("form => { form.elements.move.value = 'resign now'; form.requestSubmit(); }")
+    expect(page.locator(".bar .note.bad")).to_be_visible(timeout=SOON)
+    for width, height in WINDOWS.values():
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.locator(".bar .note.bad").evaluate(WHOLE), (width, height)

@@ -5,10 +5,11 @@ from typing import cast
 
 import pytest
 
-from engine.menu import Menu, Number, Subset
+from engine import catalogue
+from engine.menu import Menu, Move, Number, Subset
 from service.text.drawing import Voice
 from service.timing import Clock
-from service.web.menu_forms import offers
+from service.web.menu_forms import offers, sentence
 from tests.visiting import ROWS, Hall, Visitor
 from workers import bots
 
@@ -87,3 +88,8 @@ def test_without_a_script_a_hint_is_a_form_filled_in() -> None:
     assert [(item.token, item.chosen) for item in kept.items] == [("3", False), ("7", True), ("7", False), ("9", True)]
     assert bid.said == ()
     assert offers(menu, cast(Voice, Plain()), ["bid", "17"])[1].said == ("17",)
+
+
+def test_a_hint_in_french_sets_its_colon_apart() -> None:
+    voice = Voice(catalogue.find("kaiser"), ("Anna", "Bert"), "fr")
+    assert "\u00a0: A13 → A8" in sentence(Move("move", ("A13", "A8")), voice)
