@@ -134,10 +134,18 @@ def environment(language: str = "en", domain: str = languages.COMMON) -> jinja2.
         "instant": lambda at: datetime.fromtimestamp(at, UTC).isoformat(),
         "day": functools.partial(languages.day, language),
         "say": functools.partial(languages.say, language),
+        "brief": brief,
         "linked": places.linked,
         "unmarked": places.unmarked,
     }
     return found
+
+
+def brief(name: str, most: int) -> str:
+    """A name in so many letters at most; what stands in brackets behind it goes first, as a bot's level."""
+    front, _, _ = name.rpartition(" (")
+    short = front if front and len(name) > most else name
+    return short if len(short) <= most else short[: most - 1] + "…"
 
 
 def board_svg(scene: Scene) -> str:

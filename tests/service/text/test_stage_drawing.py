@@ -55,3 +55,16 @@ def test_drawings_ask_of_a_board_only_what_it_has(name: str) -> None:
     asked = {word for path in files for word in re.findall(r"\bboard\.([A-Za-z_]+)", path.read_text("utf-8"))}
     board = importlib.import_module(f"{catalogue.find(name).__name__}.board")
     assert [word for word in asked - {"svg", "txt"} if not hasattr(board, word)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "told"),
+    [
+        ("Bot (fort)", 10, "Bot (fort)"),
+        ("Bot 1 (stark)", 12, "Bot 1"),
+        ("Hendrik-Jan", 9, "Hendrik-…"),
+        ("Maximiliane (Wien)", 9, "Maximili…"),
+    ],
+)
+def test_of_a_name_too_long_for_its_place_the_brackets_go_first(name: str, most: int, told: str) -> None:
+    assert drawing.brief(name, most) == told
