@@ -1,4 +1,7 @@
-"""Bots: they think without holding anything up, and hand their moves in like everybody else."""
+"""Bots: they think without holding anything up, and hand their moves in like everybody else.
+
+They find hints for players too, and tell where finished games turned.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from engine import table as tables
 from engine.menu import Move
 from service.house import House
 from service.store.schema import seats, submissions
-from service.tables import hints, snapshots, submitting, thinking
+from service.tables import hints, snapshots, stories, submitting, thinking
 from service.tables.access import Place
 from service.tables.clerk import BOT_STATUSES
 from service.tables.snapshots import Snapshot
@@ -29,6 +32,7 @@ def move() -> None:
                 return
             apart(table, partial(_move, here, Place(table, seat, "")), "bot did not move", seat=seat)
             answer_hints(here)
+        tell_stories(here)
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
         tell(error, "bots did not move")
 
@@ -37,6 +41,15 @@ def answer_hints(here: House) -> None:
     """Find the hints that players wait for: a person goes before the next bot."""
     for number, table in hints.waiting(here):
         apart(table, partial(hints.answer, here, number, process_pool.do), "hint not found", hint=number)
+
+
+def tell_stories(here: House) -> None:
+    """Tell how games went that are over; it takes seconds, so whoever waits for a move goes before."""
+    for table in stories.waiting(here):
+        if finishing():
+            return
+        apart(table, partial(stories.answer, here, table, process_pool.do), "story not told")
+        answer_hints(here)
 
 
 def waiting(here: House) -> list[tuple[str, int]]:

@@ -15,7 +15,7 @@ from engine.menu import Move
 from service import timing
 from service.house import House
 from service.settings import DAY
-from service.store.schema import hints, letters, mails, people, seats, submissions, tables
+from service.store.schema import hints, letters, mails, people, seats, stories, submissions, tables
 from service.tables import clerk, judging, snapshots
 from service.tables.clerk import LockedTable
 from service.tables.snapshots import Snapshot
@@ -134,13 +134,14 @@ def _offered(locked: LockedTable, seat: int) -> LockedTable:
 
 def ring(here: House) -> None:
     """Ring for whatever waits: a bell may have been lost."""
-    moving = select(seats.c.seat).where(seats.c.open_since.is_not(None), seats.c.status.in_(clerk.BOT_STATUSES))
+    moves = exists().where(seats.c.open_since.is_not(None), seats.c.status.in_(clerk.BOT_STATUSES))
+    thoughts = or_(moves, exists().where(hints.c.move == ""), exists().where(stories.c.body == ""))
     waiting: dict[str, Select[Any]] = {
         "referee": select(submissions.c.id).where(submissions.c.accepted.is_(None)),
         "inbox": select(mails.c.id).where(mails.c.read_at.is_(None)),
         "post": select(letters.c.id).where(letters.c.sent_at.is_(None), letters.c.due_at <= here.now()),
         "rounds": select(tables.c.id).where(tables.c.draws_at <= here.now()),
-        "bots": select(literal(1)).where(or_(exists(moving), exists(select(hints.c.id).where(hints.c.move == "")))),
+        "bots": select(literal(1)).where(thoughts),
     }
     with here.store.reading() as connection:
         due = [bell for bell, wanted in waiting.items() if connection.execute(wanted.limit(1)).first()]

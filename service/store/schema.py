@@ -225,6 +225,16 @@ hints = Table(
     Index("hints_waiting", "id", sqlite_where=text("move = ''"), postgresql_where=text("move = ''")),
 )
 
+stories = Table(
+    "stories",
+    metadata,
+    Column("table", Text, ForeignKey("tables.id"), primary_key=True),
+    Column("length", Integer, nullable=False),  # of the log that is told
+    Column("at", BigInteger, nullable=False),
+    Column("body", Text, nullable=False, server_default=""),  # empty until it is worked out
+    Index("stories_waiting", "at", sqlite_where=text("body = ''"), postgresql_where=text("body = ''")),
+)
+
 talk = Table(
     "talk",
     metadata,

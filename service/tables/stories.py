@@ -1,101 +1,86 @@
-"""What is told of a finished game: the chances after every entry, its turning points, and its luck."""
+"""The story of a finished game: its turning points and its luck.
+
+It takes seconds to work out and stays the same, so it is a row: asked for here or needed by the last letter, worked out
+by a worker, once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable
 
+import msgspec
 from msgspec import Struct
+from sqlalchemy import select, update
 
 from engine import catalogue, record, story
-from engine.story import Moment, Story
+from engine.reading import reader
+from engine.refusal import Refused
+from engine.story import Story
 from service.house import House
 from service.store import book
+from service.store.schema import stories
 from service.tables import snapshots
+from service.tables.access import Place
 from service.tables.snapshots import Snapshot
 
-WIDTH, HEIGHT = 600, 100
-SWINGS, LEAST = 4, 0.1  # so many swings of the chances are shown, where they are of this size
-
-Tell = Callable[[str, int, tuple[str, ...]], Story]
+InPool = Callable[..., Story]
 
 
-class ChanceLine(Struct, frozen=True):
-    """One seat's chances over the game, as a line to be drawn, and what they are in percent at one moment."""
+class Asked(Struct, frozen=True):
+    """A story that was asked for; none yet means that a bot is working it out."""
 
-    points: str
-    now: int
-
-
-class Swing(Struct, frozen=True):
-    """An entry that changed the chances of a seat more than others did, in percent, and where it is in the drawing."""
-
-    seq: int
-    seat: int
-    before: int
-    after: int
-    x: float
+    told: Story | None
 
 
-class Course(Struct, frozen=True):
-    """The chances of all seats, where in the drawing the moment is, and the entries at which the chances swung most."""
-
-    lines: tuple[ChanceLine, ...]
-    at: float
-    swings: tuple[Swing, ...] = ()
-    width: int = WIDTH
-    height: int = HEIGHT
-
-
-def course(house: House, look: Snapshot, at: int) -> Course | None:
-    """The chances of a game that is over, to be drawn; its moment is that of entry `at`."""
-    moments = _moments(house, look) if look.table.phase == "over" else ()
-    if len(moments) < 2:
-        return None
-    place = max((number for number, moment in enumerate(moments) if moment.seq <= at), default=0)
-    step = WIDTH / (len(moments) - 1)
-    lines = tuple(_line(moments, seat, place, step) for seat in range(len(look.seats)))
-    return Course(lines, round(place * step, 1), _swings(moments, step))
+def ask(house: House, place: Place) -> None:
+    """Ask for the story of a game that is over; asked again it is the same."""
+    look = snapshots.look(house, place.table)
+    if not is_to_be_told(look):
+        raise Refused("Where a game turned is told when it has been played to its end.")
+    with house.store.writing() as connection:
+        row = {"length": look.row.length, "at": house.now(), "body": ""}
+        if book.insert_new(connection, stories, {"table": look.row.id, **row}) is None:
+            other = (stories.c.table == look.row.id, stories.c.length != look.row.length)
+            connection.execute(update(stories).where(*other).values(row))
+    house.bells.ring("bots")
 
 
-def _swings(moments: Sequence[Moment], step: float) -> tuple[Swing, ...]:
-    """The greatest swings in their order, each as the seat had it that gained by it."""
-    found = list[tuple[float, Swing]]()
-    for number, (one, other) in enumerate(pairwise(moments), 1):
-        gains = [then - now for now, then in zip(one.shares, other.shares, strict=True)]
-        seat = gains.index(max(gains))
-        before, after = round(100 * one.shares[seat]), round(100 * other.shares[seat])
-        found.append((gains[seat], Swing(other.seq, seat, before, after, round(number * step, 1))))
-    greatest = sorted((one for one in found if one[0] >= LEAST), key=lambda one: -one[0])[:SWINGS]
-    return tuple(sorted((swing for _, swing in greatest), key=lambda swing: swing.seq))
+def is_to_be_told(look: Snapshot) -> bool:
+    """Whether the game was played to its end, and not given up."""
+    return look.table.phase == "over" and look.game.standing(look.table.state)[0].place is not None
 
 
-def _line(moments: Sequence[Moment], seat: int, place: int, step: float) -> ChanceLine:
-    shares = [moment.shares[seat] for moment in moments]
-    points = " ".join(f"{number * step:.1f},{HEIGHT * (1 - share):.1f}" for number, share in enumerate(shares))
-    return ChanceLine(points, round(100 * shares[place]))
+def find(house: House, look: Snapshot) -> Asked | None:
+    """The story of a game, if somebody has asked for it."""
+    kept: Story | None = house.caches.stories.get(_key(look))
+    if kept is not None:
+        return Asked(kept)
+    with house.store.reading() as connection:
+        row = connection.execute(select(stories).where(stories.c.table == look.row.id)).one_or_none()
+    return None if row is None or row.length != look.row.length else Asked(_read(house, look, row.body))
 
 
-def _moments(house: House, look: Snapshot) -> tuple[Moment, ...]:
-    key = ("course", look.row.id, look.row.length)
-    moments = house.caches.stories.get(key)
-    if moments is None:
-        moments = story.course(look.game, snapshots.entries(house, look))
-        house.caches.stories.put(key, moments)
-    found: tuple[Moment, ...] = moments
-    return found
+def waiting(house: House) -> list[str]:
+    """The tables whose story a worker has still to work out, in the order in which they were asked for."""
+    wanted = select(stories.c.table).where(stories.c.body == "").order_by(stories.c.at, stories.c.table)
+    with house.store.reading() as connection:
+        return list(connection.execute(wanted).scalars())
 
 
-def told(house: House, look: Snapshot, in_pool: Callable[..., Story]) -> Story:
-    """The story of a game that is over; it takes seconds, so it is worked out in the process pool, once."""
-    key = ("story", look.row.id, look.row.length)
-    kept = house.caches.stories.get(key)
-    if kept is None:
-        with house.store.reading() as connection:
-            bodies = tuple(str(row.body) for row in book.entries_of(connection, look.row.id))
-        kept = in_pool(tell, look.game.META.name, look.game.META.edition, bodies)
-        house.caches.stories.put(key, kept)
-    found: Story = kept
+def answer(house: House, table: str, in_pool: InPool) -> None:
+    """Work out the story of this table."""
+    told(house, snapshots.look(house, table), in_pool)
+
+
+def told(house: House, look: Snapshot, in_pool: InPool) -> Story:
+    """The story of a game that is over; worked out in the process pool where nobody has done so yet, and kept."""
+    asked = find(house, look)
+    if asked and asked.told:
+        return asked.told
+    with house.store.reading() as connection:
+        bodies = tuple(str(row.body) for row in book.entries_of(connection, look.row.id))
+    found = in_pool(tell, look.game.META.name, look.game.META.edition, bodies)
+    _keep(house, look, found)
     return found
 
 
@@ -104,3 +89,23 @@ def tell(game: str, edition: int, bodies: tuple[str, ...]) -> Story:
     played = catalogue.find(game, edition)
     read = record.decoder(played).decode
     return story.story(played, [read(body) for body in bodies])
+
+
+def _keep(house: House, look: Snapshot, found: Story) -> None:
+    row = {"length": look.row.length, "at": house.now(), "body": msgspec.json.encode(found).decode()}
+    with house.store.writing() as connection:
+        if book.insert_new(connection, stories, {"table": look.row.id, **row}) is None:
+            connection.execute(update(stories).where(stories.c.table == look.row.id).values(row))
+    house.caches.stories.put(_key(look), found)
+
+
+def _read(house: House, look: Snapshot, body: str) -> Story | None:
+    if not body:
+        return None
+    found = reader(Story).decode(body)
+    house.caches.stories.put(_key(look), found)
+    return found
+
+
+def _key(look: Snapshot) -> tuple[str, str, int]:
+    return "story", look.row.id, look.row.length

@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from flask import Blueprint, Response, make_response, request
+from flask import Blueprint, Response, make_response, redirect, request, url_for
 from markupsafe import Markup
+from msgspec import Struct
+from msgspec.structs import replace
+from werkzeug.wrappers import Response as BaseResponse
 
+from engine.menu import Move
+from engine.story import TurningPoint
 from service import numbers
-from service.tables import access, archive, replays, snapshots, stories
+from service.tables import access, archive, chance_course, replays, snapshots, stories
 from service.tables.access import Place
 from service.tables.replays import Frame, Viewpoint
 from service.tables.snapshots import Snapshot
-from service.text.drawing import players
+from service.text.drawing import Voice, players
 from service.text.languages import in_game
+from service.web.menu_forms import sentence
 from service.web.rendering import house, language, page
 from service.web.replica import from_replica
 
@@ -37,6 +43,13 @@ def frame(link: str) -> Response:
     place = access.find(house(), link)
     look = snapshots.look(house(), place.table)
     return page("frame.html", **_words(place, look))
+
+
+@replay.post("/replay/story")
+def tell(link: str) -> BaseResponse:
+    """Ask where the game turned; the page has it as soon as a bot has gone through the game."""
+    stories.ask(house(), access.find(house(), link))
+    return redirect(url_for("replay.show", link=link, _anchor="story"), 303)
 
 
 @replay.get("/log.json")
@@ -78,9 +91,37 @@ def _words(place: Place, look: Snapshot) -> dict[str, Any]:
         "eyes": eyes,
         "asked": _asked(place, eyes, shown),
         "frame": shown,
-        "course": stories.course(house(), look, shown.at),
+        "course": chance_course.course(house(), look, shown.at),
+        "story": _story(look),
         "svg": Markup(shown.board.svg),  # noqa: S704 - our own template, which escapes what goes in
     }
+
+
+class StoryInWords(Struct, frozen=True):
+    """Where a game turned and whom luck favoured, from when it is told; before that whether somebody has asked."""
+
+    asked: bool
+    told: bool = False
+    turned: tuple[tuple[str, TurningPoint], ...] = ()
+    luck: tuple[tuple[str, int], ...] = ()
+
+
+def _story(look: Snapshot) -> StoryInWords | None:
+    if not stories.is_to_be_told(look):
+        return None
+    asked = stories.find(house(), look)
+    if asked is None or asked.told is None:
+        return StoryInWords(asked is not None)
+    voice = Voice(look.game, look.names, language())
+    turned = tuple((look.names[point.seat], _in_words(point, voice)) for point in asked.told.turning_points)
+    luck = tuple((name, round(100 * share)) for name, share in zip(look.names, asked.told.luck, strict=False))
+    return StoryInWords(True, True, turned, luck)
+
+
+def _in_words(point: TurningPoint, voice: Voice) -> TurningPoint:
+    """The same with its moves as people say them."""
+    played, better = (sentence(Move.read(move), voice) for move in (point.played, point.better))
+    return replace(point, played=played, better=better)
 
 
 def _asked(place: Place, eyes: int | None, shown: Frame) -> dict[str, Any]:

@@ -294,7 +294,7 @@ def _ending(here: House, look: Snapshot, order: LetterOrder, pen: Pen) -> dict[s
     """The scores; in the last letter also where the game turned and whom luck favoured, unless it was given up."""
     if look.table.phase != "over":
         return {}
-    if order.kind != "over" or not look.game.standing(look.table.state)[0].place:
+    if order.kind != "over" or not stories.is_to_be_told(look):
         return {"scores": _scores(look)}
     told = stories.told(here, look, process_pool.do)
     return {

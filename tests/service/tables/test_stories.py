@@ -5,17 +5,23 @@ from itertools import pairwise
 from random import Random
 
 import pytest
+from sqlalchemy import update
 
 from engine import bots
 from engine import table as tables
-from service.tables import opening, stories
+from service.lru import LRU
+from service.store.schema import stories as rows
+from service.tables import chance_course, opening, stories
+from service.tables.access import Place
 from service.tables.opening import Invited, Opened
 from tests.visiting import Hall, Strict, Visitor
+from workers import bots as thinkers
 from workers.outgoing import curves, pictures
 from workers.outgoing import letters as writing
 from workers.outgoing.answer_hints import Pen
 from workers.outgoing.envelopes import LetterOrder
 
+BUTTON = "Ask a bot where it turned"
 CHANCES = r"(?s)How the chances went.*?([▁-█]+) Anna\b.*?([▁-█]+) Bert\b"
 
 
@@ -36,7 +42,7 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(hall: Hall, visit
     lines = re.findall(r'<polyline [^>]*points="([^"]+)"', page)
     assert len(lines) == 2
     look = hall.look(finished)
-    assert {len(line.split()) for line in lines} == {len(stories._moments(hall.house, look))}
+    assert {len(line.split()) for line in lines} == {len(chance_course._moments(hall.house, look))}
     winner = look.table.places.index(1)
     assert f"{look.names[winner]} <strong>100 %" in page
     begun = visitor.get(f"/t/{finished.links[0]}/replay?at={look.row.length // 2}")
@@ -48,11 +54,11 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(hall: Hall, visit
 
 def test_the_greatest_swings_of_the_chances_lead_to_their_entries(hall: Hall, finished: Opened) -> None:
     look = hall.look(finished)
-    moments = stories._moments(hall.house, look)
+    moments = chance_course._moments(hall.house, look)
     shares = {moment.seq: moment.shares for moment in moments}
-    course = stories.course(hall.house, look, 0)
+    course = chance_course.course(hall.house, look, 0)
     assert course
-    assert 1 <= len(course.swings) <= stories.SWINGS
+    assert 1 <= len(course.swings) <= chance_course.SWINGS
     assert [swing.seq for swing in course.swings] == sorted({swing.seq for swing in course.swings})
     least = min(swing.after - swing.before for swing in course.swings)
     for one, other in pairwise(moments):
@@ -65,6 +71,58 @@ def test_the_greatest_swings_of_the_chances_lead_to_their_entries(hall: Hall, fi
         assert f'data-at="{swing.seq}" href="/t/{finished.links[0]}/replay?at={swing.seq}"' in page
 
 
+def worked_out(*_: object) -> None:
+    pytest.fail("the story is worked out once")
+
+
+def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
+    hall: Hall, visitor: Visitor, finished: Opened
+) -> None:
+    path, look = f"/t/{finished.links[0]}/replay", hall.look(finished)
+    assert BUTTON in visitor.get(path)
+    for _ in range(2):  # asked twice it is worked out once
+        assert visitor.post(f"{path}/story").location == f"{path}#story"
+    asked = visitor.get(path)
+    assert BUTTON not in asked
+    assert "A bot is going through the game" in asked
+    assert 'http-equiv="refresh"' in asked
+    assert stories.waiting(hall.house) == [finished.table]
+    thinkers.tell_stories(hall.house)
+    assert stories.waiting(hall.house) == []
+    page = visitor.get(f"{path}?at=5")
+    assert Strict(page).faults == []
+    assert 'http-equiv="refresh"' not in page
+    told = stories.told(hall.house, look, worked_out)
+    assert told.turning_points
+    for point in told.turning_points:
+        assert f"{look.names[point.seat]}, entry {point.seq}: instead of “" in page
+        assert f'data-at="{point.seq}" href="{path}?at={point.seq}"' in page
+    assert re.search(r"Anna [+−]\d+\s%, Bert [+−]\d+\s%", page)
+    german = hall.visitor().client.get(path, headers={"Accept-Language": "de"}).text
+    assert f"{look.names[told.turning_points[0].seat]}, Eintrag {told.turning_points[0].seq}: statt " in german
+
+
+def test_a_story_is_kept_in_the_book_and_told_anew_only_of_another_game(hall: Hall, finished: Opened) -> None:
+    look, house = hall.look(finished), hall.house
+    told = stories.told(house, look, lambda work, *words: work(*words))
+    house.caches.stories = LRU(200)
+    assert stories.told(house, look, worked_out) == told
+    house.caches.stories = LRU(200)
+    with house.store.writing() as connection:
+        connection.execute(update(rows).values(length=look.row.length - 1))
+    assert stories.find(house, look) is None
+    stories.ask(house, Place(finished.table, 0, ""))
+    assert stories.find(house, look) == stories.Asked(None)
+    thinkers.tell_stories(house)
+    assert stories.find(house, look) == stories.Asked(told)
+
+
+def test_a_game_that_goes_on_has_no_story(hall: Hall, visitor: Visitor) -> None:
+    path = f"/t/{hall.begin().links[0]}/replay"
+    assert BUTTON not in visitor.get(path)
+    assert "when it has been played to its end" in visitor.post(f"{path}/story").text
+
+
 def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(hall: Hall, finished: Opened) -> None:
     look = hall.look(finished)
     order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
@@ -73,7 +131,7 @@ def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(hall
     body = message.get_body(("plain",))
     assert body
     text = " ".join(body.get_content().split())
-    told = stories.told(hall.house, look, lambda *_: pytest.fail("the story is worked out once"))
+    told = stories.told(hall.house, look, worked_out)
     assert told.turning_points
     assert "Where it turned" in text
     for point in told.turning_points:
@@ -86,7 +144,7 @@ def test_the_last_letter_draws_how_the_chances_went(hall: Hall, finished: Opened
     order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
     message = writing.write(hall.house, order)
     assert message
-    told = stories.told(hall.house, look, lambda *_: pytest.fail("the story is worked out once"))
+    told = stories.told(hall.house, look, worked_out)
     body = message.get_body(("plain",))
     assert body
     found = re.search(CHANCES, body.get_content())
@@ -118,7 +176,7 @@ def test_the_moves_at_which_it_turned_stand_in_the_words_of_the_reader(
     assert body
     text = " ".join(body.get_content().split())
     pen = Pen(look.game, look.names, language)
-    for point in stories.told(hall.house, look, lambda *_: pytest.fail("the story is worked out once")).turning_points:
+    for point in stories.told(hall.house, look, worked_out).turning_points:
         verb = point.better.split()[0]
         assert pen.verb(verb) != verb
         assert pen.phrase(point.better) in text
