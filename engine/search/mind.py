@@ -33,9 +33,14 @@ class Mind:
         self._begun, self._seconds = time.thread_time(), seconds
 
     @property
+    def looked(self) -> float:
+        """The part of the budget that is spent: the same on every machine."""
+        return _part(self._played, self._evaluations)
+
+    @property
     def spent(self) -> float:
         """The part of the budget that is spent, or of the time, whichever is more."""
-        return max(_part(self._played, self._evaluations), _part(time.thread_time() - self._begun, self._seconds))
+        return max(self.looked, _part(time.thread_time() - self._begun, self._seconds))
 
     def imagined(self, luck: Chance) -> Any:
         """The position with everything dealt anew that this seat cannot know."""

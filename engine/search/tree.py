@@ -87,7 +87,7 @@ def grow(mind: Mind, root: Node) -> None:
     root.edges.sort(key=lambda edge: -edge.mean(root.seat))
     field = root.edges[:FIELD]
     rounds = max((len(field) - 1).bit_length(), 1)
-    attempt = _attempt(mind, root.seat)
+    attempt = _attempt(mind, root.seat, len(field))
     for number in range(1, rounds + 1):
         while mind.spent < number / rounds:
             _try_all(mind, attempt, field)
@@ -96,11 +96,11 @@ def grow(mind: Mind, root: Node) -> None:
         field = field[: (len(field) + 1) // 2]
 
 
-def _attempt(mind: Mind, seat: int) -> Attempt:
-    """How a move is tried."""
+def _attempt(mind: Mind, seat: int, moves: int) -> Attempt:
+    """How one of so many moves is tried."""
     if mind.seats == 2:
         return lambda edge: _try(mind, seat, edge)
-    rounds = Rounds(mind, seat)
+    rounds = Rounds(mind, seat, moves)
     return lambda edge: rounds.follow(edge.move, edge.visits)
 
 

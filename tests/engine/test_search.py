@@ -313,21 +313,29 @@ def test_with_three_seats_the_answer_of_the_last_one_counts():
 
 def test_a_try_is_the_mean_of_its_rounds():
     """After bait comes a strike at once; after bread one is tempted by bait in the next round, and struck then."""
-    rounds = Rounds(Mind(in_turn(last_strikes, struck), (0,), 0, 1_000, 60.0, 1), 0)
+    rounds = Rounds(Mind(in_turn(last_strikes, struck), (0,), 0, 1_000, 60.0, 1), 0, 2)
     assert rounds.follow(Move("take", ("bait",)), 0)[0] == pytest.approx(0.1)
     assert rounds.follow(Move("take", ("bread",)), 0)[0] == pytest.approx((0.5 + 0.1) / 2)
+
+
+@pytest.mark.parametrize(("moves", "promised"), [(2, (0.5 + 0.1) / 2), (60, 0.5)])
+def test_where_one_round_of_every_move_is_dear_there_is_no_second(moves, promised):
+    """A round takes some six positions: of two moves a little of the budget, of sixty more than a quarter."""
+    rounds = Rounds(Mind(in_turn(last_strikes, struck), (0,), 0, 1_000, 60.0, 1), 0, moves)
+    for world in range(2):
+        assert rounds.follow(Move("take", ("bread",)), world)[0] == pytest.approx(promised)
 
 
 def test_a_try_ends_for_who_is_out_of_the_game():
     game = in_turn(last_strikes, functools.partial(struck, lost=0.0), rounds=1_000)
     mind = Mind(game, (0,), 0, 100, 60.0, 1)
-    assert Rounds(mind, 0).follow(Move("take", ("bait",)), 0)[0] == 0
+    assert Rounds(mind, 0, 2).follow(Move("take", ("bait",)), 0)[0] == 0
     assert mind.spent < 0.1
 
 
 def test_a_game_that_ends_on_the_way_counts_for_the_rounds_that_are_missing():
     mind = Mind(in_turn(last_strikes, struck, rounds=1), (0,), 0, 1_000, 60.0, 1)
-    assert Rounds(mind, 0).follow(Move("take", ("bait",)), 0)[0] == pytest.approx(0.1)
+    assert Rounds(mind, 0, 2).follow(Move("take", ("bait",)), 0)[0] == pytest.approx(0.1)
 
 
 def test_in_a_known_world_only_the_best_answers_and_new_ones_are_looked_at():
@@ -339,7 +347,7 @@ def test_in_a_known_world_only_the_best_answers_and_new_ones_are_looked_at():
         rounds=1,
     )
     mind = Mind(game, (0,), 0, 10_000, 60.0, 1)
-    rounds = Rounds(mind, 0)
+    rounds = Rounds(mind, 0, 2)
     assert rounds.follow(Move("take", ("A",)), 0)[1] == 99 / 200
     fully = mind.spent
     assert rounds.follow(Move("take", ("B",)), 0)[1] == 100 / 200
@@ -354,7 +362,7 @@ def test_with_three_seats_too_a_round_that_the_budget_breaks_off_tells_nothing(b
 
 
 def test_a_try_that_the_budget_breaks_off_comes_to_nothing():
-    rounds = Rounds(Mind(in_turn(last_strikes, struck), (0,), 0, 5, 60.0, 1), 0)
+    rounds = Rounds(Mind(in_turn(last_strikes, struck), (0,), 0, 5, 60.0, 1), 0, 2)
     assert rounds.follow(Move("take", ("bread",)), 0) is None
 
 
