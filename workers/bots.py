@@ -48,7 +48,8 @@ def tell_stories(here: House) -> None:
     for table in stories.waiting(here):
         if finishing():
             return
-        apart(table, partial(stories.answer, here, table, process_pool.do), "story not told")
+        if not apart(table, partial(stories.answer, here, table, process_pool.do), "story not told"):
+            stories.forget(here, table)
         answer_hints(here)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from engine import catalogue, record, story
 from engine.reading import reader
@@ -70,6 +70,12 @@ def waiting(house: House) -> list[str]:
 def answer(house: House, table: str, in_pool: InPool) -> None:
     """Work out the story of this table."""
     told(house, snapshots.look(house, table), in_pool)
+
+
+def forget(house: House, table: str) -> None:
+    """Nobody has asked for this story: it could not be worked out, and is not tried again by itself."""
+    with house.store.writing() as connection:
+        connection.execute(delete(stories).where(stories.c.table == table, stories.c.body == ""))
 
 
 def told(house: House, look: Snapshot, in_pool: InPool) -> Story:

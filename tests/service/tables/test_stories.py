@@ -117,6 +117,17 @@ def test_a_story_is_kept_in_the_book_and_told_anew_only_of_another_game(hall: Ha
     assert stories.find(house, look) == stories.Asked(told)
 
 
+def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
+    hall: Hall, visitor: Visitor, finished: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stories.ask(hall.house, Place(finished.table, 0, ""))
+    with monkeypatch.context() as broken:
+        broken.setattr(stories, "tell", lambda *_: 1 // 0)
+        thinkers.tell_stories(hall.house)
+    assert stories.waiting(hall.house) == []
+    assert BUTTON in visitor.get(f"/t/{finished.links[0]}/replay")
+
+
 def test_a_game_that_goes_on_has_no_story(hall: Hall, visitor: Visitor) -> None:
     path = f"/t/{hall.begin().links[0]}/replay"
     assert BUTTON not in visitor.get(path)
