@@ -33,7 +33,7 @@ def show(link: str) -> Response:
     """The game after any entry as this seat saw it then; once the game is over as any seat saw it."""
     place = access.find(house(), link)
     look = snapshots.look(house(), place.table)
-    return page("replay.html", **_words(place, look))
+    return page("replay.html", story=_story(look), **_words(place, look))
 
 
 @replay.get("/replay/frame")
@@ -92,7 +92,6 @@ def _words(place: Place, look: Snapshot) -> dict[str, Any]:
         "asked": _asked(place, eyes, shown),
         "frame": shown,
         "course": chance_course.course(house(), look, shown.at),
-        "story": _story(look),
         "svg": Markup(shown.board.svg),  # noqa: S704 - our own template, which escapes what goes in
     }
 
