@@ -12,7 +12,7 @@ from engine.games import carcassonne, kaiser
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import rules_of
 from engine.games.carcassonne.rules import score
-from engine.games.kaiser.board import DISTANCE
+from engine.games.kaiser.board import STEPS_TO_CENTRE
 from engine.games.kurier.board import VILLAGE_OF, worth
 from engine.menu import Move
 from engine.search.mind import dice
@@ -52,7 +52,7 @@ def _material(state: Any, seat: int) -> float:
         return 1000.0 * (state.places[1 - seat] - state.places[seat])
     value = 0.0
     for place, stone in state.stones.items():
-        worth = FIGURES[stone.rank] or -DISTANCE[place]
+        worth = FIGURES[stone.rank] or -STEPS_TO_CENTRE[place]
         value += worth if stone.seat == seat else -worth
     return value
 

@@ -2,11 +2,11 @@
 
 from collections import Counter
 
-from engine.games.kaiser.board import CENTRE, PLACES
+from engine.games.kaiser.board import CENTRE, CROSSINGS
 
 
 def check(state):
-    assert set(state.stones) <= set(PLACES)
+    assert set(state.stones) <= set(CROSSINGS)
     for seat, out in enumerate(state.out):
         ranks = Counter(stone.rank for stone in state.stones.values() if stone.seat == seat)
         assert ranks["emperor"] <= 1

@@ -1,10 +1,9 @@
-"""Kaiser, König, Edelmann: bring your emperor into the fortress before anybody else does."""
+"""Kaiser, König, Edelmann: bring your emperor into the fortress before the other players do."""
 
 from engine.games.kaiser.evolve import evolve
 from engine.games.kaiser.outlook import outlook
 from engine.games.kaiser.rules import META, decide, menu, objection, setup, sources, standing, upkeep
-from engine.games.kaiser.state import Event, State
-from engine.games.kaiser.view import View, hear, redeal, view
+from engine.games.kaiser.state import Event, State, View, hear, redeal, view
 
 __all__ = [
     "META",

@@ -1,4 +1,4 @@
-"""The crossings, the ways between them, and where everybody starts."""
+"""The board: its crossings, the lines between them, and the formation in each corner."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ DATA = tomllib.loads((Path(__file__).parent / "board.toml").read_text("utf-8"))
 
 Rank = Literal["emperor", "king", "nobleman"]
 Way = tuple[tuple[str, str], tuple[str, ...]]
+"""The two ends of a move, and the crossings between them."""
 
 SECTORS = "ABCD"
 CENTRE = "Z"
@@ -19,76 +20,79 @@ RANKS: tuple[Rank, ...] = ("emperor", "king", "nobleman")
 WORTH: dict[str, int] = DATA["worth"]
 
 
-def _places() -> dict[str, tuple[float, float]]:
-    places = {CENTRE: (0.0, 0.0)}
+def _place_crossings() -> dict[str, tuple[float, float]]:
+    """Return where each crossing is, as x to the right and y downwards from the centre."""
+    crossings = {CENTRE: (0.0, 0.0)}
     for number, (x, y) in DATA["crossings"].items():
         for sector in SECTORS:
-            places[sector + number] = (x, y)
+            crossings[sector + number] = (x, y)
             x, y = -y, x
-    return places
+    return crossings
 
 
-def _edges() -> tuple[tuple[str, str], ...]:
-    edges = list[tuple[str, str]]()
-    for sector, onward in zip(SECTORS, SECTORS[1:] + SECTORS[:1], strict=True):
+def _draw_lines() -> tuple[tuple[str, str], ...]:
+    """Return the two ends of each line: within a sector, to the next sector, and to the centre."""
+    lines = list[tuple[str, str]]()
+    for sector, next_sector in zip(SECTORS, SECTORS[1:] + SECTORS[:1], strict=True):
         for start, end in (pair.split("-") for pair in DATA["edges"]["within"]):
-            edges.append((sector + start, sector + end))
+            lines.append((sector + start, sector + end))
         for start, end in (pair.split("-") for pair in DATA["edges"]["onward"]):
-            edges.append((sector + start, onward + end))
-        edges.extend((sector + gate, CENTRE) for gate in DATA["edges"]["centre"])
-    return tuple(edges)
+            lines.append((sector + start, next_sector + end))
+        lines.extend((sector + gate, CENTRE) for gate in DATA["edges"]["centre"])
+    return tuple(lines)
 
 
-def _neighbours() -> dict[str, tuple[str, ...]]:
-    near: dict[str, list[str]] = {place: [] for place in PLACES}
-    for start, end in EDGES:
-        near[start].append(end)
-        near[end].append(start)
-    return {place: tuple(ends) for place, ends in near.items()}
+def _list_neighbours() -> dict[str, tuple[str, ...]]:
+    neighbours: dict[str, list[str]] = {crossing: [] for crossing in CROSSINGS}
+    for start, end in LINES:
+        neighbours[start].append(end)
+        neighbours[end].append(start)
+    return {crossing: tuple(ends) for crossing, ends in neighbours.items()}
 
 
-def _distances() -> dict[str, int]:
-    found, queue = {CENTRE: 0}, deque([CENTRE])
+def _measure_distances() -> dict[str, int]:
+    """Return how many steps each crossing is from the centre."""
+    distances, queue = {CENTRE: 0}, deque([CENTRE])
     while queue:
-        place = queue.popleft()
-        for near in NEIGHBOURS[place]:
-            if near not in found:
-                found[near] = found[place] + 1
-                queue.append(near)
-    return found
+        crossing = queue.popleft()
+        for neighbour in NEIGHBOURS[crossing]:
+            if neighbour not in distances:
+                distances[neighbour] = distances[crossing] + 1
+                queue.append(neighbour)
+    return distances
 
 
-def _ways(start: str, steps: int) -> tuple[Way, ...]:
-    """Every simple way of exactly so many steps: its two ends, and the crossings between; never over the centre."""
+def _list_ways(start: str, steps: int) -> tuple[Way, ...]:
+    """Return the ways of exactly so many steps that touch no crossing twice and do not pass through the centre."""
     walks: list[tuple[str, ...]] = [(start,)]
     for _ in range(steps):
-        walks = [(*walk, near) for walk in walks for near in NEIGHBOURS[walk[-1]] if near not in walk]
+        walks = [(*walk, end) for walk in walks for end in NEIGHBOURS[walk[-1]] if end not in walk]
         walks = [walk for walk in walks if steps == 1 or walk[-1] != CENTRE]
     return tuple(((start, walk[-1]), walk[1:-1]) for walk in walks)
 
 
-def way(start: str, end: str, rank: Rank, taken: Set[str]) -> tuple[str, ...]:
-    """A way that a stone of this rank may have gone from one place to another, with both its ends."""
-    free = (between for ends, between in WAYS[rank][start] if ends[1] == end and not taken & set(between))
+def find_way(start: str, end: str, rank: Rank, occupied: Set[str]) -> tuple[str, ...]:
+    """Return one free way from `start` to `end` with both ends; of several ways, any may be returned."""
+    free = (between for ends, between in WAYS[rank][start] if ends[1] == end and not occupied & set(between))
     return (start, *next(free, ()), end)
 
 
-def landmark(place: str) -> tuple[str, str]:
-    """What people call a crossing: a landmark, and on which side of the board it is."""
-    found = next(name for name, numbers in DATA["landmarks"].items() if place[1:] in numbers)
-    x, y = PLACES[place]
+def describe_crossing(crossing: str) -> tuple[str, str]:
+    """Return the landmark at a crossing ("tower") and the side of the board ("north-east")."""
+    landmark = next(name for name, numbers in DATA["landmarks"].items() if crossing[1:] in numbers)
+    x, y = CROSSINGS[crossing]
     north, east = "north" if y < 0 else "south", "east" if x > 0 else "west"
-    if found in ("gate", "coast"):  # in the middle of a side, where two sectors meet
-        return found, east if abs(x) > abs(y) else north
-    return found, f"{north}-{east}"
+    if landmark in ("gate", "coast"):  # in the middle of a side, where two sectors meet
+        return landmark, east if abs(x) > abs(y) else north
+    return landmark, f"{north}-{east}"
 
 
-PLACES = _places()
-EDGES = _edges()
-NEIGHBOURS = _neighbours()
-DISTANCE = _distances()
+CROSSINGS = _place_crossings()
+LINES = _draw_lines()
+NEIGHBOURS = _list_neighbours()
+STEPS_TO_CENTRE = _measure_distances()
 WAYS: dict[str, dict[str, tuple[Way, ...]]] = {
-    rank: {place: _ways(place, WORTH[rank]) for place in PLACES} for rank in RANKS
+    rank: {crossing: _list_ways(crossing, WORTH[rank]) for crossing in CROSSINGS} for rank in RANKS
 }
 FORMATION: dict[str, dict[str, Rank]] = {
     sector: {sector + str(number): rank for rank in RANKS for number in DATA["formation"][rank]} for sector in SECTORS

@@ -1,4 +1,4 @@
-"""What each event makes of the board."""
+"""What each event changes in the state."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from engine.games.kaiser.board import DISTANCE, FORMATION
+from engine.games.kaiser.board import FORMATION, STEPS_TO_CENTRE
 from engine.games.kaiser.state import (
     Assembled,
     Captured,
@@ -32,26 +32,25 @@ Item = TypeVar("Item")
 def evolve(state: State, event: Event) -> State:
     match event:
         case Moved():
-            return _moved(state, event)
+            return _move(state, event)
         case TurnBegan(seat):
             return replace(state, turn=seat, moved=False)
         case Captured(seat):
-            return _captured(state, seat)
+            return _capture(state, seat)
         case Fell(seat):
-            return replace(state, out=_with(state.out, seat, True))
+            return replace(state, out=_set_item(state.out, seat, True))
         case Passed(seat):
-            return _passed(state, seat)
+            return _pass(state, seat)
         case RoundWon(seat):
-            return replace(
-                state, decided=True, victor=seat, victories=_with(state.victories, seat, state.victories[seat] + 1)
-            )
+            victories = _set_item(state.victories, seat, state.victories[seat] + 1)
+            return replace(state, decided=True, victor=seat, victories=victories)
         case RoundDrawn():
             return replace(state, decided=True)
         case Scored(seat, stones, bonus):
-            points = _with(state.points, seat, state.points[seat] + stones + bonus)
+            points = _set_item(state.points, seat, state.points[seat] + stones + bonus)
             return replace(state, points=points, counted=(*state.counted, seat))
         case RoundBegan(number, first):
-            return _formed(state, number, first)
+            return _begin_round(state, number, first)
         case Assembled(corners, options):
             zeros = (0,) * len(corners)
             return State(corners=corners, options=options, points=zeros, victories=zeros)
@@ -60,10 +59,10 @@ def evolve(state: State, event: Event) -> State:
     raise TypeError(f"no event of this game: {event!r}")
 
 
-def _formed(state: State, number: int, first: int) -> State:
-    """§1.4: the whole formation of every seat, in its corner."""
+def _begin_round(state: State, number: int, first: int) -> State:
+    """§1.4: set up the formation of every seat in its corner."""
     seats = range(len(state.corners))
-    stones = {place: Stone(seat, rank) for seat in seats for place, rank in FORMATION[state.corners[seat]].items()}
+    stones = {start: Stone(seat, rank) for seat in seats for start, rank in FORMATION[state.corners[seat]].items()}
     none = (False,) * len(seats)
     return State(
         corners=state.corners,
@@ -81,19 +80,21 @@ def _formed(state: State, number: int, first: int) -> State:
 
 
 def _emperor_distance(corner: str) -> int:
-    return next(DISTANCE[place] for place, rank in FORMATION[corner].items() if rank == "emperor")
+    return next(STEPS_TO_CENTRE[start] for start, rank in FORMATION[corner].items() if rank == "emperor")
 
 
-def _moved(state: State, event: Moved) -> State:
-    """§5.3 counts how often the same position came up, §5.4 for how long nothing has happened."""
+def _move(state: State, event: Moved) -> State:
+    """Move a stone; §5.3 count how often this position came up, §5.4 count the turns in which nothing happens."""
     stones = dict(state.stones)
     stone = stones.pop(event.start)
-    taken = stones.get(event.end)
+    victim = stones.get(event.end)
     stones[event.end] = stone
-    mark = state.mark ^ _mark(event.start, stone) ^ _mark(event.end, stone) ^ (_mark(event.end, taken) if taken else 0)
-    position = _position(mark, event.seat)
-    distance = DISTANCE[event.end]
+    mark = state.mark ^ _stone_hash(event.start, stone) ^ _stone_hash(event.end, stone)
+    if victim:
+        mark ^= _stone_hash(event.end, victim)
+    position = _position_hash(mark, event.seat)
     repeated = state.seen.get(position, 0) + 1
+    distance = STEPS_TO_CENTRE[event.end]
     nearer = event.rank == "emperor" and distance < state.nearest[event.seat]
     return replace(
         state,
@@ -102,32 +103,35 @@ def _moved(state: State, event: Moved) -> State:
         seen={**state.seen, position: repeated},
         repeated=repeated,
         moved=True,
-        opened=_with(state.opened, event.seat, True),
-        nearest=_with(state.nearest, event.seat, distance) if nearer else state.nearest,
+        opened=_set_item(state.opened, event.seat, True),
+        nearest=_set_item(state.nearest, event.seat, distance) if nearer else state.nearest,
         quiet=0 if nearer else state.quiet + 1,
         last=(event.start, event.end),
     )
 
 
-def _captured(state: State, seat: int) -> State:
-    """No position before a capture can come up again."""
-    return replace(state, quiet=0, seen={_position(state.mark, seat): 1}, repeated=1)
+def _capture(state: State, seat: int) -> State:
+    """Start both counts again: no position before a capture can come up after it."""
+    return replace(state, quiet=0, seen={_position_hash(state.mark, seat): 1}, repeated=1)
 
 
-def _position(mark: int, seat: int) -> int:
-    """A position is where all stones stand, and who has just moved."""
-    return mark ^ _mark("turn", Stone(seat, "emperor"))
+def _pass(state: State, seat: int) -> State:
+    return replace(state, moved=True, opened=_set_item(state.opened, seat, True), quiet=state.quiet + 1)
 
 
-def _passed(state: State, seat: int) -> State:
-    return replace(state, moved=True, opened=_with(state.opened, seat, True), quiet=state.quiet + 1)
+def _position_hash(mark: int, seat: int) -> int:
+    """Return a number for a position: the crossings of all stones, and the seat that has just moved."""
+    return mark ^ _stone_hash("turn", Stone(seat, "emperor"))
 
 
 @functools.cache
-def _mark(place: str, stone: Stone) -> int:
-    """A number for a stone in a place; a position's mark is all of them combined, so that a move changes only two."""
-    return int.from_bytes(hashlib.sha256(f"{place} {stone.seat} {stone.rank}".encode()).digest()[:6], "big")
+def _stone_hash(crossing: str, stone: Stone) -> int:
+    """Return a number for a stone on a crossing (Zobrist hashing).
+
+    The XOR of these numbers is the hash of a position, so that a move needs no look at the other stones.
+    """
+    return int.from_bytes(hashlib.sha256(f"{crossing} {stone.seat} {stone.rank}".encode()).digest()[:6], "big")
 
 
-def _with(items: tuple[Item, ...], place: int, item: Item) -> tuple[Item, ...]:
-    return (*items[:place], item, *items[place + 1 :])
+def _set_item(items: tuple[Item, ...], index: int, item: Item) -> tuple[Item, ...]:
+    return (*items[:index], item, *items[index + 1 :])

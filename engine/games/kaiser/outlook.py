@@ -1,4 +1,4 @@
-"""Who is likely to win: how far the emperors have to go, what threatens them, and what is left to fight with.
+"""How likely each seat wins: how far its emperor has to go, what attacks him, and which stones are left.
 
 The numbers in capitals are strengths: one more is a factor of e in the chances. They were tuned by matches.
 """
@@ -7,65 +7,67 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.games.kaiser.board import DISTANCE, WAYS, WORTH
+from engine.games.kaiser.board import STEPS_TO_CENTRE, WAYS, WORTH
 from engine.games.kaiser.state import State
 from engine.shares import Shares, from_points
 
-FIGURE = {"emperor": 0.0, "king": 0.75, "nobleman": 0.9}
-STEP, TURN = 0.28, 0.2
-"""A step of the emperor towards the centre, and being on turn."""
-HUNTED = 0.35
-"""Each figure that could capture the emperor, if it were its player's turn."""
-HOME, NEAR_HOME, TAKEN = 6.0, 4.0, -6.0
-"""The emperor steps into the fortress now, or will unless he is stopped at once; he can be captured now."""
-FORTRESS, POINT = 5, 0.25
-"""What winning a round scores, and what a point weighs where several rounds are played."""
+STONE = {"emperor": 0.0, "king": 0.75, "nobleman": 0.9}
+STEP_TO_CENTRE = -0.28
+"""Each step that the emperor is away from the centre."""
+ON_TURN = 0.2
+ATTACKER = -0.35
+"""Each player whose stones could capture the emperor, if it were that player's turn."""
+WINS_NOW, WINS_NEXT, IS_LOST = 6.0, 4.0, -6.0
+"""The emperor can step into the fortress now; he will, unless he is captured at once; he can be captured now."""
+FORTRESS_BONUS, POINT = 5, 0.25
+"""What winning a round scores, and the strength of a point where several rounds are played."""
 
 
 def outlook(state: State) -> Shares:
-    """Each seat's share of the victory."""
-    chances = from_points(_strengths(state), out=state.out)
+    chances = from_points(_rate_seats(state), out=state.out)
     if state.options.rounds == 1:
         return chances
     points = [float(score) for score in state.points]
     for stone in state.stones.values():
         points[stone.seat] += WORTH[stone.rank]
     weight = POINT / (1 + state.options.rounds - state.round) ** 0.5
-    return from_points([weight * (own + FORTRESS * chance) for own, chance in zip(points, chances, strict=True)])
+    return from_points([weight * (own + FORTRESS_BONUS * chance) for own, chance in zip(points, chances, strict=True)])
 
 
-def _strengths(state: State) -> list[float]:
+def _rate_seats(state: State) -> list[float]:
+    """Return the strength of each seat in this round."""
     strengths, emperors = [0.0] * len(state.out), dict[int, str]()
-    for place, stone in state.stones.items():
-        strengths[stone.seat] += FIGURE[stone.rank]
+    for crossing, stone in state.stones.items():
+        strengths[stone.seat] += STONE[stone.rank]
         if stone.rank == "emperor":
-            emperors[stone.seat] = place
-            strengths[stone.seat] -= STEP * DISTANCE[place]
-    strengths[state.turn] += TURN
-    for seat, place in emperors.items():
-        strengths[seat] += _fate(state, seat, place)
+            emperors[stone.seat] = crossing
+            strengths[stone.seat] += STEP_TO_CENTRE * STEPS_TO_CENTRE[crossing]
+    strengths[state.turn] += ON_TURN
+    for seat, crossing in emperors.items():
+        strengths[seat] += _rate_emperor(state, seat, crossing)
     return strengths
 
 
-def _fate(state: State, seat: int, place: str) -> float:
-    """What may become of an emperor before his player's next turn is over."""
+def _rate_emperor(state: State, seat: int, crossing: str) -> float:
+    """Rate what may happen to an emperor until the end of that player's next turn."""
     on_turn = seat == state.turn
-    if DISTANCE[place] == 1 and on_turn:
-        return HOME
-    hunters = list(_hunters(state, seat, place))
-    if state.turn in hunters and state.opened[state.turn]:
-        return TAKEN
-    if DISTANCE[place] == 1:
-        return NEAR_HOME
-    return -HUNTED * len(set(hunters)) * (1 if on_turn else 0.5)
+    at_gate = STEPS_TO_CENTRE[crossing] == 1
+    if at_gate and on_turn:
+        return WINS_NOW
+    attackers = list(_find_attackers(state, seat, crossing))
+    if state.turn in attackers and state.opened[state.turn]:
+        return IS_LOST
+    if at_gate:
+        return WINS_NEXT
+    return ATTACKER * len(set(attackers)) * (1 if on_turn else 0.5)
 
 
-def _hunters(state: State, seat: int, place: str) -> Iterator[int]:
-    """Whose figures could capture what stands here; a way there is a way back."""
+def _find_attackers(state: State, seat: int, crossing: str) -> Iterator[int]:
+    """Yield the seats of the stones that could capture a stone here; a way from here is also a way to here."""
     stones = state.stones
-    free = stones.keys().isdisjoint
+    is_free = stones.keys().isdisjoint
     for rank, ways in WAYS.items():
-        for (_, start), between in ways[place]:
+        for (_, start), between in ways[crossing]:
             stone = stones.get(start)
-            if stone is not None and stone.rank == rank and stone.seat != seat and free(between):
+            if stone is not None and stone.rank == rank and stone.seat != seat and is_free(between):
                 yield stone.seat

@@ -1,4 +1,4 @@
-"""The rules, in the order of the book, whose paragraphs they cite."""
+"""The rules, in the order of the book; § is a paragraph of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from engine.menu import Choice, Menu, Move
 from engine.refusal import Refused
 
 CORNERS: dict[int, str] = {3: "ABC", 4: "ABCD"}
-PAIRS = {"adjacent": "AB", "opposite": "AC"}
+CORNERS_OF_TWO = {"adjacent": "AB", "opposite": "AC"}
 FORTRESS_BONUS = 5
 QUIET_ROUNDS = 60
 REPETITIONS = 3
@@ -56,14 +56,14 @@ def objection(options: Options, seats: int) -> Refused | None:
 
 
 def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
-    corners = _corners(options, seats, chance)
+    corners = _assign_corners(options, seats, chance)
     return [Assembled(corners, options), RoundBegan(1, chance.pick("start player", range(seats)))]
 
 
-def _corners(options: Options, seats: int, chance: Chance) -> tuple[str, ...]:
-    """§1.3: with three, chance decides who sits between the other two; the seats stay in clockwise order."""
+def _assign_corners(options: Options, seats: int, chance: Chance) -> tuple[str, ...]:
+    """§1.3: with three, chance decides which player sits in the middle; the seats stay in clockwise order."""
     if seats == 2:
-        return tuple(PAIRS[options.corners])
+        return tuple(CORNERS_OF_TWO[options.corners])
     corners = tuple(CORNERS[seats])
     if seats == 3:
         middle = chance.pick("middle corner", range(3))
@@ -72,45 +72,45 @@ def _corners(options: Options, seats: int, chance: Chance) -> tuple[str, ...]:
 
 
 def menu(state: State, seat: int) -> Menu:
-    """§2, §3: whoever is on turn must move one figure, exactly as far as it is worth."""
+    """§2, §3: the seat on turn must move one stone, exactly as far as it is worth."""
     if seat != state.turn or state.moved or state.decided:
         return ()
-    targets = tuple(dict.fromkeys(_targets(state, seat)))
-    return (Choice("move", targets, rule="2.1"),) if targets else ()
+    moves = tuple(dict.fromkeys(_find_moves(state, seat)))
+    return (Choice("move", moves, rule="2.1"),) if moves else ()
 
 
-def _targets(state: State, seat: int) -> Iterator[tuple[str, str]]:
-    """Start and end of every legal move, once for each free way."""
+def _find_moves(state: State, seat: int) -> Iterator[tuple[str, str]]:
+    """Yield start and end of every legal move, once for each free way."""
     stones = state.stones
-    free, may_capture = stones.keys().isdisjoint, state.opened[seat]
+    is_free, may_capture = stones.keys().isdisjoint, state.opened[seat]
     for start, stone in stones.items():
         if stone.seat != seat:
             continue
         for ends, between in WAYS[stone.rank][start]:
-            if free(between):  # §2.3
-                taken = stones.get(ends[1])
-                if taken is None or (may_capture and taken.seat != seat):  # §4.1, §4.2
+            if is_free(between):  # §2.3
+                victim = stones.get(ends[1])
+                if victim is None or (may_capture and victim.seat != seat):  # §4.1, §4.2
                     yield ends
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
     start, end = move.args
     moved = Moved(seat, state.stones[start].rank, start, end)
-    taken = state.stones.get(end)
-    return [moved] if taken is None else [moved, Captured(seat, end, taken.seat, taken.rank)]
+    victim = state.stones.get(end)
+    return [moved] if victim is None else [moved, Captured(seat, end, victim.seat, victim.rank)]
 
 
 def upkeep(state: State, chance: Chance) -> Event | None:
     if state.places:
         return None
     if state.decided:
-        return _reckoning(state)
-    return _fall(state) or _decision(state) or _turn(state)
+        return _score_round(state)
+    return _drop_out(state) or _end_round(state) or _change_turn(state)
 
 
-def _fall(state: State) -> Event | None:
-    """§4.3: an emperor that was taken takes its player out of the round."""
-    if state.quiet or not state.moved:
+def _drop_out(state: State) -> Event | None:
+    """§4.3: a player whose emperor was captured is out of the round."""
+    if state.quiet or not state.moved:  # only a capture, or an emperor's advance, sets `quiet` to 0
         return None
     emperors = {stone.seat for stone in state.stones.values() if stone.rank == "emperor"}
     for seat, out in enumerate(state.out):
@@ -119,8 +119,8 @@ def _fall(state: State) -> Event | None:
     return None
 
 
-def _decision(state: State) -> Event | None:
-    """§5: how a round ends."""
+def _end_round(state: State) -> Event | None:
+    """§5: the round ends by an emperor in the fortress, by the last emperor, or in a draw."""
     inside = state.stones.get(CENTRE)
     if inside is not None:
         return RoundWon(inside.seat, "fortress")
@@ -134,37 +134,39 @@ def _decision(state: State) -> Event | None:
     return None
 
 
-def _turn(state: State) -> Event | None:
-    """§3: the turn goes round clockwise; who cannot move passes, and who is out is passed over."""
+def _change_turn(state: State) -> Event | None:
+    """§3: the turn goes round clockwise; a player who cannot move passes."""
     if state.moved:
-        return TurnBegan(_next(state, state.turn))
-    can_move = next(_targets(state, state.turn), None)
+        return TurnBegan(_next_seat(state))
+    can_move = next(_find_moves(state, state.turn), None)
     return None if can_move else Passed(state.turn)
 
 
-def _next(state: State, seat: int) -> int:
+def _next_seat(state: State) -> int:
+    """§3.3: players who are out have no turns."""
     seats = len(state.out)
-    after = ((seat + step) % seats for step in range(1, seats + 1))
-    return next(other for other in after if not state.out[other])
+    others = ((state.turn + step) % seats for step in range(1, seats + 1))
+    return next(seat for seat in others if not state.out[seat])
 
 
-def _reckoning(state: State) -> Event:
+def _score_round(state: State) -> Event:
     """§6: every seat scores in turn, then the next round begins or the game ends."""
     for seat in range(len(state.out)):
         if seat not in state.counted:
-            return _score(state, seat)
+            return _score_seat(state, seat)
     if state.round < state.options.rounds:
         return RoundBegan(state.round + 1, (state.first + 1) % len(state.out))
-    return GameEnded(_places(state))
+    return GameEnded(_rank_seats(state))
 
 
-def _score(state: State, seat: int) -> Scored:
+def _score_seat(state: State, seat: int) -> Scored:
+    """§6.1, §6.2: the stones left on the board, and a bonus for winning the round."""
     counts = state.options.eliminated_score or not state.out[seat]
     stones = sum(WORTH[stone.rank] for stone in state.stones.values() if stone.seat == seat) if counts else 0
     return Scored(seat, stones, FORTRESS_BONUS if seat == state.victor else 0)
 
 
-def _places(state: State) -> tuple[int, ...]:
+def _rank_seats(state: State) -> tuple[int, ...]:
     """§6.4: a single round goes to its winner; several are ranked by points, then by rounds won."""
     single = state.options.rounds == 1
     ranks = [
@@ -180,7 +182,6 @@ def standing(state: State) -> tuple[Standing, ...]:
 
 
 def sources(event: Event, seat: int) -> tuple[tuple[str, int], ...]:
-    """Where the points come from that this event brings a seat."""
     if isinstance(event, Scored) and event.seat == seat:
         return (("stones", event.stones), ("winning", event.bonus))
     return ()

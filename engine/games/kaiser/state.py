@@ -1,4 +1,4 @@
-"""The options, the stones on the board, and what can happen to them."""
+"""The options, the state of a round, the events that change it, and what everybody sees of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Struct
 
+from engine.chance import Chance
 from engine.games.kaiser.board import Rank
 
 
@@ -28,33 +29,33 @@ class Options(Struct, frozen=True):
 
 
 class Stone(Struct, frozen=True):
-    """A figure on the board and whose it is."""
+    """A stone on the board, and the seat that owns it."""
 
     seat: int
     rank: Rank
 
 
 class State(Struct, frozen=True):
-    """A round in progress, and the points of the rounds before."""
+    """A round, and the points of the rounds before it."""
 
-    corners: tuple[str, ...] = ()
+    corners: tuple[str, ...] = ()  # the sector of each seat
     options: Options = Options()
     round: int = 0
     first: int = 0
     turn: int = 0
-    moved: bool = False
-    stones: dict[str, Stone] = {}
-    opened: tuple[bool, ...] = ()
+    moved: bool = False  # whether the seat on turn has moved or passed
+    stones: dict[str, Stone] = {}  # by crossing
+    opened: tuple[bool, ...] = ()  # which seats have had their first turn, and may capture (§4.1)
     out: tuple[bool, ...] = ()
-    nearest: tuple[int, ...] = ()
-    quiet: int = 0
-    mark: int = 0
-    seen: dict[int, int] = {}
-    repeated: int = 0
-    last: tuple[str, str] | None = None
+    nearest: tuple[int, ...] = ()  # the fewest steps that each emperor has ever been from the centre
+    quiet: int = 0  # turns since a capture or an emperor's advance (§5.4)
+    mark: int = 0  # the hash of all stones on their crossings (evolve.py)
+    seen: dict[int, int] = {}  # how often each position came up since the last capture, by its hash (§5.3)
+    repeated: int = 0  # how often the present position came up
+    last: tuple[str, str] | None = None  # start and end of the last move
     decided: bool = False
     victor: int | None = None
-    counted: tuple[int, ...] = ()
+    counted: tuple[int, ...] = ()  # the seats that have scored this round
     points: tuple[int, ...] = ()
     victories: tuple[int, ...] = ()
     places: tuple[int, ...] = ()
@@ -68,7 +69,7 @@ class Assembled(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class RoundBegan(Struct, frozen=True, omit_defaults=True, tag=True):
-    """All stones stand in their formation, and this seat begins."""
+    """All stones were set up in their formation; seat `first` has the first turn."""
 
     round: int
     first: int
@@ -82,7 +83,7 @@ class Moved(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Captured(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A stone left the board; the capturing one stands in its place."""
+    """A stone of `victim` left the board; the stone that captured it took its place."""
 
     seat: int
     at: str
@@ -130,3 +131,43 @@ class GameEnded(Struct, frozen=True, omit_defaults=True, tag=True):
 Event = (
     Assembled | RoundBegan | Moved | Captured | Fell | Passed | TurnBegan | RoundWon | RoundDrawn | Scored | GameEnded
 )
+
+
+class View(Struct, frozen=True):
+    """The board as everybody sees it."""
+
+    corners: tuple[str, ...]
+    round: int
+    rounds: int
+    turn: int | None
+    stones: dict[str, Stone]
+    may_capture: tuple[bool, ...]
+    out: tuple[bool, ...]
+    points: tuple[int, ...]
+    quiet: int
+    last: tuple[str, str] | None
+    places: tuple[int, ...]
+
+
+def view(state: State, seat: int | None) -> View:
+    return View(
+        corners=state.corners,
+        round=state.round,
+        rounds=state.options.rounds,
+        turn=None if state.decided else state.turn,
+        stones=state.stones,
+        may_capture=state.opened,
+        out=state.out,
+        points=state.points,
+        quiet=state.quiet,
+        last=state.last,
+        places=state.places,
+    )
+
+
+def hear(event: Event, seat: int | None) -> Event:
+    return event
+
+
+def redeal(state: State, seat: int | None, chance: Chance) -> State:
+    return state

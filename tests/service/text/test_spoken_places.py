@@ -94,8 +94,8 @@ def test_a_crossing_is_called_after_what_the_map_shows_there(start: str, end: st
 
 
 def test_every_crossing_has_its_landmark() -> None:
-    crossings = [place for place in map_of_kaiser.PLACES if place != map_of_kaiser.CENTRE]
-    sides = Counter(map(map_of_kaiser.landmark, crossings))
+    crossings = [place for place in map_of_kaiser.CROSSINGS if place != map_of_kaiser.CENTRE]
+    sides = Counter(map(map_of_kaiser.describe_crossing, crossings))
     assert sum(sides.values()) == len(crossings) == 68
     assert {number for (what, _), number in sides.items() if what in ("gate", "coast")} == {2}
     assert len([what for what in sides if what[0] in ("gate", "coast")]) == 8
