@@ -1,0 +1,23 @@
+"""The code of one move, one mail and one tick of the clock is short enough to follow; see `tests/way.py`.
+
+The goal is 40 files and 350 changes of file for a move until its letter, 30 and 250 for a mail until its entry, and 25
+and 300 for a tick until its reminder. A bound is lowered with each detour that is deleted.
+"""
+
+import pytest
+
+from tests import way
+
+BOUNDS = {"move": (60, 750), "mail": (45, 450), "reminder": (40, 350)}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_a_way_runs_through_few_files(name: str) -> None:
+    files, changes = BOUNDS[name]
+    traced = way.trace(name)
+    assert (traced.file_count <= files, traced.change_count <= changes) == (True, True), f"{traced}\n{traced.busiest()}"
+
+
+def test_a_missed_deadline_runs_through_few_files() -> None:
+    """A bot moves for the late player, so only the files are bounded: how long it searches depends on the position."""
+    assert way.trace("deadline").file_count <= 60
