@@ -13,7 +13,7 @@ from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import rules_of
 from engine.games.carcassonne.rules import score
 from engine.games.kaiser.board import STEPS_TO_CENTRE
-from engine.games.kurier.board import VILLAGE_OF, worth
+from engine.games.kurier.board import VILLAGE_OF, count_roubles
 from engine.menu import Move
 from engine.search.mind import dice
 from tests.engine.matches import Player
@@ -110,8 +110,8 @@ def one_ply(game: Any, state: Any, seat: int, seed: int) -> Move:
 
 def _progress(state: Any, seat: int) -> float:
     player = state.players[seat]
-    money = worth(player.purse + player.secured)
-    value = money + (2.0 * worth(state.turned) if seat == state.turn else 0.0)
+    money = count_roubles(player.purse + player.secured)
+    value = money + (2.0 * count_roubles(state.turned) if seat == state.turn else 0.0)
     value += 50 + 3 * min(money, player.dispatch.price) if player.dispatch.price else 0
     value += 0 if player.dispatch.price else 10 * (1 + VILLAGE_OF[player.dispatch.inn])
     road = (VILLAGE_OF[inn] for inn, guests in state.inns.items() for owner in guests.values() if owner == seat)

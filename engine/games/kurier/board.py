@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -14,38 +14,47 @@ Coin = Literal["njet", "blank", "1", "2", "3"]
 
 PALACE = "palace"
 KINDS: tuple[Kind, ...] = tuple(DATA["kinds"])
+"""The kinds of couriers, and of rooms: in an inn clockwise from the upper left."""
 COLOURS: int = DATA["colours"]
 FULL_STACK: tuple[Kind, ...] = tuple(kind for kind in KINDS for _ in range(DATA["couriers_of_a_kind"]))
-FAR_GUARD: int = DATA["far_guard"]
+FULL_INN = len(KINDS) - 1
 
 LANDS: tuple[str, ...] = tuple(village["name"] for village in DATA["villages"])
 
 
-def token(name: str) -> str:
-    """An inn as it is written in a move: “Pawl-Hof”."""
+def inn_token(name: str) -> str:
+    """Return the name of an inn as it is written in a move, “Pawl-Hof”."""
     return name.replace(" ", "-")
 
 
-VILLAGES = tuple(tuple(token(inn["name"]) for inn in village["inns"]) for village in DATA["villages"])
-NAMES: dict[str, str] = {token(inn["name"]): inn["name"] for village in DATA["villages"] for inn in village["inns"]}
+VILLAGES = tuple(tuple(inn_token(inn["name"]) for inn in village["inns"]) for village in DATA["villages"])
+INN_NAMES: dict[str, str] = {
+    inn_token(inn["name"]): inn["name"] for village in DATA["villages"] for inn in village["inns"]
+}
 VILLAGE_OF = {inn: number for number, inns in enumerate(VILLAGES) for inn in inns}
-PRICES: dict[str, int] = {token(inn["name"]): inn["guard"] for inn in DATA["villages"][-1]["inns"]}
+GUARD_PRICES: dict[str, int] = {inn_token(inn["name"]): inn["guard"] for inn in DATA["villages"][-1]["inns"]}
+FAR_GUARD_PRICE: int = DATA["far_guard"]
 
 WORTH: dict[Coin, int] = {coin: entry["worth"] for coin, entry in DATA["coins"].items()}
 SUPPLY: tuple[Coin, ...] = tuple(coin for coin, entry in DATA["coins"].items() for _ in range(entry["count"]))
 
 
-def closed(seats: int, third: str) -> frozenset[str]:
-    """The inns that bear the sign “closed” with so many players; `third` names the one the texts disagree about."""
+def closed_inns(seats: int, third: str) -> frozenset[str]:
+    """§2.1: the inns that are closed with so many players; `third` names the one that the texts disagree about."""
     names = DATA["closed"][str(seats)] + ([DATA["closed_third"][third]] if seats == 3 else [])
-    return frozenset(map(token, names))
+    return frozenset(map(inn_token, names))
 
 
-CLOCKWISE: dict[Kind, tuple[Kind, ...]] = {
-    empty: (KINDS + KINDS)[room + 1 : room + len(KINDS)] for room, empty in enumerate(KINDS)
+ORDER_BY_FREE_ROOM: dict[Kind, tuple[Kind, ...]] = {
+    free: (KINDS + KINDS)[room + 1 : room + len(KINDS)] for room, free in enumerate(KINDS)
 }
-"""By the empty room the guests of an inn in the order of the arrows: the first two leave, the third stays."""
+"""For each free room, the guests of the full inn along its arrows: the first two leave, the third stays."""
 
 
-def worth(coins: Iterable[Coin]) -> int:
+def departure_order(guests: Mapping[Kind, int]) -> tuple[Kind, ...]:
+    """§6.2: return the guests of a full inn, the two who leave before the one who stays."""
+    return ORDER_BY_FREE_ROOM[next(kind for kind in KINDS if kind not in guests)]
+
+
+def count_roubles(coins: Iterable[Coin]) -> int:
     return sum(WORTH[coin] for coin in coins)

@@ -1,138 +1,199 @@
-"""Who is likely to win: how far the dispatches have come, who can carry them on, and what is in the purses."""
+"""How likely each seat wins: how far its dispatch has come, which couriers can carry it on, and its coins.
+
+The numbers in capitals are strengths: one more is a factor of e in the chances. They were tuned by matches.
+"""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from math import log
 from typing import NamedTuple
 
-from engine.games.kurier.board import CLOCKWISE, KINDS, PRICES, VILLAGE_OF, VILLAGES, Kind, worth
-from engine.games.kurier.events import Guests, Player, State
-from engine.games.kurier.patience import turns
+from engine.games.kurier.board import (
+    FULL_INN,
+    GUARD_PRICES,
+    KINDS,
+    ORDER_BY_FREE_ROOM,
+    VILLAGE_OF,
+    VILLAGES,
+    WORTH,
+    Coin,
+    Kind,
+    count_roubles,
+    departure_order,
+)
+from engine.games.kurier.state import Guests, Player, State
 from engine.shares import Shares, from_points
 
 
 class Road(NamedTuple):
-    """What the road is worth by one of the rule sets."""
+    """The strengths of couriers and dispatches on the road, for one of the two rule sets."""
 
     villages: tuple[float, float, float, float]
     """The dispatch in each village."""
     alone: float
-    """Less, if no other guest is in its inn."""
+    """Subtracted where the dispatch's courier is the only guest of its inn."""
     filling: float
-    """More, if two guests are there and either of the others would send it on."""
+    """Added where two guests are in the inn, and the dispatch leaves whichever guest fills it."""
     palace: float
-    """More, if it leaves the last village."""
-    runner: float
+    """Added where the dispatch is about to leave the last village."""
+    courier: float
     """Each own courier on the road."""
     beside: float
     """Each own courier in the inn of the dispatch, besides."""
 
 
 ROADS = {
-    "revised": Road((0.0, 0.55, 1.15, 1.85), alone=0.3, filling=0.0, palace=0.0, runner=0.11, beside=0.15),
-    "basic": Road((0.0, 0.7, 1.3, 2.1), alone=0.2, filling=0.4, palace=0.7, runner=0.01, beside=0.0),
+    "revised": Road((0.0, 0.55, 1.15, 1.85), alone=0.3, filling=0.0, palace=0.0, courier=0.11, beside=0.15),
+    "basic": Road((0.0, 0.7, 1.3, 2.1), alone=0.2, filling=0.4, palace=0.7, courier=0.01, beside=0.0),
 }
-"""With the revised rules whoever is left behind earns his owner a coin; with the basic ones only the way counts."""
-LEAVES, STAYS, COMPANY = 0.45, 0.25, 0.12
-"""A dispatch in an inn that is full and will leave it, or be left behind; own couriers in its village."""
-GUARD = 2.7
-ARRIVED, WAIT, DOUBT = 7.7, 0.42, 0.76
-"""Basic: the worth of a dispatch at its guard, and what each turn that it waits there takes from that."""
-ROUBLE, RIVAL, SHORT, HAND, TURN = 0.16, 0.03, 0.22, 0.05, 0.1
-"""A rouble in the purse, and how much more it is worth with each rival above one; a rouble missing at the guard."""
-CERTAIN, LIKELY, FIRST, CHEAP = 6.0, 2.0, 0.2, 0.05
-"""A price that can be paid now, or on one's next turn; the first who turned a coin; a guard who asks less."""
+"""With the revised rules couriers left behind earn coins; with the basic ones only the way of the dispatch counts."""
+LEAVES, STAYS = 0.45, -0.25
+"""The dispatch is in a full inn, and will leave it, or be left behind."""
+COMPANION = 0.12
+"""Each other own courier in the village of the dispatch."""
+CHEAP_GUARD = 0.05
+"""In the last village, each rouble that the guard above the dispatch asks less than 10."""
+AT_GUARD, MISSING_ROUBLE = 2.7, -0.22
+"""Revised: the dispatch with its guard, and each rouble that is missing of the price."""
+PAYS_NOW, PAYS_NEXT = 6.0, 2.0
+"""Revised: the seat can pay the price on this turn, or on its next one."""
+ROUBLE, ROUBLE_PER_RIVAL = 0.16, 0.03
+"""Revised: each rouble in the purse, and what it is worth more for each rival above one."""
+AT_GUARD_BASIC, WAITING_TURN, FIRST_WAITING_TURNS = 7.7, -0.42, -0.76
+"""Basic: the dispatch with its guard, each turn that it waits there, and besides the logarithm of those turns."""
+FIRST_TURNED = 0.2
+"""Basic: the seat was the first to turn a coin (§7.6)."""
+ON_TURN, RESERVE_COURIER = 0.1, 0.05
+MOST_ROUBLES_NEEDED = 10
 
 
 def outlook(state: State) -> Shares:
-    """Each seat's share of the victory."""
-    strengths = [_strength(state, seat, player) for seat, player in enumerate(state.players)]
-    return from_points(strengths)
+    return from_points([_rate_seat(state, seat, player) for seat, player in enumerate(state.players)])
 
 
-def _strength(state: State, seat: int, player: Player) -> float:
+def _rate_seat(state: State, seat: int, player: Player) -> float:
+    """Return the strength of a seat."""
     basic, price = state.options.rules == "basic", player.dispatch.price
-    strength = _in_hand(state, seat, player, basic) + _runners(state, seat)
+    strength = _rate_hand(state, seat, player, basic) + _rate_couriers(state, seat)
     if not price:
-        return strength + _on_the_road(state, seat, player) + (0.0 if basic else _saved(state, seat, player))
+        return strength + _rate_way(state, seat, player) + (0.0 if basic else _rate_savings(state, seat, player))
     if basic:
-        return strength + _waiting(state, price - worth(player.secured), seat)
-    return strength + _at_the_guard(state, price - _purse(state, seat, player), seat)
+        return strength + _rate_wait(state, price - count_roubles(player.secured), seat)
+    return strength + _rate_payment(state, price - _count_own_roubles(state, seat, player), seat)
 
 
-def _in_hand(state: State, seat: int, player: Player, basic: bool) -> float:
-    turn = TURN if seat == state.turn and not state.done else 0.0
-    first = FIRST if basic and seat == state.first_rouble else 0.0
-    return turn + first + HAND * len(player.reserve)
+def _rate_hand(state: State, seat: int, player: Player, basic: bool) -> float:
+    on_turn = ON_TURN if seat == state.turn and not state.done else 0.0
+    first = FIRST_TURNED if basic and seat == state.first_rouble else 0.0
+    return on_turn + first + RESERVE_COURIER * len(player.reserve)
 
 
-def _runners(state: State, seat: int) -> float:
-    """Couriers on the road are hands for the dispatch, and earn coins where they are left behind."""
+def _rate_couriers(state: State, seat: int) -> float:
     own = sum(owner == seat for guests in state.inns.values() for owner in guests.values())
-    return ROADS[state.options.rules].runner * own
+    return ROADS[state.options.rules].courier * own
 
 
-def _purse(state: State, seat: int, player: Player) -> int:
-    return worth(player.purse + player.secured) + (worth(state.turned) if seat == state.turn else 0)
+def _count_own_roubles(state: State, seat: int, player: Player) -> int:
+    turned = count_roubles(state.turned) if seat == state.turn else 0
+    return count_roubles(player.purse + player.secured) + turned
 
 
-def _saved(state: State, seat: int, player: Player) -> float:
-    return _rouble(state) * min(_purse(state, seat, player), 10)
+def _rate_savings(state: State, seat: int, player: Player) -> float:
+    return _rate_rouble(state) * min(_count_own_roubles(state, seat, player), MOST_ROUBLES_NEEDED)
 
 
-def _rouble(state: State) -> float:
-    return ROUBLE + RIVAL * (len(state.players) - 2)
+def _rate_rouble(state: State) -> float:
+    return ROUBLE + ROUBLE_PER_RIVAL * (len(state.players) - 2)
 
 
-def _at_the_guard(state: State, short: int, seat: int) -> float:
-    """What is missing of the price decides how soon the dispatch goes on to the tsar."""
-    there = GUARD + 10 * _rouble(state)
-    if short <= 0:
-        return there + (CERTAIN if seat == state.turn else LIKELY)
-    return there - SHORT * short
+def _rate_payment(state: State, missing: int, seat: int) -> float:
+    """Revised: rate a dispatch at its guard by the roubles that are missing of the price."""
+    strength = AT_GUARD + MOST_ROUBLES_NEEDED * _rate_rouble(state)
+    if missing <= 0:
+        return strength + (PAYS_NOW if seat == state.turn else PAYS_NEXT)
+    return strength + MISSING_ROUBLE * missing
 
 
-def _waiting(state: State, short: int, seat: int) -> float:
-    """With the basic rules nothing but coins that are turned helps the dispatch on."""
-    turned = worth(state.turned) if seat == state.turn and not state.done else None
-    waits = turns(state.palace, short, turned)
-    return ARRIVED - WAIT * waits - DOUBT * log(waits + 0.5)
+def _rate_wait(state: State, missing: int, seat: int) -> float:
+    """Basic: rate a dispatch at its guard by the turns that it still takes to turn coins worth the price."""
+    turned = count_roubles(state.turned) if seat == state.turn and not state.done else None
+    turns = expect_turns(state.palace, missing, turned)
+    return AT_GUARD_BASIC + WAITING_TURN * turns + FIRST_WAITING_TURNS * log(turns + 0.5)
 
 
-def _on_the_road(state: State, seat: int, player: Player) -> float:
+def _rate_way(state: State, seat: int, player: Player) -> float:
+    """Rate a dispatch on the road: its village, its inn, and the own couriers near it."""
     inn, kind = player.dispatch.inn, player.dispatch.kind
     assert kind
     road, village, guests = ROADS[state.options.rules], VILLAGE_OF[inn], state.inns[inn]
-    strength = road.villages[village] + _in_the_inn(road, guests, kind)
-    mates = sum(owner == seat for other in VILLAGES[village] for owner in state.inns.get(other, {}).values())
-    strength += COMPANY * (mates - 1) + road.beside * (list(guests.values()).count(seat) - 1)
+    strength = road.villages[village] + _rate_inn(road, guests, kind)
+    own = sum(owner == seat for other in VILLAGES[village] for owner in state.inns.get(other, {}).values())
+    strength += COMPANION * (own - 1) + road.beside * (list(guests.values()).count(seat) - 1)
     if village == len(VILLAGES) - 1:
-        strength += CHEAP * (10 - PRICES[inn]) + (road.palace if _full(guests) and kind in _leaving(guests) else 0.0)
+        about_to_leave = len(guests) == FULL_INN and kind in departure_order(guests)[:2]
+        cheaper = MOST_ROUBLES_NEEDED - GUARD_PRICES[inn]
+        strength += CHEAP_GUARD * cheaper + (road.palace if about_to_leave else 0.0)
     return strength
 
 
-def _in_the_inn(road: Road, guests: Guests, kind: Kind) -> float:
-    """How soon the guests beside it send the dispatch on."""
-    if _full(guests):
-        return LEAVES if kind in _leaving(guests) else -STAYS
+def _rate_inn(road: Road, guests: Guests, kind: Kind) -> float:
+    """Rate how soon the guests of its inn send on the dispatch that is with this kind."""
+    if len(guests) == FULL_INN:
+        return LEAVES if kind in departure_order(guests)[:2] else STAYS
     if len(guests) == 1:
         return -road.alone
-    return road.filling * _ways_on(guests, kind) / 2
+    fillings = sum(kind in ORDER_BY_FREE_ROOM[free][:2] for free in KINDS if free not in guests)
+    return road.filling * fillings / 2
 
 
-def _full(guests: Guests) -> bool:
-    return len(guests) == len(KINDS) - 1
+COINS = tuple(WORTH)
+LONGEST_WAIT_TURNS, MOST_REFINEMENTS, TOLERANCE_TURNS = 40.0, 3, 1e-3
 
 
-def _leaving(guests: Guests) -> tuple[Kind, ...]:
-    """The two guests who leave a full inn."""
-    return _sent_on(next(kind for kind in KINDS if kind not in guests))
+def expect_turns(palace: Sequence[Coin], missing: int, turned: int | None = None) -> float:
+    """Return how many turns it takes on average to turn coins worth `missing`, stopping as well as can be (§7.3).
+
+    With coins `turned` in a turn that goes on, only the turns after this one count. The palace is taken to keep the
+    coins that are in it now.
+    """
+    if turned is not None and turned >= missing:
+        return 0.0
+    if count_roubles(palace) + (turned or 0) < missing:
+        return LONGEST_WAIT_TURNS
+    counts = tuple(palace.count(coin) for coin in COINS)
+    if turned is None:
+        return _turns_by_missing(counts, missing)[missing]
+    return _turns_by_turned(counts, missing, _turns_by_missing(counts, missing))[turned]
 
 
-def _ways_on(guests: Guests, kind: Kind) -> int:
-    """Of the guests who could fill the inn, how many would send this one on."""
-    return sum(kind in _sent_on(empty) for empty in KINDS if empty not in guests)
+@functools.lru_cache(maxsize=16384)
+def _turns_by_missing(counts: tuple[int, ...], missing: int) -> tuple[float, ...]:
+    """Return the turns that it takes to turn 0, 1, 2, ... up to `missing` roubles.
+
+    The last one depends on itself, because a false coin starts the turn over: refine a guess by Aitken's method.
+    """
+    if missing <= 0:
+        return (0.0,)
+    fewer = _turns_by_missing(counts, missing - 1)
+    guess = fewer[-1] + 1
+    for _ in range(MOST_REFINEMENTS):
+        once = 1 + _turns_by_turned(counts, missing, (*fewer, guess))[0]
+        twice = 1 + _turns_by_turned(counts, missing, (*fewer, once))[0]
+        if abs(once - guess) < TOLERANCE_TURNS:
+            break
+        guess = min(once + (twice - once) * (once - guess) / (2 * once - guess - twice), LONGEST_WAIT_TURNS)
+    return (*fewer, guess)
 
 
-def _sent_on(empty: Kind) -> tuple[Kind, ...]:
-    return CLOCKWISE[empty][:2]
+def _turns_by_turned(counts: tuple[int, ...], missing: int, turns_by_missing: Sequence[float]) -> list[float]:
+    """Return, for each sum turned so far in a turn, how many turns follow it; a first coin has to be turned."""
+    false, blank, *good = (counts[COINS.index(coin)] for coin in ("njet", "blank", "1", "2", "3"))
+    not_blank = sum(counts) - blank  # a blank coin changes nothing but the number of coins
+    turns = [0.0] * (missing + len(good))
+    for turned in reversed(range(missing)):
+        after_good = sum(count * turns[turned + worth] for worth, count in enumerate(good, 1))
+        going_on = (after_good + false * turns_by_missing[missing]) / not_blank if not_blank else LONGEST_WAIT_TURNS
+        turns[turned] = min(going_on, turns_by_missing[missing - turned]) if turned else going_on
+    return turns

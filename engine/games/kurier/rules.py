@@ -1,4 +1,4 @@
-"""The rules of a turn, in the order of the book, whose paragraphs they cite."""
+"""The rules: preparation, the turn and its end; § is a paragraph of the book."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ from collections.abc import Iterator
 
 from engine.chance import Chance
 from engine.game import Meta, Standing
+from engine.games.kurier.actions import (
+    depart,
+    draw_courier,
+    flip_stack,
+    offer_deploy,
+    offer_hand,
+    offer_travel,
+)
 from engine.games.kurier.board import (
     COLOURS,
     FULL_STACK,
@@ -15,9 +23,19 @@ from engine.games.kurier.board import (
     VILLAGES,
     Coin,
     Kind,
-    closed,
+    closed_inns,
 )
-from engine.games.kurier.events import (
+from engine.games.kurier.roubles import (
+    draw_from_purse,
+    end_basic_game,
+    end_without_payer,
+    offer_pay,
+    offer_robbery,
+    offer_turn,
+    only_turns_coins,
+    win,
+)
+from engine.games.kurier.state import (
     ColourOpened,
     Deployed,
     Dispatch,
@@ -38,8 +56,6 @@ from engine.games.kurier.events import (
     TurnBegan,
     Turned,
 )
-from engine.games.kurier.road import departure, deploy, flip, hand, top, travel
-from engine.games.kurier.roubles import basic_end, hopeless, pay, robbery, taken_from, turn_coin, turns_coins, won
 from engine.menu import Choice, Entry, Menu, Move
 from engine.refusal import Refused
 
@@ -66,102 +82,102 @@ def objection(options: Options, seats: int) -> Refused | None:
 
 
 def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
-    """§2: signs, coins and start player; then everybody's first courier and open reserve."""
-    shut = closed(seats, options.closed_third)
-    inns = tuple(inn for village in VILLAGES for inn in village if inn not in shut)
+    """§2: open inns, coins and start player; then the first courier and the open reserve of every seat."""
+    closed = closed_inns(seats, options.closed_third)
+    inns = tuple(inn for village in VILLAGES for inn in village if inn not in closed)
     first = chance.pick("start player", range(seats))
-    events: list[Event] = [Prepared(options, seats, inns, _supply(options), COLOURS - seats, first)]
+    events: list[Event] = [Prepared(options, seats, inns, _choose_coins(options), COLOURS - seats, first)]
     empty = [inn for inn in VILLAGES[0] if inn in inns]
     for place in range(seats):
         inn = chance.pick("first inn", empty)
         empty.remove(inn)
-        events += _first_couriers((first + place) % seats, inn, chance)
+        events += _send_first_courier((first + place) % seats, inn, chance)
     return events
 
 
-def _first_couriers(seat: int, inn: str, chance: Chance) -> tuple[Event, Event]:
-    """§2.3, §2.4: one with the dispatch to an inn, one to the open reserve."""
-    sent = chance.pick("courier", FULL_STACK)
-    left = list(FULL_STACK)
-    left.remove(sent)
-    return SentOut(seat, sent, inn), Refilled(seat, chance.pick("courier", left))
-
-
-def _supply(options: Options) -> tuple[Coin, ...]:
+def _choose_coins(options: Options) -> tuple[Coin, ...]:
     """§1.4: the blank coins belong to the basic rules, unless the table wants it otherwise."""
     blanks = options.blank_coins == "in" or (options.blank_coins == "as_printed" and options.rules == "basic")
     return tuple(coin for coin in SUPPLY if blanks or coin != "blank")
 
 
+def _send_first_courier(seat: int, inn: str, chance: Chance) -> tuple[Event, Event]:
+    """§2.3, §2.4: a courier goes to the inn with the dispatch, another one to the open reserve."""
+    sent = chance.pick("courier", FULL_STACK)
+    stack = list(FULL_STACK)
+    stack.remove(sent)
+    return SentOut(seat, sent, inn), Refilled(seat, chance.pick("courier", stack))
+
+
 def menu(state: State, seat: int) -> Menu:
-    """§3, and the decision of §8.7, which can be anybody's."""
+    """§3: what the seat on turn may do; §8.7: first the seat that is due a coin decides whom to rob."""
     if state.places:
         return ()
     if state.owed is not None:
-        return robbery(state) if seat == state.owed else ()
+        return offer_robbery(state) if seat == state.owed else ()
     if seat != state.turn:
         return ()
-    return (*_offers(state, seat), *_end_of_turn(state))
+    return (*_offer_actions(state, seat), *_offer_stop(state))
 
 
-def _offers(state: State, seat: int) -> Iterator[Entry]:
-    """What there is to do for the seat on turn, other than ending its turn."""
+def _offer_actions(state: State, seat: int) -> Iterator[Entry]:
+    """Yield what the seat on turn may do, other than ending its turn."""
     if state.flipped is not None:
-        yield from deploy(state, (state.flipped,))
+        yield from offer_deploy(state, (state.flipped,))
         return
-    yield from pay(state, seat)
-    if turns_coins(state, seat):
-        yield from turn_coin(state, seat)
+    yield from offer_pay(state, seat)
+    if only_turns_coins(state, seat):
+        yield from offer_turn(state, seat)
     elif not state.acted:
-        yield from _actions(state, seat)
+        yield from _offer_usual_actions(state, seat)
 
 
-def _end_of_turn(state: State) -> Menu:
-    """§7.3, §8.3: who has turned a coin, or acted, may stop."""
+def _offer_usual_actions(state: State, seat: int) -> Iterator[Entry]:
+    """§3.1: yield the three actions; §4.3: deploying may begin with a flip of the stack."""
+    player = state.players[seat]
+    yield from offer_deploy(state, player.reserve)
+    if player.stack or player.under or state.colours:
+        yield Choice("flip", rule="4.3")
+    yield from offer_hand(state, seat)
+    yield from offer_travel(state, seat)
+
+
+def _offer_stop(state: State) -> Menu:
+    """§7.3, §8.3: a player who has turned a coin, or acted, may end the turn."""
     if state.turned:
         return (Choice("stop", rule="7.3"),)
     return (Choice("stop", rule="7.1" if state.options.rules == "basic" else "8.3"),) if state.acted else ()
 
 
-def _actions(state: State, seat: int) -> Iterator[Entry]:
-    """§3.1: one of the three actions; flipping the stack is how the first one may begin."""
-    player = state.players[seat]
-    yield from deploy(state, player.reserve)
-    if player.stack or player.under or state.colours:
-        yield Choice("flip", rule="4.3")
-    yield from hand(state, seat)
-    yield from travel(state, seat)
-
-
 def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
     match move.verb, move.args:
         case "deploy", (kind, inn):
-            return [Deployed(seat, _kind(kind), inn)]
+            return [Deployed(seat, _find_kind(kind), inn)]
         case "flip", ():
-            return flip(state, seat, chance)
+            return flip_stack(state, seat, chance)
         case "hand", (inn, kind):
             holder = state.players[seat].dispatch
             assert holder.kind
-            return [Handed(seat, holder.inn, holder.kind, inn, _kind(kind))]
-        case "travel", (inn, first, end, other):
-            return departure(state, seat, inn, _kind(first), end, other)
+            return [Handed(seat, holder.inn, holder.kind, inn, _find_kind(kind))]
+        case "travel", (inn, first, first_end, second_end):
+            return depart(state, seat, inn, _find_kind(first), first_end, second_end)
         case "turn", ():
             return [Turned(seat, chance.pick("rouble", state.palace))]
         case "turn", (token,):
-            victim, coin = taken_from(state, token, chance)
+            victim, coin = draw_from_purse(state, token, chance)
             return [Turned(seat, coin, victim)]
         case "rob", (token,):
-            return [Robbed(seat, *taken_from(state, token, chance))]
+            return [Robbed(seat, *draw_from_purse(state, token, chance))]
         case "decline", ():
             return [Spared(seat)]
         case "pay", ():
-            return [won(state, seat, "price")]
+            return [win(state, seat, "price")]
         case "stop", ():
             return [Stopped(seat, state.turned)]
     raise AssertionError(f"no move of this game: {move}")
 
 
-def _kind(word: str) -> Kind:
+def _find_kind(word: str) -> Kind:
     return next(kind for kind in KINDS if kind == word)
 
 
@@ -172,41 +188,44 @@ def upkeep(state: State, chance: Chance) -> Event | None:
         return Rewarded(state.owed, chance.pick("rouble", state.palace)) if state.palace else None
     if state.turned and state.turned[-1] == "njet":  # §7.4
         return Lost(state.turn, state.turned)
-    return (basic_end(state) if state.options.rules == "basic" else None) or _turn(state, chance)
+    return (end_basic_game(state) if state.options.rules == "basic" else None) or _end_turn(state, chance)
 
 
-def _turn(state: State, chance: Chance) -> Event | None:
-    """§3: a turn ends when its seat has acted and is offered nothing more."""
+def _end_turn(state: State, chance: Chance) -> Event | None:
+    """End the turn of a seat that may do nothing more, step by step; None while it has an offer."""
     seat = state.turn
-    if not state.done and any(_offers(state, seat)):
+    if not state.done and any(_offer_actions(state, seat)):
         return None
-    if state.flipped is not None:
+    if state.flipped is not None:  # §4.4
         return SetAside(seat, state.flipped)
     if state.turned:
         return Stopped(seat, state.turned)
     if state.done or state.acted:
-        return _refill(state, seat, chance) or hopeless(state) or TurnBegan((seat + 1) % len(state.players))
+        next_seat = (seat + 1) % len(state.players)
+        return _refill_reserve(state, seat, chance) or end_without_payer(state) or TurnBegan(next_seat)
     return Passed(seat)  # §3.2
 
 
-def _refill(state: State, seat: int, chance: Chance) -> Event | None:
-    """§3.3: nobody ends a turn without an open reserve."""
+def _refill_reserve(state: State, seat: int, chance: Chance) -> Event | None:
+    """§3.3: an empty reserve gets the top courier of the stack; §3.4: an empty stack a new colour first."""
     player = state.players[seat]
     if player.reserve:
         return None
     if player.stack or player.under:
-        return Refilled(seat, top(state, seat, chance))
+        return Refilled(seat, draw_courier(state, seat, chance))
     return ColourOpened(seat) if state.colours else None
 
 
 def standing(state: State) -> tuple[Standing, ...]:
-    """The score is how far the dispatch has come: the village, 5 at a guard, 6 with the tsar."""
     places = state.places or (None,) * len(state.players)
     return tuple(
-        Standing(6 if place == 1 else _progress(player.dispatch), place=place)
+        Standing(_score_dispatch(player.dispatch, place), place=place)
         for player, place in zip(state.players, places, strict=True)
     )
 
 
-def _progress(dispatch: Dispatch) -> int:
+def _score_dispatch(dispatch: Dispatch, place: int | None) -> int:
+    """Score how far a dispatch has come: 1 to 4 in a village, 5 with a guard, 6 with the tsar."""
+    if place == 1:
+        return 6
     return 5 if dispatch.price else 1 + VILLAGE_OF[dispatch.inn]

@@ -1,4 +1,4 @@
-"""What may be known: the order of the stacks and the coins lying face down are hidden."""
+"""What a seat may know: all but the order of the stacks and the coins that lie face down."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.games.kurier.board import SUPPLY, Coin, Kind
-from engine.games.kurier.events import Dispatch, Event, Guests, Player, Reason, Rewarded, Robbed, State
+from engine.games.kurier.state import Dispatch, Event, Guests, Player, Reason, Rewarded, Robbed, State
 
 
 class Before(Struct, frozen=True):
-    """What everybody sees of a player: couriers in the stack, those who came home under it, and the coins."""
+    """What everybody sees of a player; `stack` counts also the couriers under it, `hidden` the coins face down."""
 
     stack: int
     under: tuple[Kind, ...]
@@ -22,7 +22,7 @@ class Before(Struct, frozen=True):
 
 
 class View(Struct, frozen=True):
-    """The board, the own purse, and how many coins of each sort this seat has not seen."""
+    """The table, the own purse, and how many coins of each sort this seat has not seen."""
 
     rules: str
     at_the_guard: str
@@ -42,12 +42,12 @@ class View(Struct, frozen=True):
 
 
 def view(state: State, seat: int | None) -> View:
-    unseen = _unseen(state, seat)
+    unseen = _list_unseen_coins(state, seat)
     return View(
         rules=state.options.rules,
         at_the_guard=state.options.at_the_guard,
         inns=state.inns,
-        players=tuple(map(_before, state.players)),
+        players=tuple(map(_show_player, state.players)),
         purse=() if seat is None else state.players[seat].purse,
         palace=len(state.palace),
         unseen={coin: unseen.count(coin) for coin in dict.fromkeys(SUPPLY) if coin in unseen},
@@ -62,7 +62,7 @@ def view(state: State, seat: int | None) -> View:
     )
 
 
-def _before(player: Player) -> Before:
+def _show_player(player: Player) -> Before:
     return Before(
         stack=len(player.stack) + len(player.under),
         under=player.under,
@@ -73,8 +73,8 @@ def _before(player: Player) -> Before:
     )
 
 
-def _unseen(state: State, seat: int | None) -> tuple[Coin, ...]:
-    """The coins that lie face down before this seat's eyes: in the palace and in the purses of the others."""
+def _list_unseen_coins(state: State, seat: int | None) -> tuple[Coin, ...]:
+    """Return the coins that this seat has not seen: in the palace and in the purses of the others."""
     purses = (player.purse for other, player in enumerate(state.players) if other != seat)
     return sum(purses, state.palace)
 
@@ -89,10 +89,10 @@ def hear(event: Event, seat: int | None) -> Event:
 
 
 def redeal(state: State, seat: int | None, chance: Chance) -> State:
-    """Other coins of the unseen ones lie in every purse; what a victim remembers of a robbed coin is left to it."""
-    left = list(chance.shuffle("unseen", sorted(_unseen(state, seat), key=SUPPLY.index)))
+    """Deal the unseen coins to the palace and the purses again, even a coin that was robbed from this seat."""
+    coins = list(chance.shuffle("unseen", sorted(_list_unseen_coins(state, seat), key=SUPPLY.index)))
     players = tuple(
-        player if other == seat else replace(player, purse=tuple(left.pop() for _ in player.purse))
+        player if other == seat else replace(player, purse=tuple(coins.pop() for _ in player.purse))
         for other, player in enumerate(state.players)
     )
-    return replace(state, players=players, palace=tuple(left))
+    return replace(state, players=players, palace=tuple(coins))

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from engine import bots, chance, menu
 from engine import game as games
 from engine.games import kurier
-from engine.games.kurier.board import SUPPLY, VILLAGES, closed
-from engine.games.kurier.events import Dispatch, Options, Player, State
+from engine.games.kurier.board import SUPPLY, VILLAGES, closed_inns
+from engine.games.kurier.state import Dispatch, Options, Player, State
 from engine.menu import Move
 
 
@@ -17,10 +17,10 @@ def table(guests="", seats=5, turn=0, palace=SUPPLY, rules="revised", players=()
 
     Every player has a lady in the reserve and all the other couriers in the stack, unless `players` says otherwise.
     """
-    shut = closed(seats, options.get("closed_third", "roman"))
+    closed = closed_inns(seats, options.get("closed_third", "roman"))
     state = State(
         options=Options(rules=rules, **options),
-        inns={inn: {} for village in VILLAGES for inn in village if inn not in shut},
+        inns={inn: {} for village in VILLAGES for inn in village if inn not in closed},
         players=(Player(reserve=("lady",)),) * seats,
         palace=tuple(palace),
         colours=5 - seats,
@@ -31,11 +31,11 @@ def table(guests="", seats=5, turn=0, palace=SUPPLY, rules="revised", players=()
     for lodging in filter(None, guests.split("; ")):
         inn, kinds = lodging.split(": ")
         for guest in kinds.split(", "):
-            state = lodged(state, inn, *guest.split())
+            state = lodge(state, inn, *guest.split())
     return state
 
 
-def lodged(state, inn, kind, owner):
+def lodge(state, inn, kind, owner):
     seat = int(owner[0])
     assert kind not in state.inns[inn]
     state = replace(state, inns={**state.inns, inn: {**state.inns[inn], kind: seat}})
@@ -57,11 +57,11 @@ def play(state, seat, text, rig=None):
     return games.play(kurier, state, seat, Move.read(text), chance.rigged(rig or {}, bots.loose(Random(1)).source))
 
 
-def after(state, seat, text, rig=None):
+def state_after(state, seat, text, rig=None):
     return play(state, seat, text, rig).state
 
 
-def offered(state, seat):
+def list_moves(state, seat):
     """The moves that seat may make, as they are written."""
     return {str(move) for move in menu.moves(kurier.menu(state, seat))}
 
@@ -70,13 +70,13 @@ def verbs(state, seat):
     return {entry.verb for entry in kurier.menu(state, seat)}
 
 
-def happened(played, kind):
-    return [event for event in played.events if isinstance(event, kind)]
+def find_events(outcome, kind):
+    return [event for event in outcome.events if isinstance(event, kind)]
 
 
-def begun(seats=5, seed=1, **options):
+def begin(seats=5, seed=1, **options):
     return games.begin(kurier, Options(**options), seats, bots.loose(Random(seed)))
 
 
-def places(state):
+def list_places(state):
     return [standing.place for standing in kurier.standing(state)]

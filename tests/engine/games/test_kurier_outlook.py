@@ -1,4 +1,4 @@
-"""Kurier des Zaren as a bot sees it: how long a dispatch waits at its guard, and who is ahead."""
+"""The outlook of Kurier des Zaren: how long a dispatch waits at its guard, and who is ahead."""
 
 from itertools import pairwise
 from math import isclose
@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from engine.games import kurier
 from engine.games.kurier.board import SUPPLY
-from engine.games.kurier.events import Dispatch
-from engine.games.kurier.patience import turns
-from tests.engine.games.kurier_table import begun, lodged, table, with_player
+from engine.games.kurier.outlook import expect_turns
+from engine.games.kurier.state import Dispatch
+from tests.engine.games.kurier_table import begin, lodge, table, with_player
 
 
 @pytest.mark.parametrize(
@@ -27,37 +27,37 @@ from tests.engine.games.kurier_table import begun, lodged, table, with_player
         (SUPPLY, 0, 0),
     ],
 )
-def test_turns_at_the_guard(palace, short, wanted):
-    """With one coin in two false, 2 roubles take 4 turns, whether one stops after the first one or goes on."""
-    assert isclose(turns(palace, short), wanted, abs_tol=0.1)
+def test_expect_turns_at_the_guard(palace, short, wanted):
+    """If every other coin is false, 2 roubles take 4 turns, by stopping after the first coin as well as by going on."""
+    assert isclose(expect_turns(palace, short), wanted, abs_tol=0.1)
 
 
-def test_who_owes_more_waits_longer_and_who_has_turned_more_waits_less():
-    waits = [turns(SUPPLY, short) for short in range(11)]
+def test_a_higher_price_takes_longer_and_coins_already_turned_save_time():
+    waits = [expect_turns(SUPPLY, short) for short in range(11)]
     assert waits == sorted(waits)
     assert all(one < other for one, other in pairwise(waits))
-    on_turn = [turns(SUPPLY, 8, turned) for turned in range(9)]
+    on_turn = [expect_turns(SUPPLY, 8, turned) for turned in range(9)]
     assert on_turn == sorted(on_turn, reverse=True)
     assert on_turn[-1] == 0
 
 
 def test_with_false_coins_about_one_stops_sooner():
-    """As long as nothing can be lost the next coin is turned; two roubles of three are kept where most are false."""
+    """Without false coins the next coin is turned; with most coins false, two roubles of three are secured first."""
     safe, risky = ("1",) * 9, ("njet",) * 8 + ("1",) * 2
-    assert turns(safe, 3, 2) == 0
-    assert turns(risky, 3, 2) == turns(risky, 1)
+    assert expect_turns(safe, 3, 2) == 0
+    assert expect_turns(risky, 3, 2) == expect_turns(risky, 1)
 
 
 @pytest.mark.parametrize("rules", ["basic", "revised"])
 def test_a_dispatch_at_its_guard_is_worth_more_than_one_on_the_road(rules):
-    state = begun(rules=rules).state
+    state = begin(rules=rules).state
     at_guard = replace(state.players[0], dispatch=Dispatch("Pawl-Hof", None, 8))
     ahead = replace(state, players=(at_guard, *state.players[1:]))
     assert kurier.outlook(ahead)[0] > kurier.outlook(state)[0] + 0.2
 
 
 def test_a_coin_more_brings_the_tsar_nearer():
-    state = begun(rules="basic").state
+    state = begin(rules="basic").state
     chances = []
     for coins in ((), ("1",), ("1", "2"), ("1", "2", "3")):
         own = replace(state.players[1], dispatch=Dispatch("Pawl-Hof", None, 8), secured=coins)
@@ -99,7 +99,7 @@ def test_by_the_revised_rules_roubles_count_for_more_among_many():
     for seats in (2, 5):
         level = table(seats=seats)
         for seat, inn in zip(range(seats), level.inns, strict=False):
-            level = lodged(level, inn, "lady", f"{seat}*")
+            level = lodge(level, inn, "lady", f"{seat}*")
         rich = with_player(level, 1, purse=("3",))
         gains.append(_odds(kurier.outlook(rich)) / _odds(kurier.outlook(level)))
     assert gains[1] > gains[0] > 1

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine import bots, menu
 from engine.games import kurier
-from engine.games.kurier.events import Delivered, Event, Options, Passed, SetAside, Won
+from engine.games.kurier.state import Delivered, Event, Options, Passed, SetAside, Won
 from service.text import drawing
 from tests.touching import touchable
 

@@ -17,7 +17,7 @@ from engine import bots, catalogue
 from engine import game as games
 from engine import table as tables
 from engine.games.kaiser.state import Moved, RoundWon
-from engine.games.kurier.board import NAMES as INNS
+from engine.games.kurier.board import INN_NAMES
 from engine.refusal import Refused
 from service import create_app
 from service.store import book
@@ -198,7 +198,7 @@ def test_every_word_of_a_board_and_of_the_news_passes_through_a_catalogue(full, 
         if number % 5 == 0:
             told += [voice.alt(view), drawing.board_text(Scene(full.game, view, drawing.players(names), me, menu))]
     codes = {word for word in readable("\n".join(told)) if word.isupper()}  # of tiles, say
-    assert readable("\n".join(told)) - codes <= readable(" ".join(INNS.values()))  # which have one name everywhere
+    assert readable("\n".join(told)) - codes <= readable(" ".join(INN_NAMES.values()))  # which have one name everywhere
 
 
 def readable(text: str) -> set[str]:

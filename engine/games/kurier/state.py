@@ -1,4 +1,4 @@
-"""The options, the table of Kurier des Zaren, and what can happen to it."""
+"""The options, the state of the game, and the events that change it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from msgspec import Struct
 from engine.games.kurier.board import FULL_STACK, Coin, Kind
 
 Guests = dict[Kind, int]
+"""The guests of an inn, one of each kind at most, and the seat that owns each."""
 Reason = Literal["price", "first rouble", "first dispatch"]
 
 
@@ -39,7 +40,10 @@ class Options(Struct, frozen=True):
 
 
 class Dispatch(Struct, frozen=True):
-    """Where a dispatch is: in the room of a kind in an inn, or with a guard who asks a price."""
+    """A dispatch is with the courier of a kind in an inn, or with a guard who asks a price.
+
+    With a guard `inn` is the one below, or empty for the guard of §6.9.
+    """
 
     inn: str = ""
     kind: Kind | None = None
@@ -47,39 +51,37 @@ class Dispatch(Struct, frozen=True):
 
 
 class Player(Struct, frozen=True):
-    """What lies before a seat: the stack as a bag, under it those who came home, and coins face down and face up."""
+    """The couriers and coins of a seat that are not in an inn or in the palace."""
 
-    stack: tuple[Kind, ...] = FULL_STACK
-    under: tuple[Kind, ...] = ()
+    stack: tuple[Kind, ...] = FULL_STACK  # as a bag: its order is not known before a courier is drawn
+    under: tuple[Kind, ...] = ()  # who came home, in this order under the stack (§2.5)
     reserve: tuple[Kind, ...] = ()
-    purse: tuple[Coin, ...] = ()
-    secured: tuple[Coin, ...] = ()
+    purse: tuple[Coin, ...] = ()  # face down
+    secured: tuple[Coin, ...] = ()  # face up
     dispatch: Dispatch = Dispatch()
 
 
 class State(Struct, frozen=True):
-    """The board, the players, and how far the turn has come."""
-
     options: Options = Options()
-    inns: dict[str, Guests] = {}
+    inns: dict[str, Guests] = {}  # the open ones
     players: tuple[Player, ...] = ()
     palace: tuple[Coin, ...] = ()
-    colours: int = 0
+    colours: int = 0  # how many are not played (§3.4)
     turn: int = 0
-    flipped: Kind | None = None
-    acted: bool = False
-    done: bool = False
-    owed: int | None = None
-    turned: tuple[Coin, ...] = ()
-    arrivals: tuple[int, ...] = ()
-    first_rouble: int | None = None
-    last: tuple[tuple[str, Kind], ...] = ()
+    flipped: Kind | None = None  # the courier that the seat on turn has to deploy (§4.3)
+    acted: bool = False  # the seat on turn has made its action
+    done: bool = False  # and has nothing more to decide
+    owed: int | None = None  # the seat that is due a coin for a courier left behind (§8.1)
+    turned: tuple[Coin, ...] = ()  # in this turn, and not secured yet
+    arrivals: tuple[int, ...] = ()  # the seats whose dispatch came to a guard, the first one first
+    first_rouble: int | None = None  # the seat that first turned a coin (§7.6)
+    last: tuple[tuple[str, Kind], ...] = ()  # the rooms that the last move touched
     places: tuple[int, ...] = ()
     reason: Reason | None = None
 
 
 class Prepared(Struct, frozen=True, omit_defaults=True, tag=True):
-    """The inns that are open, the coins in the palace, the colours nobody plays, and the seat that begins."""
+    """The open inns, the coins in the palace, the number of colours that are not played, and the start player."""
 
     options: Options
     seats: int
@@ -139,7 +141,7 @@ class Handed(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Departed(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A seat chose a full inn to travel from; `kind` of seat `left` stays behind and may be owed a coin."""
+    """A seat travels from a full inn. The courier of seat `left` stays behind and, where `owed`, earns a coin."""
 
     seat: int
     inn: str
@@ -149,7 +151,7 @@ class Departed(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Travelled(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A courier came to another village, having skipped so many, or to the palace and so under its owner's stack."""
+    """A courier came to another village, or to the palace and so home, and skipped so many villages on the way."""
 
     seat: int
     kind: Kind
@@ -160,7 +162,7 @@ class Travelled(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Delivered(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A dispatch came to a guard: the one above `inn`, or the far one."""
+    """A dispatch came to a guard: the one above `inn`, or the guard of §6.9 where `inn` is empty."""
 
     seat: int
     price: int
@@ -168,7 +170,7 @@ class Delivered(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Rewarded(Struct, frozen=True, omit_defaults=True, tag=True):
-    """The courier left behind was given a coin from the palace; only its owner sees which."""
+    """A seat took a coin from the palace for a courier left behind; only that seat sees which."""
 
     seat: int
     coin: Coin | None = None
@@ -183,7 +185,7 @@ class Robbed(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Spared(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A seat declined to rob anybody."""
+    """A seat declined to rob."""
 
     seat: int
 
@@ -219,7 +221,7 @@ class TurnBegan(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Won(Struct, frozen=True, omit_defaults=True, tag=True):
-    """The game is over; `coins` are what the winner showed."""
+    """The game is over; the winner showed these coins."""
 
     seat: int
     reason: Reason
