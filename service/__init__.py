@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flask import Flask
 
-    from service.house import House
+    from service.app import App
 
 
-def create_app(house: House) -> Flask:
+def create_app(app: App) -> Flask:
     """The web application of a house: the one place where its pages are wired."""
     from service.web import wire
 
-    return wire(house)
+    return wire(app)

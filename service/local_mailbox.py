@@ -17,7 +17,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from msgspec import Struct
 from sqlalchemy import insert, select
 
-from service.house import House
+from service.app import App
 from service.store.schema import mailbox
 
 
@@ -38,21 +38,21 @@ class StoredLetter(Struct, frozen=True):
 class Sink:
     """Takes every letter and puts it into the mailbox."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, app: App) -> None:
+        self._app = app
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: ARG002, N802 - aiosmtpd calls it so
         raw = envelope.content if isinstance(envelope.content, bytes) else str(envelope.content).encode()
-        with self._house.store.writing() as connection:
+        with self._app.store.writing() as connection:
             for recipient in envelope.rcpt_tos:
-                row = {"at": self._house.now(), "recipient": recipient, "raw": raw}
+                row = {"at": self._app.now(), "recipient": recipient, "raw": raw}
                 connection.execute(insert(mailbox), row)
         return "250 In the mailbox"
 
 
-def start(house: House) -> Controller:
+def start(app: App) -> Controller:
     """A server on a free port of this machine."""
-    controller = Controller(Sink(house), hostname="127.0.0.1", port=free_port())
+    controller = Controller(Sink(app), hostname="127.0.0.1", port=free_port())
     controller.start()
     return controller
 
@@ -63,7 +63,7 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def reply(house: House, letter: StoredLetter, text: str) -> None:
+def reply(app: App, letter: StoredLetter, text: str) -> None:
     """Answer a letter as a mail program would, by SMTP, what was written above what it quotes."""
     message = EmailMessage()
     message["From"], message["To"] = letter.recipient, letter.reply_to
@@ -74,22 +74,22 @@ def reply(house: House, letter: StoredLetter, text: str) -> None:
         message["In-Reply-To"] = message["References"] = letter.message_id
     quoted = "".join(f"> {line}\n" for line in letter.text.splitlines())
     written = format_datetime(datetime.fromtimestamp(letter.at, UTC))
-    message.set_content(f"{text}\n\nOn {written}, Depesche <{house.settings.sender_address}> wrote:\n{quoted}")
-    inbound = urlsplit(house.inbound)
+    message.set_content(f"{text}\n\nOn {written}, Depesche <{app.settings.sender_address}> wrote:\n{quoted}")
+    inbound = urlsplit(app.inbound)
     with smtplib.SMTP(inbound.hostname or "", inbound.port or 25, timeout=10) as server:
         server.send_message(message, letter.recipient, [letter.reply_to])
 
 
-def newest(house: House, most: int = 60) -> Sequence[StoredLetter]:
+def newest(app: App, most: int = 60) -> Sequence[StoredLetter]:
     """The newest letters, the last one first."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         rows = connection.execute(select(mailbox).order_by(mailbox.c.id.desc()).limit(most)).all()
     return [_letter(row) for row in rows]
 
 
-def one(house: House, number: int) -> StoredLetter | None:
+def one(app: App, number: int) -> StoredLetter | None:
     """A single letter."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         row = connection.execute(select(mailbox).where(mailbox.c.id == number)).one_or_none()
     return _letter(row) if row else None
 

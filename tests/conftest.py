@@ -11,8 +11,8 @@ import pytest
 import redis
 from playwright.sync_api import Browser, Page
 
-from service.house import House
-from tests import houses, running, sampling, servers, thrift
+from service.app import App
+from tests import apps, running, sampling, servers, thrift
 from tests.browsing import SOON
 from tests.visiting import Hall, Visitor
 from workers.outgoing import pictures
@@ -74,7 +74,7 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
 def postgres_template(postgres_server: str) -> Iterator[str]:
     """The name of a database in today's shape, to be copied: that takes a third of the time of making one."""
     with servers.fresh_database(postgres_server, "laid") as url:
-        houses.lay(url)
+        apps.lay(url)
         yield "laid"
 
 
@@ -110,23 +110,23 @@ def real_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def clock() -> houses.Clock:
+def clock() -> apps.Clock:
     """The time in `house`, moved by hand."""
-    return houses.Clock()
+    return apps.Clock()
 
 
 @pytest.fixture
-def house(tmp_path: Path, clock: houses.Clock) -> Iterator[House]:
+def app(tmp_path: Path, clock: apps.Clock) -> Iterator[App]:
     """A house on SQLite whose jobs are those of this process."""
-    with houses.standing(houses.settings(tmp_path), clock) as here:
-        yield here
+    with apps.standing(apps.settings(tmp_path), clock) as app:
+        yield app
 
 
 @pytest.fixture
-def any_house(tmp_path: Path, laid_url: str, clock: houses.Clock) -> Iterator[House]:
+def any_app(tmp_path: Path, laid_url: str, clock: apps.Clock) -> Iterator[App]:
     """The same house, once on SQLite and once on PostgreSQL."""
-    with houses.standing(houses.settings(tmp_path, laid_url), clock) as here:
-        yield here
+    with apps.standing(apps.settings(tmp_path, laid_url), clock) as app:
+        yield app
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[running.Running]:
-    with running.running(tmp_path_factory.mktemp("house")) as found:
+    with running.running(tmp_path_factory.mktemp("app")) as found:
         yield found
 
 
@@ -224,7 +224,7 @@ def no_skips(report: Report) -> Report:
 def hall(tmp_path: Path) -> Iterator[Hall]:
     hall = Hall(tmp_path)
     yield hall
-    hall.house.close()
+    hall.app.close()
 
 
 @pytest.fixture

@@ -16,13 +16,13 @@ from werkzeug.routing import Rule
 
 from engine.menu import Move
 from service import create_app
-from service.house import House
+from service.app import App
 from service.plans import branches
 from service.store.schema import mailbox, metadata, people, seats
 from service.tables import access, gallery, judging, opening, seat_settings, snapshots, substitutes, talk
 from service.tables.access import Place
 from service.tables.opening import Invited
-from tests import houses
+from tests import apps
 
 GAP = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
 ASKED = re.compile(r'(?:form|args|values)(?:\.get|\.getlist)?[(\[]"([^"{]+)"')
@@ -32,47 +32,47 @@ LETTER = b"From: a@example.org\nTo: b@example.org\nReply-To: play+x@localhost\nS
 class Estate:
     """A table that is played, one in the gallery, an open one, an offered seat, and letters."""
 
-    def __init__(self, here: House) -> None:
-        self.house = here
-        self.app: Flask = create_app(here)
-        self.app.config["WTF_CSRF_ENABLED"] = False
-        self.played = houses.seated(here)
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.flask_app: Flask = create_app(app)
+        self.flask_app.config["WTF_CSRF_ENABLED"] = False
+        self.played = apps.seated(app)
         self._anna = self.person()
         self.shown = self._shown()
         self.open = opening.open_table(
-            here, "kaiser", {}, [Invited("Olga", "olga@example.org"), Invited("", who="anybody")]
+            app, "kaiser", {}, [Invited("Olga", "olga@example.org"), Invited("", who="anybody")]
         )
         self.offered = self._offered()
         for place in self.played:
-            talk.say(here, place, f"said by {place.seat}")
-            seat_settings.write(here, place, f"noted by {place.seat}")
-            branches.begin(here, place, 99)
-        with here.store.writing() as connection:
-            connection.execute(insert(mailbox), {"at": here.now(), "recipient": "b@example.org", "raw": LETTER})
+            talk.say(app, place, f"said by {place.seat}")
+            seat_settings.write(app, place, f"noted by {place.seat}")
+            branches.begin(app, place, 99)
+        with app.store.writing() as connection:
+            connection.execute(insert(mailbox), {"at": app.now(), "recipient": "b@example.org", "raw": LETTER})
 
     def _shown(self) -> list[Place]:
         """A finished game that both players show."""
-        both = houses.seated(self.house)
-        assert houses.judged(self.house, both[0], "resign").accepted
+        both = apps.seated(self.app)
+        assert apps.judged(self.app, both[0], "resign").accepted
         for place in both:
-            seat_settings.release(self.house, place, True)
+            seat_settings.release(self.app, place, True)
         return both
 
     def _offered(self) -> str:
         """The token of a seat that is offered."""
-        place = houses.seated(self.house, pace=3_600)[0]
-        with judging.at_table(self.house, place.table) as work:
-            work.locked = judging.by_house(work.locked, Move("offer", (str(place.seat),)))
-        return substitutes.link(self.house, snapshots.look(self.house, place.table).seats[place.seat or 0])
+        place = apps.seated(self.app, pace=3_600)[0]
+        with judging.at_table(self.app, place.table) as work:
+            work.locked = judging.by_server(work.locked, Move("offer", (str(place.seat),)))
+        return substitutes.link(self.app, snapshots.look(self.app, place.table).seats[place.seat or 0])
 
     def person(self, name: str = "anna") -> int:
-        with self.house.store.reading() as connection:
+        with self.app.store.reading() as connection:
             own = select(people.c.id).where(people.c.address == f"{name}@example.org")
             return int(connection.execute(own).scalar_one())
 
     def visitor(self) -> FlaskClient:
         """Anna, signed in."""
-        client = self.app.test_client()
+        client = self.flask_app.test_client()
         with client.session_transaction() as session:
             session["visit"] = [self._anna, 0]
         return client
@@ -83,22 +83,22 @@ class Estate:
         return {
             "seat": self.played[0].link,
             "over": self.shown[0].link,
-            "watch": self.house.links.watch(self.played[0].table),
+            "watch": self.app.links.watch(self.played[0].table),
             "gallery": gallery.link(self.shown[0].table),
         }
 
     def ways(self, rule: Rule) -> Iterator[dict[str, Any]]:
         """What may stand in the gaps of this route so that it leads somewhere."""
         tokens = {
-            "wishes": self.house.links.preferences(self.person()),
-            "confirm": self.house.links.confirm(self.person(), "anna@example.org"),
-            "enter": self.house.links.enter(self.person(), 0, self.house.now()),
+            "wishes": self.app.links.preferences(self.person()),
+            "confirm": self.app.links.confirm(self.person(), "anna@example.org"),
+            "enter": self.app.links.enter(self.person(), 0, self.app.now()),
             "join": self.open.join,
             "offer": self.offered,
-            "host": self.house.links.host(0),
+            "host": self.app.links.host(0),
         }
         place = self.played[0]
-        branch = branches.of(self.house, place)
+        branch = branches.of(self.app, place)
         common: dict[str, Any] = {"name": "kaiser", "table": self.shown[0].table, "seq": 1}
         common |= {
             "key": "1.1",
@@ -115,7 +115,7 @@ class Estate:
 
     def rules(self, method: str) -> list[Rule]:
         """All routes that are asked in this way, so that new ones are among them by themselves."""
-        return [rule for rule in self.app.url_map.iter_rules() if method in (rule.methods or ())]
+        return [rule for rule in self.flask_app.url_map.iter_rules() if method in (rule.methods or ())]
 
     def address(self, rule: Rule, gaps: dict[str, Any]) -> str:
         """The route with its gaps filled, by whatever they are filled with."""
@@ -123,7 +123,7 @@ class Estate:
 
     def fields(self, rule: Rule) -> tuple[str, ...]:
         """What the file of this route asks of forms and addresses."""
-        view: Any = self.app.view_functions[rule.endpoint]
+        view: Any = self.flask_app.view_functions[rule.endpoint]
         while hasattr(view, "__wrapped__"):
             view = view.__wrapped__
         code = getattr(view, "__code__", SimpleNamespace(co_filename=""))
@@ -132,18 +132,18 @@ class Estate:
 
     def written(self) -> dict[str, list[Any]]:
         """All that stands in the book, but for the row that a health check writes to see whether it can."""
-        with self.house.store.reading() as connection:
+        with self.app.store.reading() as connection:
             found = {name: connection.execute(select(table)).all() for name, table in metadata.tables.items()}
         return {name: sorted(repr(row) for row in rows if "health" not in row) for name, rows in found.items()}
 
     def secrets(self) -> dict[tuple[str, int], list[str]]:
         """What belongs to each seat that is played, and to nobody else: its link, its note, its holder's address."""
         found = {}
-        with self.house.store.reading() as connection:
+        with self.app.store.reading() as connection:
             joined = seats.join(people, people.c.id == seats.c.person)
             rows = connection.execute(select(*seats.c, people.c.address).select_from(joined)).all()
         for row in rows:
             note = [row.note] if row.note else []
-            own = [access.link_of(self.house, row), self.house.links.preferences(row.person), row.address, *note]
+            own = [access.link_of(self.app, row), self.app.links.preferences(row.person), row.address, *note]
             found[row.table, row.seat] = own
         return found

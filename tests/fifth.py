@@ -27,9 +27,9 @@ def begun(hall: Hall, visitor: Visitor, name: str) -> Opened:
     assert catalogue.find(name).META.title in page
     answered = visitor.post(f"/new/{name}", **rows)
     assert answered.status_code == 303, answered.text
-    table = access.find(hall.house, answered.location.rpartition("/")[2]).table
-    seats = snapshots.look(hall.house, table).seats
-    opened = Opened(table, tuple(access.link_of(hall.house, seat) for seat in seats), "")
+    table = access.find(hall.app, answered.location.rpartition("/")[2]).table
+    seats = snapshots.look(hall.app, table).seats
+    opened = Opened(table, tuple(access.link_of(hall.app, seat) for seat in seats), "")
     assert visitor.post(f"/t/{opened.links[0]}/sit", nonce="lantern").status_code == 303
     mail(hall, opened, "sit kettle")
     return opened
@@ -37,8 +37,8 @@ def begun(hall: Hall, visitor: Visitor, name: str) -> Opened:
 
 def mail(hall: Hall, opened: Opened, text: str) -> None:
     """Bert answers his letter."""
-    place = access.find(hall.house, opened.links[1])
-    sent(hall.house, answer(hall.house, place, text, Message_ID=f"<{secrets.token_hex(8)}@example.org>"))
+    place = access.find(hall.app, opened.links[1])
+    sent(hall.app, answer(hall.app, place, text, Message_ID=f"<{secrets.token_hex(8)}@example.org>"))
 
 
 def move(hall: Hall, visitor: Visitor, opened: Opened) -> None:
@@ -66,9 +66,9 @@ def main(name: str, folder: str) -> None:
     assert title in visitor.get("/mailbox")
     assert title in visitor.get(f"/rules/{name}")
     assert f"{name}.View" in json.loads(visitor.get("/api/v1/openapi.json"))["components"]["schemas"]
-    log = archive.export_for(hall.house, access.find(hall.house, over.links[1]))
+    log = archive.export_for(hall.app, access.find(hall.app, over.links[1]))
     assert audit.audit(catalogue.find(name), log).finding is None
-    hall.house.close()
+    hall.app.close()
     print(json.dumps({"over": over.links, "running": running.links}))
 
 

@@ -47,7 +47,7 @@ def whim(sample: Sample, seat: int, random: Random) -> None:
         return
     late = random.choice(table.waiting_for(sample.game, at))
     stand_in = bots.random_move(table.menu(sample.game, at, late), random)
-    house, move = random.choice(
+    app, move = random.choice(
         [
             (False, Move("undo")),
             (False, Move("undo")),
@@ -57,6 +57,6 @@ def whim(sample: Sample, seat: int, random: Random) -> None:
         ]
     )
     try:
-        sample.do(None if house else seat, move)
+        sample.do(None if app else seat, move)
     except Refused:
         return

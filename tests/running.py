@@ -17,12 +17,12 @@ from engine import table as tables
 from engine.log import Export
 from service import create_app, local_mailbox
 from service.accounts import preferences
+from service.app import App, wall_clock
 from service.commands.run import embedded
-from service.house import House, wall_clock
 from service.settings import Settings
 from service.tables import access, opening, snapshots, submitting
 from service.tables.opening import Invited, Opened
-from tests import houses
+from tests import apps
 from tests.web_server import serving
 
 Visit = Callable[..., Page]
@@ -33,12 +33,12 @@ ANNA, BERT = Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.
 class Running:
     """A service that is open at `address`."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self.address = house.settings.address
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.address = app.settings.address
 
     def open(self, *guests: Invited, game: str = "kaiser", pace: int = 0, **options: str) -> Opened:
-        return opening.open_table(self.house, game, options, guests or (ANNA, BERT), pace)
+        return opening.open_table(self.app, game, options, guests or (ANNA, BERT), pace)
 
     def begin(
         self, *guests: Invited, game: str = "kaiser", pace: int = 0, letters: bool = False, **options: str
@@ -69,41 +69,39 @@ class Running:
 
     def do(self, link: str, move: str, key: str = "") -> None:
         """A move that arrives by another way than the page."""
-        house = self.house
-        said = submitting.verdict(house, submitting.submit(house, access.find(house, link), move, key), 10)
+        app = self.app
+        said = submitting.verdict(app, submitting.submit(app, access.find(app, link), move, key), 10)
         assert said
         assert said.accepted, said.said
 
     def play_on(self, table: str, until: Callable[[Any], bool], whim: int = 1) -> None:
         """Chance moves at a table until its state is as wanted, handed in past the pages because that is quicker."""
-        house, random = self.house, Random(whim)
-        while not until((look := snapshots.look(house, table)).table.state):
+        app, random = self.app, Random(whim)
+        while not until((look := snapshots.look(app, table)).table.state):
             seat = tables.waiting_for(look.game, look.table)[0]
             move = bots.random_move(tables.menu(look.game, look.table, seat), random)
-            self.do(access.link_of(house, look.seats[seat]), str(move))
+            self.do(access.link_of(app, look.seats[seat]), str(move))
 
     def no_letters(self, table: str) -> None:
         """From now on nobody at this table is written to."""
-        house = self.house
-        for seat in snapshots.look(house, table).seats:
+        app = self.app
+        for seat in snapshots.look(app, table).seats:
             if seat.person:
-                preferences.set_letters(
-                    house, preferences.reader(house, house.links.preferences(seat.person)), "none", table
-                )
+                preferences.set_letters(app, preferences.reader(app, app.links.preferences(seat.person)), "none", table)
 
     def delivered(self, address: str) -> None:
         """Wait until a letter to this address is in the mailbox."""
         until = time.monotonic() + 60
-        while all(letter.recipient != address for letter in local_mailbox.newest(self.house)):
+        while all(letter.recipient != address for letter in local_mailbox.newest(self.app)):
             assert time.monotonic() < until, f"no letter for {address}"
             time.sleep(0.05)
 
     def table_at(self, url: str) -> str:
         """The table of a page."""
-        return access.find(self.house, url.split("/t/")[1].split("?")[0]).table
+        return access.find(self.app, url.split("/t/")[1].split("?")[0]).table
 
     def first(self, table: str) -> int:
-        look = snapshots.look(self.house, table)
+        look = snapshots.look(self.app, table)
         return tables.waiting_for(look.game, look.table)[0]
 
 
@@ -121,7 +119,7 @@ def running(folder: Path) -> Iterator[Running]:
         port = listener.getsockname()[1]
         words: dict[str, Any] = {"confirm": False, "gather": 0, "opens_per_hour": 1_000_000, "thinking": 0.05}
         settings = Settings(folder=folder, port=port, address=f"http://127.0.0.1:{port}", **words)
-        house = houses.founded(settings, wall_clock)
-        with embedded(house), serving(create_app(house), listener, threads=8):
-            yield Running(house)
-        house.close()
+        app = apps.founded(settings, wall_clock)
+        with embedded(app), serving(create_app(app), listener, threads=8):
+            yield Running(app)
+        app.close()

@@ -21,10 +21,10 @@ from engine import audit, catalogue, log
 from engine.log import Export
 from service import create_app
 from service.accounts import my_tables
-from service.house import House
+from service.app import App
 from service.people import register
 from service.tables import access, archive
-from tests import houses
+from tests import apps
 
 ROOT = Path(__file__).parents[1]
 NAME = "fifth_game"
@@ -69,25 +69,23 @@ def test_its_words_are_translated(made: Path) -> None:
 @pytest.fixture(scope="module")
 def played(made: Path) -> dict[str, list[str]]:
     """The links of a finished and of a running table, in the house `made / "house"`."""
-    found: dict[str, list[str]] = json.loads(
-        run("-m", "tests.fifth", NAME, made / "house", at=made, site=made / "site")
-    )
+    found: dict[str, list[str]] = json.loads(run("-m", "tests.fifth", NAME, made / "app", at=made, site=made / "site"))
     return found
 
 
 @pytest.fixture(scope="module")
-def without(made: Path, played: dict[str, list[str]]) -> Iterator[House]:
+def without(made: Path, played: dict[str, list[str]]) -> Iterator[App]:
     """The same house in this process, where nobody installed the game."""
     assert NAME not in catalogue.games()
-    with houses.standing(houses.settings(made / "house", games=NAME), houses.Clock()) as here:
-        yield here
+    with apps.standing(apps.settings(made / "app", games=NAME), apps.Clock()) as app:
+        yield app
 
 
-def log_of(here: House, link: str) -> Export:
-    return archive.export_for(here, access.find(here, link))
+def log_of(app: App, link: str) -> Export:
+    return archive.export_for(app, access.find(app, link))
 
 
-def test_without_its_package_a_table_is_listed(without: House) -> None:
+def test_without_its_package_a_table_is_listed(without: App) -> None:
     with without.store.writing() as connection:
         anna = register.person(connection, "anna@example.org", "Anna", 0)
     assert [one.game for one in my_tables.running(without, anna)] == [NAME]
@@ -95,7 +93,7 @@ def test_without_its_package_a_table_is_listed(without: House) -> None:
 
 
 def test_without_its_package_a_page_says_what_is_missing_and_gives_the_log(
-    without: House, played: dict[str, list[str]]
+    without: App, played: dict[str, list[str]]
 ) -> None:
     client = create_app(without).test_client()
     answered = client.get(f"/t/{played['over'][0]}")
@@ -105,7 +103,7 @@ def test_without_its_package_a_page_says_what_is_missing_and_gives_the_log(
 
 
 def test_without_its_package_a_finished_log_is_checked_all_but_its_moves(
-    without: House, played: dict[str, list[str]]
+    without: App, played: dict[str, list[str]]
 ) -> None:
     report = audit.audit(None, log_of(without, played["over"][0]))
     assert report.finding is None
@@ -114,7 +112,7 @@ def test_without_its_package_a_finished_log_is_checked_all_but_its_moves(
 
 
 def test_without_its_package_a_running_log_hides_what_only_the_rules_can_tell(
-    without: House, played: dict[str, list[str]]
+    without: App, played: dict[str, list[str]]
 ) -> None:
     export = log_of(without, played["running"][0])
     assert audit.audit(None, export).finding is None
@@ -134,7 +132,7 @@ def resealed(export: Export, seq: int, **fields: object) -> Export:
     return replace(export, entries=tuple(links), head=log.chain(link.digest for link in links))
 
 
-def test_a_draw_that_was_changed_is_found_without_the_rules(without: House, played: dict[str, list[str]]) -> None:
+def test_a_draw_that_was_changed_is_found_without_the_rules(without: App, played: dict[str, list[str]]) -> None:
     export = log_of(without, played["over"][0])
     number = next(number for number, link in enumerate(export.entries) if link.entry["draws"])
     (label, size, result), *rest = export.entries[number].entry["draws"]

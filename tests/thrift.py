@@ -16,7 +16,7 @@ from sqlalchemy.engine.default import DefaultDialect
 from werkzeug.routing import Rule
 
 from service.store import connect
-from tests import houses
+from tests import apps
 from workers.outgoing import pictures
 
 ROOM = 50_000  # new objects before the garbage collector looks
@@ -48,7 +48,7 @@ def begin() -> None:
     connect.create_engine = engine_that_knows_statements
     DefaultDialect.__hash__ = lambda self: hash(type(self))  # it is part of the key of a compiled statement
     DefaultDialect.__eq__ = lambda self, other: type(self) is type(other)
-    pictures.png = houses.dot
+    pictures.png = apps.dot
     # A pretty traceback takes a second, and only the requirements of the tests would bring it.
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])

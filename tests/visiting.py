@@ -19,7 +19,7 @@ from service.tables.access import Place
 from service.tables.opening import Invited, Opened
 from service.tables.snapshots import Snapshot
 from service.timing import Clock
-from tests import houses
+from tests import apps
 from workers import referee
 from workers.jobs import work_for
 from workers.outgoing import envelopes
@@ -34,32 +34,32 @@ class Hall:
     def __init__(self, folder: Path, **others: Any) -> None:
         settings = Settings(folder=folder, patience=0.01, **{"opens_per_hour": 1_000, **others})
         self.time = 1_800_000_000
-        self.house = houses.founded(settings, lambda: self.time)
-        self.house.bells.ring = self._ring
+        self.app = apps.founded(settings, lambda: self.time)
+        self.app.wakeups.wake = self._ring
         self.judging = True
-        work_for(self.house)
-        self.app: Flask = create_app(self.house)
+        work_for(self.app)
+        self.flask_app: Flask = create_app(self.app)
 
-    def _ring(self, bell: str) -> None:
-        if bell == "referee" and self.judging:
-            referee.hear()
+    def _ring(self, queue: str) -> None:
+        if queue == "referee" and self.judging:
+            referee.run()
 
     def visitor(self) -> "Visitor":
-        return Visitor(self.app.test_client())
+        return Visitor(self.flask_app.test_client())
 
     def open(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in names or NAMES]
-        return opening.open_table(self.house, game, options, guests, pace)
+        return opening.open_table(self.app, game, options, guests, pace)
 
     def begin(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
         """A table where everybody has sat down."""
         opened = self.open(*names, game=game, pace=pace, **options)
         for link in opened.links:
-            submitting.submit(self.house, access.find(self.house, link), "sit word", "sit")
+            submitting.submit(self.app, access.find(self.app, link), "sit word", "sit")
         return opened
 
     def look(self, opened: Opened) -> Snapshot:
-        return snapshots.look(self.house, opened.table)
+        return snapshots.look(self.app, opened.table)
 
     def turn(self, opened: Opened) -> int:
         look = self.look(opened)
@@ -72,14 +72,14 @@ class Hall:
 
     def do(self, opened: Opened, move: str, seat: int | None = None) -> None:
         seat = self.turn(opened) if seat is None else seat
-        number = submitting.submit(self.house, Place(opened.table, seat, ""), move)
-        verdict = submitting.verdict(self.house, number)
+        number = submitting.submit(self.app, Place(opened.table, seat, ""), move)
+        verdict = submitting.verdict(self.app, number)
         assert verdict
         assert verdict.accepted, verdict.said
 
     def write_letters(self) -> None:
         """Everything owed, straight into the mailbox."""
-        with self.house.store.reading() as connection:
+        with self.app.store.reading() as connection:
             joined = letters.join(seats, (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat))
             owed = connection.execute(
                 select(*letters.c, seats.c.name, people.c.address).select_from(
@@ -88,10 +88,10 @@ class Hall:
             ).all()
         for row in owed:
             message = writing.write(
-                self.house, envelopes.LetterOrder(row.table, row.seq, row.seat, row.kind, row.address, row.name)
+                self.app, envelopes.LetterOrder(row.table, row.seq, row.seat, row.kind, row.address, row.name)
             )
             if message:
-                with self.house.store.writing() as connection:
+                with self.app.store.writing() as connection:
                     kept = {"at": self.time, "recipient": row.address, "raw": message.as_bytes()}
                     connection.execute(insert(mailbox), kept)
 

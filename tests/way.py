@@ -18,11 +18,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from service import create_app
-from service.house import House
+from service.app import App
 from service.settings import DAY
 from service.store.schema import letters
 from service.tables import access, snapshots
-from tests import houses
+from tests import apps
 from workers import clock, referee
 from workers.incoming import inbox, mail_moves
 from workers.outgoing import post
@@ -86,14 +86,14 @@ class Relay:
         return lambda *_: None
 
 
-def trace_move(here: House, _: houses.Clock) -> Way:
+def trace_move(app: App, _: apps.Clock) -> Way:
     """Trace a move from its request to the letter about it."""
-    app = create_app(here)
-    app.config["WTF_CSRF_ENABLED"] = False
-    client, places = app.test_client(), houses.seated(here)
+    flask_app = create_app(app)
+    flask_app.config["WTF_CSRF_ENABLED"] = False
+    client, places = flask_app.test_client(), apps.seated(app)
     for number in range(ROUNDS):
-        post.deliver()
-        place, move = houses.on_turn(here, places)
+        post.run()
+        place, move = apps.on_turn(app, places)
         form = {"move": move, "key": str(number)}
 
         way = Way(lambda: submit(client, place.link, form))  # noqa: B023 - called at once
@@ -102,77 +102,77 @@ def trace_move(here: House, _: houses.Clock) -> Way:
 
 def submit(client: FlaskClient, link: str, form: dict[str, str]) -> None:
     client.post(f"/t/{link}", data=form)
-    referee.hear()
-    post.deliver()
+    referee.run()
+    post.run()
 
 
-def trace_mail(here: House, _: houses.Clock) -> Way:
+def trace_mail(app: App, _: apps.Clock) -> Way:
     """Trace a mail with a move to its entry."""
-    places = houses.seated(here)
+    places = apps.seated(app)
     for number in range(ROUNDS):
-        place, move = houses.on_turn(here, places)
-        to = access.address_of(here, snapshots.look(here, place.table).seats[place.seat or 0])
+        place, move = apps.on_turn(app, places)
+        to = access.address_of(app, snapshots.look(app, place.table).seats[place.seat or 0])
         mail = EmailMessage()
-        mail["From"], mail["To"], mail["Message-ID"] = access.owner(here, place), to, f"<{number}@example.org>"
+        mail["From"], mail["To"], mail["Message-ID"] = access.owner(app, place), to, f"<{number}@example.org>"
         mail.set_content(move)
 
         def work(raw: bytes = mail.as_bytes(), to: str = to) -> None:
-            inbox.take(here, raw, to, "somebody@example.org")
-            mail_moves.hear()
+            inbox.take(app, raw, to, "somebody@example.org")
+            mail_moves.run()
 
         way = Way(work)
     return way
 
 
-def trace_reminder(here: House, now: houses.Clock) -> Way:
+def trace_reminder(app: App, now: apps.Clock) -> Way:
     """Trace one tick of the clock, at which one reminder is due, to its letter."""
-    places = houses.seated(here, pace=DAY)
+    places = apps.seated(app, pace=DAY)
     for _ in range(ROUNDS):
-        place, move = houses.on_turn(here, places)
-        assert houses.judged(here, place, move).accepted
-        post.deliver()
+        place, move = apps.on_turn(app, places)
+        assert apps.judged(app, place, move).accepted
+        post.run()
         now.move(DAY * 4 // 5)  # a reminder is due after three quarters of the time
 
-        way = Way(lambda: tick(here))
-    assert count_letters(here, "reminder") == ROUNDS
+        way = Way(lambda: tick(app))
+    assert count_letters(app, "reminder") == ROUNDS
     return way
 
 
-def trace_deadline(here: House, now: houses.Clock) -> Way:
+def trace_deadline(app: App, now: apps.Clock) -> Way:
     """Trace one tick of the clock, at which a player is late and a bot moves for him, to the letters about it."""
-    houses.seated(here, pace=DAY)
-    post.deliver()
+    apps.seated(app, pace=DAY)
+    post.run()
     for _ in range(ROUNDS):
         now.move(DAY + 1)
 
-        way = Way(lambda: tick(here))
-    assert count_letters(here, "timeout") == ROUNDS
+        way = Way(lambda: tick(app))
+    assert count_letters(app, "timeout") == ROUNDS
     return way
 
 
-def tick(here: House) -> None:
-    clock.tick(here)
-    post.deliver()
+def tick(app: App) -> None:
+    clock.tick(app)
+    post.run()
 
 
-def count_letters(here: House, kind: str) -> int:
+def count_letters(app: App, kind: str) -> int:
     sent = select(func.count()).where(letters.c.kind == kind, letters.c.sent_at.is_not(None))
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         return connection.execute(sent).scalar_one()
 
 
 @contextmanager
-def run_app() -> Iterator[tuple[House, houses.Clock]]:
+def run_app() -> Iterator[tuple[App, apps.Clock]]:
     """Run an application in a folder of its own, whose letters a mail server accepts at once."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(post, "connect", Relay):
-        settings = houses.settings(Path(folder), sender="table@games.example", smtp="smtp://127.0.0.1:9")
-        now = houses.Clock()
-        with houses.standing(settings, now) as here:
-            here.relay = settings.smtp
-            yield here, now
+        settings = apps.settings(Path(folder), sender="table@games.example", smtp="smtp://127.0.0.1:9")
+        now = apps.Clock()
+        with apps.standing(settings, now) as app:
+            app.relay = settings.smtp
+            yield app, now
 
 
-WAYS: dict[str, Callable[[House, houses.Clock], Way]] = {
+WAYS: dict[str, Callable[[App, apps.Clock], Way]] = {
     "move": trace_move,
     "mail": trace_mail,
     "reminder": trace_reminder,
@@ -182,8 +182,8 @@ WAYS: dict[str, Callable[[House, houses.Clock], Way]] = {
 
 def trace(name: str) -> Way:
     """Trace one of the ways in an application of its own."""
-    with run_app() as (here, now):
-        return WAYS[name](here, now)
+    with run_app() as (app, now):
+        return WAYS[name](app, now)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 
 from engine import table as tables
 from engine.menu import Move
-from service.house import House
+from service.app import App
 from service.store.schema import seats, submissions
 from service.tables import hints, snapshots, stories, submitting, thinking
 from service.tables.access import Place
@@ -22,74 +22,74 @@ from workers import process_pool
 from workers.jobs import apart, begin, finishing, tell
 
 
-def move() -> None:
+def run() -> None:
     """Move once for every seat that a bot holds and that may act; the referee rings again while there is more."""
-    here = begin("bots")
+    app = begin("bots")
     try:
-        answer_hints(here)
-        for table, seat in waiting(here):
+        answer_hints(app)
+        for table, seat in waiting(app):
             if finishing():
                 return
-            apart(table, partial(_move, here, Place(table, seat, "")), "bot did not move", seat=seat)
-            answer_hints(here)
-        tell_stories(here)
+            apart(table, partial(_move, app, Place(table, seat, "")), "bot did not move", seat=seat)
+            answer_hints(app)
+        tell_stories(app)
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
         tell(error, "bots did not move")
 
 
-def answer_hints(here: House) -> None:
+def answer_hints(app: App) -> None:
     """Find the hints that players wait for: a person goes before the next bot."""
-    for number, table in hints.waiting(here):
-        apart(table, partial(hints.answer, here, number, process_pool.do), "hint not found", hint=number)
+    for number, table in hints.waiting(app):
+        apart(table, partial(hints.answer, app, number, process_pool.do), "hint not found", hint=number)
 
 
-def tell_stories(here: House) -> None:
+def tell_stories(app: App) -> None:
     """Tell how games went that are over; it takes seconds, so whoever waits for a move goes before."""
-    for table in stories.waiting(here):
+    for table in stories.waiting(app):
         if finishing():
             return
-        if not apart(table, partial(stories.answer, here, table, process_pool.do), "story not told"):
-            stories.forget(here, table)
-        answer_hints(here)
+        if not apart(table, partial(stories.answer, app, table, process_pool.do), "story not told"):
+            stories.forget(app, table)
+        answer_hints(app)
 
 
-def waiting(here: House) -> list[tuple[str, int]]:
+def waiting(app: App) -> list[tuple[str, int]]:
     """The seats whose menu is open and whom no person holds."""
     wanted = select(seats.c.table, seats.c.seat).where(
         seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES)
     )
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         return [(row.table, row.seat) for row in connection.execute(wanted)]
 
 
-def _move(here: House, place: Place) -> None:
+def _move(app: App, place: Place) -> None:
     """Hand in a move for this seat, once for each position; another one where it was refused."""
-    look = snapshots.look(here, place.table)
+    look = snapshots.look(app, place.table)
     assert place.seat is not None
     if not tables.menu(look.game, look.table, place.seat):
         return
-    refused = _refused(here, place, look.table.length)
+    refused = _refused(app, place, look.table.length)
     if refused is not None:
-        chosen = choose(here, look, place.seat, refused)
-        submitting.submit(here, place, str(chosen), str(look.table.length), source="bot")
+        chosen = choose(app, look, place.seat, refused)
+        submitting.submit(app, place, str(chosen), str(look.table.length), source="bot")
 
 
-def _refused(here: House, place: Place, length: int) -> frozenset[Move] | None:
+def _refused(app: App, place: Place, length: int) -> frozenset[Move] | None:
     """The moves that were refused here. None while one waits, and after a refusal: twice as long each time."""
     own = (submissions.c.table == place.table, submissions.c.seat == place.seat, submissions.c.source == "bot")
     tried = select(submissions).where(*own, submissions.c.key.startswith(f"{length}/"))
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         found = connection.execute(tried).all()
     rest = min(2 ** min(len(found), 12), 3_600)
-    if any(one.accepted is not False or one.at + rest > here.now() for one in found):
+    if any(one.accepted is not False or one.at + rest > app.now() for one in found):
         return None
     return frozenset(Move.read(one.move) for one in found)
 
 
-def choose(here: House, look: Snapshot, seat: int, but: frozenset[Move] = frozenset()) -> Move:
+def choose(app: App, look: Snapshot, seat: int, but: frozenset[Move] = frozenset()) -> Move:
     """The move of a bot of this seat's level, or of a normal one; after the game its seed can be worked out again."""
     meta, name = look.game.META, look.seats[seat].level or "normal"
-    level = thinking.level(name, here.settings)
+    level = thinking.level(name, app.settings)
     seed = thinking.seed(b"depesche bot 1", look.row.seed, b"%d/%d" % (look.table.length, seat))
-    with here.meters.timed("thinking_seconds", name):
+    with app.metrics.timed("thinking_seconds", name):
         return process_pool.do(thinking.think, meta.name, meta.edition, look.table.state, seat, level, seed, but)

@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from engine.catalogue import NotInstalled
-from service.house import House
+from service.app import App
 from service.outages import first_line
 from service.store.connect import is_away
 from service.store.schema import tables
@@ -26,22 +26,22 @@ from service.tables.clerk import Held
 
 Claimed = Row[Any]
 After = Callable[[], None]
-Work = Callable[[House, Connection, Sequence[Claimed]], After]
-Failed = Callable[[House, Sequence[Claimed], Exception], None]
+Work = Callable[[App, Connection, Sequence[Claimed]], After]
+Failed = Callable[[App, Sequence[Claimed], Exception], None]
 SHIFT = 30.0  # seconds; a job that works much longer would be stopped by RQ in the middle of something
 LINGER, PAUSE = 0.5, 0.02  # seconds
 log = structlog.get_logger()
-_houses: list[House] = []
+_apps: list[App] = []
 _finishing = threading.Event()
 
 
-def ignored(here: House, rows: Sequence[Claimed], error: Exception) -> None:
+def ignored(app: App, rows: Sequence[Claimed], error: Exception) -> None:
     """What is done for rows that failed where nothing is to be done."""
 
 
-def work_for(house: House) -> None:
+def work_for(app: App) -> None:
     """From now on the jobs of this process work for that house."""
-    _houses[:] = [house]
+    _apps[:] = [app]
     _finishing.clear()
 
 
@@ -55,51 +55,51 @@ def finishing() -> bool:
     return _finishing.is_set()
 
 
-def house() -> House:
+def get_app() -> App:
     """The house that this process works for."""
-    return _houses[0]
+    return _apps[0]
 
 
-def begin(bell: str) -> House:
+def begin(queue: str) -> App:
     """Begin to look: from now on a new bell means new work, and what is logged names the request that rang."""
-    here = house()
+    app = get_app()
     if job := get_current_job():
         clear_contextvars()
         bind_contextvars(**job.meta)
-    here.bells.answered(bell)
-    return here
+    app.wakeups.acknowledge(queue)
+    return app
 
 
-def answer(bell: str, work: Callable[[House], bool], held_up: Callable[[House], bool] = lambda _: False) -> None:
+def answer(queue: str, work: Callable[[App], bool], held_up: Callable[[App], bool] = lambda _: False) -> None:
     """Work step by step until nothing is left, or this process is to end; after a long shift ring for the next one.
 
     What is held up because somebody else holds its table is waited for a moment; after that the clock rings for it.
     """
     until = time.monotonic() + SHIFT
-    here = begin(bell)
+    app = begin(queue)
     try:
-        while not finishing() and (work(here) or _comes_free(here, work, held_up)):
+        while not finishing() and (work(app) or _comes_free(app, work, held_up)):
             if time.monotonic() >= until:
-                here.bells.ring(bell)
+                app.wakeups.wake(queue)
                 return
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
-        tell(error, "work not finished", bell=bell)
+        tell(error, "work not finished", queue=queue)
     finally:
-        here.meters.hand_over()
+        app.metrics.hand_over()
 
 
-def _comes_free(here: House, work: Callable[[House], bool], held_up: Callable[[House], bool]) -> bool:
+def _comes_free(app: App, work: Callable[[App], bool], held_up: Callable[[App], bool]) -> bool:
     """Whether some of what is held up could be done within a moment; the pauses between the tries grow."""
     until, pause = time.monotonic() + LINGER, PAUSE
-    while held_up(here) and time.monotonic() < until:
-        if work(here):  # what has just come is held up by nobody
+    while held_up(app) and time.monotonic() < until:
+        if work(app):  # what has just come is held up by nobody
             return True
         time.sleep(pause)
         pause *= 1.5
     return False
 
 
-def take_next(here: House, line: Select[Any], passed: set[str], work: Work, failed: Failed = ignored) -> bool:
+def take_next(app: App, line: Select[Any], passed: set[str], work: Work, failed: Failed = ignored) -> bool:
     """Claim the next rows of a line and work on them in one transaction; False where no row could be claimed.
 
     What `work` returns is done after the commit. Of rows that fail together each is tried alone. A row that fails
@@ -107,20 +107,20 @@ def take_next(here: House, line: Select[Any], passed: set[str], work: Work, fail
     """
     rows: Sequence[Claimed] = ()
     try:
-        with here.store.writing() as connection:
+        with app.store.writing() as connection:
             rows = connection.execute(line.where(tables.c.id.not_in(passed))).all()
             if not rows:
                 return False
-            after = work(here, connection, rows)
+            after = work(app, connection, rows)
         after()
     except Exception as error:
         if not rows:
             raise
-        failed(here, rows, error)
+        failed(app, rows, error)
         if len(rows) == 1:
             _pass_over(rows[0].table, error, passed)
         for row in rows if len(rows) > 1 else ():
-            take_next(here, line.where(tables.c.id == row.table).limit(1), passed, work, failed)
+            take_next(app, line.where(tables.c.id == row.table).limit(1), passed, work, failed)
     return True
 
 

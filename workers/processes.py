@@ -21,7 +21,7 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import JobTimeoutException, TimerDeathPenalty
 from rq.worker import WorkerStatus
 
-from service.house import House
+from service.app import App
 from workers import clock, process_pool
 from workers.jobs import finish, work_for
 
@@ -84,20 +84,20 @@ class ThreadWorker(ProcessWorker):
         pass
 
 
-def run_worker(house: House, queues: Sequence[str] = QUEUES) -> None:
+def run_worker(app: App, queues: Sequence[str] = QUEUES) -> None:
     """Work in this process until a signal ends it; a worker that quits for another reason is replaced."""
-    work_for(house)
+    work_for(app)
     if set(queues) == {"bots"}:
         process_pool.step_back()
     logging.getLogger("rq.worker").addFilter(WithoutOutages())
     while True:
         try:
-            worker = ProcessWorker(list(queues), connection=house.redis, serializer=JSONSerializer)
+            worker = ProcessWorker(list(queues), connection=app.redis, serializer=JSONSerializer)
             worker.work(logging_level="WARNING")
             if worker._shutdown_requested_date:
                 return
         except RedisError as error:
-            house.bells.outage.met(error)
+            app.wakeups.outage.met(error)
         time.sleep(TICK)
 
 
@@ -132,17 +132,17 @@ def _child(work: Callable[[str], None], queue: str) -> None:
     work(queue)
 
 
-def run_thread(house: House, queues: Sequence[str], stop: threading.Event) -> None:
+def run_thread(app: App, queues: Sequence[str], stop: threading.Event) -> None:
     """Work in this thread until told to stop; a worker that quits is replaced."""
     logging.getLogger("rq.worker").addFilter(WithoutOutages())
     warnings.filterwarnings("ignore", "CLIENT LIST")  # a Redis inside this process has no list of clients
     while not stop.is_set():
         try:
-            worker = ThreadWorker(list(queues), connection=house.redis, serializer=JSONSerializer)
+            worker = ThreadWorker(list(queues), connection=app.redis, serializer=JSONSerializer)
             threading.Thread(target=_stop_with, args=(worker, stop), daemon=True).start()
             worker.work(logging_level="WARNING")
         except RedisError as error:
-            house.bells.outage.met(error)
+            app.wakeups.outage.met(error)
         except SystemExit:  # the process aside was stopped over its work
             return
         stop.wait(TICK)
@@ -153,12 +153,12 @@ def _stop_with(worker: ThreadWorker, stop: threading.Event) -> None:
     worker._stop_requested = True
 
 
-def run_clock(house: House, stop: threading.Event) -> None:
+def run_clock(app: App, stop: threading.Event) -> None:
     """Tick until told to stop; a tick that fails is told and the next one tries again."""
     while not stop.is_set():
         began = time.monotonic()
         try:
-            clock.tick(house)
+            clock.tick(app)
         except Exception:
             log.exception("a tick failed")
         stop.wait(max(0.05, TICK - (time.monotonic() - began)))

@@ -13,9 +13,9 @@ from sqlalchemy import ColumnElement, Connection, Row, select, tuple_, update
 from sqlalchemy.exc import OperationalError
 
 from engine.refusal import Refused
-from service.house import House
-from service.store import book
-from service.store.book import Verdict
+from service.app import App
+from service.store import queries
+from service.store.queries import Verdict
 from service.store.schema import submissions, tables
 from service.tables import clerk, judging, submitting
 from service.tables.clerk import LockedTable
@@ -53,31 +53,31 @@ class Judgement(Struct, frozen=True):
     tables: Sequence[LockedTable]
 
 
-def hear() -> None:
+def run() -> None:
     """Judge everything that waits for a verdict; a table that cannot be judged now is passed over."""
     passed: set[str] = set()
-    answer("referee", lambda here: hear_some(here, passed), waits)
+    answer("referee", lambda app: hear_some(app, passed), waits)
 
 
-def waits(here: House) -> bool:
+def waits(app: App) -> bool:
     """Whether something waits; where nothing could be claimed, somebody else is at its table."""
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         return connection.execute(WAITING.limit(1)).first() is not None
 
 
-def hear_some(here: House, passed: set[str] | None = None) -> bool:
+def hear_some(app: App, passed: set[str] | None = None) -> bool:
     """Judge some of what waits, if anything does at a table that nobody holds and that is not passed over."""
-    return take_next(here, NEXT, set() if passed is None else passed, _hear, _failed)
+    return take_next(app, NEXT, set() if passed is None else passed, _hear, _failed)
 
 
-def _hear(here: House, connection: Connection, claimed: Sequence[Submission]) -> After:
+def _hear(app: App, connection: Connection, claimed: Sequence[Submission]) -> After:
     """Judge submissions; where one may have ended a process before, that they are tried again is stored first."""
     found = _together(claimed)
-    if not any(one.tries or one.at <= here.now() - SUSPECT for one in found):
-        heard = _heard(here, connection, found)
-        return lambda: _tell(here, heard)
+    if not any(one.tries or one.at <= app.now() - SUSPECT for one in found):
+        heard = _heard(app, connection, found)
+        return lambda: _tell(app, heard)
     connection.execute(update(submissions).where(_are(found)).values(tries=submissions.c.tries + 1))
-    return lambda: _retry(here, found)
+    return lambda: _retry(app, found)
 
 
 def _together(claimed: Sequence[Submission]) -> Sequence[Submission]:
@@ -85,28 +85,28 @@ def _together(claimed: Sequence[Submission]) -> Sequence[Submission]:
     return list(takewhile(lambda one: not one.tries, claimed)) or claimed[:1]
 
 
-def _retry(here: House, found: Sequence[Submission]) -> None:
+def _retry(app: App, found: Sequence[Submission]) -> None:
     """Judge submissions whose try was counted, but for those where another referee was quicker."""
-    with here.store.writing() as connection:
+    with app.store.writing() as connection:
         same = connection.execute(NEXT.where(_are(found))).all()
         if not same:
             return
-        heard = _heard(here, connection, same)
-    _tell(here, heard)
+        heard = _heard(app, connection, same)
+    _tell(app, heard)
 
 
-def _failed(here: House, found: Sequence[Submission], error: Exception) -> None:
+def _failed(app: App, found: Sequence[Submission], error: Exception) -> None:
     """That the database did not let them be judged is no try; what fails alone for another reason is refused.
 
     What was judged by then, by us or by another referee, stays as it was told.
     """
-    with suppress(OperationalError), here.store.writing() as connection:
+    with suppress(OperationalError), app.store.writing() as connection:
         if isinstance(error, OperationalError):
             for one in found:
                 connection.execute(update(submissions).where(_are([one])).values(tries=one.tries))
         elif len(found) == 1:
             for one in connection.execute(NEXT.where(_are(found))).all():
-                book.judge(connection, [(one.table, one.number, Verdict(False, Said.of(FAULT)))])
+                queries.judge(connection, [(one.table, one.number, Verdict(False, Said.of(FAULT)))])
 
 
 def _are(found: Sequence[Submission]) -> ColumnElement[bool]:
@@ -114,16 +114,16 @@ def _are(found: Sequence[Submission]) -> ColumnElement[bool]:
     return own.in_([(one.table, one.number) for one in found])
 
 
-def _tell(here: House, heard: Judgement) -> None:
-    submitting.tell(here, heard.verdicts)
-    judging.settle(here, heard.tables)
+def _tell(app: App, heard: Judgement) -> None:
+    submitting.tell(app, heard.verdicts)
+    judging.settle(app, heard.tables)
 
 
-def _heard(here: House, connection: Connection, found: Sequence[Submission]) -> Judgement:
+def _heard(app: App, connection: Connection, found: Sequence[Submission]) -> Judgement:
     """Judge these in their order, each at the table as the one before left it."""
     if len(found) > 1:
-        here.store.hurry(connection)
-    read, after, verdicts = clerk.reader(here, connection, found), dict[str, LockedTable](), dict[int, ToldVerdict]()
+        app.store.hurry(connection)
+    read, after, verdicts = clerk.reader(app, connection, found), dict[str, LockedTable](), dict[int, ToldVerdict]()
     for one in found:
         try:
             _refuse_deadly(one)
@@ -133,8 +133,8 @@ def _heard(here: House, connection: Connection, found: Sequence[Submission]) -> 
         except Exception as error:
             verdict = _refused(one, error)
         verdicts[one.number] = ToldVerdict(one.table, verdict)
-        here.meters.count("moves", "accepted" if verdict.accepted else "refused")
-    book.judge(connection, [(told.table, number, told.verdict) for number, told in verdicts.items()])
+        app.metrics.count("moves", "accepted" if verdict.accepted else "refused")
+    queries.judge(connection, [(told.table, number, told.verdict) for number, told in verdicts.items()])
     return Judgement(verdicts, list(after.values()))
 
 

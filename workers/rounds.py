@@ -14,8 +14,8 @@ from sqlalchemy.exc import OperationalError
 from engine.beacon import Beacon
 from engine.menu import Move
 from service import beacon as beacons
-from service.house import House
-from service.store import book
+from service.app import App
+from service.store import queries
 from service.store.appending import Owed
 from service.store.schema import tables
 from service.tables import clerk, judging, sitting, snapshots
@@ -28,8 +28,8 @@ LONGEST = 300  # seconds between two looks at a beacon that does not answer
 class Rounds:
     """The rounds of one look: each is fetched once, and a beacon that does not answer is not asked again."""
 
-    def __init__(self, here: House) -> None:
-        self._source = here.settings.beacon_source
+    def __init__(self, app: App) -> None:
+        self._source = app.settings.beacon_source
         self._found: dict[int, str | None] = {}
 
     def signature(self, beacon: Beacon, number: int) -> str | None:
@@ -41,51 +41,51 @@ class Rounds:
         return self._found.get(number)
 
 
-def draw() -> None:
+def run() -> None:
     """Look for the round of every table whose time has come."""
-    here = begin("rounds")
+    app = begin("rounds")
     try:
-        rounds = Rounds(here)
-        for table in _waiting(here):
-            if not apart(table, partial(_draw, here, table, rounds), "round not drawn"):
-                _later(here, snapshots.look(here, table))
+        rounds = Rounds(app)
+        for table in _waiting(app):
+            if not apart(table, partial(_draw, app, table, rounds), "round not drawn"):
+                _later(app, snapshots.look(app, table))
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
         tell(error, "rounds not drawn")
 
 
-def _waiting(here: House) -> Sequence[str]:
-    due = select(tables.c.id).where(tables.c.draws_at <= here.now()).order_by(tables.c.draws_at)
-    with here.store.reading() as connection:
+def _waiting(app: App) -> Sequence[str]:
+    due = select(tables.c.id).where(tables.c.draws_at <= app.now()).order_by(tables.c.draws_at)
+    with app.store.reading() as connection:
         return connection.execute(due).scalars().all()
 
 
-def _draw(here: House, table: str, rounds: Rounds) -> None:
-    look = snapshots.look(here, table)
+def _draw(app: App, table: str, rounds: Rounds) -> None:
+    look = snapshots.look(app, table)
     beacon, awaited = look.table.beacon, look.table.awaited
     signature = rounds.signature(beacon, awaited.round) if beacon and awaited else None
     if awaited is None or signature is None:
-        _later(here, look)
+        _later(app, look)
         return
-    with judging.at_table(here, table, clerk.lock_free) as work:
+    with judging.at_table(app, table, clerk.lock_free) as work:
         if work.locked.table.awaited == awaited:
             begins = work.locked.table.phase == "gathering"
-            work.locked = judging.by_house(work.locked, Move("round", (str(awaited.round), signature)))
+            work.locked = judging.by_server(work.locked, Move("round", (str(awaited.round), signature)))
             work.locked = sitting.begun(work.locked) if begins else work.locked
 
 
-def _later(here: House, look: Snapshot) -> None:
+def _later(app: App, look: Snapshot) -> None:
     """Look again, after twice as long each time; a round that is missing for long is told to the players, once."""
     beacon, awaited = look.table.beacon, look.table.awaited
-    with here.store.writing() as connection:
+    with app.store.writing() as connection:
         if beacon is None or awaited is None:
-            book.look_for_round(connection, look.row.id, None)
+            queries.look_for_round(connection, look.row.id, None)
             return
-        late = here.now() - beacon.due(awaited.round)
-        book.look_for_round(connection, look.row.id, here.now() + max(beacon.period, min(late, LONGEST)))
+        late = app.now() - beacon.due(awaited.round)
+        queries.look_for_round(connection, look.row.id, app.now() + max(beacon.period, min(late, LONGEST)))
         if late >= beacons.LATE:
             for seat in _players(look):
-                book.owe(connection, look.row.id, awaited.seq, Owed(seat, "unlit", here.now()))
-    here.bells.ring("post")
+                queries.owe(connection, look.row.id, awaited.seq, Owed(seat, "unlit", app.now()))
+    app.wakeups.wake("post")
 
 
 def _players(look: Snapshot) -> list[int]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from service.house import House
+from service.app import App
 from service.people.register import forgotten
-from service.store import book
+from service.store import queries
 from service.store.appending import Owed
 from service.store.schema import people, seats, tables
 
@@ -34,14 +34,14 @@ def note(connection: Connection, person: int, why: str, at: int) -> bool:
 def _tell(connection: Connection, place: Any, person: int, at: int) -> None:
     """Owe a letter to everybody else at that table."""
     others = select(seats.c.seat).where(seats.c.table == place.table, seats.c.person != person)
-    due = book.HELD if place.held else at
+    due = queries.HELD if place.held else at
     for seat in connection.execute(others.order_by(seats.c.seat)).scalars().all():
-        book.owe(connection, place.table, place.length - 1, Owed(seat, f"unreachable/{place.seat}", due))
+        queries.owe(connection, place.table, place.length - 1, Owed(seat, f"unreachable/{place.seat}", due))
 
 
-def unreachable(house: House, table: str) -> Collection[int]:
+def unreachable(app: App, table: str) -> Collection[int]:
     """The seats of a table whose holders' letters come back."""
     joined = seats.join(people, people.c.id == seats.c.person)
     bounced = select(seats.c.seat).select_from(joined).where(seats.c.table == table, people.c.bounced_at.is_not(None))
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return set(connection.execute(bounced).scalars())

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, select, update
 from engine.menu import Move
 from engine.refusal import Refused
 from service import links
-from service.house import House
+from service.app import App
 from service.links import hashed
 from service.people import register, vacations
 from service.store.schema import branches, letters, mailbox, mails, seats, submissions, tables, talk
@@ -54,9 +54,9 @@ class Belongings(Struct, frozen=True):
     tables: list[SeatBelongings]
 
 
-def belongings(house: House, person: int) -> Belongings:
+def belongings(app: App, person: int) -> Belongings:
     """All of it, to be kept as a file."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         row = connection.execute(select(people_table).where(people_table.c.id == person)).one()
         return Belongings(
             row.address,
@@ -67,7 +67,7 @@ def belongings(house: House, person: int) -> Belongings:
             _plain(row.wishes),
             _plain(row.calendar),
             vacations.of(connection, person),
-            [_of_seat(house, connection, seat) for seat in _seats(connection, person)],
+            [_of_seat(app, connection, seat) for seat in _seats(connection, person)],
         )
 
 
@@ -81,8 +81,8 @@ def _seats(connection: Connection, person: int) -> list[Any]:
     return list(connection.execute(wanted.order_by(tables.c.opened_at, seats.c.table, seats.c.seat)))
 
 
-def _of_seat(house: House, connection: Connection, seat: Any) -> SeatBelongings:
-    link = f"{house.settings.address}/t/{access.link_of(house, seat)}"
+def _of_seat(app: App, connection: Connection, seat: Any) -> SeatBelongings:
+    link = f"{app.settings.address}/t/{access.link_of(app, seat)}"
     said = select(talk.c.text).where(talk.c.table == seat.table, talk.c.seat == seat.seat).order_by(talk.c.id)
     ordered = [order.move for order in standing_orders.of(connection, seat.table, seat.seat)]
     words = list(connection.execute(said).scalars())
@@ -90,26 +90,26 @@ def _of_seat(house: House, connection: Connection, seat: Any) -> SeatBelongings:
     return SeatBelongings(*own, seat.wishes, seat.note, ordered, words)
 
 
-def leave(house: House, person: int, typed: str) -> None:
+def leave(app: App, person: int, typed: str) -> None:
     """Forget this person: running seats are given up, and what stays of him is moves of a seat without a name."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         row = connection.execute(select(people_table).where(people_table.c.id == person)).one()
         held = _seats(connection, person)
     if not links.same(typed.strip().casefold(), row.address.casefold()):
         raise Refused("This is not your address; nothing has been deleted.")
     while True:
         for seat in held:
-            _give_up(house, person, seat.table, seat.seat)
-        held = _forget(house, person, row.address)
+            _give_up(app, person, seat.table, seat.seat)
+        held = _forget(app, person, row.address)
         if not held:
             break
-    house.store.scrub()
-    house.bells.ring("post")
+    app.store.scrub()
+    app.wakeups.wake("post")
 
 
-def _forget(house: House, person: int, address: str) -> list[Any]:
+def _forget(app: App, person: int, address: str) -> list[Any]:
     """Delete a person without seats; the result is the seats taken in the meantime, if any."""
-    with house.store.writing() as connection:
+    with app.store.writing() as connection:
         connection.execute(select(people_table.c.id).where(people_table.c.id == person).with_for_update())
         if held := _seats(connection, person):
             return held
@@ -130,9 +130,9 @@ def _unsay(connection: Connection, person: int) -> None:
         connection.execute(update(letters).where(*told).values(said=""))
 
 
-def _give_up(house: House, person: int, table: str, seat: int) -> None:
+def _give_up(app: App, person: int, table: str, seat: int) -> None:
     """Give one seat up: resigned in the log where it is played, without a person in the database."""
-    with at_table(house, table) as work:
+    with at_table(app, table) as work:
         connection = work.locked.connection
         if work.locked.seats[seat].person != person:
             return  # another player has sat down there in the meantime
@@ -141,7 +141,7 @@ def _give_up(house: House, person: int, table: str, seat: int) -> None:
             connection.execute(delete(kept).where(*(kept.c[name] == value for name, value in own.items())))
         mine = (seats.c.table == table, seats.c.seat == seat)
         row = connection.execute(select(seats).where(*mine)).one()
-        work.locked = _resigned(clerk.change_seat(work.locked, seat, **_nobody(house, row)), seat)
+        work.locked = _resigned(clerk.change_seat(work.locked, seat, **_nobody(app, row)), seat)
 
 
 def _resigned(locked: LockedTable, seat: int) -> LockedTable:
@@ -156,8 +156,8 @@ def _resigned(locked: LockedTable, seat: int) -> LockedTable:
     return standing_orders.follow(clerk.enter(locked, seat, Move("resign")))
 
 
-def _nobody(house: House, seat: Any) -> dict[str, Any]:
+def _nobody(app: App, seat: Any) -> dict[str, Any]:
     number = seat.link_number + 1
-    link = hashed(house.links.seat(seat.table, seat.seat, number))
+    link = hashed(app.links.seat(seat.table, seat.seat, number))
     left = {"note": "", "wishes": "", "orders": 0, "released": False}
     return {"person": None, "name": f"Seat {seat.seat + 1}", "link": link, "link_number": number, **left}

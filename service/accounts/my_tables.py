@@ -10,8 +10,8 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, select
 
 from engine import log
-from service.house import House
-from service.store import book
+from service.app import App
+from service.store import queries
 from service.store.schema import seats, tables
 from service.tables import access
 
@@ -51,42 +51,42 @@ class PlayerRecord(Struct, frozen=True):
     opponents: tuple[Opponent, ...]
 
 
-def running(house: House, person: int) -> list[MyTable]:
+def running(app: App, person: int) -> list[MyTable]:
     """Tables that have not ended; the most urgent first."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         wanted = _own(person).where(tables.c.phase != "over").order_by(tables.c.opened_at, tables.c.id)
-        found = _told(house, connection, connection.execute(wanted).all())
+        found = _told(app, connection, connection.execute(wanted).all())
     return sorted(found, key=lambda mine: (not mine.to_move, mine.due_at is None, mine.due_at or 0))
 
 
-def waiting(house: House, person: int) -> list[MyTable]:
+def waiting(app: App, person: int) -> list[MyTable]:
     """Tables where this person is to move; the most urgent first."""
     open_now = (seats.c.open_since.is_not(None), seats.c.status == "taken", tables.c.phase == "playing")
-    with house.store.reading() as connection:
-        found = _told(house, connection, connection.execute(_own(person).where(*open_now)).all())
+    with app.store.reading() as connection:
+        found = _told(app, connection, connection.execute(_own(person).where(*open_now)).all())
     return sorted(found, key=lambda mine: (mine.due_at is None, mine.due_at or 0, mine.at))
 
 
-def questioned(house: House, person: int) -> list[str]:
+def questioned(app: App, person: int) -> list[str]:
     """The games of tables that somebody opened with this address, and that are this person's once he says so."""
-    own = (seats.c.person == person, tables.c.held, seats.c.seat == book.organiser_of(seats.c.table))
+    own = (seats.c.person == person, tables.c.held, seats.c.seat == queries.organiser_of(seats.c.table))
     wanted = select(tables.c.game).select_from(seats.join(tables)).where(*own).order_by(tables.c.opened_at)
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return list(connection.execute(wanted).scalars())
 
 
-def finished(house: House, person: int, page: int = 0) -> list[MyTable]:
+def finished(app: App, person: int, page: int = 0) -> list[MyTable]:
     """Tables that have ended, the latest first, a page at a time and one more where there is a next page."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         newest = _own(person).where(tables.c.phase == "over").order_by(tables.c.ended_at.desc(), tables.c.id)
         rows = connection.execute(newest.limit(PAGE + 1).offset(page * PAGE)).all()
-        return _told(house, connection, rows)
+        return _told(app, connection, rows)
 
 
-def played(house: House, person: int) -> PlayerRecord:
+def played(app: App, person: int) -> PlayerRecord:
     """The person's record, counted by the database."""
-    _rank(house, person)
-    with house.store.reading() as connection:
+    _rank(app, person)
+    with app.store.reading() as connection:
         return PlayerRecord(_places(connection, person), _opponents(connection, person))
 
 
@@ -98,11 +98,11 @@ def _own(person: int) -> Select[Any]:
 
 def _known() -> ColumnElement[bool]:
     """Where a seat is its person's beyond doubt: not if a stranger may have typed the address in opening the table."""
-    sat_down = (seats.c.seat != book.organiser_of(seats.c.table)) & (seats.c.status != "invited")
+    sat_down = (seats.c.seat != queries.organiser_of(seats.c.table)) & (seats.c.status != "invited")
     return or_(~tables.c.held, sat_down)
 
 
-def _told(house: House, connection: Connection, rows: Sequence[Any]) -> list[MyTable]:
+def _told(app: App, connection: Connection, rows: Sequence[Any]) -> list[MyTable]:
     names, awaited = defaultdict[str, dict[int, str]](dict), defaultdict[str, list[str]](list)
     columns = (seats.c.table, seats.c.seat, seats.c.name, seats.c.open_since)
     sitting = select(*columns).where(seats.c.table.in_([row.table for row in rows]))
@@ -115,7 +115,7 @@ def _told(house: House, connection: Connection, rows: Sequence[Any]) -> list[MyT
             row.table,
             row.game,
             row.seat,
-            access.link_of(house, row),
+            access.link_of(app, row),
             tuple(name for seat, name in names[row.table].items() if seat != row.seat),
             row.phase,
             row.open_since is not None and row.status == "taken",
@@ -161,14 +161,14 @@ def _opponents(connection: Connection, person: int) -> tuple[Opponent, ...]:
     return tuple(Opponent(*row) for row in connection.execute(counted))
 
 
-def _rank(house: House, person: int) -> None:
+def _rank(app: App, person: int) -> None:
     """Note the places of games that ended before they were noted at once; the last entry of a log tells them."""
     unranked = select(tables).select_from(seats.join(tables))
     wanted = unranked.where(seats.c.person == person, tables.c.phase == "over", seats.c.place.is_(None))
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         rows = connection.execute(wanted.limit(UNRANKED)).all()
     for row in rows:
-        with house.store.writing() as connection:
-            (last,) = book.entries_of(connection, row.id, row.length - 1, row.length)
+        with app.store.writing() as connection:
+            (last,) = queries.entries_of(connection, row.id, row.length - 1, row.length)
             ended = next(event for event in log.plain(last.body)["events"] if event["type"] == "table.Ended")
-            book.rank(connection, row.id, tuple(ended["places"]))
+            queries.rank(connection, row.id, tuple(ended["places"]))

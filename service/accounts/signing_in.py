@@ -9,10 +9,10 @@ from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from engine.refusal import Refused
 from service import links, numbers
-from service.house import House
+from service.app import App
 from service.links import hashed
 from service.people import limits, register
-from service.store import book
+from service.store import queries
 from service.store.schema import letters, seats
 from service.store.schema import people as people_table
 from service.tables.access import Unknown
@@ -26,18 +26,18 @@ class Visit(Struct, frozen=True):
     sessions: int
 
 
-def send_link(house: House, text: str) -> None:
+def send_link(app: App, text: str) -> None:
     """Owe a sign-in letter to this address; the answer does not tell whether anybody has it."""
     address = register.clean_address(text)
     local, _, domain = address.rpartition("@")
     typed = {address, f"{local.lower()}@{domain}", f"{local.capitalize()}@{domain}"}
-    with house.store.writing() as connection:
+    with app.store.writing() as connection:
         known = select(people_table.c.id).where(people_table.c.address.in_(typed))
         for person in connection.execute(known).scalars().all():
-            if limits.may_be_written(connection, person, house.now()):
-                book.owe_person(connection, person, f"enter/{house.now()}", house.now())
-        _write_in_vain(connection, house.now())
-    house.bells.ring("post")
+            if limits.may_be_written(connection, person, app.now()):
+                queries.owe_person(connection, person, f"enter/{app.now()}", app.now())
+        _write_in_vain(connection, app.now())
+    app.wakeups.wake("post")
 
 
 def _write_in_vain(connection: Connection, at: int) -> None:
@@ -46,56 +46,56 @@ def _write_in_vain(connection: Connection, at: int) -> None:
     connection.execute(delete(letters).where(letters.c.id == made.scalar_one()))
 
 
-def invited(house: House, token: str) -> Any:
+def invited(app: App, token: str) -> Any:
     """The person whom this token lets in."""
     number, written = links.subject(token, 2)
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         person = register.find(connection, number)
     at = numbers.read(written) or 0
-    if person is None or not links.same(house.links.enter(person.id, person.sessions, at), token):
+    if person is None or not links.same(app.links.enter(person.id, person.sessions, at), token):
         raise _too_old()
-    if not at <= house.now() < at + HOUR or (person.signed_at is not None and person.signed_at >= at):
+    if not at <= app.now() < at + HOUR or (person.signed_at is not None and person.signed_at >= at):
         raise _too_old()
     return person
 
 
-def enter(house: House, token: str) -> Visit:
+def enter(app: App, token: str) -> Visit:
     """Sign in; the token, and every older one, is used up, and the address is proven."""
-    person = invited(house, token)
-    with house.store.writing() as connection:
+    person = invited(app, token)
+    with app.store.writing() as connection:
         unused = or_(people_table.c.signed_at.is_(None), people_table.c.signed_at == person.signed_at)
         own = (people_table.c.id == person.id, people_table.c.sessions == person.sessions, unused)
-        if not connection.execute(update(people_table).where(*own).values(signed_at=house.now())).rowcount:
+        if not connection.execute(update(people_table).where(*own).values(signed_at=app.now())).rowcount:
             raise _too_old()
-        register.confirmed(connection, person.id, house.now())
-    house.bells.ring("post")
+        register.confirmed(connection, person.id, app.now())
+    app.wakeups.wake("post")
     return Visit(person.id, person.sessions)
 
 
-def visitor(house: House, visit: Visit) -> Any:
+def visitor(app: App, visit: Visit) -> Any:
     """The person who has signed in; None where that is over."""
     own = select(people_table).where(people_table.c.id == visit.person, people_table.c.sessions == visit.sessions)
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return connection.execute(own).one_or_none()
 
 
-def leave_everywhere(house: House, person: int) -> None:
+def leave_everywhere(app: App, person: int) -> None:
     """Sign out on every device, and make every letter that would sign in worthless."""
-    with house.store.writing() as connection:
+    with app.store.writing() as connection:
         own = update(people_table).where(people_table.c.id == person)
         connection.execute(own.values(sessions=people_table.c.sessions + 1))
 
 
-def renew(house: House, person: int, table: str, seat: int | None) -> None:
+def renew(app: App, person: int, table: str, seat: int | None) -> None:
     """Give a seat of this person's a new link; the old one leads nowhere any more."""
     own = (seats.c.table == table, seats.c.seat == seat, seats.c.person == person)
-    with house.store.writing() as connection:
+    with app.store.writing() as connection:
         held = connection.execute(select(seats).where(*own).with_for_update()).one_or_none()
         if held is None:
             raise Refused("This seat is not yours; please look at your own tables.")
         number = held.link_number + 1
-        link = hashed(house.links.seat(table, held.seat, number))
-        book.change_seat(connection, held.table, held.seat, link=link, link_number=number)
+        link = hashed(app.links.seat(table, held.seat, number))
+        queries.change_seat(connection, held.table, held.seat, link=link, link_number=number)
 
 
 def _too_old() -> Unknown:

@@ -16,8 +16,8 @@ from typing import Any
 from engine import catalogue
 from engine.log import Export
 from service import create_app
+from service.app import App
 from service.benches import Measure, bench
-from service.house import House
 from service.lru import Caches
 from service.settings import Settings
 from service.tables.archive import Archive
@@ -33,17 +33,17 @@ EVERYTHING = "inns_cathedrals traders_builders abbot river fairy".split()
 def pages() -> Iterator[Measure]:
     """The first page with everything it loads, and the table of a finished game with all expansions."""
     prepare()
-    with _house() as house:
-        visitor = Visitor(house)
+    with _app() as app:
+        visitor = Visitor(app)
         begun = time.perf_counter()
         size = visitor.visit("/")
         yield Measure("first page with all it loads", size / 1_000, "kB", FIRST_KB, at_most=True)
         yield Measure("first page, server, with all it loads", _since(begun), "ms", FIRST_MS, at_most=True)
         yield from _spread("first page, server", [visitor.timed("/") for _ in range(LOOKS)], FIRST_MS)
-        path = _brought(house, _everything(4))
+        path = _brought(app, _everything(4))
         yield Measure("finished Carcassonne, first look", visitor.timed(path), "ms", TABLE_MS, at_most=True)
         yield from _spread("finished Carcassonne", [visitor.timed(path) for _ in range(LOOKS)], TABLE_MS)
-        cold = [_uncached(house, visitor, path) for _ in range(LOOKS)]
+        cold = [_uncached(app, visitor, path) for _ in range(LOOKS)]
         yield from _spread("finished Carcassonne, board drawn anew", cold, TABLE_MS)
 
 
@@ -51,9 +51,9 @@ def pages() -> Iterator[Measure]:
 def replay() -> Iterator[Measure]:
     """Steps to random positions of long games, and the first step when nothing is kept in memory."""
     for name, export in (("Kaiser", _finished("kaiser", 3, {"rounds": 12})), ("Carcassonne", _everything(6))):
-        with _house() as house:
-            visitor = Visitor(house)
-            path, last, random = _brought(house, export), min(len(export.entries), ENTRIES) - 1, Random(1)  # noqa: S311
+        with _app() as app:
+            visitor = Visitor(app)
+            path, last, random = _brought(app, export), min(len(export.entries), ENTRIES) - 1, Random(1)  # noqa: S311
             visitor.timed("/")
             what = f"replay of {last + 1} entries, {name}"
             yield Measure(f"{what}, first", visitor.timed(f"{path}/replay?at={last}"), "ms", source="budget")
@@ -64,8 +64,8 @@ def replay() -> Iterator[Measure]:
 class Visitor:
     """A client that accepts compressed answers."""
 
-    def __init__(self, house: House) -> None:
-        self._client = create_app(house).test_client()
+    def __init__(self, app: App) -> None:
+        self._client = create_app(app).test_client()
 
     def get(self, path: str) -> Any:
         answer = self._client.get(path, headers={"Accept-Encoding": "gzip"}, buffered=True)
@@ -86,8 +86,8 @@ class Visitor:
         return len(answer.data) + sum(len(self.get(one.replace("&amp;", "&")).data) for one in loaded)
 
 
-def _uncached(house: House, visitor: Visitor, path: str) -> float:
-    house.caches = Caches()
+def _uncached(app: App, visitor: Visitor, path: str) -> float:
+    app.caches = Caches()
     return visitor.timed(path)
 
 
@@ -101,12 +101,12 @@ def _spread(what: str, took: Sequence[float], budget: float) -> Iterator[Measure
 
 
 @contextlib.contextmanager
-def _house() -> Iterator[House]:
+def _app() -> Iterator[App]:
     with tempfile.TemporaryDirectory() as folder:
-        house = House(Settings(folder=Path(folder)))
-        house.open()
-        yield house
-        house.close()
+        app = App(Settings(folder=Path(folder)))
+        app.open()
+        yield app
+        app.close()
 
 
 def _finished(name: str, seats: int, chosen: dict[str, Any]) -> Export:
@@ -120,6 +120,6 @@ def _everything(seats: int) -> Export:
     return _finished("carcassonne", seats, dict.fromkeys(EVERYTHING, "on"))
 
 
-def _brought(house: House, export: Export) -> str:
+def _brought(app: App, export: Export) -> str:
     """The path of the first seat at a table that was imported."""
-    return f"/t/{house.links.seat(Archive(house.store, house.links).import_(export), 0, 0)}"
+    return f"/t/{app.links.seat(Archive(app.store, app.links).import_(export), 0, 0)}"

@@ -11,8 +11,8 @@ from random import Random
 
 from engine import menu as menus
 from engine import table as tables
+from service.app import App
 from service.benches import Measure, bench
-from service.house import House
 from service.settings import Settings
 from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place
@@ -28,16 +28,16 @@ def verdict_embedded() -> Iterator[Measure]:
     from service.commands.run import embedded
 
     with tempfile.TemporaryDirectory() as folder:
-        house = House(Settings(folder=Path(folder)))
-        house.open()
-        with embedded(house):
-            yield from verdicts(house, "embedded")
-        house.close()
+        app = App(Settings(folder=Path(folder)))
+        app.open()
+        with embedded(app):
+            yield from verdicts(app, "embedded")
+        app.close()
 
 
-def verdicts(house: House, where: str) -> Iterator[Measure]:
+def verdicts(app: App, where: str) -> Iterator[Measure]:
     """The median and the slowest but one in a hundred of many submissions."""
-    players = Players(house)
+    players = Players(app)
     for _ in range(20):
         players.move()  # everything is loaded, every connection is open
     took = [players.move() * 1_000 for _ in range(SUBMISSIONS)]
@@ -49,8 +49,8 @@ def verdicts(house: House, where: str) -> Iterator[Measure]:
 class Players:
     """Three people who move at random, table after table."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, app: App) -> None:
+        self._app = app
         self._random = Random(1)  # noqa: S311  # no secret hangs on a measured game
         self._places = self._seated()
 
@@ -58,14 +58,14 @@ class Players:
         """How many seconds one of them waited for the verdict on a move."""
         place, move = self._next()
         begun = time.perf_counter()
-        verdict = submitting.verdict(self._house, submitting.submit(self._house, place, move), 10)
+        verdict = submitting.verdict(self._app, submitting.submit(self._app, place, move), 10)
         took = time.perf_counter() - begun
         if verdict is None or not verdict.accepted:
             raise AssertionError(f"{move} was not accepted: {verdict}")
         return took
 
     def _next(self) -> tuple[Place, str]:
-        look = snapshots.look(self._house, self._places[0].table)
+        look = snapshots.look(self._app, self._places[0].table)
         if look.table.phase == "over":
             self._places = self._seated()
             return self._next()
@@ -74,9 +74,9 @@ class Players:
         return place, str(menus.pick(menu, self._random.randrange))
 
     def _seated(self) -> list[Place]:
-        house = self._house
+        app = self._app
         guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta", "Clara")]
-        places = [access.find(house, link) for link in opening.open_table(house, "kaiser", {}, guests).links]
+        places = [access.find(app, link) for link in opening.open_table(app, "kaiser", {}, guests).links]
         for place in places:
-            submitting.verdict(house, submitting.submit(house, place, "sit word"), 10)
+            submitting.verdict(app, submitting.submit(app, place, "sit word"), 10)
         return places

@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import func, select, text
 
 from engine.refusal import Refused
+from service.app import connect_redis
 from service.commands.findings import Finding, ill, odd, tried, well
-from service.house import connect_redis
 from service.links import Links
 from service.settings import EMBEDDED, Settings, keep_secret, listening_address
 from service.store import Store, identity
@@ -74,7 +74,7 @@ def _database(settings: Settings, name: str) -> Iterator[Finding]:
         yield from tried(
             "secret", "secret", "put back the secret that this house had", lambda: _secret(settings, store)
         )
-        if store.fits():
+        if store.is_current():
             yield from _clock(store)
 
 
@@ -101,8 +101,6 @@ def _size(store: Store) -> str:
 def _schema(store: Store, shape: str) -> Iterator[Finding]:
     if store.is_current():
         yield well("schema", f"schema {shape}")
-    elif store.fits():
-        yield well("schema", f"schema {shape}: a newer version made it, and this one works with it until it is renewed")
     elif not shape:
         yield odd("schema", "schema: the database is empty", "the first start fills it")
     else:
@@ -221,7 +219,7 @@ def lying(settings: Settings) -> Iterator[Finding]:
         ),
     }
     with closing(Store(settings.database_url)) as store:
-        if not store.fits():
+        if not store.is_current():
             return
         with store.reading() as connection:
             for what, wanted in waiting.items():

@@ -39,7 +39,7 @@ def dev(args: Namespace) -> int:
     import waitress
 
     from engine import catalogue
-    from service.house import House
+    from service.app import App
     from service.settings import Settings
 
     name = args.name or _own_name(Path())
@@ -48,13 +48,13 @@ def dev(args: Namespace) -> int:
         raise Misuse(f"No installed package brings the game “{name}”; pip install --editable it first.")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(FINE))  # its folder goes with it
     with TemporaryDirectory(prefix="depesche-dev-") as folder:
-        house = House(Settings(folder=Path(folder), confirm=False, gather=0, opens_per_hour=10**9, patience=0.0))
-        house.store.migrate()
-        bench = DevBench(house, name)
+        app = App(Settings(folder=Path(folder), confirm=False, gather=0, opens_per_hour=10**9, patience=0.0))
+        app.store.migrate()
+        bench = DevBench(app, name)
         threading.Thread(target=bench.watch, name="watch", daemon=True).start()
         print(f"{name} is drawn at http://127.0.0.1:{args.port}/ (stop with Ctrl-C)", flush=True)
         waitress.serve(bench, host="127.0.0.1", port=args.port, threads=6, _quiet=True)
-        house.close()
+        app.close()
     return FINE
 
 
@@ -70,10 +70,10 @@ def _own_name(here: Path) -> str:
 class DevBench:
     """The page as a WSGI application, and the watch over the files of the game."""
 
-    def __init__(self, house: Any, name: str) -> None:
+    def __init__(self, app: Any, name: str) -> None:
         from engine import catalogue
 
-        self.house = house
+        self.app = app
         self.name = name
         self._home = catalogue.home(name)  # asked once: it looks through every installed package
         self.broken: list[str] = []
@@ -158,7 +158,7 @@ class DevBench:
                 words["numbers"] = counts = catalogue.find(self.name).META.seats
                 chosen = numbers.read(asked.get("seats", ""))
                 words["seats"] = seats = chosen if chosen in counts else min(counts)
-                words["table"] = dev_table.table(self.house, self.name, seats, words["moves"], words["language"])
+                words["table"] = dev_table.table(self.app, self.name, seats, words["moves"], words["language"])
             except Exception as fault:  # whatever an author can do wrong; what cannot be loaded is told already
                 broken += [dev_table.where(fault)] if self.name in catalogue.games() else []
             template = environment(SOURCE).from_string(PAGE.read_text("utf-8"))

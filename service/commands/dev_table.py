@@ -16,7 +16,7 @@ from sqlalchemy import update
 from engine import bots, catalogue
 from engine import table as engine_table
 from engine.menu import Move
-from service.house import House
+from service.app import App
 from service.lru import Caches
 from service.store.schema import tables
 from service.tables import clerk, judging, opening, snapshots
@@ -57,18 +57,18 @@ def forget() -> None:
         cached.cache_clear()
 
 
-def table(here: House, name: str, seats: int, moves: int, language: str) -> DevTable:
+def table(app: App, name: str, seats: int, moves: int, language: str) -> DevTable:
     """A new table with the same luck each time, after so many random moves or at its end."""
-    here.caches = Caches()
+    app.caches = Caches()
     guests = [Invited(guest, f"{guest.lower()}@localhost") for guest in NAMES[:seats]]
-    opened = opening.open_table(here, name, {}, guests, 0, language)
-    with here.store.writing() as connection:
+    opened = opening.open_table(app, name, {}, guests, 0, language)
+    with app.store.writing() as connection:
         connection.execute(update(tables).where(tables.c.id == opened.table).values(seed=SEED))
-    made = _played(here, opened.table, seats, moves)
-    look = snapshots.look(here, opened.table)
+    made = _played(app, opened.table, seats, moves)
+    look = snapshots.look(app, opened.table)
     voice = Voice(look.game, look.names, language)
-    told = [voice.tell(event) for entry in snapshots.entries(here, look, seats + 1) for event in _heard(look, entry)]
-    shown = tuple(_seat(here, look, seat, language) for seat in (*range(seats), None))
+    told = [voice.tell(event) for entry in snapshots.entries(app, look, seats + 1) for event in _heard(look, entry)]
+    shown = tuple(_seat(app, look, seat, language) for seat in (*range(seats), None))
     return DevTable(look.game.META.title, made, tuple(filter(None, told))[-8:], shown)
 
 
@@ -77,12 +77,12 @@ def _heard(look: Snapshot, entry: Any) -> Iterator[Any]:
     return (event for event in heard if event is not None)
 
 
-def _played(here: House, table: str, seats: int, moves: int) -> int:
+def _played(app: App, table: str, seats: int, moves: int) -> int:
     """Seat everybody, begin, and make random moves in one transaction; the result is how many there were."""
     random = Random(SEED)  # noqa: S311 - any moves will do
-    with judging.at_table(here, table) as work:
+    with judging.at_table(app, table) as work:
         sitting = [Move("sit", (str(seat), "word")) for seat in range(seats)]
-        work.locked = judging.by_house(work.locked, *sitting, Move("start"))
+        work.locked = judging.by_server(work.locked, *sitting, Move("start"))
         for made in range(moves):
             game, at = work.locked.game, work.locked.table
             open_menus = [(seat, menu) for seat in range(seats) if (menu := engine_table.menu(game, at, seat))]
@@ -93,7 +93,7 @@ def _played(here: House, table: str, seats: int, moves: int) -> int:
     return moves
 
 
-def _seat(here: House, look: Snapshot, seat: int | None, language: str) -> DevSeat:
+def _seat(app: App, look: Snapshot, seat: int | None, language: str) -> DevSeat:
     menu = snapshots.menu(look, seat)
     view = look.game.view(look.table.state, seat)
     scene = Scene(look.game, view, drawing.players(look.names), seat, menu, language)
@@ -104,7 +104,7 @@ def _seat(here: House, look: Snapshot, seat: int | None, language: str) -> DevSe
         drawing.board_text(scene),
         voice.alt(view),
         tuple(_hints(look, menu, voice, language)),
-        "" if seat is None or not menu else _letter(here, look, seat, language),
+        "" if seat is None or not menu else _letter(app, look, seat, language),
     )
 
 
@@ -114,12 +114,12 @@ def _hints(look: Snapshot, menu: Any, voice: Voice, language: str) -> Iterator[s
         yield from (f"  {line}" for line in hint.lines)
 
 
-def _letter(here: House, look: Snapshot, seat: int, language: str) -> str:
+def _letter(app: App, look: Snapshot, seat: int, language: str) -> str:
     row = look.seats[seat]
     order = envelopes.LetterOrder(
         look.row.id, row.open_since, seat, "turn", "anna@localhost", row.name, language, plain=True
     )
-    letter = letters.write(here, order)
+    letter = letters.write(app, order)
     body = letter.get_body(("plain",)) if letter else None
     return str(body.get_content()) if body else ""
 

@@ -22,11 +22,11 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from service import settings
+    from service.app import App
     from service.hosting import remedies
-    from service.house import House
 
-    house = House(settings.read(os.environ))
-    house.open()
-    print(f"{house.settings.address}/host/{remedies.link(house, args.renew)}")
-    house.close()
+    app = App(settings.read(os.environ))
+    app.open()
+    print(f"{app.settings.address}/host/{remedies.link(app, args.renew)}")
+    app.close()
     return FINE

@@ -74,7 +74,7 @@ def open_book(database: str | None, make: bool = False) -> Book:
         store = Store(url)
         if make:
             store.migrate()
-        elif not store.fits():
+        elif not store.is_current():
             raise Misuse(f"The book of record at {named} is of another version; start the service once to renew it.")
     except (SQLAlchemyError, OSError) as error:
         raise Misuse(f"The book of record at {named} cannot be opened: {first_line(error)}") from error

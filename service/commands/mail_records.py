@@ -22,7 +22,7 @@ class Zone:
     def look(self) -> Iterator[Finding]:
         """Each record that a house needs; where no name server answers, that alone."""
         try:
-            yield from (*self._house(), *self._spf(), *self._dkim(), *self._dmarc(), *self._answers())
+            yield from (*self._app(), *self._spf(), *self._dkim(), *self._dmarc(), *self._answers())
         except NotAnswered as why:
             yield odd(
                 ABOUT, f"nothing could be asked: {why}", "name a server that answers: depesche doctor --dns 9.9.9.9"
@@ -36,7 +36,7 @@ class Zone:
         found = self._ask(name, "TXT")
         return [text for text in found if text.replace(";", " ").split()[:1] == [version]]
 
-    def _house(self) -> Iterator[Finding]:
+    def _app(self) -> Iterator[Finding]:
         """Links in letters lead to a name; it needs an address."""
         name = urlsplit(self._settings.address).hostname or ""
         if not name.strip(".0123456789") or ":" in name or "." not in name:

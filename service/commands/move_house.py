@@ -11,7 +11,7 @@ from service.commands import terminal
 from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, add_json
 
 if TYPE_CHECKING:
-    from service.house import House
+    from service.app import App
     from service.tables.moving import Load
 
 WARNING = "It holds seeds and addresses: give it to the new host alone, and delete it when the tables have arrived."
@@ -42,11 +42,11 @@ def add(subparsers: Subparsers[Parser]) -> None:
     add_json(into)
 
 
-def _house() -> House:
+def _app() -> App:
     from service import settings
-    from service.house import House
+    from service.app import App
 
-    found = House(settings.read())
+    found = App(settings.read())
     found.open()
     return found
 
@@ -62,17 +62,17 @@ def move_out(args: Namespace) -> int:
     refuse_address(to)
     if bool(args.tables) == args.all:
         raise Misuse("Name the tables that move, or all of them by --all.")
-    house = _house()
+    app = _app()
     try:
-        with house.store.writing() as connection:
+        with app.store.writing() as connection:
             staying = select(tables.c.id).where(tables.c.moved_to == "")
             names = args.tables or connection.execute(staying).scalars().all()
             if not names:
                 raise Misuse("There is no table here that could move.")
-            load = moving.leave(house, connection, names, to)
+            load = moving.leave(app, connection, names, to)
             _write(Path(args.file), moving.packed(load))
     finally:
-        house.close()
+        app.close()
     _tell(load, args.json, WARNING)
     return FINE
 
@@ -92,14 +92,14 @@ def move_in(args: Namespace) -> int:
     from service.tables import moving
 
     load = moving.unpacked(terminal.read(args.file))
-    house = _house()
+    app = _app()
     try:
-        with house.store.writing() as connection:
-            moving.arrive(house, connection, load)
-        for bell in ("post", "bots", "rounds"):
-            house.bells.ring(bell)
+        with app.store.writing() as connection:
+            moving.arrive(app, connection, load)
+        for queue in ("post", "bots", "rounds"):
+            app.wakeups.wake(queue)
     finally:
-        house.close()
+        app.close()
     _tell(load, args.json, f"They came from {load.left}. Their players get the new links by letter.")
     return FINE
 

@@ -21,7 +21,7 @@ from engine.refusal import Refused
 from service.commands.terminal import Parser, Subparsers, add_command, positive
 
 if TYPE_CHECKING:
-    from service.house import House
+    from service.app import App
     from service.settings import Settings
 
 
@@ -167,20 +167,20 @@ def _shared(options: argparse.Namespace) -> Settings:
 
 def run_serve(options: argparse.Namespace) -> int:
     """The embedded service: everything in this process."""
-    from service.house import House
+    from service.app import App
     from service.settings import EMBEDDED
     from service.web import warm_up
 
     settings = _settings(options)
     many_files()
     with listening(settings.host, settings.port) as listener, only_one(settings):
-        house = House(settings)
-        _make_ready(house)
+        app = App(settings)
+        _make_ready(app)
         warm_up.beside()
-        server = _server(house, listener, 8)
-        with embedded(house):
+        server = _server(app, listener, 8)
+        with embedded(app):
             if options.demo:
-                _say(f"A table against a bot is laid: {demonstration(house)}")
+                _say(f"A table against a bot is laid: {demonstration(app)}")
             _say(f"Depesche is open at {settings.address}/ (stop with Ctrl-C)")
             if settings.smtp == EMBEDDED:
                 _say(f"Every letter can be read at {settings.address}/mailbox")
@@ -189,27 +189,22 @@ def run_serve(options: argparse.Namespace) -> int:
     return 0
 
 
-def _make_ready(house: House) -> None:
-    """The database in today's shape, and no seat in it with a link that its log tells half of."""
-    from service.tables import half_links
-
+def _make_ready(app: App) -> None:
+    """Open the app; close it where that fails."""
     try:
-        house.open()
-        half_links.renew(house)
+        app.open()
     except BaseException:
-        house.close()
+        app.close()
         raise
 
 
-def _server(house: House, listener: socket.socket, threads: int) -> Any:
+def _server(app: App, listener: socket.socket, threads: int) -> Any:
     """The web server at a port that is taken already."""
     import waitress.server
 
     from service import create_app
 
-    return waitress.server.create_server(
-        create_app(house), sockets=[listener], threads=threads, **_chosen(house.settings)
-    )
+    return waitress.server.create_server(create_app(app), sockets=[listener], threads=threads, **_chosen(app.settings))
 
 
 def _chosen(settings: Settings) -> dict[str, Any]:
@@ -219,22 +214,22 @@ def _chosen(settings: Settings) -> dict[str, Any]:
 
 
 @contextmanager
-def embedded(house: House) -> Iterator[None]:
+def embedded(app: App) -> Iterator[None]:
     """The workers, the clock and, where there is no relay, the mail server, as threads of this process."""
     from workers import process_pool, processes
     from workers.incoming import mailbox_polling
     from workers.jobs import finish, work_for
 
-    stop, servers = threading.Event(), _mail_servers(house)
-    work_for(house)
+    stop, servers = threading.Event(), _mail_servers(app)
+    work_for(app)
     process_pool.start()
     threads = [
-        threading.Thread(target=processes.run_thread, args=(house, [queue], stop), name=queue)
+        threading.Thread(target=processes.run_thread, args=(app, [queue], stop), name=queue)
         for queue in processes.QUEUES
     ]
-    threads.append(threading.Thread(target=processes.run_clock, args=(house, stop), name="clock"))
-    if house.settings.imap:
-        threads.append(threading.Thread(target=mailbox_polling.watch, args=(house, stop), name="imap"))
+    threads.append(threading.Thread(target=processes.run_clock, args=(app, stop), name="clock"))
+    if app.settings.imap:
+        threads.append(threading.Thread(target=mailbox_polling.watch, args=(app, stop), name="imap"))
     for thread in threads:
         thread.daemon = True
         thread.start()
@@ -244,36 +239,36 @@ def embedded(house: House) -> Iterator[None]:
         stop.set()
         finish()
         process_pool.stop()
-        _wake_until_ended(house, threads)
+        _wake_until_ended(app, threads)
         for server in servers:
             server.stop()
 
 
-def _wake_until_ended(house: House, threads: Sequence[threading.Thread]) -> None:
+def _wake_until_ended(app: App, threads: Sequence[threading.Thread]) -> None:
     """Bells wake the workers to see the stop; one that was about to wait for its next bell needs another."""
     from workers import processes
 
     until = time.monotonic() + 5
     while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
-        for bell in processes.QUEUES:
-            house.bells.ring(bell)
+        for queue in processes.QUEUES:
+            app.wakeups.wake(queue)
         for thread in threads:
             thread.join(0.02)
 
 
-def _mail_servers(house: House) -> list[Any]:
+def _mail_servers(app: App) -> list[Any]:
     """Without a relay a mailbox for what we send and an ear for its answers; and the ear that the host asks for."""
     from service import local_mailbox
     from service.settings import EMBEDDED, listening_address
     from workers.incoming import inbox
 
     servers: list[Any] = []
-    if house.settings.smtp == EMBEDDED:
-        servers += [local_mailbox.start(house), inbox.smtp(house, "127.0.0.1", local_mailbox.free_port())]
+    if app.settings.smtp == EMBEDDED:
+        servers += [local_mailbox.start(app), inbox.smtp(app, "127.0.0.1", local_mailbox.free_port())]
         servers[1].start()
-        house.relay, house.inbound = (f"smtp://127.0.0.1:{server.port}" for server in servers)
-    if house.settings.inbound:
-        servers.append(inbox.lmtp(house, *listening_address("DEPESCHE_INBOUND", house.settings.inbound)))
+        app.relay, app.inbound = (f"smtp://127.0.0.1:{server.port}" for server in servers)
+    if app.settings.inbound:
+        servers.append(inbox.lmtp(app, *listening_address("DEPESCHE_INBOUND", app.settings.inbound)))
         servers[-1].start()
     return servers
 
@@ -293,33 +288,33 @@ def only_one(settings: Settings) -> Iterator[IO[str]]:
         yield lock
 
 
-def demonstration(house: House) -> str:
+def demonstration(app: App) -> str:
     """The address of a seat at a table against a bot, opened the first time and found again afterwards."""
     from service.tables import access, opening, submitting
     from service.tables.opening import Invited
 
-    note = house.settings.folder / "demonstration"
+    note = app.settings.folder / "demonstration"
     if not note.exists():
         guests = [Invited("Guest", "guest@localhost"), Invited("Bot")]
-        opened = opening.open_table(house, "kaiser", {}, guests, 0)
-        place = access.find(house, opened.links[0])
-        submitting.verdict(house, submitting.submit(house, place, "sit demonstration", "sit"), 5)
+        opened = opening.open_table(app, "kaiser", {}, guests, 0)
+        place = access.find(app, opened.links[0])
+        submitting.verdict(app, submitting.submit(app, place, "sit demonstration", "sit"), 5)
         note.write_text(opened.links[0], "ascii")
-    return f"{house.settings.address}/t/{note.read_text('ascii').strip()}"
+    return f"{app.settings.address}/t/{note.read_text('ascii').strip()}"
 
 
 def run_web(options: argparse.Namespace) -> int:
     """The pages, in several processes at one address; one that dies is replaced."""
-    from service.house import House
+    from service.app import App
     from service.settings import listening_address
     from workers import processes
 
     settings = _shared(options)
     host, port = listening_address("--bind", options.bind or f"{settings.host}:{settings.port}")
     with listening(host, port) as listener:
-        house = House(settings)
-        _make_ready(house)
-        house.close()  # every process opens its own
+        app = App(settings)
+        _make_ready(app)
+        app.close()  # every process opens its own
         _say(f"Depesche is open at {host}:{port}")
         names = [f"web {number + 1}" for number in range(options.workers)]
         processes.run_each(names, lambda _: _serve_pages(settings, listener, options.threads))
@@ -342,17 +337,17 @@ def listening(host: str, port: int) -> socket.socket:
 
 def _serve_pages(settings: Settings, listener: socket.socket, threads: int) -> None:
     """Answer at this port until told to stop, and then finish the requests in hand."""
-    from service.house import House
+    from service.app import App
     from service.web import warm_up
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     warm_up.beside()
-    _server(House(settings), listener, threads).run()
+    _server(App(settings), listener, threads).run()
 
 
 def run_worker(options: argparse.Namespace) -> int:
     """A worker process for each bell."""
-    from service.house import House
+    from service.app import App
     from workers import processes
 
     queues = [name.strip() for name in options.queues.split(",")]
@@ -364,42 +359,42 @@ def run_worker(options: argparse.Namespace) -> int:
             known=", ".join(processes.QUEUES),
         )
     settings = _shared(options)
-    house = House(settings)
-    _make_ready(house)
+    app = App(settings)
+    _make_ready(app)
     if len(queues) == 1:
-        processes.run_worker(house, queues)
+        processes.run_worker(app, queues)
         return 0
-    house.close()  # every process opens its own
-    processes.run_each(queues, lambda queue: processes.run_worker(House(settings), [queue]))
+    app.close()  # every process opens its own
+    processes.run_each(queues, lambda queue: processes.run_worker(App(settings), [queue]))
     return 0
 
 
 def run_clock(options: argparse.Namespace) -> int:
     """The clock as a process."""
-    from service.house import House
+    from service.app import App
     from workers import processes
     from workers.jobs import work_for
 
-    house, stop = House(_shared(options)), threading.Event()
-    _make_ready(house)
-    work_for(house)
+    app, stop = App(_shared(options)), threading.Event()
+    _make_ready(app)
+    work_for(app)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    processes.run_clock(house, stop)
+    processes.run_clock(app, stop)
     return 0
 
 
 def run_inbound(options: argparse.Namespace) -> int:
     """The server for answers by mail."""
-    from service.house import House
+    from service.app import App
     from service.settings import listening_address
     from workers.incoming import inbox
 
     host, port = listening_address("--bind", options.bind)
     listening(host, port).close()  # before anything is made; the mail server opens it again
-    house, stop = House(_shared(options)), threading.Event()
-    _make_ready(house)
-    receiver = (inbox.smtp if options.smtp else inbox.lmtp)(house, host, port)
+    app, stop = App(_shared(options)), threading.Event()
+    _make_ready(app)
+    receiver = (inbox.smtp if options.smtp else inbox.lmtp)(app, host, port)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     receiver.start()
@@ -411,18 +406,18 @@ def run_inbound(options: argparse.Namespace) -> int:
 
 def run_imap(options: argparse.Namespace) -> int:
     """The fetcher of answers as a process."""
-    from service.house import House
+    from service.app import App
     from workers.incoming import mailbox_polling
 
     settings, stop = _shared(options), threading.Event()
     if not settings.imap:
         raise Refused("Say which mailbox: set DEPESCHE_IMAP to an address like imaps://user:password@host/INBOX.")
-    house = House(settings)
-    house.open()
+    app = App(settings)
+    app.open()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     _say(f"Answers are fetched from {settings.imap.rpartition('@')[2]}")
-    mailbox_polling.watch(house, stop)
+    mailbox_polling.watch(app, stop)
     return 0
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import Connection, func, or_, select
 
-from service.house import House
-from service.store.book import Found
+from service.app import App
+from service.store.queries import Found
 from service.store.schema import letters, people, seats, tables
 
 MOST = 100
@@ -45,12 +45,12 @@ class Overview(Struct, frozen=True):
     bounced: Sequence[Any]
 
 
-def look(house: House, wanted: str = "") -> Overview:
+def look(app: App, wanted: str = "") -> Overview:
     """The house now; of the tables those that moved last, or the one that is asked for."""
-    embedded = house.store.url.startswith("sqlite")
-    free = shutil.disk_usage(house.settings.folder).free // 2**20 if embedded else None
-    shape, version = house.store.revision(), metadata.version("depesche")
-    with house.store.reading() as connection:
+    embedded = app.store.url.startswith("sqlite")
+    free = shutil.disk_usage(app.settings.folder).free // 2**20 if embedded else None
+    shape, version = app.store.revision(), metadata.version("depesche")
+    with app.store.reading() as connection:
         phases = {row.phase: row.number for row in connection.execute(_phases()).all()}
         owed = int(connection.execute(select(func.count()).where(letters.c.sent_at.is_(None))).scalar_one())
         found = _tables(connection, wanted)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, or_, select
 from engine.refusal import Refused
 from service.people import register
 from service.settings import DAY, EMBEDDED, Settings
-from service.store import book
+from service.store import queries
 from service.store.schema import letters, seats, tables
 from service.timing import HOUR
 
@@ -55,7 +55,7 @@ def may_be_written(connection: Connection, person: int, at: int) -> bool:
 
 def _opened(connection: Connection, person: int, since: int) -> int:
     """How many tables this person has opened since then."""
-    own = (seats.c.person == person, seats.c.seat == book.organiser_of(seats.c.table), tables.c.opened_at > since)
+    own = (seats.c.person == person, seats.c.seat == queries.organiser_of(seats.c.table), tables.c.opened_at > since)
     counted = select(func.count()).select_from(seats.join(tables)).where(*own)
     return int(connection.execute(counted).scalar_one())
 

@@ -12,8 +12,8 @@ from sqlalchemy.exc import IntegrityError
 
 from engine.refusal import Refused
 from service import numbers
-from service.house import House
-from service.store import book
+from service.app import App
+from service.store import queries
 from service.store.schema import people, seats, tables
 
 UNSEEN = "\n\u200c\u200d"  # ends of lines, and what joins letters to words and signs to pictures
@@ -86,11 +86,11 @@ def reachable(connection: Connection, person: int) -> None:
     connection.execute(bounced.values(bounced_at=None, bounce=""))
 
 
-def unproven(house: House, person: int | None) -> str:
+def unproven(app: App, person: int | None) -> str:
     """The address of this person that is still to be proven; empty where none is."""
-    if person is None or not house.settings.confirms:
+    if person is None or not app.settings.confirms:
         return ""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         wanted = select(people.c.address).where(people.c.id == person, people.c.confirmed_at.is_(None))
         return str(connection.execute(wanted).scalar_one_or_none() or "")
 
@@ -109,18 +109,18 @@ def confirmed(connection: Connection, person: int, at: int) -> None:
     unproven = update(people).where(people.c.id == person, people.c.confirmed_at.is_(None))
     if connection.execute(unproven.values(confirmed_at=at)).rowcount:
         release(connection, held(connection, person), at)
-        book.release_person(connection, person, at)
+        queries.release_person(connection, person, at)
 
 
 def release(connection: Connection, waiting: Iterable[str], at: int) -> None:
     """Let the letters of these tables go: who opened them is known."""
     for table in waiting:
-        book.release(connection, table, at)
+        queries.release(connection, table, at)
 
 
 def held(connection: Connection, person: int) -> list[str]:
     """The tables opened by this person whose letters wait until the address is proven."""
-    joined = tables.join(seats, (seats.c.table == tables.c.id) & (seats.c.seat == book.organiser_of(tables.c.id)))
+    joined = tables.join(seats, (seats.c.table == tables.c.id) & (seats.c.seat == queries.organiser_of(tables.c.id)))
     wanted = select(tables.c.id).select_from(joined).where(tables.c.held, seats.c.person == person)
     return list(connection.execute(wanted).scalars())
 

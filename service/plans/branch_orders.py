@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.game import Game
 from engine.record import Table
 from engine.refusal import Refused
-from service.house import House
+from service.app import App
 from service.plans import branches
 from service.plans.branches import Branch, PlayedBranch
 from service.tables import order_conditions, snapshots, standing_orders
@@ -35,13 +35,13 @@ class OrdersOfBranch(Struct, frozen=True):
     left: bool
 
 
-def keep(house: House, place: Place, number: int) -> int:
+def keep(app: App, place: Place, number: int) -> int:
     """Turn this seat's own moves of a branch into standing orders; the result is their number."""
-    look, branch = snapshots.look(house, place.table), branches.find(house, place, number)
+    look, branch = snapshots.look(app, place.table), branches.find(app, place, number)
     if look.table.phase != "playing":
         raise Refused("The game is over; there is nothing left to order.")
-    then, line = snapshots.past(house, look, branch.seq), branches.line(house, look, branch)
-    with at_table(house, place.table) as work:
+    then, line = snapshots.past(app, look, branch.seq), branches.line(app, look, branch)
+    with at_table(app, place.table) as work:
         planned = list(drawn(look.game, then, branch, line))
         stand = standing_orders.statuses(work.locked, branch.seat, planned)
         if "left" in stand:
@@ -62,18 +62,16 @@ def drawn(game: Game, then: Table, branch: Branch, line: PlayedBranch) -> Iterat
         heard.append(order_conditions.as_heard(game, seat, text, events, me))
 
 
-def forget(house: House, place: Place, number: int) -> None:
+def forget(app: App, place: Place, number: int) -> None:
     """Delete the orders of a branch, even if the branch is deleted already."""
-    with at_table(house, place.table) as work:
+    with at_table(app, place.table) as work:
         standing_orders.forget(work.locked, player(place), number)
 
 
-def intentions(house: House, place: Place) -> list[OrdersOfBranch]:
+def intentions(app: App, place: Place) -> list[OrdersOfBranch]:
     """The orders of this seat branch by branch, the oldest first."""
-    planned = [
-        (row, plan) for row in standing_orders.of_seat(house, place) if (plan := order_conditions.read(row.after))
-    ]
-    known = {branch.id: branch for branch in branches.of(house, place)} if planned else {}
+    planned = [(row, plan) for row in standing_orders.of_seat(app, place) if (plan := order_conditions.read(row.after))]
+    known = {branch.id: branch for branch in branches.of(app, place)} if planned else {}
     found = []
     for number in dict.fromkeys(row.branch for row, _ in planned):
         own = [(row, plan) for row, plan in planned if row.branch == number]

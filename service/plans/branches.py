@@ -23,7 +23,7 @@ from engine.menu import Move
 from engine.reading import reader
 from engine.record import Table
 from engine.refusal import Refused
-from service.house import House
+from service.app import App
 from service.store.schema import branches
 from service.tables import snapshots
 from service.tables.access import Place, Unknown, player
@@ -59,22 +59,22 @@ class PlayedBranch(Struct, frozen=True):
         return len(self.events)
 
 
-def of(house: House, place: Place) -> list[Branch]:
+def of(app: App, place: Place) -> list[Branch]:
     """The branches of this seat, the newest first."""
     own = select(branches).where(branches.c.table == place.table, branches.c.seat == player(place))
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return [_read(row) for row in connection.execute(own.order_by(branches.c.id.desc()))]
 
 
-def find(house: House, place: Place, number: int) -> Branch:
+def find(app: App, place: Place, number: int) -> Branch:
     """The branch of that number, if it is this seat's own."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return _own(connection, place, number)
 
 
-def line(house: House, look: Snapshot, branch: Branch) -> PlayedBranch:
+def line(app: App, look: Snapshot, branch: Branch) -> PlayedBranch:
     """The branch played out, as far as its moves fit."""
-    return played(look.game, origin(look, snapshots.past(house, look, branch.seq), branch), branch)
+    return played(look.game, origin(look, snapshots.past(app, look, branch.seq), branch), branch)
 
 
 def origin(look: Snapshot, then: Table, branch: Branch) -> Any:
@@ -102,26 +102,26 @@ def played(game: Game, state: Any, branch: Branch) -> PlayedBranch:
     return PlayedBranch(tuple(states), tuple(events))
 
 
-def begin(house: House, place: Place, seq: int) -> int:
+def begin(app: App, place: Place, seq: int) -> int:
     """A branch that leaves the game after entry `seq`; an existing empty one is used again."""
-    seat, look = player(place), snapshots.look(house, place.table)
-    seq, at = min(seq, look.row.length - 1), house.now()
-    if snapshots.past(house, look, seq).state is None:
+    seat, look = player(place), snapshots.look(app, place.table)
+    seq, at = min(seq, look.row.length - 1), app.now()
+    if snapshots.past(app, look, seq).state is None:
         raise Refused("There is nothing to try out yet; the game has not begun.")
-    for branch in of(house, place):
+    for branch in of(app, place):
         as_good = knows_all(look, branch.at) == knows_all(look, at)
         if as_good and branch.seq == seq and not branch.moves and not branch.name:
             return branch.id
-    return _added(house, Branch(0, place.table, seat, "", seq, secrets.token_bytes(32), (), at))
+    return _added(app, Branch(0, place.table, seat, "", seq, secrets.token_bytes(32), (), at))
 
 
-def play(house: House, place: Place, number: int, step: int, seat: int, text: str) -> tuple[int, int]:
+def play(app: App, place: Place, number: int, step: int, seat: int, text: str) -> tuple[int, int]:
     """Make a move for any seat after so many moves of a branch; the result is the branch and step it leads to.
 
     The move that stands there already is only gone along with; another one begins a branch of its own.
     """
-    look, branch = snapshots.look(house, place.table), find(house, place, number)
-    out = line(house, look, branch)
+    look, branch = snapshots.look(app, place.table), find(app, place, number)
+    out = line(app, look, branch)
     step = min(step, len(out))
     move = _meant(look.game, out.states[step], seat, text)
     if branch.moves[step : step + 1] == ((seat, move),):
@@ -133,8 +133,8 @@ def play(house: House, place: Place, number: int, step: int, seat: int, text: st
     if len(played(look.game, out.states[0], longer)) < len(moves):
         raise Refused("“{move}” is not possible here.", move=move)
     if step < len(out):
-        return _added(house, replace(longer, name="")), step + 1
-    _change(house, place, number, moves=_kept(moves))
+        return _added(app, replace(longer, name="")), step + 1
+    _change(app, place, number, moves=_kept(moves))
     return number, step + 1
 
 
@@ -146,37 +146,37 @@ def _meant(game: Game, state: Any, seat: int, text: str) -> str:
     return str(menus.from_text(menu, text, words.of(game, ())))
 
 
-def cut(house: House, place: Place, number: int, step: int) -> None:
+def cut(app: App, place: Place, number: int, step: int) -> None:
     """Delete the moves of a branch after the first `step`."""
-    _change(house, place, number, moves=_kept(find(house, place, number).moves[:step]))
+    _change(app, place, number, moves=_kept(find(app, place, number).moves[:step]))
 
 
-def fork(house: House, place: Place, number: int, step: int) -> int:
+def fork(app: App, place: Place, number: int, step: int) -> int:
     """A copy of the branch with its first `step` moves and the same chance."""
-    branch = find(house, place, number)
-    return _added(house, replace(branch, name="", moves=branch.moves[:step]))
+    branch = find(app, place, number)
+    return _added(app, replace(branch, name="", moves=branch.moves[:step]))
 
 
-def rename(house: House, place: Place, number: int, name: str) -> None:
+def rename(app: App, place: Place, number: int, name: str) -> None:
     """Name a branch; an empty name removes it."""
     name = " ".join(name.split())
     if len(name) > NAME_LENGTH or not name.isprintable():
         raise Refused("A branch has a name of at most {most} plain letters.", most=NAME_LENGTH)
-    _change(house, place, number, name=name)
+    _change(app, place, number, name=name)
 
 
-def remove(house: House, place: Place, number: int) -> None:
+def remove(app: App, place: Place, number: int) -> None:
     """Forget a branch; orders that were made from it stay."""
-    with house.store.writing() as connection:
+    with app.store.writing() as connection:
         connection.execute(delete(branches).where(branches.c.id == _own(connection, place, number).id))
 
 
-def deal(house: House, place: Place, number: int) -> int:
+def deal(app: App, place: Place, number: int) -> int:
     """Deal hidden things and chance anew; the result is the number of moves that became illegal and were cut."""
-    look, branch = snapshots.look(house, place.table), find(house, place, number)
+    look, branch = snapshots.look(app, place.table), find(app, place, number)
     other = replace(branch, seed=secrets.token_bytes(32))
-    fitting = len(line(house, look, other))
-    _change(house, place, number, seed=other.seed, moves=_kept(branch.moves[:fitting]))
+    fitting = len(line(app, look, other))
+    _change(app, place, number, seed=other.seed, moves=_kept(branch.moves[:fitting]))
     return len(branch.moves) - fitting
 
 
@@ -199,17 +199,17 @@ def _kept(moves: Sequence[tuple[int, str]]) -> str:
     return msgspec.json.encode(moves).decode()
 
 
-def _added(house: House, branch: Branch) -> int:
+def _added(app: App, branch: Branch) -> int:
     own = select(branches.c.id).where(branches.c.table == branch.table, branches.c.seat == branch.seat)
     row = msgspec.structs.asdict(branch) | {"moves": _kept(branch.moves)}
     del row["id"]
-    with house.store.writing() as connection:
+    with app.store.writing() as connection:
         if len(connection.execute(own).all()) >= MOST:
             raise Refused("You keep {most} branches already; delete one that you no longer need.", most=MOST)
         return int(connection.execute(insert(branches).returning(branches.c.id), row).scalar_one())
 
 
-def _change(house: House, place: Place, number: int, **values: Any) -> None:
-    with house.store.writing() as connection:
+def _change(app: App, place: Place, number: int, **values: Any) -> None:
+    with app.store.writing() as connection:
         own = _own(connection, place, number)
         connection.execute(update(branches).where(branches.c.id == own.id).values(**values))

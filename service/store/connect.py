@@ -32,7 +32,7 @@ AWAY = ("08", "53", "57P", "58")  # classes of PostgreSQL's errors: connection, 
 HURRIED = "100ms"
 RESTED = 0.5  # seconds in the pool, after which a connection is tried before it is used
 BUSY, SCRUBBED_WITHIN = 20_000, 1_000  # milliseconds that SQLite waits for others
-CONTRACTED, SECURED = "contracted", "secured"
+SECURED = "secured"
 LOOK = 0.0005  # seconds between two looks whether another writer is ready
 MIGRATIONS = Path(__file__).parent / "migrations"
 _elsewhere = ContextVar("elsewhere", default=False)
@@ -113,9 +113,9 @@ class Store:
             self.outage.over()
 
     def migrate(self) -> None:
-        """Bring the database to today's shape; several processes may try at once, also of different versions.
+        """Upgrade the schema to the newest revision; several processes may try at once.
 
-        A shape that a newer version made stays as it is.
+        Raise Refused if the database was made by a version that this one does not know.
         """
         config = alembic.config.Config()
         config.set_main_option("script_location", str(MIGRATIONS))
@@ -123,28 +123,19 @@ class Store:
             if connection.dialect.name == "postgresql":
                 connection.exec_driver_sql("SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0")
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7236127)")
-            if not _is_newer(connection):
-                config.attributes["connection"] = connection
-                alembic.command.upgrade(config, "head")
-            elif not _fits(connection):
-                raise Refused(
-                    "A newer Depesche has renewed this database and taken away what this version needs; install the "
-                    "newer version here too."
-                )
+            if _is_unknown(connection):
+                raise Refused("Another version of Depesche made this database; install that version here too.")
+            config.attributes["connection"] = connection
+            alembic.command.upgrade(config, "head")
 
     def is_current(self) -> bool:
-        """Whether the database has today's shape; only looks."""
+        """Whether the schema is the newest one; changes nothing."""
         wanted = ScriptDirectory(str(MIGRATIONS)).get_heads()
         with self.reading() as connection:
             return set(MigrationContext.configure(connection).get_current_heads()) == set(wanted)
 
-    def fits(self) -> bool:
-        """Whether this program works with the database's shape: today's, or a newer one that only added something."""
-        with self.reading() as connection:
-            return _fits(connection)
-
     def revision(self) -> str:
-        """The name of the database's shape; only looks."""
+        """The name of the database's schema; changes nothing."""
         with self.reading() as connection:
             return MigrationContext.configure(connection).get_current_revision() or ""
 
@@ -163,23 +154,11 @@ class Store:
             self.replica.dispose()
 
 
-def _fits(connection: Connection) -> bool:
-    """Expand, then contract: a migration that takes something away notes itself as the fact `contracted`."""
-    scripts = ScriptDirectory(str(MIGRATIONS))
-    if set(MigrationContext.configure(connection).get_current_heads()) == set(scripts.get_heads()):
-        return True
-    contracted = facts.read(connection, [CONTRACTED]).get(CONTRACTED) if _is_newer(connection) else None
-    return _is_newer(connection) and (contracted is None or contracted in _known(scripts))
-
-
-def _is_newer(connection: Connection) -> bool:
-    """Whether the shape is one that this version never heard of."""
+def _is_unknown(connection: Connection) -> bool:
+    """Whether the schema has a revision that is none of this version's migrations."""
     heads = set(MigrationContext.configure(connection).get_current_heads())
-    return bool(heads) and not heads & _known(ScriptDirectory(str(MIGRATIONS)))
-
-
-def _known(scripts: ScriptDirectory) -> set[str]:
-    return {script.revision for script in scripts.walk_revisions()}
+    revisions = {script.revision for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions()}
+    return not heads <= revisions
 
 
 def is_away(error: OperationalError) -> bool:

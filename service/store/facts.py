@@ -8,20 +8,21 @@ from typing import Any
 from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from service.store.schema import house
+from service.store.schema import server_facts
 
 
 def read(connection: Connection, names: Iterable[str]) -> dict[str, str]:
     """What is noted under these names."""
-    rows = connection.execute(select(house.c.name, house.c.value).where(house.c.name.in_(list(names)))).all()
+    columns = server_facts.c
+    rows = connection.execute(select(columns.name, columns.value).where(columns.name.in_(list(names)))).all()
     return {row.name: row.value for row in rows}
 
 
 def note(connection: Connection, name: str, value: str) -> None:
     """From now on this is so, also where two processes say it at once; an empty word takes the fact away."""
     if not value:
-        connection.execute(delete(house).where(house.c.name == name))
+        connection.execute(delete(server_facts).where(server_facts.c.name == name))
         return
     insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[connection.dialect.name]
-    row = insert_into(house).values(name=name, value=value)
-    connection.execute(row.on_conflict_do_update(index_elements=[house.c.name], set_={"value": value}))
+    row = insert_into(server_facts).values(name=name, value=value)
+    connection.execute(row.on_conflict_do_update(index_elements=[server_facts.c.name], set_={"value": value}))

@@ -21,7 +21,9 @@ from sqlalchemy import (
 metadata = MetaData()
 row_number = BigInteger().with_variant(Integer, "sqlite")
 
-house = Table("house", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
+server_facts = Table(
+    "server_facts", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False)
+)
 
 people = Table(
     "people",

@@ -9,7 +9,7 @@ from engine.refusal import Refused
 from service import timing
 from service.people import vacations
 from service.people.vacations import Span
-from service.store import book
+from service.store import queries
 from service.store.schema import submissions
 from service.tables import clerk
 from service.tables.clerk import LockedTable
@@ -73,5 +73,5 @@ def _tell_elsewhere(locked: LockedTable, person: int, text: str) -> None:
     """Submit the same for this person's other seats, to be judged in line like everything else."""
     for table, seat in vacations.elsewhere(locked.connection, person, locked.row.id):
         key = f"{locked.row.id}/{locked.table.length}/{text}"
-        row = {"source": "house", "key": key, "table": table, "seat": seat, "move": text, "at": locked.now}
-        book.insert_new(locked.connection, submissions, row)
+        row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": locked.now}
+        queries.insert_new(locked.connection, submissions, row)

@@ -9,10 +9,10 @@ from sqlalchemy import Connection, select
 
 from engine.refusal import Refused
 from service import links, numbers
-from service.house import House
+from service.app import App
 from service.links import hashed
 from service.people import register
-from service.store.book import Found
+from service.store.queries import Found
 from service.store.schema import former_links, people, seats, tables
 from service.tables import gallery
 
@@ -22,16 +22,16 @@ class Unknown(Refused):
 
 
 class Moved(Refused):
-    """The table is played on in another house, where the same link is known."""
+    """The table was transferred to another server, which knows the same link."""
 
-    house, link = "", ""
+    server, link = "", ""
 
 
-def moved(house: str, link: str = "") -> Moved:
-    """Where the table lives now."""
-    found = Moved("This game is played on at {address} now.", address=f"{house}/t/{link}" if link else house)
-    found.house, found.link = house, link
-    return found
+def moved(server: str, link: str = "") -> Moved:
+    """The refusal that names the server to which a table was transferred."""
+    refusal = Moved("This game is played on at {address} now.", address=f"{server}/t/{link}" if link else server)
+    refusal.server, refusal.link = server, link
+    return refusal
 
 
 class Place(Struct, frozen=True):
@@ -46,9 +46,9 @@ SEAT = select(seats.c.table, seats.c.seat, tables.c.moved_to).select_from(seats.
 FORMER = select(former_links.c.table, former_links.c.seat, tables.c.moved_to).select_from(former_links.join(tables))
 
 
-def find(house: House, link: str) -> Place:
+def find(app: App, link: str) -> Place:
     """The place this link leads to."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         found = connection.execute(SEAT.where(seats.c.link == hashed(link))).one_or_none()
         found = found or connection.execute(FORMER.where(former_links.c.link == hashed(link))).one_or_none()
         if found:
@@ -80,25 +80,25 @@ def player(place: Place) -> int:
     return place.seat
 
 
-def answered(house: House, token: str) -> Place:
+def answered(app: App, token: str) -> Place:
     """The seat that a reply address belongs to: `table.seat.proof`."""
     table, number = links.subject(token, 2)
     wanted = select(seats).where(seats.c.table == table, seats.c.seat == numbers.read(number))
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         seat = connection.execute(wanted).one_or_none()
-    if seat is None or not links.same(house.links.answer(table, seat.seat, seat.link_number), token.lower()):
+    if seat is None or not links.same(app.links.answer(table, seat.seat, seat.link_number), token.lower()):
         raise Unknown("This address belongs to no seat; please answer the newest letter you have from the table.")
-    return Place(table, seat.seat, link_of(house, seat))
+    return Place(table, seat.seat, link_of(app, seat))
 
 
-def link_of(house: House, seat: Found) -> str:
+def link_of(app: App, seat: Found) -> str:
     """The link of a seat, made again."""
-    return house.links.seat(seat.table, seat.seat, seat.link_number)
+    return app.links.seat(seat.table, seat.seat, seat.link_number)
 
 
-def address_of(house: House, seat: Found) -> str:
+def address_of(app: App, seat: Found) -> str:
     """The reply address of a seat; that of the house where the subject tells the seat."""
-    token, settings = house.links.answer(seat.table, seat.seat, seat.link_number), house.settings
+    token, settings = app.links.answer(seat.table, seat.seat, seat.link_number), app.settings
     match settings.answered_at:
         case "subject":
             return settings.sender_address
@@ -107,24 +107,24 @@ def address_of(house: House, seat: Found) -> str:
     return f"play+{token}@{settings.mail_host}"
 
 
-def mark_of(house: House, seat: Found) -> str:
+def mark_of(app: App, seat: Found) -> str:
     """The mark at the end of a subject: the beginning of the table's id, or what tells the seat of an answer."""
-    if house.settings.answered_at == "subject":
-        return house.links.answer(seat.table, seat.seat, seat.link_number)
+    if app.settings.answered_at == "subject":
+        return app.links.answer(seat.table, seat.seat, seat.link_number)
     return str(seat.table[:6])
 
 
-def owner(house: House, place: Place) -> str:
+def owner(app: App, place: Place) -> str:
     """The e-mail address of the player in this seat; empty where there is none."""
     joined = seats.join(people, people.c.id == seats.c.person)
     own = select(people.c.address).select_from(joined).where(_is(place))
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return str(connection.execute(own).scalar_one_or_none() or "")
 
 
-def speak(house: House, place: Place, language: str) -> None:
+def speak(app: App, place: Place, language: str) -> None:
     """Write to the player in this seat in this language from now on."""
-    with house.store.writing() as connection:
+    with app.store.writing() as connection:
         holder = connection.execute(select(seats.c.person).where(_is(place))).scalar_one_or_none()
         if holder is not None:
             register.speak(connection, holder, language)

@@ -15,10 +15,10 @@ from engine.log import Export
 from engine.reading import reader
 from engine.refusal import Refused
 from service import beacon
-from service.house import House
+from service.app import App
 from service.links import Links, hashed
-from service.store import Store, book
-from service.store.book import Found
+from service.store import Store, queries
+from service.store.queries import Found
 from service.store.schema import entries, seats, tables
 from service.tables.access import Place
 
@@ -29,7 +29,7 @@ def export(connection: Connection, row: Found, seat: int | None = None) -> log.E
     """The log of a table: whole with its seed after the end, before that as this seat may know it."""
     game = catalogue.games().get(row.game) and catalogue.find(row.game, row.edition)
     over = row.phase == "over"
-    rows = book.entries_of(connection, row.id)
+    rows = queries.entries_of(connection, row.id)
     return log.Export(
         table=row.id,
         game=row.game,
@@ -41,10 +41,10 @@ def export(connection: Connection, row: Found, seat: int | None = None) -> log.E
     )
 
 
-def export_for(house: House, place: Place) -> Export:
+def export_for(app: App, place: Place) -> Export:
     """The log as the holder of this link may keep it."""
-    with house.store.reading() as connection:
-        row = book.find(connection, place.table)
+    with app.store.reading() as connection:
+        row = queries.find(connection, place.table)
         assert row
         return export(connection, row, place.seat)
 
@@ -112,7 +112,8 @@ class Archive:
         with self._store.reading() as connection:
             row = self._row(connection, table)
             links = tuple(
-                log.Link(stored.digest, True, log.plain(stored.body)) for stored in book.entries_of(connection, table)
+                log.Link(stored.digest, True, log.plain(stored.body))
+                for stored in queries.entries_of(connection, table)
             )
             return replace(export(connection, row), entries=links, seed=row.seed.hex())
 
@@ -123,16 +124,16 @@ class Archive:
         bodies = [log.canonical(link.entry) for link in brought.entries]
         ended = record.fold(game, map(record.decoder(game).decode, bodies))
         with self._store.writing() as connection:
-            if book.find(connection, brought.table):
+            if queries.find(connection, brought.table):
                 raise Refused("The table {table} is in the book already.", table=brought.table)
             connection.execute(insert(tables), self._table(brought, len(ended.seats)))
             connection.execute(insert(seats), [self._seat(brought.table, seat) for seat in range(len(ended.seats))])
-            book.rank(connection, brought.table, ended.places)
-            connection.execute(insert(entries), list(book.rows_of(brought.table, brought, bodies)))
+            queries.rank(connection, brought.table, ended.places)
+            connection.execute(insert(entries), list(queries.rows_of(brought.table, brought, bodies)))
         return brought.table
 
     def _row(self, connection: Connection, table: str) -> Found:
-        row = book.find(connection, table)
+        row = queries.find(connection, table)
         if row is None:
             raise Refused("There is no table {table}.", table=table)
         return row

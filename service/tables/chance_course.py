@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine import story
 from engine.story import Moment
-from service.house import House
+from service.app import App
 from service.tables import snapshots
 from service.tables.snapshots import Snapshot
 
@@ -44,9 +44,9 @@ class Course(Struct, frozen=True):
     height: int = HEIGHT
 
 
-def course(house: House, look: Snapshot, at: int) -> Course | None:
+def course(app: App, look: Snapshot, at: int) -> Course | None:
     """The chances of a game that is over, to be drawn; its moment is that of entry `at`."""
-    moments = _moments(house, look) if look.table.phase == "over" else ()
+    moments = _moments(app, look) if look.table.phase == "over" else ()
     if len(moments) < 2:
         return None
     place = max((number for number, moment in enumerate(moments) if moment.seq <= at), default=0)
@@ -73,11 +73,11 @@ def _line(moments: Sequence[Moment], seat: int, place: int, step: float) -> Chan
     return ChanceLine(points, round(100 * shares[place]))
 
 
-def _moments(house: House, look: Snapshot) -> tuple[Moment, ...]:
+def _moments(app: App, look: Snapshot) -> tuple[Moment, ...]:
     key = ("course", look.row.id, look.row.length)
-    moments = house.caches.stories.get(key)
+    moments = app.caches.stories.get(key)
     if moments is None:
-        moments = story.course(look.game, snapshots.entries(house, look))
-        house.caches.stories.put(key, moments)
+        moments = story.course(look.game, snapshots.entries(app, look))
+        app.caches.stories.put(key, moments)
     found: tuple[Moment, ...] = moments
     return found

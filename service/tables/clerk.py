@@ -30,11 +30,11 @@ from engine.table_events import (
     UndoAsked,
 )
 from service import timing
-from service.house import House
+from service.app import App
 from service.settings import Settings
-from service.store import book
+from service.store import queries
 from service.store.appending import CHANGING, Addition, Owed, Sealed, SeatUpdate, append
-from service.store.book import Found
+from service.store.queries import Found
 from service.tables import positions
 from service.tables.access import Unknown, moved
 from service.tables.seat_changes import SeatRow, changed
@@ -54,7 +54,7 @@ class LockedTable(Struct, frozen=True, eq=False):
     It is urgent once it owes a letter that leaves at once; the clock rings for those that are gathered first.
     """
 
-    house: House
+    app: App
     connection: Connection
     row: Found
     head: str
@@ -65,11 +65,11 @@ class LockedTable(Struct, frozen=True, eq=False):
 
     @property
     def now(self) -> int:
-        return self.house.now()
+        return self.app.now()
 
     @property
     def settings(self) -> Settings:
-        return self.house.settings
+        return self.app.settings
 
     @property
     def clock(self) -> Clock:
@@ -77,47 +77,47 @@ class LockedTable(Struct, frozen=True, eq=False):
 
     def before(self, seq: int) -> Table:
         """The position before entry `seq`."""
-        return positions.before(self.house.caches, self.connection, self.row, seq)
+        return positions.before(self.app.caches, self.connection, self.row, seq)
 
 
-def lock(house: House, connection: Connection, table: str) -> LockedTable:
+def lock(app: App, connection: Connection, table: str) -> LockedTable:
     """Lock a table until this transaction ends."""
-    row = book.lock(connection, table)
+    row = queries.lock(connection, table)
     if row is None:
         raise Unknown("There is no such table.")
-    return reader(house, connection, [row])(row)
+    return reader(app, connection, [row])(row)
 
 
-def lock_free(house: House, connection: Connection, table: str) -> LockedTable:
+def lock_free(app: App, connection: Connection, table: str) -> LockedTable:
     """Lock a table that is free; raises Held if another transaction has it, so that the caller need not wait."""
-    row = book.lock_free(connection, table)
+    row = queries.lock_free(connection, table)
     if row is None:
         raise Held
-    return reader(house, connection, [row])(row)
+    return reader(app, connection, [row])(row)
 
 
-def reader(house: House, connection: Connection, rows: Sequence[Found]) -> Callable[[Found], LockedTable]:
+def reader(app: App, connection: Connection, rows: Sequence[Found]) -> Callable[[Found], LockedTable]:
     """How to read each of these locked tables; what that takes from the database is fetched for all at once."""
     sitting = _seats(connection, sorted({row.id for row in rows}))
-    stored = book.entries_at(connection, positions.missing(house.caches, {row.id: row for row in rows}.values()))
+    stored = queries.entries_at(connection, positions.missing(app.caches, {row.id: row for row in rows}.values()))
 
     def read(row: Found) -> LockedTable:
         game, added = catalogue.find(row.game, row.edition), [one for one in stored if one.table == row.id]
-        position = positions.current(house.caches, connection, game, row, added)
-        return LockedTable(house, connection, row, row.head, sitting[row.id], game, position)
+        position = positions.current(app.caches, connection, game, row, added)
+        return LockedTable(app, connection, row, row.head, sitting[row.id], game, position)
 
     return read
 
 
 def _seats(connection: Connection, names: Sequence[str]) -> dict[str, tuple[SeatRow, ...]]:
     """The seats of each of these tables."""
-    rows = itertools.groupby(book.held(connection, names), lambda seat: seat.table)
+    rows = itertools.groupby(queries.held(connection, names), lambda seat: seat.table)
     return {table: tuple(SeatRow(*(getattr(seat, name) for name in OWN)) for seat in seats) for table, seats in rows}
 
 
 def change_seat(locked: LockedTable, seat: int, **columns: Any) -> LockedTable:
     """Change a seat's row, such as who holds it."""
-    book.change_seat(locked.connection, locked.row.id, seat, **columns)
+    queries.change_seat(locked.connection, locked.row.id, seat, **columns)
     return replace(locked, seats=_seats(locked.connection, [locked.row.id])[locked.row.id])
 
 
@@ -165,7 +165,7 @@ def seal(seed: bytes, head: str, entry: Entry[Any]) -> Sealed:
 def _owed(locked: LockedTable, after: Table, updates: Iterable[SeatUpdate], entry: Entry[Any]) -> Iterator[Owed]:
     """The letters this entry makes necessary: turns after a pause, in case they are over by then; none while held."""
     people = [seat.seat for seat in locked.seats if seat.person is not None]
-    at, soon = (book.HELD, book.HELD) if locked.row.held else (entry.at, entry.at + locked.settings.gathers)
+    at, soon = (queries.HELD, queries.HELD) if locked.row.held else (entry.at, entry.at + locked.settings.gathers)
     told = (word for event in entry.events for word in _told(event, after, entry, people))
     yield from (Owed(seat, kind, at) for seat, kind in told if seat in people)
     for update in updates:

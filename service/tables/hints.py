@@ -13,8 +13,8 @@ from sqlalchemy import Connection, func, select, update
 
 from engine.menu import Move
 from engine.refusal import Refused
-from service.house import House
-from service.store import book
+from service.app import App
+from service.store import queries
 from service.store.schema import hints
 from service.tables import snapshots, thinking
 from service.tables.access import Place, player
@@ -51,12 +51,12 @@ def allowed(look: Snapshot | LockedTable, seat: int) -> bool:
     return look.clock.hints or all(one.person is None for one in look.seats if one.seat != seat)
 
 
-def ask(house: House, place: Place) -> int:
+def ask(app: App, place: Place) -> int:
     """Ask for a good move at the position of now; asked again it is the same hint."""
-    look = snapshots.look(house, place.table)
-    with house.store.writing() as connection:
-        number = note(connection, look, player(place), house.now())
-    house.bells.ring("bots")
+    look = snapshots.look(app, place.table)
+    with app.store.writing() as connection:
+        number = note(connection, look, player(place), app.now())
+    app.wakeups.wake("bots")
     return number
 
 
@@ -74,53 +74,53 @@ def note(connection: Connection, look: Snapshot | LockedTable, seat: int, at: in
         if connection.execute(recent).scalar_one() >= PER_HOUR:
             raise Refused("That were many hints within an hour; please wait a while before you ask again.")
         row = {"table": look.row.id, "seat": seat, "length": look.table.length, "at": at}
-        known = book.insert_new(connection, hints, row) or connection.execute(same).scalar_one()
+        known = queries.insert_new(connection, hints, row) or connection.execute(same).scalar_one()
     return int(known)
 
 
-def find(house: House, place: Place, number: int) -> GoodMove | None:
+def find(app: App, place: Place, number: int) -> GoodMove | None:
     """A hint of this very seat; None where the table has gone on since."""
     own = (hints.c.id == number, hints.c.table == place.table, hints.c.seat == place.seat)
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         row = connection.execute(select(hints).where(*own)).one_or_none()
     return None if row is None else _read(row)
 
 
-def wait(house: House, place: Place, number: int, patience: float | None = None) -> GoodMove | None:
+def wait(app: App, place: Place, number: int, patience: float | None = None) -> GoodMove | None:
     """The same, waited for a little."""
-    hint = find(house, place, number)
+    hint = find(app, place, number)
     if hint and hint.move is None:
-        house.bells.wait(number, house.settings.patience if patience is None else patience, "hint")
-        hint = find(house, place, number)
+        app.wakeups.wait(number, app.settings.patience if patience is None else patience, "hint")
+        hint = find(app, place, number)
     return hint
 
 
-def waiting(house: House) -> list[tuple[int, str]]:
+def waiting(app: App) -> list[tuple[int, str]]:
     """The hints that a worker has still to find and their tables, in the order in which they were asked for."""
     wanted = select(hints.c.id, hints.c.table).where(hints.c.move == "").order_by(hints.c.id)
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return [(row.id, row.table) for row in connection.execute(wanted)]
 
 
-def answer(house: House, number: int, in_pool: InPool) -> tuple[Move, ...]:
+def answer(app: App, number: int, in_pool: InPool) -> tuple[Move, ...]:
     """Find this hint, unless the table has gone on since; it takes a second or two, so a process pool finds it."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         row: Any = connection.execute(select(hints).where(hints.c.id == number)).one()
     if row.move:
         known = _read(row)
         return known.moves if known else ()
-    look = snapshots.look(house, row.table)
-    moves = _thought(house, look, row.seat, in_pool) if look.table.length == row.length else ()
-    with house.store.writing() as connection:
+    look = snapshots.look(app, row.table)
+    moves = _thought(app, look, row.seat, in_pool) if look.table.length == row.length else ()
+    with app.store.writing() as connection:
         told = BETWEEN.join(map(str, moves)) or OVERTAKEN
         connection.execute(update(hints).where(hints.c.id == number).values(move=told))
-    house.bells.wake({number: b"found"}, "hint")
+    app.wakeups.publish({number: b"found"}, "hint")
     return moves
 
 
-def _thought(house: House, look: Snapshot, seat: int, in_pool: InPool) -> tuple[Move, ...]:
+def _thought(app: App, look: Snapshot, seat: int, in_pool: InPool) -> tuple[Move, ...]:
     """What a strong bot would do here; the seed holds nothing secret, and a hint is the same whenever it is found."""
-    meta, level = look.game.META, thinking.level(STRENGTH, house.settings)
+    meta, level = look.game.META, thinking.level(STRENGTH, app.settings)
     seed = thinking.seed(b"depesche hint 1", look.row.commitment.encode(), b"%d/%d" % (look.table.length, seat))
     return in_pool(thinking.think_ahead, meta.name, meta.edition, look.table.state, seat, level, seed)
 

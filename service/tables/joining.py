@@ -9,9 +9,9 @@ from sqlalchemy import Connection
 
 from engine.refusal import Refused
 from service import links
-from service.house import House
+from service.app import App
 from service.people import limits, names, register
-from service.store import book
+from service.store import queries
 from service.store.appending import Owed
 from service.tables import access, clerk, seating, sitting, snapshots
 from service.tables.access import Place, Unknown
@@ -24,51 +24,51 @@ from service.text.languages import SOURCE
 FREE = "open"
 
 
-def opened(house: House, token: str) -> Snapshot:
+def opened(app: App, token: str) -> Snapshot:
     """The open table that this token leads to."""
     (table,) = links.subject(token, 1)
-    if not links.same(house.links.join(table), token):
+    if not links.same(app.links.join(table), token):
         raise Unknown("This link leads to no open table; please ask whoever sent it for the newest one.")
-    look = snapshots.look(house, table)
+    look = snapshots.look(app, table)
     if not any(seat.status == FREE for seat in look.seats):
         raise Unknown("All seats at this table are taken.")
     return look
 
 
-def join(house: House, token: str, guest: Invited, language: str = SOURCE) -> str:
+def join(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
     """Sit down on the next free seat; the result is its link."""
-    table = opened(house, token).row.id
+    table = opened(app, token).row.id
     name, address = names.clean(guest.name), register.clean_address(guest.address)
-    with at_table(house, table) as work:
+    with at_table(app, table) as work:
         connection = work.locked.connection
-        seat = next((one for one in book.seats_of(connection, table) if one.status == FREE), None)
+        seat = next((one for one in queries.seats_of(connection, table) if one.status == FREE), None)
         if seat is None:
             raise Unknown("Somebody was quicker; all seats at this table are taken.")
-        person = register.person(connection, address, name, house.now(), language)
+        person = register.person(connection, address, name, app.now(), language)
         seating.refuse_twice(work.locked, seat.seat, person, name)
-        limits.refuse_invitation(connection, house.settings, person, house.now())
+        limits.refuse_invitation(connection, app.settings, person, app.now())
         locked = clerk.change_seat(work.locked, seat.seat, person=person, name=name, status="invited")
         nonce = register.clean_nonce(guest.nonce, secrets.token_hex(8))
         work.locked = sitting.sit(locked, seat.seat, nonce)
         _write(work.locked, seat.seat, person)
-    return access.link_of(house, seat)
+    return access.link_of(app, seat)
 
 
 def _write(locked: LockedTable, seat: int, person: int) -> None:
     """Owe a letter with the link; an unproven address gets only a question whether it is right."""
     if locked.settings.confirms and not register.is_confirmed(locked.connection, person):
-        book.owe_person(locked.connection, person, f"confirm/{locked.row.id}", locked.now)
+        queries.owe_person(locked.connection, person, f"confirm/{locked.row.id}", locked.now)
     else:
-        book.owe(locked.connection, locked.row.id, 0, Owed(seat, "invitation", locked.now))
+        queries.owe(locked.connection, locked.row.id, 0, Owed(seat, "invitation", locked.now))
 
 
-def fill(house: House, place: Place) -> None:
+def fill(app: App, place: Place) -> None:
     """Let bots take the seats that are still free; the organiser waits no longer."""
-    look = snapshots.look(house, place.table)
-    if place.seat is None or place.seat != book.organiser(look.seats):
+    look = snapshots.look(app, place.table)
+    if place.seat is None or place.seat != queries.organiser(look.seats):
         raise Refused("Only the player who opened the table can let bots take its free seats.")
-    with at_table(house, place.table) as work:
-        for seat in [one for one in book.seats_of(work.locked.connection, place.table) if one.status == FREE]:
+    with at_table(app, place.table) as work:
+        for seat in [one for one in queries.seats_of(work.locked.connection, place.table) if one.status == FREE]:
             name = _bot_name(work.locked.connection, place.table)
             locked = clerk.change_seat(work.locked, seat.seat, name=name, status="bot")
             work.locked = sitting.seat_bot(locked, seat.seat, "bot")
@@ -76,5 +76,5 @@ def fill(house: House, place: Place) -> None:
 
 def _bot_name(connection: Connection, table: str) -> str:
     """A name for a bot that no player at the table has."""
-    names = {seat.name.casefold() for seat in book.seats_of(connection, table)}
+    names = {seat.name.casefold() for seat in queries.seats_of(connection, table)}
     return next(name for number in itertools.count(1) if (name := f"Bot {number}").casefold() not in names)

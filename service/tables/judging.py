@@ -17,9 +17,9 @@ from engine.menu import Move
 from engine.record import Table
 from engine.refusal import Refused
 from service import beacon
-from service.house import House
+from service.app import App
 from service.store.appending import attempt
-from service.store.book import Verdict
+from service.store.queries import Verdict
 from service.tables import clerk, seat_commands, sitting, standing_orders
 from service.tables.access import moved
 from service.tables.clerk import BOT_STATUSES, LockedTable
@@ -50,30 +50,30 @@ class Work:
         self.locked = locked
 
 
-Lock = Callable[[House, Connection, str], LockedTable]
+Lock = Callable[[App, Connection, str], LockedTable]
 lock = clerk.lock
 
 
 @contextmanager
-def at_table(house: House, table: str, take: Lock = clerk.lock) -> Iterator[Work]:
+def at_table(app: App, table: str, take: Lock = clerk.lock) -> Iterator[Work]:
     """One transaction at one table; after its commit the new position is cached and the bells ring."""
-    with house.store.writing() as connection:
-        work = Work(take(house, connection, table))
+    with app.store.writing() as connection:
+        work = Work(take(app, connection, table))
         yield work
-    settle(house, [work.locked])
-    for bell in FREED:
-        house.bells.ring(bell)
+    settle(app, [work.locked])
+    for queue in FREED:
+        app.wakeups.wake(queue)
 
 
-def settle(house: House, found: Sequence[LockedTable]) -> None:
+def settle(app: App, found: Sequence[LockedTable]) -> None:
     """What follows a commit: positions are cached, open pages are told, and bells ring for letters and bots."""
     for locked in found:
-        house.caches.newest.put(locked.row.id, locked.table)
-    house.bells.changed(*(locked.row.id for locked in found))
+        app.caches.newest.put(locked.row.id, locked.table)
+    app.wakeups.announce(*(locked.row.id for locked in found))
     if any(locked.urgent for locked in found):
-        house.bells.ring("post")
+        app.wakeups.wake("post")
     if any(seat.open_since is not None and seat.status in BOT_STATUSES for locked in found for seat in locked.seats):
-        house.bells.ring("bots")
+        app.wakeups.wake("bots")
 
 
 def judge(locked: LockedTable, command: SeatCommand) -> tuple[Verdict, LockedTable]:
@@ -103,7 +103,7 @@ def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
     return go_on(locked, _moved(locked, command))
 
 
-def by_house(locked: LockedTable, *moves: Move) -> LockedTable:
+def by_server(locked: LockedTable, *moves: Move) -> LockedTable:
     """The table after commands of the house and the standing orders that follow them."""
     after = locked
     for move in moves:

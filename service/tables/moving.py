@@ -23,12 +23,12 @@ from engine.reading import reader
 from engine.record import Table
 from engine.refusal import Refused
 from service import beacon
-from service.house import House
+from service.app import App
 from service.links import hashed
 from service.people import register
-from service.store import book
+from service.store import queries
 from service.store.appending import Owed
-from service.store.book import Found
+from service.store.queries import Found
 from service.store.schema import branches, entries, former_links, letters, orders, people, seats, tables, talk
 
 TIMES = ("due_at", "remind_at", "late_at", "clock_from")
@@ -149,7 +149,7 @@ def _check(load: Load) -> str:
 # Out of the old house
 
 
-def leave(house: House, connection: Connection, names: Sequence[str], to: str) -> Load:
+def leave(app: App, connection: Connection, names: Sequence[str], to: str) -> Load:
     """Take these tables out: from this transaction on they are not played here any more."""
     known = dict[int, int]()
     rows = [_row(connection, name) for name in sorted(set(names))]
@@ -158,11 +158,11 @@ def leave(house: House, connection: Connection, names: Sequence[str], to: str) -
         _stop(connection, row, to)
     who = [connection.execute(select(people).where(people.c.id == number)).one() for number in known]
     folk = tuple(Person(one.address, one.name, one.language, one.calendar) for one in who)
-    return Load(house.settings.address, to, house.now(), folk, carried)
+    return Load(app.settings.address, to, app.now(), folk, carried)
 
 
 def _row(connection: Connection, name: str) -> Found:
-    row = book.lock(connection, name)
+    row = queries.lock(connection, name)
     if row is None:
         raise Refused("There is no table {table}.", table=name)
     if row.moved_to:
@@ -173,10 +173,10 @@ def _row(connection: Connection, name: str) -> Found:
 
 
 def _carried(connection: Connection, row: Found, known: dict[int, int]) -> Carried:
-    links = tuple(Link(one.digest, True, log.plain(one.body)) for one in book.entries_of(connection, row.id))
+    links = tuple(Link(one.digest, True, log.plain(one.body)) for one in queries.entries_of(connection, row.id))
     whole = Export(row.id, row.game, row.commitment, row.head, links, seed=row.seed.hex())
     _audited(whole, over=row.phase == "over")
-    sitting = book.seats_of(connection, row.id)
+    sitting = queries.seats_of(connection, row.id)
     own = {"watched": row.watched, "watch": row.watch, "draws_at": row.draws_at}
     return Carried(
         whole,
@@ -229,30 +229,30 @@ def _stop(connection: Connection, row: Found, to: str) -> None:
 # Into the new house
 
 
-def arrive(house: House, connection: Connection, load: Load) -> None:
+def arrive(app: App, connection: Connection, load: Load) -> None:
     """Take these tables in: they are played on here, and every player gets the new link by letter."""
-    here = house.settings.address.rstrip("/")
+    here = app.settings.address.rstrip("/")
     if load.to != here:
         raise Refused("These tables move to {there}, and this house is {here}.", there=load.to, here=here)
     for carried in load.tables:
         _make_room(connection, carried.log)
     named = sorted((one.address, number) for number, one in enumerate(load.people))
-    known = {number: _person(connection, load.people[number], house.now()) for _, number in named}
+    known = {number: _person(connection, load.people[number], app.now()) for _, number in named}
     for carried in load.tables:
-        _settle(house, connection, carried, known, house.now() - load.at)
+        _settle(app, connection, carried, known, app.now() - load.at)
 
 
 def _make_room(connection: Connection, whole: Export) -> None:
     """A table that once left from here comes back with all that was played here; any other must be new here."""
-    row = book.lock(connection, whole.table)
+    row = queries.lock(connection, whole.table)
     if row is None:
         return
     if not row.moved_to:
         raise Refused("The table {table} is in this house already.", table=whole.table)
-    stayed = [one.digest for one in book.entries_of(connection, row.id)]
+    stayed = [one.digest for one in queries.entries_of(connection, row.id)]
     if stayed != [link.digest for link in whole.entries[: len(stayed)]]:
         raise Refused("The table {table} left this house with another log than it brings back.", table=whole.table)
-    for seat in book.seats_of(connection, row.id):
+    for seat in queries.seats_of(connection, row.id):
         _remember(connection, row.id, seat.seat, seat.link)
     for rows in (seats, entries, orders, branches, talk):
         connection.execute(delete(rows).where(rows.c.table == row.id))
@@ -260,7 +260,7 @@ def _make_room(connection: Connection, whole: Export) -> None:
 
 def _remember(connection: Connection, table: str, seat: int | None, link: str) -> None:
     """A link in letters already sent leads to this seat, or for None to a spectator's place."""
-    book.insert_new(connection, former_links, {"link": link, "table": table, "seat": seat})
+    queries.insert_new(connection, former_links, {"link": link, "table": table, "seat": seat})
 
 
 def _person(connection: Connection, one: Person, at: int) -> int:
@@ -274,28 +274,28 @@ def _person(connection: Connection, one: Person, at: int) -> int:
     return number
 
 
-def _settle(house: House, connection: Connection, carried: Carried, known: dict[int, int], away: int) -> None:
+def _settle(app: App, connection: Connection, carried: Carried, known: dict[int, int], away: int) -> None:
     whole, name = carried.log, carried.log.table
     game = _audited(whole, over=carried.ended_at is not None)
     bodies = [log.canonical(link.entry) for link in whole.entries]
     position = record.fold(game, map(record.decoder(game).decode, bodies))
     if len(position.seats) != len(carried.chairs) or whole.seed is None:
         raise Refused("The table {table} cannot move: its seats are not those of its log.", table=name)
-    row = _table_row(house, carried, position)
+    row = _table_row(app, carried, position)
     if not connection.execute(update(tables).where(tables.c.id == name).values(**row, moved_to="")).rowcount:
         connection.execute(insert(tables), row)
-    connection.execute(insert(seats), list(_seat_rows(house, carried, known, away)))
-    connection.execute(insert(entries), list(book.rows_of(name, whole, bodies)))
+    connection.execute(insert(seats), list(_seat_rows(app, carried, known, away)))
+    connection.execute(insert(entries), list(queries.rows_of(name, whole, bodies)))
     for seat, chair in enumerate(carried.chairs):
         _remember(connection, name, seat, chair.link)
     _remember(connection, name, None, carried.watch)
     _unpack(connection, carried)
     for seat, chair in enumerate(carried.chairs):
         if chair.person is not None:
-            book.owe(connection, name, len(bodies) - 1, Owed(seat, "rehoused", house.now()))
+            queries.owe(connection, name, len(bodies) - 1, Owed(seat, "rehoused", app.now()))
 
 
-def _table_row(house: House, carried: Carried, position: Table) -> dict[str, Any]:
+def _table_row(app: App, carried: Carried, position: Table) -> dict[str, Any]:
     whole = carried.log
     return {
         "id": whole.table,
@@ -308,7 +308,7 @@ def _table_row(house: House, carried: Carried, position: Table) -> dict[str, Any
         "length": position.length,
         "head": whole.head,
         "pace": carried.pace,
-        "watch": hashed(house.links.watch(whole.table)),
+        "watch": hashed(app.links.watch(whole.table)),
         "watched": carried.watched,
         "opened_at": carried.opened_at,
         "moved_at": carried.moved_at,
@@ -317,13 +317,13 @@ def _table_row(house: House, carried: Carried, position: Table) -> dict[str, Any
     }
 
 
-def _seat_rows(house: House, carried: Carried, known: dict[int, int], away: int) -> Iterable[dict[str, Any]]:
+def _seat_rows(app: App, carried: Carried, known: dict[int, int], away: int) -> Iterable[dict[str, Any]]:
     """The seats with links of this house; the time on the way is nobody's."""
     for number, chair in enumerate(carried.chairs):
         row = structs.asdict(chair)
         late = {name: row[name] + max(0, away) for name in TIMES if row[name] is not None}
         link_number = chair.link_number + 1  # one that neither house has made yet
-        link = hashed(house.links.seat(carried.log.table, number, link_number))
+        link = hashed(app.links.seat(carried.log.table, number, link_number))
         person = None if chair.person is None else known.get(chair.person)
         own = {"table": carried.log.table, "seat": number, "person": person}
         yield {**row, **late, **own, "link": link, "link_number": link_number}

@@ -21,11 +21,11 @@ from engine.game import objection
 from engine.menu import Move
 from engine.refusal import Refused
 from service import timing
-from service.house import House
+from service.app import App
 from service.links import hashed
 from service.people import limits, names, register
 from service.settings import EMBEDDED
-from service.store import book, notices
+from service.store import notices, queries
 from service.store.schema import seats, tables
 from service.tables import access, clerk, sitting
 from service.tables.clerk import LockedTable
@@ -95,7 +95,7 @@ class NewTable(Struct, frozen=True):
 
 
 def open_table(
-    house: House,
+    app: App,
     game: str,
     chosen: Mapping[str, Any],
     invited: Sequence[Invited],
@@ -117,9 +117,9 @@ def open_table(
     Where addresses are proven, invitations wait until the organiser has said by letter that it is his table, unless he
     is the `opener`. With public luck every draw waits for a beacon that nobody can foresee.
     """
-    time = _clock(house, clock)
+    time = _clock(app, clock)
     how = (language, key, watched, opener, luck, seeking, shown)
-    return open_once(house, NewTable(game, chosen, tuple(invited), time, *how))
+    return open_once(app, NewTable(game, chosen, tuple(invited), time, *how))
 
 
 def opened_by_first(invited: Sequence[Invited], word: str) -> list[Invited]:
@@ -128,38 +128,38 @@ def opened_by_first(invited: Sequence[Invited], word: str) -> list[Invited]:
     return [replace(one, nonce=word) if number == opener else one for number, one in enumerate(invited)]
 
 
-def _clock(house: House, asked: Clock | int | None) -> Clock:
+def _clock(app: App, asked: Clock | int | None) -> Clock:
     if isinstance(asked, Clock):
         return timing.checked(asked)
-    return Clock(house.settings.pace if asked is None else asked)
+    return Clock(app.settings.pace if asked is None else asked)
 
 
-def open_once(house: House, opening: NewTable) -> Opened:
+def open_once(app: App, opening: NewTable) -> Opened:
     """Open a table, or return the one that was opened with the same idempotency key."""
     opening = _allowed(opening)
     try:
-        with house.store.writing() as connection:
-            table = open_within(house, connection, opening)
+        with app.store.writing() as connection:
+            table = open_within(app, connection, opening)
     except IntegrityError:  # asked for twice in this very moment
-        with house.store.reading() as connection:
+        with app.store.reading() as connection:
             again = _known(connection, opening.once)
         if again is None:
             raise
         table = again
-    ring(house)
-    return _opened(house, table)
+    ring(app)
+    return _opened(app, table)
 
 
-def open_within(house: House, connection: Connection, opening: NewTable) -> str:
+def open_within(app: App, connection: Connection, opening: NewTable) -> str:
     """The same as part of something greater, after which the house is told by `ring`; the result is the table."""
     opening = _allowed(opening)
-    return _known(connection, opening.once) or _laid_if_open(house, connection, opening)
+    return _known(connection, opening.once) or _laid_if_open(app, connection, opening)
 
 
-def ring(house: House) -> None:
+def ring(app: App) -> None:
     """Let the invitations leave, and the bots play."""
-    house.bells.ring("post")
-    house.bells.ring("bots")
+    app.wakeups.wake("post")
+    app.wakeups.wake("bots")
 
 
 def _allowed(opening: NewTable) -> NewTable:
@@ -172,11 +172,11 @@ def _allowed(opening: NewTable) -> NewTable:
     return replace(opening, guests=checked(opening.guests, opening.language))
 
 
-def _laid_if_open(house: House, connection: Connection, opening: NewTable) -> str:
+def _laid_if_open(app: App, connection: Connection, opening: NewTable) -> str:
     """Lay a table, unless the host opens no new ones for now."""
     if closed := notices.newest(connection).closed:
         raise Refused("No new tables are opened here for now: {why}", why=closed)
-    return _laid(house, connection, opening)
+    return _laid(app, connection, opening)
 
 
 def checked(invited: Sequence[Invited], language: str = SOURCE) -> tuple[Invited, ...]:
@@ -226,29 +226,29 @@ def _known(connection: Connection, once: str | None) -> str | None:
     return connection.execute(wanted).scalar_one_or_none() if once else None
 
 
-def _laid(house: House, connection: Connection, opening: NewTable) -> str:
+def _laid(app: App, connection: Connection, opening: NewTable) -> str:
     """The table with its seats, opened; who can sit down at once does."""
-    table, seed, at, guests = secrets.token_hex(8), secrets.token_bytes(32), house.now(), opening.guests
+    table, seed, at, guests = secrets.token_hex(8), secrets.token_bytes(32), app.now(), opening.guests
     owners = _owners(connection, guests, at, opening.language)
     organiser = next((owners[guest.address] for guest in guests if guest.address), None)
     proven = organiser is not None and organiser == opening.opener and register.is_confirmed(connection, organiser)
-    limits.refuse(connection, house.settings, organiser, list(owners.values()), at, proven)
-    held = house.settings.confirms and organiser is not None and not proven
-    row = _row(house, table, seed, opening)
+    limits.refuse(connection, app.settings, organiser, list(owners.values()), at, proven)
+    held = app.settings.confirms and organiser is not None and not proven
+    row = _row(app, table, seed, opening)
     connection.execute(insert(tables), {**row, "opened_at": at, "moved_at": at, "held": held})
     connection.execute(
         insert(seats),
-        [_seat_row(house, table, number, guest, owners.get(guest.address)) for number, guest in enumerate(guests)],
+        [_seat_row(app, table, number, guest, owners.get(guest.address)) for number, guest in enumerate(guests)],
     )
     game = catalogue.find(opening.game)
-    beacon = house.settings.beacon_source.beacon if (opening.luck or house.settings.luck) == "public" else None
+    beacon = app.settings.beacon_source.beacon if (opening.luck or app.settings.luck) == "public" else None
     clock = timing.words(opening.clock)
     move = engine_table.open_move(game, len(guests), seed, opening.chosen, clock, table, beacon)
-    _seat(clerk.enter(clerk.lock(house, connection, table), None, move), guests)
+    _seat(clerk.enter(clerk.lock(app, connection, table), None, move), guests)
     if held and organiser is not None:
-        book.owe_person(connection, organiser, f"confirm/{table}", at)
-    elif proven or house.settings.smtp == EMBEDDED:  # nobody else can have typed his address
-        book.spare_organiser(connection, table)
+        queries.owe_person(connection, organiser, f"confirm/{table}", at)
+    elif proven or app.settings.smtp == EMBEDDED:  # nobody else can have typed his address
+        queries.spare_organiser(connection, table)
     return table
 
 
@@ -268,7 +268,7 @@ def _owners(connection: Connection, guests: Sequence[Invited], at: int, language
     return {address: register.person(connection, address, name, at, spoken) for address, name, spoken in named}
 
 
-def _row(house: House, table: str, seed: bytes, opening: NewTable) -> dict[str, Any]:
+def _row(app: App, table: str, seed: bytes, opening: NewTable) -> dict[str, Any]:
     return {
         "id": table,
         "game": opening.game,
@@ -280,7 +280,7 @@ def _row(house: House, table: str, seed: bytes, opening: NewTable) -> dict[str, 
         "length": 0,
         "head": log.GENESIS,
         "pace": opening.clock.pace,
-        "watch": hashed(house.links.watch(table)),
+        "watch": hashed(app.links.watch(table)),
         "opening": opening.once,
         "watched": opening.watched or opening.shown,
         "seeking": opening.seeking,
@@ -288,7 +288,7 @@ def _row(house: House, table: str, seed: bytes, opening: NewTable) -> dict[str, 
     }
 
 
-def _seat_row(house: House, table: str, number: int, guest: Invited, owner: int | None) -> dict[str, Any]:
+def _seat_row(app: App, table: str, number: int, guest: Invited, owner: int | None) -> dict[str, Any]:
     return {
         "table": table,
         "seat": number,
@@ -296,18 +296,18 @@ def _seat_row(house: House, table: str, number: int, guest: Invited, owner: int 
         "name": guest.name,
         "status": guest.status,
         "level": guest.level,
-        "link": hashed(house.links.seat(table, number, 0)),
+        "link": hashed(app.links.seat(table, number, 0)),
         "link_number": 0,
     }
 
 
-def _opened(house: House, table: str) -> Opened:
+def _opened(app: App, table: str) -> Opened:
     """The links to the table; where addresses are proven by letters, the others' leave by letter alone."""
-    with house.store.reading() as connection:
-        sitting = book.seats_of(connection, table)
+    with app.store.reading() as connection:
+        sitting = queries.seats_of(connection, table)
     shown = {seat.seat for seat in sitting if seat.status not in ("bot", "open")}
-    if house.settings.confirms:
+    if app.settings.confirms:
         shown = {min(shown)}
-    links = tuple(access.link_of(house, seat) if seat.seat in shown else "" for seat in sitting)
+    links = tuple(access.link_of(app, seat) if seat.seat in shown else "" for seat in sitting)
     free = any(seat.status == "open" for seat in sitting)
-    return Opened(table, links, house.links.watch(table), house.links.join(table) if free else "")
+    return Opened(table, links, app.links.watch(table), app.links.join(table) if free else "")

@@ -15,8 +15,8 @@ from engine.game import Game
 from engine.log import Entry
 from engine.record import Table
 from service.lru import Caches
-from service.store import book
-from service.store.book import Found
+from service.store import queries
+from service.store.queries import Found
 from service.tables.turns import TurnIndex, extended
 
 APART = 16
@@ -48,7 +48,7 @@ def _known(caches: Caches, row: Found) -> Table | None:
 def _catch_up(
     caches: Caches, connection: Connection, game: Game, row: Found, known: Table, stored: Sequence[Found]
 ) -> Table:
-    stored = stored or book.entries_of(connection, row.id, known.length, row.length)
+    stored = stored or queries.entries_of(connection, row.id, known.length, row.length)
     added = [record.decoder(game).decode(one.body) for one in stored]
     if known.length == 0:
         return record.fold(game, added)
@@ -61,9 +61,9 @@ def before(caches: Caches, connection: Connection, row: Found, seq: int) -> Tabl
     """The position of this table before entry `seq`."""
     game = catalogue.find(row.game, row.edition)
     head, table = _mark(caches, row.id, seq)
-    stored = book.entries_of(connection, row.id, max(table.length - 1, 0), seq)
+    stored = queries.entries_of(connection, row.id, max(table.length - 1, 0), seq)
     if table.length and stored[0].hash != head:  # cached by a transaction that was rolled back
-        table, stored = Table(), book.entries_of(connection, row.id, 0, seq)
+        table, stored = Table(), queries.entries_of(connection, row.id, 0, seq)
     for one in stored[1 if table.length else 0 :]:
         entry = record.decoder(game).decode(one.body)
         table = record.apply(game, table, entry, lambda seq: before(caches, connection, row, seq))
@@ -85,7 +85,7 @@ def turn_index(caches: Caches, connection: Connection, row: Found) -> TurnIndex:
     """Who acted in each entry of this table."""
     known = caches.turns.get(row.id) or TurnIndex()
     if len(known.actors) < row.length:
-        missing = book.entries_of(connection, row.id, len(known.actors), row.length)
+        missing = queries.entries_of(connection, row.id, len(known.actors), row.length)
         known = extended(known, (one.body for one in missing))
         caches.turns.put(row.id, known)
     return known
@@ -94,4 +94,4 @@ def turn_index(caches: Caches, connection: Connection, row: Found) -> TurnIndex:
 def entries(connection: Connection, game: Game, table: str, first: int = 0, end: int = 2**31 - 1) -> list[Entry[Any]]:
     """Stored entries, decoded."""
     decode = record.decoder(game).decode
-    return [decode(row.body) for row in book.entries_of(connection, table, first, end)]
+    return [decode(row.body) for row in queries.entries_of(connection, table, first, end)]

@@ -7,10 +7,10 @@ import secrets
 from sqlalchemy import select
 
 from engine.refusal import Refused
-from service.house import House
+from service.app import App
 from service.people import register
-from service.store import book
-from service.store.book import Found
+from service.store import queries
+from service.store.queries import Found
 from service.store.schema import people, seats
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
@@ -21,26 +21,26 @@ from service.tables.snapshots import Snapshot
 from service.text.languages import SOURCE
 
 
-def lay(house: House, place: Place, language: str = SOURCE) -> str:
+def lay(app: App, place: Place, language: str = SOURCE) -> str:
     """Open the table and invite all players; this one sits down, and the result is the link of his seat there."""
-    look = snapshots.look(house, place.table)
+    look = snapshots.look(app, place.table)
     if place.seat is None or look.table.phase != "over":
         raise Refused("Only whoever has played a game to its end can lay its table again; please open a new one.")
     if register.unproven(
-        house, look.seats[place.seat].person
+        app, look.seats[place.seat].person
     ):  # his new link would look as if a letter had led him there
         raise Refused("Please confirm your address first; the link is in the letter that we sent you.")
-    opened = opening.open_once(house, asked(house, look, place.seat, language))
+    opened = opening.open_once(app, asked(app, look, place.seat, language))
     own = look.seats[place.seat]
-    with at_table(house, opened.table) as work:
+    with at_table(app, opened.table) as work:
         seat = seat_of(work.locked, own.name, own.person)
         work.locked = seated(work.locked, seat)
-    return access.link_of(house, seat)
+    return access.link_of(app, seat)
 
 
 def seat_of(locked: LockedTable, name: str, person: int | None) -> Found:
     """This player's seat at the new table."""
-    for seat in book.seats_of(locked.connection, locked.row.id):
+    for seat in queries.seats_of(locked.connection, locked.row.id):
         if (seat.name, seat.person) == (name, person):
             return seat
     raise Refused("The table is laid again, but you have given up your seat there.")
@@ -53,31 +53,31 @@ def seated(locked: LockedTable, seat: Found) -> LockedTable:
     return carry_out(locked, SeatCommand(seat.seat, f"sit {secrets.token_hex(8)}"))
 
 
-def asked(house: House, look: Snapshot, seat: int, language: str) -> NewTable:
+def asked(app: App, look: Snapshot, seat: int, language: str) -> NewTable:
     """The new table as this player asks for it, who sits down at once."""
     return NewTable(
         look.game.META.name,
         look.table.options,
-        tuple(_guests(house, look, seat)),
+        tuple(_guests(app, look, seat)),
         look.clock,
         language,
-        house.links.again(look.row.id),
+        app.links.again(look.row.id),
         look.row.watched,
         look.seats[seat].person,
     )
 
 
-def _guests(house: House, look: Snapshot, own: int) -> list[Invited]:
+def _guests(app: App, look: Snapshot, own: int) -> list[Invited]:
     """The players in the order of their seats, beginning with this one."""
-    addresses = _addresses(house, look.row.id)
+    addresses = _addresses(app, look.row.id)
     order = [*look.seats[own:], *look.seats[:own]]
     mine = Invited(look.names[own], addresses.get(own, ""), secrets.token_hex(8), "person")
     return [mine, *(Invited(seat.name, addresses.get(seat.seat, ""), level=seat.level) for seat in order[1:])]
 
 
-def _addresses(house: House, table: str) -> dict[int, str]:
+def _addresses(app: App, table: str) -> dict[int, str]:
     """The e-mail addresses by seat; bots and deleted players have none."""
     joined = seats.join(people, people.c.id == seats.c.person)
     wanted = select(seats.c.seat, people.c.address).select_from(joined).where(seats.c.table == table)
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return {int(seat): str(address) for seat, address in connection.execute(wanted)}

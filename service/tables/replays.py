@@ -11,7 +11,7 @@ from engine import table as tables
 from engine.game import Standing
 from engine.options import describe
 from engine.refusal import Refused
-from service.house import House
+from service.app import App
 from service.tables import positions, snapshots
 from service.tables.snapshots import Snapshot
 from service.tables.turns import TurnIndex
@@ -76,50 +76,50 @@ class World(Struct, frozen=True):
     chapters: tuple[Chapter, ...]
 
 
-def frame(house: House, look: Snapshot, reader: Viewpoint, asked: int | None, begin: int | None = None) -> Frame:
+def frame(app: App, look: Snapshot, reader: Viewpoint, asked: int | None, begin: int | None = None) -> Frame:
     """The position after the entry asked for, or after the last one; not before `begin`, where that is given."""
-    index, begun = _begun(house, look)
+    index, begun = _begun(app, look)
     last = look.row.length - 1
     first = min(max(begun, begin or 0), last)
     at = min(max((first if begin else last) if asked is None else asked, first), last)
-    then = snapshots.past(house, look, at)
+    then = snapshots.past(app, look, at)
     scene = _scene(look, reader, then.state)
     voice = _voice(look, reader, scene.view)
-    nearby = snapshots.entries(house, look, max(at - AROUND, begun), at + AROUND + 1)
+    nearby = snapshots.entries(app, look, max(at - AROUND, begun), at + AROUND + 1)
     return Frame(
         at,
         first,
         last,
-        board=board_cache.drawn(house.caches.boards, (look.row.id, at + 1), scene, voice),
+        board=board_cache.drawn(app.caches.boards, (look.row.id, at + 1), scene, voice),
         standing=look.game.standing(then.state),
         around=tuple(chronicle.chapters(look.game, nearby, voice, reader.eyes)),
-        receipt=snapshots.receipt(house, look, at),
+        receipt=snapshots.receipt(app, look, at),
         rounds=tuple(begun for begun in index.rounds(reader.eyes) if begun >= first),
         since=index.since(reader.eyes),
     )
 
 
-def world(house: House, look: Snapshot, reader: Viewpoint, asked: int | None) -> World:
+def world(app: App, look: Snapshot, reader: Viewpoint, asked: int | None) -> World:
     """The world after the entry asked for, or after the last one."""
-    first, last = _begun(house, look)[1], look.row.length - 1
+    first, last = _begun(app, look)[1], look.row.length - 1
     at = last if asked is None else min(max(asked, first), last)
-    then = snapshots.past(house, look, at)
+    then = snapshots.past(app, look, at)
     scene = _scene(look, reader, then.state)
     voice = _voice(look, reader, scene.view)
     return World(
         at,
         first,
         last,
-        stage=board_cache.staged(house.caches.stages, (look.row.id, at + 1), scene, voice).stage,
+        stage=board_cache.staged(app.caches.stages, (look.row.id, at + 1), scene, voice).stage,
         standing=look.game.standing(then.state),
-        chapters=tuple(chronicle.chapters(look.game, snapshots.entries(house, look, at, at + 1), voice, reader.eyes)),
+        chapters=tuple(chronicle.chapters(look.game, snapshots.entries(app, look, at, at + 1), voice, reader.eyes)),
     )
 
 
-def _begun(house: House, look: Snapshot) -> tuple[TurnIndex, int]:
+def _begun(app: App, look: Snapshot) -> tuple[TurnIndex, int]:
     """Who moved when, and the entry with which the game began."""
-    with house.store.reading() as connection:
-        index = positions.turn_index(house.caches, connection, look.row)
+    with app.store.reading() as connection:
+        index = positions.turn_index(app.caches, connection, look.row)
     if index.first is None:
         raise Refused("There is nothing to replay yet; the game has not begun.")
     return index, index.first
@@ -144,7 +144,7 @@ class ProtocolLine(Struct, frozen=True):
     sentences: tuple[str, ...]
 
 
-def protocol(house: House, look: Snapshot, reader: Viewpoint) -> str:
+def protocol(app: App, look: Snapshot, reader: Viewpoint) -> str:
     """The whole game in plain text: after the end everything, before that what this reader may know."""
     over, meta = look.table.phase == "over", look.game.META
     template = environment(reader.language).get_template("table/protocol.txt")
@@ -160,16 +160,16 @@ def protocol(house: House, look: Snapshot, reader: Viewpoint) -> str:
         ],
         over=over,
         public=look.table.beacon is not None,
-        lines=_lines(house, look, reader),
+        lines=_lines(app, look, reader),
         places=sorted((place, look.names[seat]) for seat, place in enumerate(look.table.places)),
         standing=look.game.standing(look.table.state) if over else (),
         seed=look.row.seed.hex() if over else "",
     )
 
 
-def _lines(house: House, look: Snapshot, reader: Viewpoint) -> Iterator[ProtocolLine]:
+def _lines(app: App, look: Snapshot, reader: Viewpoint) -> Iterator[ProtocolLine]:
     voice = _voice(look, reader)
-    for entry in snapshots.entries(house, look):
+    for entry in snapshots.entries(app, look):
         known = entry if look.table.phase == "over" else tables.redact(look.game, entry, reader.eyes)
         sentences = tuple(told for event in known.events if (told := voice.tell(event)))
         who = "" if known.seat is None else look.names[known.seat]

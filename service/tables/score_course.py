@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine import record, table_events
 from engine.log import Entry
-from service.house import House
+from service.app import App
 from service.tables import snapshots
 from service.tables.snapshots import Snapshot
 
@@ -22,19 +22,19 @@ class Mark(Struct, frozen=True):
     lead: bool = False
 
 
-def of(house: House, look: Snapshot) -> tuple[Mark, ...]:
+def of(app: App, look: Snapshot) -> tuple[Mark, ...]:
     """Every change of the score of a finished game; worked out once and then cached."""
-    found: tuple[Mark, ...] | None = house.caches.courses.get(look.row.id)
+    found: tuple[Mark, ...] | None = app.caches.courses.get(look.row.id)
     if found is None:
-        found = tuple(_changes(house, look))
-        house.caches.courses.put(look.row.id, found)
+        found = tuple(_changes(app, look))
+        app.caches.courses.put(look.row.id, found)
     return found
 
 
-def _changes(house: House, look: Snapshot) -> Iterator[Mark]:
+def _changes(app: App, look: Snapshot) -> Iterator[Mark]:
     scores: tuple[int, ...] = ()
     leader = frozenset[int]()
-    for table in record.folds(look.game, snapshots.entries(house, look)):
+    for table in record.folds(look.game, snapshots.entries(app, look)):
         now = _scores(look.game, table)
         if now in (scores, ()):
             continue
@@ -50,15 +50,15 @@ def _scores(game: Any, table: record.Table) -> tuple[int, ...]:
     return tuple(standing.score for standing in game.standing(table.state))
 
 
-def sources(house: House, look: Snapshot) -> tuple[dict[str, int], ...]:
+def sources(app: App, look: Snapshot) -> tuple[dict[str, int], ...]:
     """For each seat how many points came from where, where its game tells that; worked out once and then cached."""
     if not hasattr(look.game, "sources"):
         return ()
     key = ("sources", look.row.id)
-    found: tuple[dict[str, int], ...] | None = house.caches.courses.get(key)
+    found: tuple[dict[str, int], ...] | None = app.caches.courses.get(key)
     if found is None:
-        found = _sources(look.game, snapshots.entries(house, look), len(look.seats))
-        house.caches.courses.put(key, found)
+        found = _sources(look.game, snapshots.entries(app, look), len(look.seats))
+        app.caches.courses.put(key, found)
     return found
 
 

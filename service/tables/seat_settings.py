@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from sqlalchemy import select, update
 
 from engine.refusal import Refused
-from service.house import House
+from service.app import App
 from service.people import letter_settings, register
-from service.store import book
+from service.store import queries
 from service.store.schema import people as people_table
 from service.store.schema import tables
 from service.tables import gallery
@@ -20,50 +20,50 @@ from service.tables.snapshots import Snapshot
 LONGEST_NOTE = 4_000
 
 
-def write(house: House, place: Place, text: str) -> None:
+def write(app: App, place: Place, text: str) -> None:
     """Store a note that no other player sees; an empty text deletes it."""
     note = register.clean_text(text)
     if len(note) > LONGEST_NOTE:
         raise Refused(
             "A note can have at most {most} letters; this one has {length}.", most=LONGEST_NOTE, length=len(note)
         )
-    _keep(house, place, {"note": note})
+    _keep(app, place, {"note": note})
 
 
-def move_at_once(house: House, place: Place, wanted: bool) -> None:
+def move_at_once(app: App, place: Place, wanted: bool) -> None:
     """Whether moves put together on this table's board are made without asking again."""
-    with house.store.reading() as connection:
-        kept = letter_settings.read_otherwise(book.seats_of(connection, place.table)[player(place)].wishes)
-    _keep(house, place, {"wishes": letter_settings.kept(replace(kept, at_once=wanted))})
+    with app.store.reading() as connection:
+        kept = letter_settings.read_otherwise(queries.seats_of(connection, place.table)[player(place)].wishes)
+    _keep(app, place, {"wishes": letter_settings.kept(replace(kept, at_once=wanted))})
 
 
-def moves_at_once(house: House, place: Place, look: Snapshot) -> bool:
+def moves_at_once(app: App, place: Place, look: Snapshot) -> bool:
     """Whether this player wants to move without being asked again."""
     if place.seat is None or look.seats[place.seat].person is None:
         return False
     seat = look.seats[place.seat]
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         own = connection.execute(
             select(people_table.c.wishes).where(people_table.c.id == seat.person)
         ).scalar_one_or_none()
     return letter_settings.at_table(own or "", seat.wishes).at_once
 
 
-def let_look_on(house: House, place: Place, allowed: bool) -> None:
+def let_look_on(app: App, place: Place, allowed: bool) -> None:
     """Allow or forbid spectators."""
-    with house.store.writing() as connection:
-        if player(place) != book.organiser(book.seats_of(connection, place.table)):
+    with app.store.writing() as connection:
+        if player(place) != queries.organiser(queries.seats_of(connection, place.table)):
             raise Refused("Only the player who opened this table can allow or forbid spectators.")
         connection.execute(update(tables).where(tables.c.id == place.table).values(watched=allowed))
 
 
-def release(house: House, place: Place, agreed: bool) -> None:
+def release(app: App, place: Place, agreed: bool) -> None:
     """Agree to show a finished game in the gallery, or take that back."""
-    with house.store.writing() as connection:
-        row = book.lock(connection, place.table)
+    with app.store.writing() as connection:
+        row = queries.lock(connection, place.table)
         gallery.release(connection, row, player(place), agreed)
 
 
-def _keep(house: House, place: Place, changed: dict[str, Any]) -> None:
-    with house.store.writing() as connection:
-        book.change_seat(connection, place.table, player(place), **changed)
+def _keep(app: App, place: Place, changed: dict[str, Any]) -> None:
+    with app.store.writing() as connection:
+        queries.change_seat(connection, place.table, player(place), **changed)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from engine.refusal import Refused
 from service.people import names
-from service.store import book
+from service.store import queries
 from service.tables.clerk import LockedTable
 
 
 def refuse_twice(locked: LockedTable, seat: int, person: int, name: str) -> None:
     """Refuse a person who plays at this table already, and a name that another player has."""
-    for other in book.seats_of(locked.connection, locked.row.id):
+    for other in queries.seats_of(locked.connection, locked.row.id):
         if other.seat == seat:
             continue
         if other.person == person and other.status in ("taken", "invited"):

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from engine.menu import Move
 from engine.refusal import Refused
 from service.links import hashed
-from service.store import book
+from service.store import queries
 from service.store.appending import Owed
 from service.tables import absences, clerk
 from service.tables.clerk import LockedTable
@@ -23,22 +23,24 @@ def sit(locked: LockedTable, seat: int, nonce: str) -> LockedTable:
 
 def decline(locked: LockedTable, seat: int) -> LockedTable:
     """An invited player does not come: the seat is free for anybody with the table's link, and the opener hears it."""
-    opener = book.organiser(book.seats_of(locked.connection, locked.row.id))
+    opener = queries.organiser(queries.seats_of(locked.connection, locked.row.id))
     if seat == opener or locked.table.phase != "gathering" or locked.table.seats[seat].status != "empty":
         raise Refused("There is no invitation to decline here; to leave the game, write: resign")
-    house, table = locked.house, locked.row.id
-    held = next(one for one in book.seats_of(locked.connection, table) if one.seat == seat)
-    number, link = held.link_number + 1, f"{house.settings.address}/join/{house.links.join(table)}"
-    book.clear_seat(locked.connection, table, seat)
-    fresh = {"link_number": number, "link": hashed(house.links.seat(table, seat, number))}
+    app, table = locked.app, locked.row.id
+    held = next(one for one in queries.seats_of(locked.connection, table) if one.seat == seat)
+    number, link = held.link_number + 1, f"{app.settings.address}/join/{app.links.join(table)}"
+    queries.clear_seat(locked.connection, table, seat)
+    fresh = {"link_number": number, "link": hashed(app.links.seat(table, seat, number))}
     locked = clerk.change_seat(locked, seat, person=None, name="", status="open", **fresh)
     why = Said(
         "{who} does not play. The seat is free for the first who sits down here: {link}",
         {"who": held.name, "link": link},
     )
-    at = book.HELD if locked.row.held else locked.now
+    at = queries.HELD if locked.row.held else locked.now
     if opener is not None:
-        book.owe(locked.connection, table, locked.table.length - 1, Owed(opener, f"declined/{seat}.{number}", at), why)
+        queries.owe(
+            locked.connection, table, locked.table.length - 1, Owed(opener, f"declined/{seat}.{number}", at), why
+        )
     return replace(locked, urgent=True)
 
 

@@ -13,8 +13,8 @@ from engine.game import Game
 from engine.menu import Menu
 from engine.record import Table
 from service import timing
-from service.house import House
-from service.store import book
+from service.app import App
+from service.store import queries
 from service.tables import positions
 from service.tables.access import Unknown
 from service.tables.clerk import LockedTable
@@ -35,21 +35,21 @@ class Snapshot(Struct, frozen=True):
         return timing.read(self.table.clock, self.row.pace)
 
 
-def look(house: House, table: str) -> Snapshot:
+def look(app: App, table: str) -> Snapshot:
     """The table as it is now."""
-    with house.store.reading() as connection:
-        return seen(house, connection, table)
+    with app.store.reading() as connection:
+        return seen(app, connection, table)
 
 
-def seen(house: House, connection: Connection, table: str) -> Snapshot:
+def seen(app: App, connection: Connection, table: str) -> Snapshot:
     """The table as this transaction sees it."""
-    row = book.find(connection, table)
+    row = queries.find(connection, table)
     if row is None:
         raise Unknown("There is no such table.")
-    sitting = tuple(book.seats_of(connection, table))
+    sitting = tuple(queries.seats_of(connection, table))
     names = tuple(seat.name for seat in sitting)
     game = catalogue.find(row.game, row.edition)
-    return Snapshot(row, sitting, game, positions.current(house.caches, connection, game, row), names)
+    return Snapshot(row, sitting, game, positions.current(app.caches, connection, game, row), names)
 
 
 def menu(look: Snapshot | LockedTable, seat: int | None) -> Menu:
@@ -59,21 +59,21 @@ def menu(look: Snapshot | LockedTable, seat: int | None) -> Menu:
     return engine_table.menu(look.game, look.table, seat)
 
 
-def past(house: House, look: Snapshot, seq: int) -> Table:
+def past(app: App, look: Snapshot, seq: int) -> Table:
     """The table as it was after entry `seq`."""
     if seq + 1 >= look.row.length:
         return look.table
-    with house.store.reading() as connection:
-        return positions.before(house.caches, connection, look.row, seq + 1)
+    with app.store.reading() as connection:
+        return positions.before(app.caches, connection, look.row, seq + 1)
 
 
-def entries(house: House, look: Snapshot, first: int = 0, end: int | None = None) -> list[log.Entry[Any]]:
+def entries(app: App, look: Snapshot, first: int = 0, end: int | None = None) -> list[log.Entry[Any]]:
     """The entries of a table from `first` up to, not including, `end`."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return positions.entries(connection, look.game, look.row.id, first, look.row.length if end is None else end)
 
 
-def receipt(house: House, look: Snapshot, seq: int) -> str:
+def receipt(app: App, look: Snapshot, seq: int) -> str:
     """The hash of the chain after entry `seq`."""
-    with house.store.reading() as connection:
-        return str(book.entries_of(connection, look.row.id, seq, seq + 1)[0].hash)
+    with app.store.reading() as connection:
+        return str(queries.entries_of(connection, look.row.id, seq, seq + 1)[0].hash)

@@ -19,7 +19,7 @@ from engine import table as tables
 from engine.menu import Move
 from engine.refusal import Refused
 from service import numbers
-from service.house import House
+from service.app import App
 from service.store.appending import attempt
 from service.store.schema import orders, seats
 from service.tables import clerk, order_conditions
@@ -42,9 +42,9 @@ def of(connection: Connection, table: str, seat: int) -> list[Any]:
     return list(connection.execute(wanted))
 
 
-def of_seat(house: House, place: Place) -> list[Any]:
+def of_seat(app: App, place: Place) -> list[Any]:
     """The orders of the seat at this place; a spectator has none."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return of(connection, place.table, place.seat) if place.seat is not None else []
 
 

@@ -16,8 +16,8 @@ from engine import catalogue, record, story
 from engine.reading import reader
 from engine.refusal import Refused
 from engine.story import Story
-from service.house import House
-from service.store import book
+from service.app import App
+from service.store import queries
 from service.store.schema import stories
 from service.tables import snapshots
 from service.tables.access import Place
@@ -32,17 +32,17 @@ class Asked(Struct, frozen=True):
     told: Story | None
 
 
-def ask(house: House, place: Place) -> None:
+def ask(app: App, place: Place) -> None:
     """Ask for the story of a game that is over; asked again it is the same."""
-    look = snapshots.look(house, place.table)
+    look = snapshots.look(app, place.table)
     if not is_to_be_told(look):
         raise Refused("Where a game turned is told when it has been played to its end.")
-    with house.store.writing() as connection:
-        row = {"length": look.row.length, "at": house.now(), "body": ""}
-        if book.insert_new(connection, stories, {"table": look.row.id, **row}) is None:
+    with app.store.writing() as connection:
+        row = {"length": look.row.length, "at": app.now(), "body": ""}
+        if queries.insert_new(connection, stories, {"table": look.row.id, **row}) is None:
             other = (stories.c.table == look.row.id, stories.c.length != look.row.length)
             connection.execute(update(stories).where(*other).values(row))
-    house.bells.ring("bots")
+    app.wakeups.wake("bots")
 
 
 def is_to_be_told(look: Snapshot) -> bool:
@@ -50,43 +50,43 @@ def is_to_be_told(look: Snapshot) -> bool:
     return look.table.phase == "over" and look.game.standing(look.table.state)[0].place is not None
 
 
-def find(house: House, look: Snapshot) -> Asked | None:
+def find(app: App, look: Snapshot) -> Asked | None:
     """The story of a game, if somebody has asked for it."""
-    kept: Story | None = house.caches.stories.get(_key(look))
+    kept: Story | None = app.caches.stories.get(_key(look))
     if kept is not None:
         return Asked(kept)
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         row = connection.execute(select(stories).where(stories.c.table == look.row.id)).one_or_none()
-    return None if row is None or row.length != look.row.length else Asked(_read(house, look, row.body))
+    return None if row is None or row.length != look.row.length else Asked(_read(app, look, row.body))
 
 
-def waiting(house: House) -> list[str]:
+def waiting(app: App) -> list[str]:
     """The tables whose story a worker has still to work out, in the order in which they were asked for."""
     wanted = select(stories.c.table).where(stories.c.body == "").order_by(stories.c.at, stories.c.table)
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return list(connection.execute(wanted).scalars())
 
 
-def answer(house: House, table: str, in_pool: InPool) -> None:
+def answer(app: App, table: str, in_pool: InPool) -> None:
     """Work out the story of this table."""
-    told(house, snapshots.look(house, table), in_pool)
+    told(app, snapshots.look(app, table), in_pool)
 
 
-def forget(house: House, table: str) -> None:
+def forget(app: App, table: str) -> None:
     """Nobody has asked for this story: it could not be worked out, and is not tried again by itself."""
-    with house.store.writing() as connection:
+    with app.store.writing() as connection:
         connection.execute(delete(stories).where(stories.c.table == table, stories.c.body == ""))
 
 
-def told(house: House, look: Snapshot, in_pool: InPool) -> Story:
+def told(app: App, look: Snapshot, in_pool: InPool) -> Story:
     """The story of a game that is over; worked out in the process pool where nobody has done so yet, and kept."""
-    asked = find(house, look)
+    asked = find(app, look)
     if asked and asked.told:
         return asked.told
-    with house.store.reading() as connection:
-        bodies = tuple(str(row.body) for row in book.entries_of(connection, look.row.id))
+    with app.store.reading() as connection:
+        bodies = tuple(str(row.body) for row in queries.entries_of(connection, look.row.id))
     found = in_pool(tell, look.game.META.name, look.game.META.edition, bodies)
-    _keep(house, look, found)
+    _keep(app, look, found)
     return found
 
 
@@ -97,19 +97,19 @@ def tell(game: str, edition: int, bodies: tuple[str, ...]) -> Story:
     return story.story(played, [read(body) for body in bodies])
 
 
-def _keep(house: House, look: Snapshot, found: Story) -> None:
-    row = {"length": look.row.length, "at": house.now(), "body": msgspec.json.encode(found).decode()}
-    with house.store.writing() as connection:
-        if book.insert_new(connection, stories, {"table": look.row.id, **row}) is None:
+def _keep(app: App, look: Snapshot, found: Story) -> None:
+    row = {"length": look.row.length, "at": app.now(), "body": msgspec.json.encode(found).decode()}
+    with app.store.writing() as connection:
+        if queries.insert_new(connection, stories, {"table": look.row.id, **row}) is None:
             connection.execute(update(stories).where(stories.c.table == look.row.id).values(row))
-    house.caches.stories.put(_key(look), found)
+    app.caches.stories.put(_key(look), found)
 
 
-def _read(house: House, look: Snapshot, body: str) -> Story | None:
+def _read(app: App, look: Snapshot, body: str) -> Story | None:
     if not body:
         return None
     found = reader(Story).decode(body)
-    house.caches.stories.put(_key(look), found)
+    app.caches.stories.put(_key(look), found)
     return found
 
 

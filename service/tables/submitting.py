@@ -13,15 +13,15 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from engine.reading import reader
 from engine.refusal import Refused
-from service.house import House
+from service.app import App
 from service.links import hashed
-from service.store import book
-from service.store.book import Found, Verdict
+from service.store import queries
+from service.store.queries import Found, Verdict
 from service.store.schema import submissions
 from service.tables.access import Place, player
 from service.text.languages import Said
 
-Source = Literal["player", "sit", "bot", "mail", "house"]
+Source = Literal["player", "sit", "bot", "mail", "server"]
 MOVE_LENGTH = 2_000
 
 
@@ -49,7 +49,7 @@ class ToldVerdict(Struct, frozen=True):
 
 
 def submit(
-    house: House, place: Place, text: str, key: str = "", seen: int | None = None, source: Source = "player"
+    app: App, place: Place, text: str, key: str = "", seen: int | None = None, source: Source = "player"
 ) -> Handed:
     """Hand a command in for the referee; the key makes it idempotent: the same key again is the same submission.
 
@@ -68,28 +68,28 @@ def submit(
         "seat": seat,
         "move": " ".join(text.split()),
         "seen": seen,
-        "at": house.now(),
+        "at": app.now(),
     }
-    handed = _insert(house, row)
-    house.bells.ring("referee")
+    handed = _insert(app, row)
+    app.wakeups.wake("referee")
     return handed
 
 
-def sit(house: House, place: Place, nonce: str) -> Handed:
+def sit(app: App, place: Place, nonce: str) -> Handed:
     """Hand in that a player sits down with this word for the dice; with one link that is one submission."""
-    return submit(house, place, f"sit {nonce}", hashed(place.link), source="sit")
+    return submit(app, place, f"sit {nonce}", hashed(place.link), source="sit")
 
 
-def _insert(house: House, row: dict[str, Any]) -> Handed:
+def _insert(app: App, row: dict[str, Any]) -> Handed:
     """The new submission, or the one that has this key already."""
     if row["source"] != "player":
-        with house.store.reading() as connection:
+        with app.store.reading() as connection:
             row["key"] += f"/{_refused(connection, row)}"
-    with house.store.stating() as connection:
-        made = book.insert_new(connection, submissions, row, hasty=True)
+    with app.store.stating() as connection:
+        made = queries.insert_new(connection, submissions, row, hasty=True)
     if made is not None:
         return Handed(row["table"], int(made))
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         same = select(submissions.c.id).where(_own(row), submissions.c.key == row["key"])
         return Handed(row["table"], int(connection.execute(same).scalar_one()), new=False)
 
@@ -104,39 +104,39 @@ def _own(row: dict[str, Any]) -> ColumnElement[bool]:
     return and_(*(submissions.c[name] == row[name] for name in ("table", "seat", "source")))
 
 
-def verdict(house: House, handed: Handed, patience: float | None = None) -> Verdict | None:
+def verdict(app: App, handed: Handed, patience: float | None = None) -> Verdict | None:
     """The referee's verdict, waited for a little; None while there is none, but then the submission is on the disk."""
-    with house.meters.timed("verdict_seconds", "page"):
-        found = None if handed.new else _verdict(house, handed)
+    with app.metrics.timed("verdict_seconds", "page"):
+        found = None if handed.new else _verdict(app, handed)
         if found is None:
-            told = house.bells.wait(handed.number, house.settings.patience if patience is None else patience)
-            found = ToldVerdict.read(told, handed) or _verdict(house, handed)
+            told = app.wakeups.wait(handed.number, app.settings.patience if patience is None else patience)
+            found = ToldVerdict.read(told, handed) or _verdict(app, handed)
         if found is None:
-            house.store.secure()
+            app.store.secure()
     return found
 
 
-def _verdict(house: House, handed: Handed) -> Verdict | None:
-    row = _find(house, handed)
+def _verdict(app: App, handed: Handed) -> Verdict | None:
+    row = _find(app, handed)
     return None if row is None or row.accepted is None else _read(row)
 
 
-def tell(house: House, verdicts: Mapping[int, ToldVerdict]) -> None:
+def tell(app: App, verdicts: Mapping[int, ToldVerdict]) -> None:
     """Wake those who wait for these verdicts, which are stored by now."""
-    house.bells.wake({number: msgspec.json.encode(told) for number, told in verdicts.items()})
+    app.wakeups.publish({number: msgspec.json.encode(told) for number, told in verdicts.items()})
 
 
-def verdict_of(house: House, place: Place, submission: int) -> Verdict | Literal["waiting"] | None:
+def verdict_of(app: App, place: Place, submission: int) -> Verdict | Literal["waiting"] | None:
     """The verdict on a submission of this very seat; None where the seat has no such submission."""
-    row = _find(house, Handed(place.table, submission))
+    row = _find(app, Handed(place.table, submission))
     if row is None or row.seat != place.seat:
         return None
     return "waiting" if row.accepted is None else _read(row)
 
 
-def _find(house: House, handed: Handed) -> Found | None:
+def _find(app: App, handed: Handed) -> Found | None:
     own = select(submissions).where(submissions.c.table == handed.table, submissions.c.id == handed.number)
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return connection.execute(own).one_or_none()
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from engine.menu import Move
 from service import links, numbers
-from service.house import House
+from service.app import App
 from service.links import hashed
 from service.people import limits, names, register
-from service.store import book
+from service.store import queries
 from service.tables import absences, clerk, seating, snapshots
 from service.tables.access import Unknown
 from service.tables.clerk import LockedTable
@@ -19,51 +19,51 @@ from service.tables.snapshots import Snapshot
 from service.text.languages import SOURCE
 
 
-def link(house: House, seat: Any) -> str:
+def link(app: App, seat: Any) -> str:
     """The token that offers this seat."""
-    return house.links.offer(seat.table, seat.seat, seat.link_number)
+    return app.links.offer(seat.table, seat.seat, seat.link_number)
 
 
-def offered(house: House, token: str) -> tuple[Snapshot, int]:
+def offered(app: App, token: str) -> tuple[Snapshot, int]:
     """The table and seat that this token offers."""
     table, number = links.subject(token, 2)
-    look = snapshots.look(house, table)
+    look = snapshots.look(app, table)
     seat = numbers.read(number, len(look.seats) - 1)
-    if seat is None or not links.same(link(house, look.seats[seat]), token):
+    if seat is None or not links.same(link(app, look.seats[seat]), token):
         raise Unknown("This seat has been taken, or was never offered.")
     if look.table.phase != "playing" or not look.table.seats[seat].offered:
         raise Unknown("This seat is no longer offered.")
     return look, seat
 
 
-def take(house: House, token: str, guest: Invited, language: str = SOURCE) -> str:
+def take(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
     """Sit down on an offered seat; the result is the new link of the seat, and the old one leads nowhere any more."""
-    look, seat = offered(house, token)
+    look, seat = offered(app, token)
     name, address = names.clean(guest.name), register.clean_address(guest.address)
-    with at_table(house, look.row.id) as work:
+    with at_table(app, look.row.id) as work:
         connection = work.locked.connection
         if not work.locked.table.seats[seat].offered:
             raise Unknown("Somebody was quicker; this seat has been taken.")
-        held = book.seats_of(connection, look.row.id)[seat]
+        held = queries.seats_of(connection, look.row.id)[seat]
         if held.link_number != look.seats[seat].link_number:
             raise Unknown("This seat is no longer offered.")
-        person = register.person(connection, address, name, house.now(), language)
+        person = register.person(connection, address, name, app.now(), language)
         seating.refuse_twice(work.locked, seat, person, name)
-        limits.refuse_invitation(connection, house.settings, person, house.now())
+        limits.refuse_invitation(connection, app.settings, person, app.now())
         locked = _change_hands(work.locked, held, person, name)
         locked = clerk.enter(locked, None, Move("substitute", (str(seat),)))
         work.locked = absences.announce(locked, seat)
-        if house.settings.confirms and not register.is_confirmed(connection, person):
-            book.owe_person(connection, person, f"confirm/{look.row.id}", house.now())
-    return house.links.seat(look.row.id, seat, held.link_number + 1)
+        if app.settings.confirms and not register.is_confirmed(connection, person):
+            queries.owe_person(connection, person, f"confirm/{look.row.id}", app.now())
+    return app.links.seat(look.row.id, seat, held.link_number + 1)
 
 
 def _change_hands(locked: LockedTable, held: Any, person: int, name: str) -> LockedTable:
     """The seat with its new player, a new link, and nothing of what the last player kept there."""
     number = held.link_number + 1
-    book.clear_seat(locked.connection, held.table, held.seat)
+    queries.clear_seat(locked.connection, held.table, held.seat)
     if held.person not in (None, person):
         kind = f"replaced/{held.table}/{held.seat}/{number}"
-        book.owe_person(locked.connection, held.person, kind, locked.now)
-    link = hashed(locked.house.links.seat(held.table, held.seat, number))
+        queries.owe_person(locked.connection, held.person, kind, locked.now)
+    link = hashed(locked.app.links.seat(held.table, held.seat, number))
     return clerk.change_seat(locked, held.seat, person=person, name=name, link=link, link_number=number)

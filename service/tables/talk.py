@@ -12,7 +12,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, func, insert, select
 
 from engine.refusal import Refused
-from service.house import House
+from service.app import App
 from service.people import register
 from service.store.schema import letters, talk
 from service.tables.access import Place, player
@@ -46,12 +46,12 @@ def clean(text: str) -> str:
     return said
 
 
-def say(house: House, place: Place, text: str) -> None:
+def say(app: App, place: Place, text: str) -> None:
     """Say something at the table."""
     seat = player(place)
-    with house.store.writing() as connection:
-        note(connection, place.table, seat, text, house.now())
-    house.bells.changed(place.table, what="talk")
+    with app.store.writing() as connection:
+        note(connection, place.table, seat, text, app.now())
+    app.wakeups.announce(place.table, topic="talk")
 
 
 def note(connection: Connection, table: str, seat: int, text: str, at: int) -> None:

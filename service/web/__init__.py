@@ -24,7 +24,7 @@ from werkzeug.routing import IntegerConverter, ValidationError
 
 from engine.catalogue import NotInstalled
 from engine.refusal import Refused
-from service.house import House
+from service.app import App
 from service.links import hashed
 from service.outages import first_line
 from service.settings import EMBEDDED
@@ -53,7 +53,7 @@ from service.web.mailbox_pages import mailbox
 from service.web.metrics_pages import metrics
 from service.web.preferences_pages import letters
 from service.web.rematch_pages import again
-from service.web.rendering import house, language, problem
+from service.web.rendering import get_app, language, problem
 from service.web.replay_pages import replay
 from service.web.rules_pages import rules
 from service.web.seat_pages import seat_forms
@@ -135,47 +135,47 @@ class Number(IntegerConverter):
         return int(super().to_python(value))
 
 
-def wire(house: House) -> Flask:
+def wire(app: App) -> Flask:
     """Everything a web process needs, put together."""
-    app = Flask("service", static_folder=str(TEMPLATES / "static"), static_url_path="/static")
-    app.extensions["house"] = house
-    app.session_interface = LenientCookies()
-    app.config.update(
-        SECRET_KEY=house.secret,
+    flask_app = Flask("service", static_folder=str(TEMPLATES / "static"), static_url_path="/static")
+    flask_app.extensions["app"] = app
+    flask_app.session_interface = LenientCookies()
+    flask_app.config.update(
+        SECRET_KEY=app.secret,
         MAX_CONTENT_LENGTH=LARGEST,
         MAX_FORM_MEMORY_SIZE=LARGEST,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_HTTPONLY=True,
         PERMANENT_SESSION_LIFETIME=timedelta(days=90),
-        SESSION_COOKIE_SECURE=house.settings.address.startswith("https"),
+        SESSION_COOKIE_SECURE=app.settings.address.startswith("https"),
         WTF_CSRF_TIME_LIMIT=None,
         WTF_CSRF_SSL_STRICT=False,  # it wants a Referer, and our pages let browsers send none
     )
-    app.url_map.converters["int"] = Number
-    csrf = CSRFProtect(app)
+    flask_app.url_map.converters["int"] = Number
+    csrf = CSRFProtect(flask_app)
     csrf.exempt(api)
     for blueprint in BLUEPRINTS:
-        app.register_blueprint(blueprint)
-    csrf.exempt(app.view_functions["preferences.stop"])  # mail programs stop letters by themselves (RFC 8058)
-    app.before_request(_name_request)
-    if house.settings.logs == "json":
-        app.after_request(_log_request)
-    app.after_request(_waiting)  # what is named first here is done last
-    _limit(app, house)
-    app.register_error_handler(Exception, _failed)
-    app.after_request(_headers)
-    app.after_request(compress)
-    app.teardown_request(lambda _: house.meters.hand_over())
-    if house.settings.proxies:
-        behind = house.settings.proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=behind, x_proto=behind)  # type: ignore[method-assign]
-    app.wsgi_app = Door(app.wsgi_app, house)  # type: ignore[assignment,method-assign]
-    return app
+        flask_app.register_blueprint(blueprint)
+    csrf.exempt(flask_app.view_functions["preferences.stop"])  # mail programs stop letters by themselves (RFC 8058)
+    flask_app.before_request(_name_request)
+    if app.settings.logs == "json":
+        flask_app.after_request(_log_request)
+    flask_app.after_request(_waiting)  # what is named first here is done last
+    _limit(flask_app, app)
+    flask_app.register_error_handler(Exception, _failed)
+    flask_app.after_request(_headers)
+    flask_app.after_request(compress)
+    flask_app.teardown_request(lambda _: app.metrics.hand_over())
+    if app.settings.proxies:
+        behind = app.settings.proxies
+        flask_app.wsgi_app = ProxyFix(flask_app.wsgi_app, x_for=behind, x_proto=behind)  # type: ignore[method-assign]
+    flask_app.wsgi_app = Door(flask_app.wsgi_app, app)  # type: ignore[assignment,method-assign]
+    return flask_app
 
 
 def _name_request() -> None:
     """Give each request an id, which its own log lines and those of the workers it rings for carry."""
-    asked = request.headers.get("X-Request-Id", "") if house().settings.proxies else ""
+    asked = request.headers.get("X-Request-Id", "") if get_app().settings.proxies else ""
     g.began = time.perf_counter()
     clear_contextvars()
     bind_contextvars(request=asked if REQUEST_ID.fullmatch(asked) else secrets.token_hex(8))
@@ -188,19 +188,21 @@ def _log_request(response: Response) -> Response:
     return response
 
 
-def _limit(app: Flask, house: House) -> None:
+def _limit(flask_app: Flask, app: App) -> None:
     """Rate limits: so many new tables an hour for each visitor, so many moves a minute for each link."""
-    where = "memory://" if house.settings.redis == EMBEDDED else house.settings.redis
-    limiter = Limiter(get_remote_address, app=app, storage_uri=where, swallow_errors=True, headers_enabled=True)
-    often = f"{house.settings.opens_per_hour} per hour"
+    where = "memory://" if app.settings.redis == EMBEDDED else app.settings.redis
+    limiter = Limiter(get_remote_address, app=flask_app, storage_uri=where, swallow_errors=True, headers_enabled=True)
+    often = f"{app.settings.opens_per_hour} per hour"
     for name in LIMITED:
-        limited: Any = limiter.limit(often)(app.view_functions[name])
-        app.view_functions[name] = limited
-    stop: Any = limiter.limit(STOPS)(app.view_functions["preferences.stop"])  # a mail provider stops for many people
-    app.view_functions["preferences.stop"] = stop
+        limited: Any = limiter.limit(often)(flask_app.view_functions[name])
+        flask_app.view_functions[name] = limited
+    stop: Any = limiter.limit(STOPS)(
+        flask_app.view_functions["preferences.stop"]
+    )  # a mail provider stops for many people
+    flask_app.view_functions["preferences.stop"] = stop
     for name in MOVING:
-        pace = limiter.limit(f"{house.settings.moves_per_minute} per minute", key_func=_by_link)
-        app.view_functions[name] = pace(app.view_functions[name])  # type: ignore[assignment]
+        pace = limiter.limit(f"{app.settings.moves_per_minute} per minute", key_func=_by_link)
+        flask_app.view_functions[name] = pace(flask_app.view_functions[name])  # type: ignore[assignment]
 
 
 def _by_link() -> str:
@@ -215,7 +217,7 @@ def _failed(error: Exception) -> Any:
     if for_program:
         refusal = Refusal(say(language(), said), error.rule if isinstance(error, Refused) else "")
         return msgspec.json.encode(refusal), status, _told(error)
-    moved = f"{error.house}/t/{error.link}" if isinstance(error, Moved) and error.link else ""
+    moved = f"{error.server}/t/{error.link}" if isinstance(error, Moved) and error.link else ""
     return problem(said, status, _log(error), moved)
 
 
@@ -230,7 +232,7 @@ def _told(error: Exception) -> dict[str, str]:
     own = dict(error.get_response().headers) if isinstance(error, HTTPException) else {}
     if isinstance(error, Moved) and error.link:  # the same link is known there
         path = request.path.partition(error.link)
-        own["Location"] = f"{error.house}{path[0]}{error.link}{path[2]}"
+        own["Location"] = f"{error.server}{path[0]}{error.link}{path[2]}"
     return {**own, "Content-Type": JSON, "Cache-Control": "no-store"}
 
 

@@ -14,7 +14,7 @@ from service import numbers
 from service.accounts import leaving, my_tables
 from service.accounts import signing_in as accounts
 from service.accounts.signing_in import Visit
-from service.web.rendering import house, page
+from service.web.rendering import get_app, page
 
 account = Blueprint("account", __name__)
 KEPT = "visit"
@@ -23,7 +23,7 @@ KEPT = "visit"
 def visitor() -> Any:
     """The person who has signed in on this device; None where there is none."""
     kept = session.get(KEPT)
-    return accounts.visitor(house(), Visit(*kept)) if kept else None
+    return accounts.visitor(get_app(), Visit(*kept)) if kept else None
 
 
 @account.get("/enter")
@@ -36,7 +36,7 @@ def sign_in() -> Response:
 def send_link() -> Response:
     """Owe the letter; the answer is the same whether we know the address or not."""
     try:
-        accounts.send_link(house(), request.form.get("address", ""))
+        accounts.send_link(get_app(), request.form.get("address", ""))
     except Refused as refused:
         return page("enter.html", 422, asked=False, error=refused, form=request.form)
     return page("enter.html", asked=True, error=None, form=request.form)
@@ -45,13 +45,13 @@ def send_link() -> Response:
 @account.get("/enter/<token>")
 def ask(token: str) -> Response:
     """One button, because mail scanners follow links: a GET signs nobody in."""
-    return page("entering.html", person=accounts.invited(house(), token))
+    return page("entering.html", person=accounts.invited(get_app(), token))
 
 
 @account.post("/enter/<token>")
 def enter(token: str) -> Reply:
     """Sign in on this device."""
-    visit = accounts.enter(house(), token)
+    visit = accounts.enter(get_app(), token)
     session.clear()
     session.permanent = True
     session[KEPT] = [visit.person, visit.sessions]
@@ -63,7 +63,7 @@ def sign_out() -> Reply:
     """Sign out here, or wherever one has signed in."""
     person = visitor()
     if person and request.form.get("everywhere"):
-        accounts.leave_everywhere(house(), person.id)
+        accounts.leave_everywhere(get_app(), person.id)
     session.clear()
     return redirect(url_for("lobby.welcome"), 303)
 
@@ -75,18 +75,18 @@ def tables() -> Reply:
     if person is None:
         return redirect(url_for("account.sign_in"), 303)
     at = numbers.read(request.args.get("page", ""), 9_999) or 0
-    here = house()
-    running, over = my_tables.running(here, person.id), my_tables.finished(here, person.id, at)
+    app = get_app()
+    running, over = my_tables.running(app, person.id), my_tables.finished(app, person.id, at)
     return page(
         "my.html",
         person=person,
         groups=_grouped(running),
-        questioned=my_tables.questioned(here, person.id),
-        proof=here.links.confirm(person.id, person.address),
+        questioned=my_tables.questioned(app, person.id),
+        proof=app.links.confirm(person.id, person.address),
         over=over[: my_tables.PAGE],
         older=at + 1 if len(over) > my_tables.PAGE else None,
         newer=at - 1 if at else None,
-        record=my_tables.played(here, person.id),
+        record=my_tables.played(app, person.id),
         titles={name: game.META.title for name, game in catalogue.games().items()},
         renewed=request.args.get("renewed", ""),
     )
@@ -105,14 +105,14 @@ def _grouped(running: list[my_tables.MyTable]) -> dict[str, list[my_tables.MyTab
 def renew() -> Reply:
     """A new link for a seat of mine."""
     person, form = _known(), request.form
-    accounts.renew(house(), person.id, form.get("table", ""), numbers.read(form.get("seat", "")))
+    accounts.renew(get_app(), person.id, form.get("table", ""), numbers.read(form.get("seat", "")))
     return redirect(url_for("account.tables", renewed=form.get("table", "")), 303)
 
 
 @account.get("/my/export.json")
 def export() -> Response:
     """Everything this house knows about me."""
-    kept = leaving.belongings(house(), _known().id)
+    kept = leaving.belongings(get_app(), _known().id)
     response = make_response(msgspec.json.format(msgspec.json.encode(kept), indent=1))
     response.headers["Content-Type"] = "application/json"
     response.headers["Content-Disposition"] = 'attachment; filename="depesche.json"'
@@ -124,7 +124,7 @@ def export() -> Response:
 def ask_to_delete() -> Response:
     """What deleting me means, and the form for it."""
     person = _known()
-    return page("delete.html", person=person, error=None, running=len(my_tables.running(house(), person.id)))
+    return page("delete.html", person=person, error=None, running=len(my_tables.running(get_app(), person.id)))
 
 
 @account.post("/my/delete")
@@ -132,9 +132,9 @@ def delete() -> Response:
     """Forget me."""
     person = _known()
     try:
-        leaving.leave(house(), person.id, request.form.get("address", ""))
+        leaving.leave(get_app(), person.id, request.form.get("address", ""))
     except Refused as refused:
-        running = len(my_tables.running(house(), person.id))
+        running = len(my_tables.running(get_app(), person.id))
         return page("delete.html", 422, person=person, error=refused, running=running)
     session.clear()
     return page("delete.html", person=None, error=None, running=0)

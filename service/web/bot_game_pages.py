@@ -13,7 +13,7 @@ from service.tables import opening
 from service.tables.opening import Invited
 from service.web.account_pages import visitor
 from service.web.lobby_pages import game_of, level
-from service.web.rendering import house, language, page
+from service.web.rendering import get_app, language, page
 
 bot_game = Blueprint("bot_game", __name__)
 
@@ -35,7 +35,7 @@ def play(name: str) -> Reply:
         bots = [Invited(f"Bot {number + 1}", level=level(form.get("level", ""))) for number in range(int(form["bots"]))]
         once, signed_in = form.get("key", "")[:80], visitor()
         opener = signed_in.id if signed_in else None
-        opened = opening.open_table(house(), name, {}, [me, *bots], 0, language(), once, opener=opener)
+        opened = opening.open_table(get_app(), name, {}, [me, *bots], 0, language(), once, opener=opener)
     except (Refused, ValueError) as error:
         refused = error if isinstance(error, Refused) else Refused("Please choose how many bots play.")
         return _form(name, refused, 422)

@@ -14,7 +14,7 @@ from service.tables import gallery as hanging
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, Scene, board_svg, players
 from service.text.languages import LANGUAGES, SOURCE, in_game
-from service.web.rendering import house, language, page
+from service.web.rendering import get_app, language, page
 from service.web.replica import from_replica
 
 gallery = Blueprint("gallery", __name__, url_prefix="/gallery")
@@ -36,16 +36,16 @@ def hall() -> Response:
     """The games that ended last, some on a page."""
     text = request.args.get("page", "")
     number = max(numbers.read(text, 99_999) or 1, 1)
-    with house().store.reading() as connection:
+    with get_app().store.reading() as connection:
         found, more = hanging.hung(connection, number - 1)
-    pictures = [_picture(snapshots.look(house(), table)) for table in found]
+    pictures = [_picture(snapshots.look(get_app(), table)) for table in found]
     return page("gallery.html", pictures=pictures, number=number, more=more)
 
 
 @gallery.get("/<table>")
 def game(table: str) -> Reply:
     """The game, move by move, by a link that holds no secret."""
-    access.find(house(), hanging.link(table))
+    access.find(get_app(), hanging.link(table))
     return redirect(url_for("replay.show", link=hanging.link(table)))
 
 
@@ -54,8 +54,8 @@ def game(table: str) -> Reply:
 def board(table: str) -> Response:
     """The board as the game left it."""
     spoken = request.args.get("in", SOURCE)
-    access.find(house(), hanging.link(table))
-    names = snapshots.look(house(), table).names
+    access.find(get_app(), hanging.link(table))
+    names = snapshots.look(get_app(), table).names
     response = make_response(_drawn(table, names, spoken if spoken in LANGUAGES else SOURCE))
     response.headers["Content-Type"] = "image/svg+xml"
     response.headers["Cache-Control"] = "private, max-age=3600"
@@ -64,7 +64,7 @@ def board(table: str) -> Response:
 
 @functools.lru_cache(maxsize=200)
 def _drawn(table: str, names: tuple[str, ...], spoken: str) -> str:
-    look = snapshots.look(house(), table)
+    look = snapshots.look(get_app(), table)
     view = look.game.view(look.table.state, None)
     return board_svg(Scene(look.game, view, players(names), language=spoken))
 

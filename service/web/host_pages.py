@@ -13,7 +13,7 @@ from engine.refusal import Refused
 from service.hosting import overview, remedies
 from service.store.notices import NAMES
 from service.tables.access import Unknown
-from service.web.rendering import house, page
+from service.web.rendering import get_app, page
 
 host = Blueprint("host", __name__, url_prefix="/host/<token>")
 
@@ -21,7 +21,7 @@ host = Blueprint("host", __name__, url_prefix="/host/<token>")
 @host.before_request
 def only_for_the_host() -> None:
     """The link is the key; one that was renewed opens nothing any more."""
-    if not remedies.opens(house(), str((request.view_args or {}).get("token", ""))):
+    if not remedies.opens(get_app(), str((request.view_args or {}).get("token", ""))):
         raise Unknown("This is not the host's link; make one with: depesche host-link")
 
 
@@ -29,8 +29,8 @@ def only_for_the_host() -> None:
 def show(token: str) -> Response:
     """The house at this moment."""
     wanted = request.args.get("table", "").strip()
-    found = overview.look(house(), wanted)
-    return page("host.html", found=found, token=token, wanted=wanted, notices=house().notices.read())
+    found = overview.look(get_app(), wanted)
+    return page("host.html", found=found, token=token, wanted=wanted, notices=get_app().notices.read())
 
 
 @host.post("/notice")
@@ -39,28 +39,28 @@ def notice(token: str) -> Reply:
     name = next((name for name in NAMES if name == request.form.get("name")), None)
     if name is None:
         raise Refused("There are two notices: the banner, and that no tables are opened.")
-    house().notices.put(name, " ".join(request.form.get("words", "").split()))
+    get_app().notices.put(name, " ".join(request.form.get("words", "").split()))
     return _back(token)
 
 
 @host.post("/finish/<table>")
 def finish(token: str, table: str) -> Reply:
     """Have a table played to its end by bots."""
-    remedies.finish(house(), table)
+    remedies.finish(get_app(), table)
     return _back(token)
 
 
 @host.post("/readdress/<int:person>")
 def readdress(token: str, person: int) -> Reply:
     """Replace an address that takes no letters."""
-    remedies.readdress(house(), person, request.form.get("address", ""))
+    remedies.readdress(get_app(), person, request.form.get("address", ""))
     return _back(token)
 
 
 @host.post("/send/<int:letter>")
 def send(token: str, letter: int) -> Reply:
     """Try a letter once more."""
-    remedies.send_again(house(), letter)
+    remedies.send_again(get_app(), letter)
     return _back(token)
 
 

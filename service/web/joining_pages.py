@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
 from service.people import register
-from service.store import book
+from service.store import queries
 from service.tables import access
 from service.tables import joining as seats
 from service.tables.access import Place, Unknown
@@ -17,7 +17,7 @@ from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
 from service.text.drawing import players
 from service.text.languages import in_game
-from service.web.rendering import house, language, page
+from service.web.rendering import get_app, language, page
 
 joining = Blueprint("joining", __name__)
 
@@ -34,7 +34,7 @@ def join(token: str) -> Reply:
     form = request.form
     guest = Invited(form.get("name", ""), form.get("address", ""), form.get("nonce", ""))
     try:
-        link = seats.join(house(), token, guest, language())
+        link = seats.join(get_app(), token, guest, language())
     except Unknown:
         raise
     except Refused as refused:
@@ -45,24 +45,24 @@ def join(token: str) -> Reply:
 @joining.post("/t/<link>/fill")
 def fill(link: str) -> Reply:
     """Bots take the seats that are still free."""
-    seats.fill(house(), access.find(house(), link))
+    seats.fill(get_app(), access.find(get_app(), link))
     return redirect(url_for("table.show", link=link), 303)
 
 
 def waiting(place: Place, look: Snapshot) -> dict[str, Any]:
     """What a table waits for besides moves: an address to be confirmed, and players for its free seats."""
-    own = place.seat is not None and place.seat == book.organiser(look.seats)
+    own = place.seat is not None and place.seat == queries.organiser(look.seats)
     free = look.table.phase == "gathering" and any(seat.status == seats.FREE for seat in look.seats)
-    token = house().links.join(look.row.id)
+    token = get_app().links.join(look.row.id)
     return {
-        "awaited": register.unproven(house(), None if place.seat is None else look.seats[place.seat].person),
+        "awaited": register.unproven(get_app(), None if place.seat is None else look.seats[place.seat].person),
         "held": bool(look.row.held) and own,
-        "join": house().settings.address + url_for("joining.show", token=token) if own and free else "",
+        "join": get_app().settings.address + url_for("joining.show", token=token) if own and free else "",
     }
 
 
 def _page(token: str, error: Refused | None, status: int) -> Response:
-    look = seats.opened(house(), token)
+    look = seats.opened(get_app(), token)
     return page(
         "join.html",
         status,

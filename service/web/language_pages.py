@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as Reply
 from service.tables import access
 from service.tables.access import Unknown
 from service.text.languages import LANGUAGES
-from service.web.rendering import COOKIE, house
+from service.web.rendering import COOKIE, get_app
 
 language_choice = Blueprint("language", __name__)
 YEAR = 365 * 86_400
@@ -28,12 +28,12 @@ def speak() -> Reply:
     seat = SEAT.match(back)
     if seat:
         with suppress(Unknown):
-            access.speak(house(), access.find(house(), seat[1]), chosen)
+            access.speak(get_app(), access.find(get_app(), seat[1]), chosen)
     return spoken(redirect(back, 303), chosen)
 
 
 def spoken(response: Reply, chosen: str) -> Reply:
     """The same response, which makes the browser remember the language."""
-    safe = house().settings.address.startswith("https")
+    safe = get_app().settings.address.startswith("https")
     response.set_cookie(COOKIE, chosen, max_age=YEAR, samesite="Lax", httponly=True, secure=safe)
     return response

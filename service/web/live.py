@@ -20,7 +20,7 @@ from redis import RedisError
 from waitress.channel import ClientDisconnected
 
 from service import links
-from service.house import House
+from service.app import App
 
 PATH = "/live/"
 BEAT = 20  # seconds: less than web servers in front wait for a word
@@ -39,8 +39,8 @@ class HandedOver(ClientDisconnected):
 class Live:
     """The connections of open pages, by table and by whether a player or a spectator looks."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, app: App) -> None:
+        self._app = app
         self._most = _most_files()
         self._held: dict[str, set[socket.socket]] = defaultdict(set)
         self._lock = threading.Lock()
@@ -82,7 +82,7 @@ class Live:
 
     def _hear(self) -> None:
         beat = time.monotonic() + BEAT
-        for change in self._house.bells.changes():
+        for change in self._app.wakeups.changes():
             if change is None:
                 self.tell(list(self._held))  # from now on it is heard; something may have been missed before
             elif change:
@@ -125,10 +125,10 @@ def _gone(connection: socket.socket) -> bool:
 class Door:
     """The pages, and before them the address where a page waits for changes."""
 
-    def __init__(self, pages: Callable[..., Any], house: House) -> None:
+    def __init__(self, pages: Callable[..., Any], app: App) -> None:
         self._pages = pages
-        self._house = house
-        self._live = Live(house)
+        self._app = app
+        self._live = Live(app)
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Any:
         topic = self._topic(environ)
@@ -153,7 +153,7 @@ class Door:
             return None
         token = path.removeprefix(PATH)
         table, kind = links.subject(token, 2)
-        return f"{table}.{kind}" if links.same(self._house.links.live(table, kind), token) else None
+        return f"{table}.{kind}" if links.same(self._app.links.live(table, kind), token) else None
 
 
 def _taken(environ: dict[str, Any]) -> socket.socket | None:

@@ -29,7 +29,7 @@ from service.text.drawing import Scene, players, stage
 from service.text.languages import LANGUAGES, SOURCE
 from service.timing import HOUR, Clock
 from service.web.account_pages import visitor
-from service.web.rendering import house, language, page
+from service.web.rendering import get_app, language, page
 
 lobby = Blueprint("lobby", __name__)
 ROWS = 8
@@ -56,9 +56,9 @@ class GuestRow(Struct, frozen=True):
 @lobby.get("/")
 def welcome() -> Response:
     """The games there are, the tables with seats for anybody, and games to look on at."""
-    here = house()
-    offers = [_listed(look, here.links.join(look.row.id)) for look in listing.seeking(here)]
-    games = [_listed(look, here.links.watch(look.row.id)) for look in listing.shown(here)]
+    app = get_app()
+    offers = [_listed(look, app.links.join(look.row.id)) for look in listing.seeking(app)]
+    games = [_listed(look, app.links.watch(look.row.id)) for look in listing.shown(app)]
     return page("lobby.html", games=[game.META for game in catalogue.games().values()], offers=offers, watched=games)
 
 
@@ -105,11 +105,11 @@ def open_table(name: str) -> Reply:
             chosen[option.name] = "on" if form.get(f"option.{option.name}") else "off"
     try:
         key, watched, guests = form.get("key", "")[:80], _watched(form), _invited(form)
-        here, signed_in = house(), visitor()
+        app, signed_in = get_app(), visitor()
         opener = signed_in.id if signed_in else None
         time, luck = _clock(form), _luck(form)
         in_lobby = (bool(form.get("seeking")), bool(form.get("shown")))
-        opened = opening.open_table(here, name, chosen, guests, time, language(), key, watched, opener, luck, *in_lobby)
+        opened = opening.open_table(app, name, chosen, guests, time, language(), key, watched, opener, luck, *in_lobby)
     except Refused as refused:
         return _form(name, form, refused, 422)
     first = next(link for link in opened.links if link)

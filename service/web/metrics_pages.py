@@ -12,11 +12,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 from sqlalchemy import func, select
 
-from service.house import House
+from service.app import App
 from service.links import same
-from service.meters import METERS, STEPS, Meter
+from service.metrics import METRICS, STEPS, Metric
 from service.store.schema import letters, people, submissions, tables
-from service.web.rendering import house, visited_from_here
+from service.web.rendering import get_app, visited_from_here
 
 metrics = Blueprint("metrics", __name__)
 PREFIX = "depesche_"
@@ -25,10 +25,10 @@ PREFIX = "depesche_"
 @metrics.get("/metrics")
 def show() -> Response:
     """Metrics for this machine, or for a program with the host's token; others get 404."""
-    if not (visited_from_here() or _knows_the_word(house().settings.metrics)):
+    if not (visited_from_here() or _knows_the_word(get_app().settings.metrics)):
         abort(404)
     registry = CollectorRegistry()
-    registry.register(Figures(house()))
+    registry.register(Figures(get_app()))
     return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
@@ -39,15 +39,15 @@ def _knows_the_word(word: str) -> bool:
 class Figures(Collector):
     """All metrics, read anew each time."""
 
-    def __init__(self, here: House) -> None:
-        self.here = here
+    def __init__(self, app: App) -> None:
+        self.app = app
 
     def collect(self) -> Iterator[Any]:
-        found = self.here.meters.read()
-        for name, meter in METERS.items():
+        found = self.app.metrics.read()
+        for name, meter in METRICS.items():
             own = _by_label(name, found)
             yield _times(name, meter, own) if meter.timed else _counts(name, meter, own)
-        yield from _waiting(self.here)
+        yield from _waiting(self.app)
 
 
 def _by_label(name: str, found: dict[str, int]) -> dict[str, dict[str, int]]:
@@ -60,14 +60,14 @@ def _by_label(name: str, found: dict[str, int]) -> dict[str, dict[str, int]]:
     return own
 
 
-def _counts(name: str, meter: Meter, own: dict[str, dict[str, int]]) -> CounterMetricFamily:
+def _counts(name: str, meter: Metric, own: dict[str, dict[str, int]]) -> CounterMetricFamily:
     family = CounterMetricFamily(PREFIX + name, meter.about, labels=[meter.label])
     for label, sums in own.items():
         family.add_metric([label], sums["count"])
     return family
 
 
-def _times(name: str, meter: Meter, own: dict[str, dict[str, int]]) -> HistogramMetricFamily:
+def _times(name: str, meter: Metric, own: dict[str, dict[str, int]]) -> HistogramMetricFamily:
     family = HistogramMetricFamily(PREFIX + name, meter.about, labels=[meter.label])
     for label, sums in own.items():
         within = accumulate(sums.get(str(step), 0) for step in STEPS)
@@ -76,10 +76,10 @@ def _times(name: str, meter: Meter, own: dict[str, dict[str, int]]) -> Histogram
     return family
 
 
-def _waiting(here: House) -> Iterator[GaugeMetricFamily]:
+def _waiting(app: App) -> Iterator[GaugeMetricFamily]:
     """What the database says: how much waits, and since when."""
     judged, sent = submissions.c.accepted.is_(None), letters.c.sent_at.is_(None)
-    due = (sent, letters.c.due_at <= here.now())
+    due = (sent, letters.c.due_at <= app.now())
     numbers = {
         "submissions_waiting": ("Submissions without a verdict", select(func.count()).where(judged)),
         "submissions_oldest": ("When the oldest of them came", select(func.min(submissions.c.at)).where(judged)),
@@ -90,11 +90,11 @@ def _waiting(here: House) -> Iterator[GaugeMetricFamily]:
             select(func.count()).where(people.c.bounced_at.is_not(None)),
         ),
     }
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         for name, (about, wanted) in numbers.items():
             value = connection.execute(wanted).scalar_one()
             if name.endswith("_oldest"):
-                name, about, value = f"{name}_seconds", f"{about}, in seconds ago", here.now() - (value or here.now())
+                name, about, value = f"{name}_seconds", f"{about}, in seconds ago", app.now() - (value or app.now())
             yield GaugeMetricFamily(PREFIX + name, about, value=float(value))
         phases = connection.execute(select(tables.c.phase, func.count()).group_by(tables.c.phase)).all()
     by_phase = GaugeMetricFamily(PREFIX + "tables", "Tables", labels=["phase"])

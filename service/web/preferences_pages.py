@@ -19,7 +19,7 @@ from service.people.letter_settings import LetterSettings, Mode, TableLetterSett
 from service.text.languages import LANGUAGES, in_game
 from service.timing import HOUR, Calendar
 from service.web.language_pages import spoken
-from service.web.rendering import house, language, page, whole
+from service.web.rendering import get_app, language, page, whole
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -37,7 +37,7 @@ def keep(token: str) -> Reply:
     """Store the settings for all tables."""
     one = _reader(token)
     try:
-        preferences.keep(house(), one, _settings(one), _calendar(), request.form.get("language", one.language))
+        preferences.keep(get_app(), one, _settings(one), _calendar(), request.form.get("language", one.language))
     except Refused as refused:
         return _page(one, refused)
     return _back(token)
@@ -50,9 +50,9 @@ def keep_here(token: str) -> Reply:
     plain: bool | UnsetType = {"yes": True, "no": False}.get(form.get("plain", ""), UNSET)
     letters = _mode(form["letters"]) if form.get("letters") else UNSET
     one = _reader(token)
-    known = preferences.seated(house(), one, _table())
+    known = preferences.seated(get_app(), one, _table())
     before = known.otherwise if known else TableLetterSettings()
-    preferences.keep_at(house(), one, _table(), replace(before, letters=letters, plain=plain))
+    preferences.keep_at(get_app(), one, _table(), replace(before, letters=letters, plain=plain))
     return _back(token)
 
 
@@ -61,7 +61,7 @@ def leave(token: str) -> Reply:
     """Go on vacation, at all tables."""
     one, days = _reader(token), [request.form.get(name, "") for name in ("first", "last")]
     try:
-        preferences.leave(house(), one, vacations.read(days))
+        preferences.leave(get_app(), one, vacations.read(days))
     except Refused as refused:
         return _page(one, refused)
     return _back(token)
@@ -72,7 +72,7 @@ def come_home(token: str) -> Reply:
     """Come home early, or do not go."""
     one = _reader(token)
     try:
-        preferences.come_home(house(), one)
+        preferences.come_home(get_app(), one)
     except Refused as refused:
         return _page(one, refused)
     return _back(token)
@@ -81,7 +81,7 @@ def come_home(token: str) -> Reply:
 @letters.post("/again")
 def again(token: str) -> Reply:
     """Write to this address again, though letters to it came back."""
-    preferences.again(house(), _reader(token))
+    preferences.again(get_app(), _reader(token))
     return _back(token)
 
 
@@ -95,14 +95,14 @@ def ask(token: str) -> Response:
 def stop(token: str) -> Response:
     """Stop them, as the button does and as mail programs do by themselves (RFC 8058); twice is as good as once."""
     one = _reader(token)
-    before = preferences.stop(house(), one, _table())
+    before = preferences.stop(get_app(), one, _table())
     return _stop_page(one, stopped=True, before="turn" if before == "none" else before)
 
 
 @letters.post("/resume")
 def resume(token: str) -> Reply:
     """Have letters again as before."""
-    preferences.set_letters(house(), _reader(token), _mode(request.form.get("letters", "")), _table())
+    preferences.set_letters(get_app(), _reader(token), _mode(request.form.get("letters", "")), _table())
     return _back(token)
 
 
@@ -118,12 +118,12 @@ def offer(token: str) -> Response:
 def speak(token: str) -> Reply:
     """Write to this person in this language, and show him the pages in it too."""
     tongue = request.form.get("language", "")
-    preferences.speak(house(), _reader(token), tongue)
+    preferences.speak(get_app(), _reader(token), tongue)
     return spoken(redirect(url_for("preferences.show", token=token, kept=1), 303), tongue)
 
 
 def _reader(token: str) -> Recipient:
-    return preferences.reader(house(), token)
+    return preferences.reader(get_app(), token)
 
 
 def _table() -> str:
@@ -133,7 +133,7 @@ def _table() -> str:
 def _at(one: Recipient) -> dict[str, Any]:
     """The table that is meant, if the reader sits there, and what its game is called."""
     table = _table()
-    found = preferences.seated(house(), one, table) if table else None
+    found = preferences.seated(get_app(), one, table) if table else None
     return {"at": found, "title": _title(found), "table": table}
 
 
@@ -150,11 +150,11 @@ def _page(one: Recipient, error: Refused | None = None) -> Response:
     return page(
         "preferences.html",
         422 if error else 200,
-        token=house().links.preferences(one.id),
+        token=get_app().links.preferences(one.id),
         reader=one,
         letter_settings=one.settings,
         calendar=one.calendar,
-        vacations=preferences.away(house(), one),
+        vacations=preferences.away(get_app(), one),
         zones=zones(),
         **_at(one),
         form=request.form,
@@ -165,8 +165,8 @@ def _page(one: Recipient, error: Refused | None = None) -> Response:
 
 def _stop_page(one: Recipient, **words: Any) -> Response:
     if _table():
-        preferences.check_seated(house(), one, _table())
-    return page("stop.html", token=house().links.preferences(one.id), **_at(one), **words)
+        preferences.check_seated(get_app(), one, _table())
+    return page("stop.html", token=get_app().links.preferences(one.id), **_at(one), **words)
 
 
 def _settings(one: Recipient) -> LetterSettings:

@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response as Reply
 
 from service.tables import access
 from service.tables import rematch as tables
-from service.web.rendering import house, language
+from service.web.rendering import get_app, language
 
 again = Blueprint("again", __name__, url_prefix="/t/<link>")
 
@@ -15,4 +15,4 @@ again = Blueprint("again", __name__, url_prefix="/t/<link>")
 @again.post("/again")
 def lay(link: str) -> Reply:
     """Lay the table again, and go to one's seat there."""
-    return redirect(url_for("table.show", link=tables.lay(house(), access.find(house(), link), language())), 303)
+    return redirect(url_for("table.show", link=tables.lay(get_app(), access.find(get_app(), link), language())), 303)

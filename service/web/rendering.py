@@ -12,7 +12,7 @@ from flask_wtf.csrf import generate_csrf
 from engine.options import describe
 from engine.refusal import Refused
 from service import numbers
-from service.house import House
+from service.app import App
 from service.settings import EMBEDDED
 from service.text import lessons, rulebook
 from service.text.drawing import environment
@@ -21,9 +21,9 @@ from service.text.languages import LANGUAGES, SOURCE, Spoken
 COOKIE = "language"
 
 
-def house() -> House:
+def get_app() -> App:
     """The house this application serves."""
-    found: House = current_app.extensions["house"]
+    found: App = current_app.extensions["app"]
     return found
 
 
@@ -38,9 +38,9 @@ def page(template: str, status: int = 200, tongue: str = "", **words: Any) -> Re
     spoken = tongue or language()
     drawn = environment(spoken).get_template(f"pages/{template}")
     here = request.full_path.rstrip("?")
-    shared = {"url_for": url_for, "csrf_token": generate_csrf, "settings": house().settings, "here": here}
-    shared["mailbox"] = house().settings.smtp == EMBEDDED and visited_from_here()
-    shared["banner"] = house().notices.read().banner
+    shared = {"url_for": url_for, "csrf_token": generate_csrf, "settings": get_app().settings, "here": here}
+    shared["mailbox"] = get_app().settings.smtp == EMBEDDED and visited_from_here()
+    shared["banner"] = get_app().notices.read().banner
     shared |= {"cited": rulebook.cited, "describe": describe, "lessons_exist": lessons.exist}
     response = make_response(drawn.render(**shared, **words), status)
     response.headers["Cache-Control"] = "no-store"
@@ -56,7 +56,7 @@ def visited_from_here() -> bool:
     """
     direct = request.environ.get("werkzeug.proxy_fix.orig", {}).get("REMOTE_ADDR", request.remote_addr)
     asked = urlsplit(f"//{request.host}").hostname or ""
-    public = house().settings.address.startswith("https:") or "Forwarded" in request.headers
+    public = get_app().settings.address.startswith("https:") or "Forwarded" in request.headers
     return (
         not public and _is_here(direct) and _is_here(request.remote_addr) and (asked == "localhost" or _is_here(asked))
     )

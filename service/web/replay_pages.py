@@ -21,7 +21,7 @@ from service.tables.snapshots import Snapshot
 from service.text.drawing import Voice, players
 from service.text.languages import in_game
 from service.web.menu_forms import sentence
-from service.web.rendering import house, language, page
+from service.web.rendering import get_app, language, page
 from service.web.replica import from_replica
 
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
@@ -31,8 +31,8 @@ replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
 @from_replica
 def show(link: str) -> Response:
     """The game after any entry as this seat saw it then; once the game is over as any seat saw it."""
-    place = access.find(house(), link)
-    look = snapshots.look(house(), place.table)
+    place = access.find(get_app(), link)
+    look = snapshots.look(get_app(), place.table)
     return page("replay.html", story=_story(look), **_words(place, look))
 
 
@@ -40,15 +40,15 @@ def show(link: str) -> Response:
 @from_replica
 def frame(link: str) -> Response:
     """The same without the page around it, for a script that steps quickly."""
-    place = access.find(house(), link)
-    look = snapshots.look(house(), place.table)
+    place = access.find(get_app(), link)
+    look = snapshots.look(get_app(), place.table)
     return page("frame.html", **_words(place, look))
 
 
 @replay.post("/replay/story")
 def tell(link: str) -> BaseResponse:
     """Ask where the game turned; the page has it as soon as a bot has gone through the game."""
-    stories.ask(house(), access.find(house(), link))
+    stories.ask(get_app(), access.find(get_app(), link))
     return redirect(url_for("replay.show", link=link, _anchor="story"), 303)
 
 
@@ -56,7 +56,7 @@ def tell(link: str) -> BaseResponse:
 @from_replica
 def log(link: str) -> Response:
     """The log as this seat may keep it."""
-    export = archive.export_for(house(), access.find(house(), link))
+    export = archive.export_for(get_app(), access.find(get_app(), link))
     encoded = msgspec.json.format(msgspec.json.encode(export), indent=1)
     return _file(encoded, "application/json", f"{export.game}-{export.table}.json")
 
@@ -65,9 +65,9 @@ def log(link: str) -> Response:
 @from_replica
 def protocol(link: str) -> Response:
     """The game in words, as this seat may keep it."""
-    place = access.find(house(), link)
-    look = snapshots.look(house(), place.table)
-    told = replays.protocol(house(), look, Viewpoint(place.seat, language()))
+    place = access.find(get_app(), link)
+    look = snapshots.look(get_app(), place.table)
+    told = replays.protocol(get_app(), look, Viewpoint(place.seat, language()))
     return _file(told.encode(), "text/plain; charset=utf-8", f"{look.row.game}-{look.row.id}.txt", "inline")
 
 
@@ -81,7 +81,7 @@ def _file(content: bytes, kind: str, name: str, how: str = "attachment") -> Resp
 
 def _words(place: Place, look: Snapshot) -> dict[str, Any]:
     eyes = _eyes(place, look)
-    shown = replays.frame(house(), look, Viewpoint(eyes, language()), _entry("at"), _entry("since"))
+    shown = replays.frame(get_app(), look, Viewpoint(eyes, language()), _entry("at"), _entry("since"))
     return {
         "link": place.link,
         "me": place.seat,
@@ -91,7 +91,7 @@ def _words(place: Place, look: Snapshot) -> dict[str, Any]:
         "eyes": eyes,
         "asked": _asked(place, eyes, shown),
         "frame": shown,
-        "course": chance_course.course(house(), look, shown.at),
+        "course": chance_course.course(get_app(), look, shown.at),
         "svg": Markup(shown.board.svg),  # noqa: S704 - our own template, which escapes what goes in
     }
 
@@ -108,7 +108,7 @@ class StoryInWords(Struct, frozen=True):
 def _story(look: Snapshot) -> StoryInWords | None:
     if not stories.is_to_be_told(look):
         return None
-    asked = stories.find(house(), look)
+    asked = stories.find(get_app(), look)
     if asked is None or asked.told is None:
         return StoryInWords(asked is not None)
     voice = Voice(look.game, look.names, language())

@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy.exc import OperationalError
 
 from engine.refusal import Refused
-from service.store import book
+from service.store import queries
 from service.tables import access
-from service.web.rendering import house
+from service.web.rendering import get_app
 
 View = Callable[..., Any]
 
@@ -22,7 +22,7 @@ def from_replica(view: View) -> View:
 
     @functools.wraps(view)
     def shown(**words: str) -> Any:
-        store = house().store
+        store = get_app().store
         if store.replica is not None and ("link" not in words or _is_over(words["link"])):
             with suppress(OperationalError, Refused), store.elsewhere():
                 return view(**words)
@@ -33,7 +33,7 @@ def from_replica(view: View) -> View:
 
 def _is_over(link: str) -> bool:
     """Of a game that is being played everybody wants to see the last move."""
-    place = access.find(house(), link)
-    with house().store.reading() as connection:
-        row = book.find(connection, place.table)
+    place = access.find(get_app(), link)
+    with get_app().store.reading() as connection:
+        row = queries.find(connection, place.table)
     return row is not None and row.phase == "over"

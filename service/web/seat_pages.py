@@ -13,7 +13,7 @@ from service.tables.access import Place
 from service.tables.snapshots import Snapshot
 from service.text.drawing import players
 from service.text.languages import in_game
-from service.web.rendering import house, language
+from service.web.rendering import get_app, language
 
 seat_forms = Blueprint("seat", __name__, url_prefix="/t/<link>")
 
@@ -21,35 +21,35 @@ seat_forms = Blueprint("seat", __name__, url_prefix="/t/<link>")
 @seat_forms.post("/talk")
 def say(link: str) -> Reply:
     """Say something to the others at the table."""
-    talk.say(house(), access.find(house(), link), request.form.get("text", ""))
+    talk.say(get_app(), access.find(get_app(), link), request.form.get("text", ""))
     return _back(link, "talk")
 
 
 @seat_forms.post("/note")
 def note(link: str) -> Reply:
     """Keep a private note."""
-    settled.write(house(), access.find(house(), link), request.form.get("note", ""))
+    settled.write(get_app(), access.find(get_app(), link), request.form.get("note", ""))
     return _back(link, "note")
 
 
 @seat_forms.post("/at-once")
 def at_once(link: str) -> Reply:
     """Move without being asked again, or be asked again."""
-    settled.move_at_once(house(), access.find(house(), link), _wanted())
+    settled.move_at_once(get_app(), access.find(get_app(), link), _wanted())
     return _back(link, "own")
 
 
 @seat_forms.post("/watched")
 def watched(link: str) -> Reply:
     """Allow or forbid spectators."""
-    settled.let_look_on(house(), access.find(house(), link), _wanted())
+    settled.let_look_on(get_app(), access.find(get_app(), link), _wanted())
     return _back(link, "own")
 
 
 @seat_forms.post("/released")
 def released(link: str) -> Reply:
     """Show the finished game in the gallery, or not any more."""
-    settled.release(house(), access.find(house(), link), _wanted())
+    settled.release(get_app(), access.find(get_app(), link), _wanted())
     return _back(link, "released")
 
 
@@ -69,14 +69,14 @@ def around(place: Place, look: Snapshot) -> dict[str, Any]:
     """Talk, note and settings for the page of a player; empty for spectators."""
     if place.seat is None:
         return {"remarks": (), "spoken": 0, "note": "", "at_once": False, "shown": None}
-    with house().store.reading() as connection:
+    with get_app().store.reading() as connection:
         remarks = talk.newest(connection, place.table)
         hangs = look.table.phase == "over" and gallery.table_of(connection, gallery.link(place.table)) is not None
     return {
         "remarks": remarks,
         "spoken": remarks[-1].id if remarks else 0,
         "note": look.seats[place.seat].note,
-        "at_once": look.table.phase == "playing" and settled.moves_at_once(house(), place, look),
+        "at_once": look.table.phase == "playing" and settled.moves_at_once(get_app(), place, look),
         "shown": gallery.link(place.table) if hangs else None,
     }
 
@@ -85,7 +85,7 @@ def spoken(place: Place) -> int:
     """A number that grows with every remark at the table; 0 for spectators."""
     if place.seat is None:
         return 0
-    with house().store.reading() as connection:
+    with get_app().store.reading() as connection:
         return talk.number(connection, place.table)
 
 

@@ -11,7 +11,7 @@ from service.tables import substitutes as seats
 from service.tables.access import Unknown
 from service.tables.opening import Invited
 from service.text.drawing import Scene, Voice, board_svg, players
-from service.web.rendering import house, language, page
+from service.web.rendering import get_app, language, page
 
 substitutes = Blueprint("substitutes", __name__, url_prefix="/offer/<token>")
 
@@ -27,7 +27,7 @@ def take(token: str) -> Reply:
     """Sit down, and go to one's seat."""
     guest = Invited(request.form.get("name", ""), request.form.get("address", ""))
     try:
-        return redirect(url_for("table.show", link=seats.take(house(), token, guest, language())), 303)
+        return redirect(url_for("table.show", link=seats.take(get_app(), token, guest, language())), 303)
     except Unknown:
         raise
     except Refused as refused:
@@ -35,7 +35,7 @@ def take(token: str) -> Reply:
 
 
 def _page(token: str, error: Refused | None, status: int) -> Response:
-    look, seat = seats.offered(house(), token)
+    look, seat = seats.offered(get_app(), token)
     view = look.game.view(look.table.state, None)
     shown = players(look.names)
     return page(

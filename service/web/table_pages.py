@@ -20,7 +20,7 @@ from service.accounts import bounces, confirming, my_tables
 from service.people import register
 from service.plans import branch_orders
 from service.settings import EMBEDDED
-from service.store.book import Verdict
+from service.store.queries import Verdict
 from service.tables import (
     access,
     hints,
@@ -42,7 +42,7 @@ from service.timing import Calendar
 from service.web import live, menu_forms
 from service.web.account_pages import visitor
 from service.web.joining_pages import waiting
-from service.web.rendering import house, language, page
+from service.web.rendering import get_app, language, page
 from service.web.seat_pages import around, heading, spoken
 
 table = Blueprint("table", __name__, url_prefix="/t/<link>")
@@ -53,14 +53,14 @@ FAR = 200  # entries that are looked through for them
 @table.get("")
 def show(link: str) -> Response:
     """The page of a player or a spectator."""
-    place = access.find(house(), link)
-    look = snapshots.look(house(), place.table)
+    place = access.find(get_app(), link)
+    look = snapshots.look(get_app(), place.table)
     common = {**_common(place, look), **around(place, look), "said": _said(place, look)}
     if look.table.phase != "playing" and look.table.phase != "over":
         return page("gathering.html", **common, nonce=secrets.token_hex(4))
     menu = snapshots.menu(look, place.seat)
     scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
-    board = board_cache.staged(house().caches.stages, (place.table, look.row.length), scene, voice)
+    board = board_cache.staged(get_app().caches.stages, (place.table, look.row.length), scene, voice)
     entries, since = _latest(place, look)
     commands = tables.commands(look.table, place.seat) if place.seat is not None else ()
     return page(
@@ -93,12 +93,12 @@ def show(link: str) -> Response:
 @table.get("/board.svg")
 def picture(link: str) -> Response:
     """The board as this seat sees it, as a picture for lists of tables."""
-    place = access.find(house(), link)
-    look = snapshots.look(house(), place.table)
+    place = access.find(get_app(), link)
+    look = snapshots.look(get_app(), place.table)
     if look.table.phase not in ("playing", "over"):
         raise Unknown("The game has not begun yet.")
     board = board_cache.staged(
-        house().caches.stages, (place.table, look.row.length), _scene(place, look, look.table), _voice(place, look)
+        get_app().caches.stages, (place.table, look.row.length), _scene(place, look, look.table), _voice(place, look)
     )
     response = make_response(board.stage.world.partition("</svg>")[0] + "</svg>")
     response.headers["Content-Type"] = "image/svg+xml"
@@ -109,9 +109,9 @@ def picture(link: str) -> Response:
 @table.get("/then")
 def then(link: str) -> Response:
     """The world as this seat saw it after an earlier entry, and what was told of that entry."""
-    place = access.find(house(), link)
-    look = snapshots.look(house(), place.table)
-    seen = replays.world(house(), look, Viewpoint(place.seat, language()), numbers.read(request.args.get("at", "")))
+    place = access.find(get_app(), link)
+    look = snapshots.look(get_app(), place.table)
+    seen = replays.world(get_app(), look, Viewpoint(place.seat, language()), numbers.read(request.args.get("at", "")))
     response = page("then.html", **msgspec.structs.asdict(seen))
     response.headers["Cache-Control"] = "private, max-age=3600"
     return response
@@ -120,8 +120,8 @@ def then(link: str) -> Response:
 @table.get("/foresee")
 def foresee(link: str) -> Response:
     """The choices of this seat after a move it has not made; nothing if its turn would end or chance decides."""
-    place = access.find(house(), link)
-    look = snapshots.look(house(), place.table)
+    place = access.find(get_app(), link)
+    look = snapshots.look(get_app(), place.table)
     if place.seat is None:
         return make_response("", 204)
     after = lookahead.foreseen(look, place.seat, request.args.get("move", ""))
@@ -136,31 +136,31 @@ def foresee(link: str) -> Response:
 @table.post("")
 def move(link: str) -> Reply:
     """Hand a move in, wait a moment for the verdict, and go back to the page with it."""
-    here, form = house(), request.form
-    place = access.find(here, link)
+    app, form = get_app(), request.form
+    place = access.find(app, link)
     words = {name: form.getlist(name) for name in ("move", "verb", "arg")}
     text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in words[name])
     seen = numbers.read(form.get("seen", ""), 2**31 - 1)
     key = form.get("key", "")
-    handed = submitting.submit(here, place, text, f"{key[:16]}/{text}" if key else "", seen)
-    submitting.verdict(here, handed)
+    handed = submitting.submit(app, place, text, f"{key[:16]}/{text}" if key else "", seen)
+    submitting.verdict(app, handed)
     return redirect(url_for("table.show", link=link, said=handed.number), 303)
 
 
 @table.post("/hint")
 def hint(link: str) -> Reply:
     """Ask for a good move, wait a moment for it, and go back to the page with it."""
-    place = access.find(house(), link)
-    number = hints.ask(house(), place)
-    hints.wait(house(), place, number)
+    place = access.find(get_app(), link)
+    number = hints.ask(get_app(), place)
+    hints.wait(get_app(), place, number)
     return redirect(url_for("table.show", link=link, hint=number), 303)
 
 
 @table.get("/pulse")
 def pulse(link: str) -> Reply:
     """The length and head of the log: a small answer, because open pages ask often."""
-    place = access.find(house(), link)
-    row = snapshots.look(house(), place.table).row
+    place = access.find(get_app(), link)
+    row = snapshots.look(get_app(), place.table).row
     said = spoken(place)
     response = make_response({"length": row.length, "head": row.head, "talk": said})
     response.set_etag(f"{row.head}.{said}")
@@ -171,12 +171,12 @@ def pulse(link: str) -> Reply:
 @table.post("/sit")
 def sit(link: str) -> Reply:
     """Take the seat, with a word of one's own for the dice."""
-    place = access.find(house(), link)
+    place = access.find(get_app(), link)
     nonce = register.clean_nonce(request.form.get("nonce", ""), secrets.token_hex(8))
-    access.speak(house(), place, language())
-    confirming.by_seat(house(), place)
-    handed = submitting.sit(house(), place, nonce)
-    submitting.verdict(house(), handed)
+    access.speak(get_app(), place, language())
+    confirming.by_seat(get_app(), place)
+    handed = submitting.sit(get_app(), place, nonce)
+    submitting.verdict(get_app(), handed)
     return redirect(url_for("table.show", link=link, said=handed.number), 303)
 
 
@@ -203,10 +203,10 @@ def _common(place: Place, look: Snapshot) -> dict[str, Any]:
         "clock": look.clock,
         "public": look.table.beacon is not None,
         "dice": _dice(look),
-        "now": house().now(),
-        "unreachable": bounces.unreachable(house(), look.row.id),
-        "watch": url_for("table.show", link=house().links.watch(look.row.id)) if look.row.watched else "",
-        "live": live.PATH + house().links.live(look.row.id, "watch" if place.seat is None else "seat"),
+        "now": get_app().now(),
+        "unreachable": bounces.unreachable(get_app(), look.row.id),
+        "watch": url_for("table.show", link=get_app().links.watch(look.row.id)) if look.row.watched else "",
+        "live": live.PATH + get_app().links.live(look.row.id, "watch" if place.seat is None else "seat"),
         **waiting(place, look),
     }
 
@@ -217,14 +217,14 @@ def _dice(look: Snapshot) -> dict[str, Any] | None:
     if beacon is None or waited is None:
         return None
     due = beacon.due(waited.round)
-    late = house().now() >= due + beacons.LATE
+    late = get_app().now() >= due + beacons.LATE
     return {"round": waited.round, "entry": waited.seq, "due": due, "late": late, "sealing": look.table.sealing}
 
 
 def _hint(place: Place, look: Snapshot) -> GoodMove | None:
     """The hint this page was sent back with; None once the game went on."""
     number = numbers.read(request.args.get("hint", ""))
-    hint = None if number is None else hints.find(house(), place, number)
+    hint = None if number is None else hints.find(get_app(), place, number)
     return hint if hint and hint.length == look.table.length else None
 
 
@@ -248,8 +248,8 @@ def _own_time(place: Place, look: Snapshot) -> dict[str, Any]:
     person = None if place.seat is None else look.seats[place.seat].person
     if person is None:
         return {"orders": (), "intentions": (), "preferences": ""}
-    orders = [order for order in standing_orders.of_seat(house(), place) if not order.after]
-    intentions = branch_orders.intentions(house(), place)
+    orders = [order for order in standing_orders.of_seat(get_app(), place) if not order.after]
+    intentions = branch_orders.intentions(get_app(), place)
     return {"orders": orders, "intentions": intentions, "preferences": _preferences(person, look.row.id)}
 
 
@@ -260,13 +260,13 @@ def _preferences(person: int, table: str) -> str | None:
     """
     if not _is_here(person):
         return None
-    return url_for("preferences.show", token=house().links.preferences(person), table=table)
+    return url_for("preferences.show", token=get_app().links.preferences(person), table=table)
 
 
 def _is_here(person: int) -> bool:
     """Whether this person has signed in on this device; in a house without letters there is nothing to prove."""
     known = visitor()
-    return house().settings.smtp == EMBEDDED or (known is not None and known.id == person)
+    return get_app().settings.smtp == EMBEDDED or (known is not None and known.id == person)
 
 
 def _others(place: Place, look: Snapshot) -> list[str]:
@@ -275,7 +275,7 @@ def _others(place: Place, look: Snapshot) -> list[str]:
     known = visitor()
     if person is None or known is None or known.id != person:
         return []
-    waiting = my_tables.waiting(house(), person)
+    waiting = my_tables.waiting(get_app(), person)
     return [url_for("table.show", link=one.link) for one in waiting if one.table != place.table]
 
 
@@ -284,13 +284,13 @@ def _offered(place: Place, look: Snapshot) -> list[tuple[int, str]]:
     if place.seat is None or look.table.phase == "over":
         return []
     free = [seat for seat in look.seats if look.table.seats[seat.seat].offered]
-    here = house()
-    return [(seat.seat, url_for("substitutes.show", token=substitutes.link(here, seat))) for seat in free]
+    app = get_app()
+    return [(seat.seat, url_for("substitutes.show", token=substitutes.link(app, seat))) for seat in free]
 
 
 def _away(look: Snapshot) -> dict[int, tuple[str, str]]:
     """Who is on vacation today, by UTC, or soon; said beside the name."""
-    day = timing.today(Calendar(), house().now()).isoformat()
+    day = timing.today(Calendar(), get_app().now()).isoformat()
     coming = {
         number: next((span for span in chair.away if span[1] >= day), None)
         for number, chair in enumerate(look.table.seats)
@@ -316,7 +316,7 @@ def _voice(place: Place, look: Snapshot) -> Voice:
 
 def _latest(place: Place, look: Snapshot) -> tuple[list[Any], list[Any]]:
     """What happened last, and of it what happened since this seat's last move; nothing of that when all is over."""
-    entries = snapshots.entries(house(), look, max(0, look.row.length - FAR))
+    entries = snapshots.entries(get_app(), look, max(0, look.row.length - FAR))
     return entries, [] if look.table.phase == "over" else chronicle.since_own_move(entries, place.seat)
 
 
@@ -330,7 +330,7 @@ def _end(look: Snapshot, voice: Voice) -> dict[str, Any]:
     """How the scores came about, once all is over."""
     if look.table.phase != "over":
         return {"course": (), "sources": ()}
-    course, sources = score_course.of(house(), look), score_course.sources(house(), look)
+    course, sources = score_course.of(get_app(), look), score_course.sources(get_app(), look)
     return {"course": course, "sources": sources, "source_word": voice.source}
 
 
@@ -341,7 +341,7 @@ def _places(look: Snapshot) -> list[tuple[int, int]]:
 def _said(place: Place, look: Snapshot) -> Any:
     """The verdict that the page shows: “waiting” until there is one, None once the game has gone on."""
     number = numbers.read(request.args.get("said", ""))
-    said = None if number is None else submitting.verdict_of(house(), place, number)
+    said = None if number is None else submitting.verdict_of(get_app(), place, number)
     return None if isinstance(said, Verdict) and _outdated(said, place, look) else said
 
 
@@ -349,5 +349,5 @@ def _outdated(said: Verdict, place: Place, look: Snapshot) -> bool:
     """Whether another seat has moved since, so that it is this seat's turn again."""
     if said.seq is None or place.seat is None or not look.seats[place.seat].open_since:
         return False
-    later = snapshots.entries(house(), look, said.seq + 1)
+    later = snapshots.entries(get_app(), look, said.seq + 1)
     return any(entry.seat not in (None, place.seat) for entry in later)

@@ -19,7 +19,7 @@ from service.tables.access import Place, Unknown
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Scene, Voice, board_text, players, stage
 from service.web import menu_forms
-from service.web.rendering import house, language, page
+from service.web.rendering import get_app, language, page
 from service.web.seat_pages import heading
 
 whatif = Blueprint("whatif", __name__, url_prefix="/t/<link>/whatif")
@@ -38,9 +38,9 @@ class BranchStep(Struct, frozen=True):
 @whatif.get("")
 def every(link: str) -> Response:
     """All branches of this seat, and a button that begins another one."""
-    place = access.find(house(), link)
-    look = snapshots.look(house(), place.table)
-    own, last = branches.of(house(), place), look.row.length - 1
+    place = access.find(get_app(), link)
+    look = snapshots.look(get_app(), place.table)
+    own, last = branches.of(get_app(), place), look.row.length - 1
     at = min(_whole(request.args.get("at", ""), last), last)
     return page("branches.html", **heading(place, look), branches=own, at=at, last=last)
 
@@ -48,10 +48,10 @@ def every(link: str) -> Response:
 @whatif.post("")
 def begin(link: str) -> Reply:
     """A branch that begins with the position after some entry."""
-    here = house()
-    place = access.find(here, link)
+    app = get_app()
+    place = access.find(app, link)
     number = branches.begin(
-        here, place, _whole(request.form.get("at", ""), snapshots.look(here, place.table).row.length - 1)
+        app, place, _whole(request.form.get("at", ""), snapshots.look(app, place.table).row.length - 1)
     )
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
@@ -59,18 +59,18 @@ def begin(link: str) -> Reply:
 @whatif.get("/<int:number>")
 def show(link: str, number: int) -> Response:
     """A branch after some of its moves."""
-    return _page(access.find(house(), link), number)
+    return _page(access.find(get_app(), link), number)
 
 
 @whatif.post("/<int:number>")
 def play(link: str, number: int) -> Reply:
     """Make a move in the branch, for any seat."""
-    here, form = house(), request.form
-    place = access.find(here, link)
+    app, form = get_app(), request.form
+    place = access.find(app, link)
     text = " ".join(" ".join(word.split()) for name in ("move", "verb", "arg") for word in form.getlist(name))
     step, seat = _whole(form.get("step", ""), branches.LONGEST), _whole(form.get("as", ""), 0)
     try:
-        number, step = branches.play(here, place, number, step, seat, text)
+        number, step = branches.play(app, place, number, step, seat, text)
     except Unknown:
         raise
     except Refused as refused:
@@ -81,56 +81,56 @@ def play(link: str, number: int) -> Reply:
 @whatif.post("/<int:number>/cut")
 def cut(link: str, number: int) -> Reply:
     """Take moves back."""
-    branches.cut(house(), access.find(house(), link), number, _step())
+    branches.cut(get_app(), access.find(get_app(), link), number, _step())
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 
 @whatif.post("/<int:number>/fork")
 def fork(link: str, number: int) -> Reply:
     """Go on in another branch, and leave this one as it is."""
-    other = branches.fork(house(), access.find(house(), link), number, _step())
+    other = branches.fork(get_app(), access.find(get_app(), link), number, _step())
     return redirect(url_for("whatif.show", link=link, number=other), 303)
 
 
 @whatif.post("/<int:number>/deal")
 def deal(link: str, number: int) -> Reply:
     """Deal what is hidden anew, with other luck."""
-    lost = branches.deal(house(), access.find(house(), link), number)
+    lost = branches.deal(get_app(), access.find(get_app(), link), number)
     return redirect(url_for("whatif.show", link=link, number=number, dealt=lost), 303)
 
 
 @whatif.post("/<int:number>/name")
 def rename(link: str, number: int) -> Reply:
     """Keep a branch under a name."""
-    branches.rename(house(), access.find(house(), link), number, request.form.get("name", ""))
+    branches.rename(get_app(), access.find(get_app(), link), number, request.form.get("name", ""))
     return redirect(url_for("whatif.show", link=link, number=number), 303)
 
 
 @whatif.post("/<int:number>/delete")
 def remove(link: str, number: int) -> Reply:
     """Forget a branch."""
-    branches.remove(house(), access.find(house(), link), number)
+    branches.remove(get_app(), access.find(get_app(), link), number)
     return redirect(url_for("whatif.every", link=link), 303)
 
 
 @whatif.post("/<int:number>/orders")
 def keep(link: str, number: int) -> Reply:
     """Make the own moves of a branch standing orders."""
-    branch_orders.keep(house(), access.find(house(), link), number)
+    branch_orders.keep(get_app(), access.find(get_app(), link), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
 
 
 @whatif.post("/<int:number>/forget")
 def forget(link: str, number: int) -> Reply:
     """Drop the orders of a branch."""
-    branch_orders.forget(house(), access.find(house(), link), number)
+    branch_orders.forget(get_app(), access.find(get_app(), link), number)
     return redirect(url_for("table.show", link=link, _anchor="orders"), 303)
 
 
 def _page(place: Place, number: int, error: Refused | None = None, status: int = 200) -> Response:
-    here = house()
-    look, branch = snapshots.look(here, place.table), branches.find(here, place, number)
-    line = branches.line(here, look, branch)
+    app = get_app()
+    look, branch = snapshots.look(app, place.table), branches.find(app, place, number)
+    line = branches.line(app, look, branch)
     step = min(_whole(request.values.get("step", ""), len(line)), len(line))
     state = line.states[step]
     waiting = [seat for seat in range(len(look.seats)) if look.game.menu(state, seat)]
@@ -152,7 +152,7 @@ def _page(place: Place, number: int, error: Refused | None = None, status: int =
         **_drawn(scene, voice, say),
         error=error,
         branch=branch,
-        branches=branches.of(here, place),
+        branches=branches.of(app, place),
         at_step=step,
         length=len(line),
         lost=len(branch.moves) - len(line),
@@ -162,7 +162,7 @@ def _page(place: Place, number: int, error: Refused | None = None, status: int =
         actor=actor,
         standing=look.game.standing(state),
         steps=list(_steps(look, branch, line)),
-        intention=next((one for one in branch_orders.intentions(here, place) if one.number == number), None),
+        intention=next((one for one in branch_orders.intentions(app, place) if one.number == number), None),
     )
 
 

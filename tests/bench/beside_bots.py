@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from service.app import App
 from service.benches import Measure, bench
 from service.benches.verdict import Players
-from service.house import House
 from service.settings import Settings
 from service.tables import access, opening, submitting
 from service.tables.opening import Invited
@@ -26,12 +26,12 @@ GUESTS = [Invited("Bot", level="strong"), Invited("Bot 2", level="strong"), Invi
 def verdict_beside_bots_production() -> Iterator[Measure]:
     """Submit to verdict with PostgreSQL and Redis, and a process for the referee and one for bots that think."""
     with stand() as settings:
-        house = House(settings)
-        house.open()
-        lay_tables(house)
+        app = App(settings)
+        app.open()
+        lay_tables(app)
         with worker(settings, "referee"), worker(settings, "bots") as thinking:
-            yield from beside(house, thinking.pid, "PostgreSQL")
-        house.close()
+            yield from beside(app, thinking.pid, "PostgreSQL")
+        app.close()
 
 
 @bench
@@ -40,32 +40,32 @@ def verdict_beside_bots_embedded() -> Iterator[Measure]:
     from service.commands.run import embedded
 
     with tempfile.TemporaryDirectory() as folder:
-        house = House(Settings(folder=Path(folder)))
-        house.open()
-        with embedded(house):
-            lay_tables(house)
-            yield from beside(house, process_pool.pids()[0], "embedded")
-        house.close()
+        app = App(Settings(folder=Path(folder)))
+        app.open()
+        with embedded(app):
+            lay_tables(app)
+            yield from beside(app, process_pool.pids()[0], "embedded")
+        app.close()
 
 
-def lay_tables(house: House) -> None:
+def lay_tables(app: App) -> None:
     """Tables whose bots are on turn, and whose only person gets no letters."""
     for number in range(OPENED):
-        opened = opening.open_table(house, "carcassonne", {}, GUESTS, key=f"{number}")
-        place = access.find(house, opened.links[2])
-        submitting.submit(house, place, "sit word")
+        opened = opening.open_table(app, "carcassonne", {}, GUESTS, key=f"{number}")
+        place = access.find(app, opened.links[2])
+        submitting.submit(app, place, "sit word")
 
 
-def beside(house: House, thinking: int, where: str) -> Iterator[Measure]:
+def beside(app: App, thinking: int, where: str) -> Iterator[Measure]:
     """Persons' moves with bots that think and with bots that are held, so many by turns."""
-    players, took = Players(house), dict[bool, list[float]]({True: [], False: []})
+    players, took = Players(app), dict[bool, list[float]]({True: [], False: []})
     for turn in range(2 * TURNS):
         held = turn % 2 == 0
         os.kill(thinking, signal.SIGSTOP if held else signal.SIGCONT)
         moves = [players.move() * 1_000 for _ in range(WARM + MOVES)]
         took[held] += moves[WARM:]
     os.kill(thinking, signal.SIGCONT)
-    left = len({table for table, _ in bots.waiting(house)})
+    left = len({table for table, _ in bots.waiting(app)})
     if left < WAITING:
         raise AssertionError(f"Only {left} tables waited for a bot at the end.")
     for name, number in (("p50", 49), ("p90", 89)):

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from service.app import App
 from service.benches import Measure, bench
 from service.benches.verdict import Players
-from service.house import House
 from service.settings import Settings
 from service.tables.access import Place
-from tests import houses
+from tests import apps
 from tests.bench.drawing import DRAWN, Chart, Series
 from tests.bench.stand import stand
 from tests.bench.verdict import worker
@@ -32,7 +32,7 @@ MOVES = 60  # that a median is taken of
 def stage() -> Iterator[Settings]:
     """The same with a database in today's shape."""
     with stand() as settings:
-        houses.lay(settings.database)
+        apps.lay(settings.database)
         yield settings
 
 
@@ -83,8 +83,8 @@ def load(settings: Settings, players: int) -> list[float]:
 
 def crowd(settings: Settings, players: int, ready: Any, told: Any) -> None:
     """Some people, a thread each."""
-    house, took = House(settings), queue.SimpleQueue[float]()
-    seated = [Players(house) for _ in range(players)]
+    app, took = App(settings), queue.SimpleQueue[float]()
+    seated = [Players(app) for _ in range(players)]
     ready.wait(120)
     end = time.monotonic() + SECONDS
 
@@ -98,46 +98,46 @@ def crowd(settings: Settings, players: int, ready: Any, told: Any) -> None:
     for thread in threads:
         thread.join()
     told.put([took.get() for _ in range(took.qsize())])
-    house.close()
+    app.close()
 
 
 @bench
 def cost_by_length() -> Iterator[Measure]:
     """What a move costs in a young game and in one that is long."""
     found = list[tuple[float, float]]()
-    with stage() as settings, houses.standing(settings, lambda: int(time.time())) as house:
-        places = _long_game(house)
-        length = houses.length(house, places[0])
+    with stage() as settings, apps.standing(settings, lambda: int(time.time())) as app:
+        places = _long_game(app)
+        length = apps.length(app, places[0])
         for wanted in LENGTHS:
             while length < wanted:
-                one(house, places)
+                one(app, places)
                 length += 1
-            found.append((wanted, 1_000 * cost(house, places)))
-            length = houses.length(house, places[0])
+            found.append((wanted, 1_000 * cost(app, places)))
+            length = apps.length(app, places[0])
             yield Measure(f"a move at length {wanted:,}", found[-1][1], "ms")
     yield Measure("at the greatest length, of the least", found[-1][1] / found[0][1], "times", 1.1, at_most=True)
     DRAWN["length"] = Chart("Cost of a move against length", "entries", "ms", (Series("", tuple(found)),), True)
 
 
-def cost(house: House, places: list[Place]) -> float:
+def cost(app: App, places: list[Place]) -> float:
     """The median of some moves at this table, judged in this process, in seconds; finding the move is not counted."""
-    return statistics.median(one(house, places) for _ in range(MOVES))
+    return statistics.median(one(app, places) for _ in range(MOVES))
 
 
-def one(house: House, places: list[Place]) -> float:
-    place, move = houses.on_turn(house, places)
+def one(app: App, places: list[Place]) -> float:
+    place, move = apps.on_turn(app, places)
     begun = time.perf_counter()
-    assert houses.judged(house, place, move).accepted
+    assert apps.judged(app, place, move).accepted
     return time.perf_counter() - begun
 
 
-def _long_game(house: House) -> list[Place]:
+def _long_game(app: App) -> list[Place]:
     from service.tables import access, opening
     from service.tables.opening import Invited
 
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES[:3]]
-    made = opening.open_table(house, "kaiser", {"rounds": 12}, guests)
-    places = [access.find(house, link) for link in made.links]
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:3]]
+    made = opening.open_table(app, "kaiser", {"rounds": 12}, guests)
+    places = [access.find(app, link) for link in made.links]
     for place in places:
-        assert houses.judged(house, place, "sit word").accepted
+        assert apps.judged(app, place, "sit word").accepted
     return places

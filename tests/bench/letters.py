@@ -17,13 +17,13 @@ from typing import Any
 from sqlalchemy import func, select, update
 
 from engine import catalogue
+from service.app import App
 from service.benches import Measure, bench
-from service.house import House
 from service.store.schema import letters as rows
 from service.tables import access, opening
 from service.tables.access import Place
 from service.tables.opening import Invited
-from tests import houses, servers
+from tests import apps, servers
 from workers import process_pool
 from workers.outgoing import post
 from workers.outgoing.envelopes import LetterOrder
@@ -42,33 +42,33 @@ def letters() -> Iterator[Measure]:
     pictures made aside, whose work the other processes do.
     """
     with tempfile.TemporaryDirectory() as folder, mail_server() as relay:
-        settings = houses.settings(Path(folder), smtp=relay)
-        with houses.standing(settings, houses.Clock()) as here:
-            here.relay = relay
-            links = opened(here)
-            yield from measured(here, "invitation", "text and HTML", BUDGET)
+        settings = apps.settings(Path(folder), smtp=relay)
+        with apps.standing(settings, apps.Clock()) as app:
+            app.relay = relay
+            links = opened(app)
+            yield from measured(app, "invitation", "text and HTML", BUDGET)
             for link in links:
-                assert houses.judged(here, access.find(here, link), "sit word").accepted
-            yield from measured(here, "turn", "its picture known", None)
-            yield from measured_anew(here, links, "its board new", LETTERS)
+                assert apps.judged(app, access.find(app, link), "sit word").accepted
+            yield from measured(app, "turn", "its picture known", None)
+            yield from measured_anew(app, links, "its board new", LETTERS)
             process_pool.start()
             try:
-                yield from measured_anew(here, links, "its board new and drawn aside", None)
+                yield from measured_anew(app, links, "its board new and drawn aside", None)
             finally:
                 process_pool.stop()
 
 
-def measured_anew(here: House, links: Sequence[str], what: str, budget: float | None) -> Iterator[Measure]:
+def measured_anew(app: App, links: Sequence[str], what: str, budget: float | None) -> Iterator[Measure]:
     """Letters after a turn at every table, so that each board is one that nobody has drawn before."""
-    places, random = [access.find(here, link) for link in links], Random(1)
+    places, random = [access.find(app, link) for link in links], Random(1)
     tables = [places[first : first + SEATS] for first in range(0, len(places), SEATS)]
     took, worked = list[float](), list[float]()
     for _ in range(ROUNDS):
         for table in tables:
-            take_turn(here, table, random)
-        before, begun = sent(here), time.process_time()
-        wall = timed(post.deliver)
-        work, count = time.process_time() - begun, sent(here) - before
+            take_turn(app, table, random)
+        before, begun = sent(app), time.process_time()
+        wall = timed(post.run)
+        work, count = time.process_time() - begun, sent(app) - before
         took.append(wall / count)
         worked.append(work / count)
     seconds, work = median(took[1:]), 1_000 * median(worked[1:])  # in the first the templates of the games are read
@@ -76,30 +76,30 @@ def measured_anew(here: House, links: Sequence[str], what: str, budget: float | 
     yield Measure(f"work for one letter, {what}", work, "ms of this process", WORK if budget else None, at_most=True)
 
 
-def take_turn(here: House, table: Sequence[Place], random: Random) -> None:
+def take_turn(app: App, table: Sequence[Place], random: Random) -> None:
     """One player of the table moves until others are waited for."""
-    place = next((place for place in table if houses.moves(here, place)), None)
-    while place and (moves := houses.moves(here, place)):
-        assert houses.judged(here, place, random.choice(moves)).accepted
+    place = next((place for place in table if apps.moves(app, place)), None)
+    while place and (moves := apps.moves(app, place)):
+        assert apps.judged(app, place, random.choice(moves)).accepted
 
 
-def sent(here: House) -> int:
+def sent(app: App) -> int:
     """How many letters have left so far; those that were overtaken before are none."""
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         left = select(func.count()).select_from(rows).where(rows.c.outcome == "sent")
         return int(connection.execute(left).scalar_one())
 
 
-def measured(here: House, kind: str, what: str, budget: float | None) -> Iterator[Measure]:
+def measured(app: App, kind: str, what: str, budget: float | None) -> Iterator[Measure]:
     """These letters, sent again and again, in turn with bare messages made of their parts."""
-    parts = [parted(message) for order in order_of(here, kind) if (message := write(here, order)) is not None]
+    parts = [parted(message) for order in order_of(app, kind) if (message := write(app, order)) is not None]
     ours, bare, worked = list[float](), list[float](), list[float]()
     for _ in range(ROUNDS):
-        again(here, kind)
+        again(app, kind)
         begun = time.process_time()
-        ours.append(timed(post.deliver) / len(parts))
+        ours.append(timed(post.run) / len(parts))
         worked.append((time.process_time() - begun) / len(parts))
-        bare.append(timed(lambda: send_bare(here.relay, parts)) / len(parts))
+        bare.append(timed(lambda: send_bare(app.relay, parts)) / len(parts))
     seconds, beside = min(ours), min(bare)  # the quietest round of each
     yield Measure(f"letters, {what}", 1 / seconds, "letters/s", budget and budget / beside)
     yield Measure(f"one letter, {what}", 1_000 * seconds, "ms")
@@ -107,24 +107,24 @@ def measured(here: House, kind: str, what: str, budget: float | None) -> Iterato
     yield Measure(f"bare smtplib, {what}", 1 / beside, "letters/s")
 
 
-def opened(here: House) -> list[str]:
+def opened(app: App) -> list[str]:
     """Tables of every game."""
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES[:SEATS]]
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:SEATS]]
     games = [game for game in catalogue.games() for _ in range(TABLES)]
-    return [link for game in games for link in opening.open_table(here, game, {}, guests).links]
+    return [link for game in games for link in opening.open_table(app, game, {}, guests).links]
 
 
-def order_of(here: House, kind: str) -> list[LetterOrder]:
-    with here.store.reading() as connection:
+def order_of(app: App, kind: str) -> list[LetterOrder]:
+    with app.store.reading() as connection:
         owed = connection.execute(select(rows).where(rows.c.kind == kind)).all()
     return [LetterOrder(row.table, row.seq, row.seat, row.kind, "anna@example.org", "Anna") for row in owed]
 
 
-def again(here: House, kind: str) -> None:
+def again(app: App, kind: str) -> None:
     """Owe all letters of this kind once more."""
-    with here.store.writing() as connection:
+    with app.store.writing() as connection:
         unsent = update(rows).where(rows.c.kind == kind)
-        connection.execute(unsent.values(sent_at=None, due_at=here.now(), outcome=""))
+        connection.execute(unsent.values(sent_at=None, due_at=app.now(), outcome=""))
 
 
 def parted(message: EmailMessage) -> dict[str, Any]:

@@ -17,8 +17,8 @@ import psycopg
 
 from engine import bots
 from engine import table as tables
+from service.app import App
 from service.benches import Measure, bench
-from service.house import House
 from service.settings import Settings
 from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place
@@ -62,13 +62,13 @@ Game = list[tuple[Place, str]]
 def moves_production() -> Iterator[Measure]:
     """Accepted moves per second with PostgreSQL that waits for the disk, Redis, and a few referees."""
     with stand() as settings:
-        house = House(settings)
-        house.open()
+        app = App(settings)
+        app.open()
         with ExitStack() as stack:
             for _ in range(REFEREES):
                 stack.enter_context(worker(settings, "referee"))
-            ours = accepted(settings, [begun(house, number) for number in range(TABLES)])
-        house.close()
+            ours = accepted(settings, [begun(app, number) for number in range(TABLES)])
+        app.close()
         yield Measure(f"accepted moves, {TABLES} tables at once", ours, "/s", PER_SECOND)
         with servers.fresh_database(settings.database, "bare") as bare:
             theirs = transactions(bare, settings.folder)
@@ -76,21 +76,21 @@ def moves_production() -> Iterator[Measure]:
         yield Measure("transactions of this shape in pgbench", theirs, "/s")
 
 
-def begun(house: House, number: int, moves: int = MOVES, hear: Callable[[], None] = lambda: None) -> Game:
+def begun(app: App, number: int, moves: int = MOVES, hear: Callable[[], None] = lambda: None) -> Game:
     """The first moves of a game at a new table, known beforehand, for nothing is drawn in it once it has begun.
 
     `hear` judges what waits, where no worker does.
     """
     guests = [Invited(name, f"{name.lower()}{number}@example.org") for name in ("Anna", "Berta")]
-    places = [access.find(house, link) for link in opening.open_table(house, "kaiser", {}, guests).links]
+    places = [access.find(app, link) for link in opening.open_table(app, "kaiser", {}, guests).links]
     for place in places:
-        sitting_down = submitting.submit(house, place, "sit word")
+        sitting_down = submitting.submit(app, place, "sit word")
         hear()
-        submitting.verdict(house, sitting_down, 10)
+        submitting.verdict(app, sitting_down, 10)
     return next(
         game
         for whim in range(1_000)
-        if len(game := foreseen(snapshots.look(house, places[0].table), places, whim, moves)) == moves
+        if len(game := foreseen(snapshots.look(app, places[0].table), places, whim, moves)) == moves
     )
 
 
@@ -125,20 +125,20 @@ def accepted(settings: Settings, games: list[Game]) -> float:
 
 def crowd(settings: Settings, games: list[Game], ready: Any, go: Any) -> None:
     """People at many tables, at a process of the web server and its threads."""
-    house, apart = House(settings), [games[number::THREADS] for number in range(THREADS)]
+    app, apart = App(settings), [games[number::THREADS] for number in range(THREADS)]
     with ThreadPoolExecutor(THREADS) as threads:
-        list(threads.map(partial(played, house, moves=range(WARM)), apart))
+        list(threads.map(partial(played, app, moves=range(WARM)), apart))
         ready.wait(60)
-        list(threads.map(partial(played, house, moves=range(WARM, MOVES)), apart))
+        list(threads.map(partial(played, app, moves=range(WARM, MOVES)), apart))
         go.wait(60)
-    house.close()
+    app.close()
 
 
-def played(house: House, games: list[Game], moves: range) -> None:
+def played(app: App, games: list[Game], moves: range) -> None:
     """Each hands in a move as soon as it is heard that the one before it is accepted."""
     for number in moves:
-        for handed in [submitting.submit(house, *game[number]) for game in games]:
-            said = submitting.verdict(house, handed, 60)
+        for handed in [submitting.submit(app, *game[number]) for game in games]:
+            said = submitting.verdict(app, handed, 60)
             assert said
             assert said.accepted
 

@@ -12,8 +12,8 @@ from unittest import mock
 import psycopg
 from sqlalchemy import event
 
+from service.app import App
 from service.benches import Measure, bench
-from service.house import House
 from service.tables import submitting
 from tests import servers
 from tests.bench.moves import Game, begun
@@ -49,32 +49,32 @@ def one_move() -> Iterator[Measure]:
 def counted(database: str, redis: str, at_once: int) -> Counts:
     """Judge the same moves at the same tables, so many at once."""
     with tempfile.TemporaryDirectory() as folder:
-        house = House(unlimited(Path(folder), database, redis))
-        house.open()
-        work_for(house)
-        games = [begun(house, number, ROUNDS, referee.hear) for number in range(TABLES)]
+        app = App(unlimited(Path(folder), database, redis))
+        app.open()
+        work_for(app)
+        games = [begun(app, number, ROUNDS, referee.run) for number in range(TABLES)]
         counts = Counts()
         for number in range(ROUNDS):
             for first in range(0, TABLES, at_once):
-                judge(house, [game[number] for game in games[first : first + at_once]], counts, number >= WARM)
-        house.close()
+                judge(app, [game[number] for game in games[first : first + at_once]], counts, number >= WARM)
+        app.close()
     return counts
 
 
-def judge(house: House, moves: Game, counts: Counts, counts_now: bool) -> None:
-    before = time.process_time() + backends(house)
-    numbers = [submitting.submit(house, *move) for move in moves]
-    counts.handing += (time.process_time() + backends(house) - before) if counts_now else 0
-    with counting(house, counts) if counts_now else counting(house, Counts()):
-        referee.hear()
-    accepted = [submitting.verdict(house, number) for number in numbers]
+def judge(app: App, moves: Game, counts: Counts, counts_now: bool) -> None:
+    before = time.process_time() + backends(app)
+    numbers = [submitting.submit(app, *move) for move in moves]
+    counts.handing += (time.process_time() + backends(app) - before) if counts_now else 0
+    with counting(app, counts) if counts_now else counting(app, Counts()):
+        referee.run()
+    accepted = [submitting.verdict(app, number) for number in numbers]
     if not all(one and one.accepted for one in accepted):
         raise AssertionError("a move known to be legal was not accepted")
     counts.moves += len(moves) if counts_now else 0
 
 
 @contextmanager
-def counting(house: House, counts: Counts) -> Iterator[None]:
+def counting(app: App, counts: Counts) -> Iterator[None]:
     """Count statements, waits for the database, and the time of both processors."""
     gc.collect()
     wait = psycopg.Connection.wait
@@ -86,21 +86,21 @@ def counting(house: House, counts: Counts) -> Iterator[None]:
     def stated(*_: Any) -> None:
         counts.statements += 1
 
-    event.listen(house.store.engine, "before_cursor_execute", stated)
-    before, theirs = time.process_time(), backends(house)
+    event.listen(app.store.engine, "before_cursor_execute", stated)
+    before, theirs = time.process_time(), backends(app)
     with mock.patch.object(psycopg.Connection, "wait", waited):
         yield
     counts.ours += time.process_time() - before
-    counts.theirs += backends(house) - theirs
-    event.remove(house.store.engine, "before_cursor_execute", stated)
+    counts.theirs += backends(app) - theirs
+    event.remove(app.store.engine, "before_cursor_execute", stated)
 
 
 OURS = "select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'"
 
 
-def backends(house: House) -> float:
+def backends(app: App) -> float:
     """Seconds of the processor that the database's processes for us have taken; its vacuum comes and goes by itself."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         found = connection.exec_driver_sql(OURS).all()
     return sum(map(taken, (row.pid for row in found)))
 

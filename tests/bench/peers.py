@@ -13,11 +13,11 @@ from pathlib import Path
 from sqlalchemy import insert
 
 from engine import catalogue, log, record
+from service.app import App
 from service.benches import Measure, bench
 from service.benches.engine import _long
-from service.house import House
 from service.settings import Settings
-from service.store import appending, book
+from service.store import appending, queries
 from service.store.appending import Addition, Sealed
 from service.store.schema import tables
 from tests.servers import Unavailable
@@ -73,10 +73,10 @@ def events_beside_eventsourcing() -> Iterator[Measure]:
 def _ours(bodies: Sequence[bytes]) -> Taken:
     game = catalogue.find("kaiser")
     with tempfile.TemporaryDirectory() as folder:
-        house = House(Settings(folder=Path(folder)))
-        house.open()
+        app = App(Settings(folder=Path(folder)))
+        app.open()
         table, seed, head = "bench", bytes(32), log.GENESIS
-        with house.store.writing() as connection:
+        with app.store.writing() as connection:
             row = {"id": table, "game": "kaiser", "seats": 3, "seed": seed, "commitment": "", "phase": "playing"}
             row |= {"length": 0, "head": head, "pace": 0, "watch": "", "opened_at": 0, "moved_at": 0}
             connection.execute(insert(tables), row)
@@ -84,15 +84,15 @@ def _ours(bodies: Sequence[bytes]) -> Taken:
         for seq, body in enumerate(bodies):
             digest = log.digest(seed, seq, body)
             head = log.link(head, digest)
-            with house.store.writing() as connection:
+            with app.store.writing() as connection:
                 appending.append(connection, Addition(table, Sealed(seq, body.decode(), digest, head), "playing", seq))
         taken = {"append": time.perf_counter() - begun, "append_cpu": time.process_time() - cpu}
         begun, cpu = time.perf_counter(), time.process_time()
-        with house.store.reading() as connection:
-            stored = [entry.body for entry in book.entries_of(connection, table)]
+        with app.store.reading() as connection:
+            stored = [entry.body for entry in queries.entries_of(connection, table)]
         record.fold(game, map(record.decoder(game).decode, stored))
         taken |= {"replay": time.perf_counter() - begun, "replay_cpu": time.process_time() - cpu}
-        house.close()
+        app.close()
         return taken
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import psutil
 from sqlalchemy import text
 
+from service.app import App
 from service.benches import Measure, bench
-from service.house import House
 from service.store.schema import metadata
 from service.tables import access
 from service.tables.access import Place
-from tests import houses
+from tests import apps
 from tests.bench.curves import one, stage
 from tests.bench.letters import again, mail_server, opened, order_of
 from workers.outgoing import pictures, post
@@ -29,29 +29,29 @@ MOVES, TABLES = 120, 4
 @bench
 def costs_of_a_move() -> Iterator[Measure]:
     """A move from being handed in to its verdict, in one process beside PostgreSQL: processor, and room for good."""
-    with stage() as settings, houses.standing(settings, lambda: int(time.time())) as house:
-        played = [houses.seated(house, 3) for _ in range(TABLES)]
+    with stage() as settings, apps.standing(settings, lambda: int(time.time())) as app:
+        played = [apps.seated(app, 3) for _ in range(TABLES)]
         for places in played:
-            one(house, places)
-        room, theirs = _room(house), _of_postgres()
-        ours = statistics.median(_judging(house, played[number % TABLES]) for number in range(MOVES))
+            one(app, places)
+        room, theirs = _room(app), _of_postgres()
+        ours = statistics.median(_judging(app, played[number % TABLES]) for number in range(MOVES))
         yield Measure("processor for a move, ours", 1_000 * ours, "ms")
         yield Measure("processor for a move, PostgreSQL", 1_000 * (_of_postgres() - theirs) / MOVES, "ms")
-        yield Measure("stored for a move, with indexes", (_room(house) - room) / MOVES / 1_024, "kB")
+        yield Measure("stored for a move, with indexes", (_room(app) - room) / MOVES / 1_024, "kB")
 
 
-def _judging(house: House, places: list[Place]) -> float:
+def _judging(app: App, places: list[Place]) -> float:
     """Seconds of the processor for a move at this table; finding one is not counted."""
-    place, move = houses.on_turn(house, places)
+    place, move = apps.on_turn(app, places)
     before = time.process_time()
-    assert houses.judged(house, place, move).accepted
+    assert apps.judged(app, place, move).accepted
     return time.process_time() - before
 
 
-def _room(house: House) -> int:
+def _room(app: App) -> int:
     """What our tables and their indexes take, in bytes."""
     names = ", ".join(f"pg_total_relation_size('{name}')" for name in metadata.tables)
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         return sum(connection.execute(text(f"SELECT {names}")).one())
 
 
@@ -67,15 +67,15 @@ def costs_of_a_letter() -> Iterator[Measure]:
     with (
         tempfile.TemporaryDirectory() as folder,
         mail_server() as relay,
-        houses.standing(houses.settings(Path(folder), smtp=relay), houses.Clock()) as here,
+        apps.standing(apps.settings(Path(folder), smtp=relay), apps.Clock()) as app,
     ):
-        here.relay = relay
-        for link in opened(here):
-            assert houses.judged(here, access.find(here, link), "sit word").accepted
-        post.deliver()
-        number = len(order_of(here, "turn"))
+        app.relay = relay
+        for link in opened(app):
+            assert apps.judged(app, access.find(app, link), "sit word").accepted
+        post.run()
+        number = len(order_of(app, "turn"))
         for what, prepare in (("drawn", pictures.png.cache_clear), ("known", lambda: None)):
-            again(here, "turn")
+            again(app, "turn")
             yield Measure(f"processor for a letter, its picture {what}", _spent(prepare) / number, "ms")
 
 
@@ -83,5 +83,5 @@ def _spent(prepare: Callable[[], None]) -> float:
     """Milliseconds of the processor for all letters that are owed, in this process and in those it waited for."""
     prepare()
     before = time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-    post.deliver()
+    post.run()
     return 1_000 * (time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before)

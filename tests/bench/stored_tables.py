@@ -16,8 +16,8 @@ from statistics import median
 
 from sqlalchemy import Connection, func, select
 
+from service.app import App
 from service.benches import Measure, bench
-from service.house import House
 from service.store import partitions
 from service.store.schema import metadata, tables
 from service.tables.access import Place
@@ -55,11 +55,11 @@ def stored_tables() -> Iterator[Measure]:
         servers.redis_server() as redis,
         ExitStack() as stack,
     ):
-        houses = [stack.enter_context(filled(database, redis, number)) for number in (FEW, MANY)]
+        apps = [stack.enter_context(filled(database, redis, number)) for number in (FEW, MANY)]
         costs: list[list[float]] = [[], []]
         for turn in range(ROUNDS):
-            for (house, game), found in zip(houses, costs, strict=True):
-                found.append(cost(house, game, Random(turn)))  # the first are for loading everything
+            for (app, game), found in zip(apps, costs, strict=True):
+                found.append(cost(app, game, Random(turn)))  # the first are for loading everything
         few, many = (median(found[2:]) for found in costs)
         yield Measure(f"CPU of a move, {FEW:,} tables stored", 1_000 * few, "ms")
         yield Measure(f"CPU of a move, {MANY:,} tables stored", 1_000 * many, "ms")
@@ -67,24 +67,24 @@ def stored_tables() -> Iterator[Measure]:
 
 
 @contextmanager
-def filled(database: str, redis: str, number: int) -> Iterator[tuple[House, Game]]:
+def filled(database: str, redis: str, number: int) -> Iterator[tuple[App, Game]]:
     """A house with so many tables, and the moves that can be made next at each of them."""
     with servers.fresh_database(database, f"stored_{number}") as own, tempfile.TemporaryDirectory() as folder:
-        house = House(unlimited(Path(folder), own, redis))
-        house.open()
-        work_for(house)
-        *before, last = begun(house, 0, MOVES + 1, referee.hear)
+        app = App(unlimited(Path(folder), own, redis))
+        app.open()
+        work_for(app)
+        *before, last = begun(app, 0, MOVES + 1, referee.run)
         for move in before:
-            judge(house, [move], Counts(), False)
-        with house.store.writing() as connection:
+            judge(app, [move], Counts(), False)
+        with app.store.writing() as connection:
             if PARTS > 1:
                 partitions.divide(connection, PARTS)
             fill(connection, number - 1)
-        with house.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        with app.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("SET statement_timeout = 0")
             connection.exec_driver_sql("VACUUM ANALYZE")
-        yield house, [last]
-        house.close()
+        yield app, [last]
+        app.close()
 
 
 def fill(connection: Connection, copies: int) -> None:
@@ -114,16 +114,16 @@ def renamed(into: str, column: str) -> str:
     return f"\"{column}\" || '.' || copy"
 
 
-def cost(house: House, game: Game, random: Random) -> float:
+def cost(app: App, game: Game, random: Random) -> float:
     """Seconds of the processor for a move at some tables, any of all, where nobody has moved yet."""
-    work_for(house)
+    work_for(app)
     ((place, move),) = game
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         most = connection.execute(select(func.count()).select_from(tables)).scalar_one()
         some = [f"{place.table}.{number}" for number in random.sample(range(1, most), 4 * AT_ONCE)]
         length = select(tables.c.length).where(tables.c.id == place.table).scalar_subquery()
         fresh = select(tables.c.id).where(tables.c.id.in_(some), tables.c.length == length).limit(AT_ONCE)
         names = connection.execute(fresh).scalars().all()
     counts = Counts()
-    judge(house, [(Place(name, place.seat, ""), move) for name in names], counts, True)
+    judge(app, [(Place(name, place.seat, ""), move) for name in names], counts, True)
     return (counts.ours + counts.theirs) / counts.moves

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
+from service.app import App
 from service.benches import Measure, bench
 from service.benches.verdict import verdicts
-from service.house import House
 from service.settings import Settings
 from tests import servers
 from tests.bench.stand import stand
@@ -21,11 +21,11 @@ from tests.bench.stand import stand
 def verdict_production() -> Iterator[Measure]:
     """Submit to verdict with PostgreSQL, Redis and one worker."""
     with servers.smtp_server() as sink, stand(f"smtp://{sink.hostname}:{sink.port}") as settings:
-        house = House(settings)
-        house.open()
+        app = App(settings)
+        app.open()
         with worker(settings):
-            yield from verdicts(house, "PostgreSQL")
-        house.close()
+            yield from verdicts(app, "PostgreSQL")
+        app.close()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from sqlalchemy import func, select, update
 from engine import audit as audits
 from engine import catalogue, record
 from engine.log import Export
-from service.store import Store, book
+from service.store import Store, queries
 from service.store.schema import letters, mails, seats, submissions, tables
 from service.tables.clerk import BOT_STATUSES
 from tests.chaos.crowd import Crowd
@@ -22,7 +22,7 @@ from workers.incoming.mail_reports import MailReport
 
 HOST = "house.example"
 LEASE = 8  # seconds that a letter is in hand
-BY_HOUSE = ("open", "bot", "start")  # entries that nobody hands in
+BY_SERVER = ("open", "bot", "start")  # entries that nobody hands in
 OUTDATED = ("changed", "turn", "earlier", "over")  # why a good move is refused: another was quicker
 LONGEST_LOG = 2_000_000  # bytes that one process may write about all that befell it
 
@@ -65,16 +65,12 @@ def counted(store: Store, *conditions: Any) -> int:
         return int(connection.execute(select(func.count()).where(*conditions)).scalar_one())
 
 
-def check(store: Store, crowd: Crowd, received: Sequence[str], *, beside_older: bool = False) -> int:
-    """Nothing is missing and nothing is there twice; how many letters came again, as they may.
-
-    Versions before 6114016 took a turn's letter out of the book, although it was being sent, where an answer to a mail
-    told the same; where one of these plays along, such a letter may have come.
-    """
+def check(store: Store, crowd: Crowd, received: Sequence[str]) -> int:
+    """Assert that nothing is missing or doubled; return how many letters came twice, as they may."""
     _check_told(store, crowd)
     _check_mails(store, crowd)
     _check_logs(store, crowd)
-    return _check_letters(store, received, beside_older)
+    return _check_letters(store, received)
 
 
 def _check_told(store: Store, crowd: Crowd) -> None:
@@ -118,7 +114,7 @@ def _check_logs(store: Store, crowd: Crowd) -> None:
 
 def _check_log(store: Store, table: Any) -> None:
     with store.reading() as connection:
-        stored = book.entries_of(connection, table.id)
+        stored = queries.entries_of(connection, table.id)
         own = select(submissions).where(submissions.c.table == table.id, submissions.c.accepted)
         accepted = {row.seq: row for row in connection.execute(own).all()}
         count = connection.execute(select(func.count()).select_from(own.subquery())).scalar_one()
@@ -130,7 +126,7 @@ def _check_log(store: Store, table: Any) -> None:
         row = accepted.pop(entry.seq, None)
         if row is None:
             assert entry.seat is None, entry
-            assert entry.move.split()[0] in BY_HOUSE, entry
+            assert entry.move.split()[0] in BY_SERVER, entry
         elif entry.move.split()[0] == "sit":
             assert entry.move.startswith(f"sit {row.seat} "), entry
         else:
@@ -144,7 +140,7 @@ def _audit(crowd: Crowd, link: str) -> None:
     assert report.finding is None, report
 
 
-def _check_letters(store: Store, received: Sequence[str], beside_older: bool) -> int:
+def _check_letters(store: Store, received: Sequence[str]) -> int:
     """Letters marked as sent have arrived, those that came were owed, the overtaken were; how many came twice."""
     with store.reading() as connection:
         rows = connection.execute(select(letters).order_by(letters.c.table)).all()
@@ -153,7 +149,7 @@ def _check_letters(store: Store, received: Sequence[str], beside_older: bool) ->
     owed = {message_id(row): row for row in rows}
     assert len(owed) == len(rows)
     arrived = Counter(received)
-    astray = {name for name in arrived.keys() - owed.keys() if not (beside_older and ".turn@" in name)}
+    astray = arrived.keys() - owed.keys()
     assert not astray, astray
     assert not [name for name, row in owed.items() if row.outcome == "sent" and name not in arrived]
     for table, late in groupby(filter(lambda row: row.outcome == "overtaken", rows), lambda row: row.table):
@@ -167,7 +163,7 @@ def _check_letters(store: Store, received: Sequence[str], beside_older: bool) ->
 def _moments(store: Store, table: str) -> list[tuple[int, int | None, int]]:
     """The number, seat and time of every entry of a table."""
     with store.reading() as connection:
-        bodies = [msgspec.json.decode(entry.body) for entry in book.entries_of(connection, table)]
+        bodies = [msgspec.json.decode(entry.body) for entry in queries.entries_of(connection, table)]
     return [(body["seq"], body["seat"], body["at"]) for body in bodies]
 
 

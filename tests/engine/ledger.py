@@ -160,13 +160,13 @@ def _what_time_brings(ledger: Ledger, seat: int, random: Random) -> tuple[int | 
     anybody = random.randrange(len(ledger.table.seats))
     chair = ledger.table.seats[anybody]
     own = [entry.verb for entry in tables.commands(ledger.table, anybody) if entry.verb not in ("undo", "resign")]
-    house = [f"vacation {anybody} 2027-01-0{random.randint(1, 4)} 2027-01-0{random.randint(5, 9)}"]
-    house += [f"home {anybody} {first} 2027-01-01" for first, last in chair.away if last > "2027-01-01"]
-    house += [f"miss {seat} relieve"] if ledger.table.seats[seat].status == "taken" else []
-    house += [] if chair.offered else [f"offer {anybody}"]
+    app = [f"vacation {anybody} 2027-01-0{random.randint(1, 4)} 2027-01-0{random.randint(5, 9)}"]
+    app += [f"home {anybody} {first} 2027-01-01" for first, last in chair.away if last > "2027-01-01"]
+    app += [f"miss {seat} relieve"] if ledger.table.seats[seat].status == "taken" else []
+    app += [] if chair.offered else [f"offer {anybody}"]
     if own and random.random() < 0.5:
         return anybody, Move(random.choice(own))
-    return None, Move.read(random.choice(house))
+    return None, Move.read(random.choice(app))
 
 
 def variant(game: Any, **changed: Any) -> Any:

@@ -15,7 +15,7 @@ from service.contract import *  # noqa: F403 - what is promised of drawings and 
 from service.contract import NAMES
 from service.tables import access, opening, snapshots
 from service.tables.opening import Invited
-from tests import houses
+from tests import apps
 from workers.outgoing import envelopes, letters, pictures
 
 GAMES = list(catalogue.games().values())
@@ -29,16 +29,16 @@ every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=lam
 def test_page_and_letter_are_written_at_every_step(game: Game, tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture of " + svg[:20].encode())
     random, seats = Random(7), min(game.META.seats)
-    with houses.standing(houses.settings(tmp_path), houses.Clock()) as here:
+    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
         guests = [Invited(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[:seats])]
-        opened = opening.open_table(here, game.META.name, {}, guests, 0)
-        places = [access.find(here, link) for link in opened.links]
-        visitor = create_app(here).test_client()
+        opened = opening.open_table(app, game.META.name, {}, guests, 0)
+        places = [access.find(app, link) for link in opened.links]
+        visitor = create_app(app).test_client()
         for place in places:
             assert visitor.get(f"/t/{place.link}").status_code == 200
-            houses.judged(here, place, "sit word")
+            apps.judged(app, place, "sit word")
         for step in range(STEPS):
-            look = snapshots.look(here, opened.table)
+            look = snapshots.look(app, opened.table)
             waiting = tables.waiting_for(game, look.table)
             if not waiting:
                 break
@@ -47,14 +47,14 @@ def test_page_and_letter_are_written_at_every_step(game: Game, tmp_path, monkeyp
                 page = visitor.get(f"/t/{link}")
                 assert page.status_code == 200
             assert visitor.get(f"/t/{places[seat].link}/replay").status_code == 200
-            assert_readable(written(here, opened.table, look, seat))
+            assert_readable(written(app, opened.table, look, seat))
             move = bots.random_move(tables.menu(game, look.table, seat), random)
-            assert houses.judged(here, places[seat], str(move)).accepted, (step, move)
+            assert apps.judged(app, places[seat], str(move)).accepted, (step, move)
 
 
-def written(here, table: str, look, seat: int) -> EmailMessage:
+def written(app, table: str, look, seat: int) -> EmailMessage:
     since = look.seats[seat].open_since
-    letter = letters.write(here, envelopes.LetterOrder(table, since, seat, "turn", "guest@example.org", NAMES[seat]))
+    letter = letters.write(app, envelopes.LetterOrder(table, since, seat, "turn", "guest@example.org", NAMES[seat]))
     assert letter is not None
     return letter
 

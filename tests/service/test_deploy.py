@@ -13,7 +13,7 @@ import yaml
 
 from service import benches, cli, create_app, settings
 from service.commands import terminal
-from service.meters import METERS
+from service.metrics import METRICS
 from tests.visiting import Hall
 
 ROOT = Path(__file__).parents[2]
@@ -159,8 +159,8 @@ def test_the_image_holds_all_that_the_program_needs() -> None:
 
 def test_the_page_on_sizing_names_metrics_benches_and_commands_that_there_are(hall: Hall) -> None:
     text = texts()["SIZING.md"]
-    metrics = create_app(hall.house).test_client().get("/metrics").text
-    families = {f"depesche_{name}" for name in METERS} | set(re.findall(r"^# TYPE (\w+)", metrics, re.MULTILINE))
+    metrics = create_app(hall.app).test_client().get("/metrics").text
+    families = {f"depesche_{name}" for name in METRICS} | set(re.findall(r"^# TYPE (\w+)", metrics, re.MULTILINE))
     assert {name.removesuffix("_total") for name in re.findall(r"`(depesche_\w+)`", text)} <= families
     table = text.partition("| what | cost | measured by |")[2].partition("\n\n")[0]
     measured_by = (line.split("|")[-2] for line in table.splitlines() if line)

@@ -61,7 +61,7 @@ def programs(tmp_path: Path) -> Iterator[Hall]:
     run.write_logs("json")
     hall = Hall(tmp_path, logs="json", proxies=1)
     yield hall
-    hall.house.close()
+    hall.app.close()
     structlog.configure(**before)
 
 
@@ -91,11 +91,11 @@ def test_what_a_worker_logs_names_the_request_that_rang(
     programs: Hall, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = programs.begin()
-    del programs.house.bells.ring  # the true bell, whose job stands in the queue
-    queue = programs.house.bells.queue("referee")
+    del programs.app.wakeups.wake  # the true bell, whose job stands in the queue
+    queue = programs.app.wakeups.queue("referee")
     answer = programs.visitor().post(f"/t/{opened.links[0]}", move="no such move")
-    work_for(programs.house)
+    work_for(programs.app)
     monkeypatch.setattr(referee, "hear_some", lambda *_: structlog.get_logger().warning("looked"))
-    SimpleWorker([queue], connection=programs.house.redis, serializer=JSONSerializer).work(burst=True)
+    SimpleWorker([queue], connection=programs.app.redis, serializer=JSONSerializer).work(burst=True)
     line = next(line for line in lines(capsys) if line["event"] == "looked")
     assert line["request"] == answer.headers["X-Request-Id"]

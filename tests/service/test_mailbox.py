@@ -14,26 +14,26 @@ from flask.testing import FlaskClient
 from engine import menu as menus
 from engine import table as tables
 from service import create_app, local_mailbox
+from service.app import App, wall_clock
 from service.commands.run import embedded
-from service.house import House, wall_clock
 from service.local_mailbox import StoredLetter
 from service.settings import Settings
 from service.tables import access, opening, snapshots, submitting
 from service.tables.opening import Invited
-from tests import houses
+from tests import apps
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    house = houses.founded(Settings(folder=tmp_path, thinking=0.01), wall_clock)
-    with embedded(house):
-        yield house
-    house.close()
+def app(tmp_path: Path) -> Iterator[App]:
+    app = apps.founded(Settings(folder=tmp_path, thinking=0.01), wall_clock)
+    with embedded(app):
+        yield app
+    app.close()
 
 
 @pytest.fixture
-def client(house: House) -> FlaskClient:
-    return create_app(house).test_client()
+def client(app: App) -> FlaskClient:
+    return create_app(app).test_client()
 
 
 def until(wanted: Callable[[], bool]) -> None:
@@ -44,17 +44,17 @@ def until(wanted: Callable[[], bool]) -> None:
     raise AssertionError("it did not come to pass")
 
 
-def began(house: House) -> StoredLetter:
+def began(app: App) -> StoredLetter:
     """A letter that says that the guest is on turn, at a table against a bot."""
-    opened = opening.open_table(house, "kaiser", {}, [Invited("Guest", "guest@localhost"), Invited("Bot")])
-    submitting.verdict(house, submitting.submit(house, access.find(house, opened.links[0]), "sit word"), 5)
-    return saying(house, "Guest, it is your turn")
+    opened = opening.open_table(app, "kaiser", {}, [Invited("Guest", "guest@localhost"), Invited("Bot")])
+    submitting.verdict(app, submitting.submit(app, access.find(app, opened.links[0]), "sit word"), 5)
+    return saying(app, "Guest, it is your turn")
 
 
-def saying(house: House, words: str) -> StoredLetter:
+def saying(app: App, words: str) -> StoredLetter:
     """The newest letter with these words, once it has come."""
-    until(lambda: any(words in letter.text for letter in local_mailbox.newest(house)))
-    return next(letter for letter in local_mailbox.newest(house) if words in letter.text)
+    until(lambda: any(words in letter.text for letter in local_mailbox.newest(app)))
+    return next(letter for letter in local_mailbox.newest(app) if words in letter.text)
 
 
 def reply(client: FlaskClient, letter: StoredLetter, text: str, status: int = 303) -> str:
@@ -66,44 +66,44 @@ def reply(client: FlaskClient, letter: StoredLetter, text: str, status: int = 30
     return client.get(response.location).text if status == 303 else response.text
 
 
-def test_a_letter_is_answered_by_a_move(house: House, client: FlaskClient) -> None:
-    letter = began(house)
+def test_a_letter_is_answered_by_a_move(app: App, client: FlaskClient) -> None:
+    letter = began(app)
     table = letter.message_id[1:].partition(".")[0]
-    look = snapshots.look(house, table)
+    look = snapshots.look(app, table)
     move = str(next(menus.moves(tables.menu(look.game, look.table, 0))))
     assert "on its way" in reply(client, letter, f"{move}\r\n\r\nBest wishes")
-    until(lambda: any(entry.move == move for entry in snapshots.entries(house, snapshots.look(house, table))))
+    until(lambda: any(entry.move == move for entry in snapshots.entries(app, snapshots.look(app, table))))
 
 
-def test_a_question_is_answered_by_a_letter_that_can_be_answered_too(house: House, client: FlaskClient) -> None:
-    reply(client, began(house), "status")
-    answer = saying(house, "> status")
+def test_a_question_is_answered_by_a_letter_that_can_be_answered_too(app: App, client: FlaskClient) -> None:
+    reply(client, began(app), "status")
+    answer = saying(app, "> status")
     assert "To move: Guest." in answer.text
     assert "accepted" in answer.message_id
     reply(client, answer, "hilfe")
-    assert "several moves of one turn" in saying(house, "> hilfe").text
+    assert "several moves of one turn" in saying(app, "> hilfe").text
 
 
-def test_an_empty_answer_is_not_sent(house: House, client: FlaskClient) -> None:
-    assert "Please write a line first" in reply(client, began(house), " \n ", 422)
+def test_an_empty_answer_is_not_sent(app: App, client: FlaskClient) -> None:
+    assert "Please write a line first" in reply(client, began(app), " \n ", 422)
 
 
-def test_a_letter_without_an_address_for_answers_has_no_box(house: House, client: FlaskClient) -> None:
-    with house.store.writing() as connection:
+def test_a_letter_without_an_address_for_answers_has_no_box(app: App, client: FlaskClient) -> None:
+    with app.store.writing() as connection:
         row = {"at": 1, "recipient": "guest@localhost", "raw": b"Subject: hello\n\nhello\n"}
         connection.execute(local_mailbox.mailbox.insert(), row)
-    assert "<textarea" not in client.get(f"/mailbox/{saying(house, 'hello').id}").text
+    assert "<textarea" not in client.get(f"/mailbox/{saying(app, 'hello').id}").text
 
 
-def test_an_answer_that_cannot_be_sent_is_told_at_once(house: House, client: FlaskClient) -> None:
-    letter, house.inbound = began(house), "smtp://127.0.0.1:1"
+def test_an_answer_that_cannot_be_sent_is_told_at_once(app: App, client: FlaskClient) -> None:
+    letter, app.inbound = began(app), "smtp://127.0.0.1:1"
     assert "could not be sent" in reply(client, letter, "status", 422)
 
 
 def test_answers_are_heard_where_the_host_asks_for_it(tmp_path: Path) -> None:
     port = local_mailbox.free_port()
     settings = Settings(folder=tmp_path, thinking=0.01, inbound=f"127.0.0.1:{port}")
-    house = houses.founded(settings, wall_clock)
-    with embedded(house), smtplib.LMTP("127.0.0.1", port) as client:
+    app = apps.founded(settings, wall_clock)
+    with embedded(app), smtplib.LMTP("127.0.0.1", port) as client:
         client.sendmail("guest@localhost", ["nobody@localhost"], "Subject: hello\n\nhello\n")
-    house.close()
+    app.close()

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from service import cli
-from service.store import Store, facts
-from service.store.connect import CONTRACTED
-from tests import houses
+from service.store import Store
+from tests import apps
 from tests.servers import free_port
 
 GOOD = {"DEPESCHE_REDIS": "redis://127.0.0.1:1", "DEPESCHE_SECRET": "a house for tests"}
@@ -94,7 +93,7 @@ def test_a_mistake_is_one_sentence_and_nothing_is_made(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    folder = tmp_path / "house"
+    folder = tmp_path / "app"
     refused(command, {"folder": str(folder), **chosen}, said, monkeypatch, capfd)
     assert not list(tmp_path.rglob("*")), "something was made"
 
@@ -129,7 +128,7 @@ def taken() -> Iterator[int]:
 def test_a_port_that_another_has_is_refused_before_anything_is_made(
     taken: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    chosen = {"folder": str(tmp_path / "house")}
+    chosen = {"folder": str(tmp_path / "app")}
     refused(["serve", "--port", str(taken)], chosen, "cannot be listened on", monkeypatch, capfd)
     assert not list(tmp_path.rglob("*"))
 
@@ -145,9 +144,9 @@ def test_a_port_that_another_has_is_refused(
 def test_a_folder_that_is_a_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "house").write_text("mine")
-    refused(["serve"], {"folder": str(tmp_path / "house")}, str(tmp_path / "house"), monkeypatch, capfd)
-    assert (tmp_path / "house").read_text() == "mine"
+    (tmp_path / "app").write_text("mine")
+    refused(["serve"], {"folder": str(tmp_path / "app")}, str(tmp_path / "app"), monkeypatch, capfd)
+    assert (tmp_path / "app").read_text() == "mine"
 
 
 @pytest.mark.parametrize("content", [b"short", b"\xff" * 64, b"SQLite format 3\x00"])
@@ -159,14 +158,15 @@ def test_a_database_that_is_none_is_refused_and_left_alone(
     assert (tmp_path / "depesche.sqlite").read_bytes() == content
 
 
-def test_a_database_that_a_newer_version_took_something_from_is_refused_and_left_alone(
+def test_a_database_of_another_version_is_refused_and_left_alone(
     tmp_path: Path, laid_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    houses.copied(laid_url)
+    apps.copied(laid_url)
     with closing(Store(laid_url)) as store, store.writing() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999_later'")
-        facts.note(connection, CONTRACTED, "9999_later")
-    refused(["clock"], {"folder": str(tmp_path), "database": laid_url}, "taken away", monkeypatch, capfd)
+    refused(
+        ["clock"], {"folder": str(tmp_path), "database": laid_url}, "Another version of Depesche", monkeypatch, capfd
+    )
     with closing(Store(laid_url)) as store, store.reading() as connection:
         assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one() == "9999_later"
 

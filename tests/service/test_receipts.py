@@ -17,13 +17,13 @@ from engine import catalogue, log
 from engine.audit import Receipt, audit, compared
 from engine.log import Export
 from service import cli, receipts
-from service.house import House
+from service.app import App
 from service.store.schema import people
 from service.tables import snapshots
 from service.tables.archive import Archive
 from service.text import samples
 from service.text.languages import LANGUAGES
-from tests import houses
+from tests import apps
 from tests.engine import second
 from workers.outgoing import envelopes, letters, pictures
 
@@ -35,15 +35,15 @@ def _no_pictures(monkeypatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
 
 
-def written(here: House, table: str, seat: int, language: str = "en") -> EmailMessage:
+def written(app: App, table: str, seat: int, language: str = "en") -> EmailMessage:
     """The letter that says how the table stands, as it would be sent now."""
-    with here.store.writing() as connection:
+    with app.store.writing() as connection:
         connection.execute(update(people).values(language=language))
-    row = snapshots.look(here, table).row
+    row = snapshots.look(app, table).row
     order = envelopes.LetterOrder(
         table, row.length - 1, seat, "accepted", "anna@example.org", "Anna", language=language
     )
-    letter = letters.write(here, order)
+    letter = letters.write(app, order)
     assert letter is not None
     return letter
 
@@ -54,39 +54,39 @@ def save(path: Path, letter: EmailMessage) -> Path:
 
 
 @pytest.fixture
-def played(house):
+def played(app):
     """A table where three moves were made."""
-    places = houses.seated(house)
+    places = apps.seated(app)
     for _ in range(3):
-        place, move = houses.on_turn(house, places)
-        assert houses.judged(house, place, move).accepted
+        place, move = apps.on_turn(app, places)
+        assert apps.judged(app, place, move).accepted
     return places[0].table
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_saved_letter_says_its_receipt_in_every_language(house, played, tmp_path, language):
-    row = snapshots.look(house, played).row
-    file = save(tmp_path / "letter.eml", written(house, played, 0, language))
+def test_a_saved_letter_says_its_receipt_in_every_language(app, played, tmp_path, language):
+    row = snapshots.look(app, played).row
+    file = save(tmp_path / "letter.eml", written(app, played, 0, language))
     (found,) = receipts.found(file)
     assert (found.hash, found.length, found.table) == (row.head, row.length, played)
     assert str(file) in found.source
     seen = {"table": played, "length": row.length, "hash": row.head}
     assert second.ask(letter=file.read_text("utf-8")) == [seen]
-    export = Archive(house.store, house.links).export(played)
+    export = Archive(app.store, app.links).export(played)
     assert second.ask(held={"log": msgspec.json.encode(export).decode(), "receipt": seen}) == "agrees"
 
 
-def test_a_mailbox_gives_the_receipts_of_all_its_letters(house, played, tmp_path):
+def test_a_mailbox_gives_the_receipts_of_all_its_letters(app, played, tmp_path):
     box = mailbox.mbox(tmp_path / "box")
     for language in LANGUAGES:
-        box.add(mailbox.mboxMessage(written(house, played, 0, language)))
+        box.add(mailbox.mboxMessage(written(app, played, 0, language)))
     other = EmailMessage()
     other["Subject"] = "Something else"
     other.set_content("Lunch?")
     box.add(other)
     box.close()
     found = list(receipts.found(tmp_path / "box"))
-    row = snapshots.look(house, played).row
+    row = snapshots.look(app, played).row
     assert {(one.hash, one.length) for one in found} == {(row.head, row.length)}
     assert len({one.source for one in found}) == len(LANGUAGES)
 
@@ -167,12 +167,12 @@ def test_the_command_names_the_letter_that_contradicts_the_log(depesche, tmp_pat
     assert (status, json.loads(out)[0]["receipts"][0]["agrees"]) == (0, True)
 
 
-def test_letters_are_held_against_the_log_of_their_own_table(house, played, depesche, tmp_path):
-    other = houses.seated(house)[0].table
-    archive = Archive(house.store, house.links)
+def test_letters_are_held_against_the_log_of_their_own_table(app, played, depesche, tmp_path):
+    other = apps.seated(app)[0].table
+    archive = Archive(app.store, app.links)
     for table in (played, other):
         (tmp_path / table).write_bytes(msgspec.json.encode(archive.export(table, 0)))
-    letter = save(tmp_path / "letter.eml", written(house, played, 0))
+    letter = save(tmp_path / "letter.eml", written(app, played, 0))
     status, out, _ = depesche(tmp_path / played, tmp_path / other, "--receipts", letter)
     assert (status, out.count("agrees with the log")) == (0, 1)
     status, _, err = depesche(tmp_path / other, "--receipts", letter)

@@ -12,11 +12,11 @@ from flask.testing import FlaskClient
 from engine import catalogue, menu
 from engine.contract.cases import Case, cases, game_of, some
 from service import create_app
+from service.app import App
 from service.cli import main
-from service.house import House
 from service.text import drawing, words
 from service.text.drawing import Scene, Voice
-from tests import houses
+from tests import apps
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SEAT = re.compile(r"\bseat (\d+)\b", re.IGNORECASE)
@@ -49,11 +49,11 @@ def test_what_players_read_names_seats_from_1(game: str) -> None:
     assert told == set(range(1, case.seats + 1))
 
 
-def test_the_json_interface_counts_from_0_and_says_so(house: House) -> None:
-    client: FlaskClient = create_app(house).test_client()
+def test_the_json_interface_counts_from_0_and_says_so(app: App) -> None:
+    client: FlaskClient = create_app(app).test_client()
     schemas = json.loads(client.get("/api/v1/openapi.json").text)["components"]["schemas"]
     assert "counted from 0" in schemas["Seen"]["properties"]["seat"]["description"]
-    seen = [client.get(f"/api/v1/t/{place.link}").get_json()["seat"] for place in houses.seated(house)]
+    seen = [client.get(f"/api/v1/t/{place.link}").get_json()["seat"] for place in apps.seated(app)]
     assert seen == [0, 1]
 
 

@@ -4,53 +4,37 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete
 
 from engine.refusal import Refused
 from service import cli, create_app, settings
-from service.house import House
+from service.app import App
 from service.settings import Settings
-from service.store.schema import house as facts
-from tests import houses
+from tests import apps
 from tests.servers import free_port
 
 LONG, OTHER = "a house for tests", "another house for tests"
 
 
-def house(folder: Path, secret: str, database: str) -> House:
-    return House(Settings(folder=folder, secret=secret, database=database))
+def app(folder: Path, secret: str, database: str) -> App:
+    return App(Settings(folder=folder, secret=secret, database=database))
 
 
 def test_a_process_with_another_secret_does_not_start(tmp_path: Path, laid_url: str) -> None:
-    houses.copied(laid_url)
+    apps.copied(laid_url)
     for _ in range(2):
-        with closing(house(tmp_path, LONG, laid_url)) as first:
+        with closing(app(tmp_path, LONG, laid_url)) as first:
             first.open()
-    with closing(house(tmp_path, OTHER, laid_url)) as second, pytest.raises(Refused, match="made with another secret"):
+    with closing(app(tmp_path, OTHER, laid_url)) as second, pytest.raises(Refused, match="made with another secret"):
         second.open()
 
 
 def test_two_folders_without_a_common_secret_do_not_write_dead_links(tmp_path: Path, laid_url: str) -> None:
-    houses.copied(laid_url)
-    one, two = (House(Settings(folder=tmp_path / name, database=laid_url)) for name in "ab")
+    apps.copied(laid_url)
+    one, two = (App(Settings(folder=tmp_path / name, database=laid_url)) for name in "ab")
     with closing(one), closing(two):
         one.open()
         with pytest.raises(Refused, match="DEPESCHE_SECRET"):
             two.open()
-
-
-@pytest.mark.parametrize("secret", [LONG, OTHER])
-def test_a_database_older_than_fingerprints_knows_its_secret_by_its_links(any_house: House, secret: str) -> None:
-    houses.opened(any_house)
-    with any_house.store.writing() as connection:
-        connection.execute(delete(facts))
-    with closing(house(any_house.settings.folder, secret, any_house.settings.database_url)) as again:
-        if secret == LONG:
-            again.open()
-            again.open()
-        else:
-            with pytest.raises(Refused, match="another secret"):
-                again.open()
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"short", b"\xff" * 64])
@@ -149,8 +133,8 @@ FORGED = {"X-Forwarded-For": "127.0.0.1", "Host": "localhost"}
 def test_the_mailbox_answers_to_this_machine_only(
     others: dict[str, object], visitor: dict[str, str], headers: dict[str, str], status: int, tmp_path: Path
 ) -> None:
-    with closing(houses.founded(houses.settings(tmp_path, **others), houses.Clock())) as here:
-        client = create_app(here).test_client()
+    with closing(apps.founded(apps.settings(tmp_path, **others), apps.Clock())) as app:
+        client = create_app(app).test_client()
         found = client.get("/mailbox", headers=headers, environ_overrides=visitor)
         assert found.status_code == status
         lobby = client.get("/", headers=headers, environ_overrides=visitor)

@@ -15,163 +15,161 @@ from engine.table_events import (
     VacationTaken,
 )
 from service.accounts import preferences
-from service.house import House
+from service.app import App
 from service.settings import DAY
 from service.store.schema import letters, seats
 from service.tables import opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.timing import HOUR, Calendar, Clock
-from tests import houses
-from tests.houses import Clock as Hands
+from tests import apps
+from tests.apps import Clock as Hands
 from workers import referee
 from workers.clock import tick
 
-TODAY = datetime.fromtimestamp(houses.NOON, UTC).date()  # the 15th of January 2027, 08:00
+TODAY = datetime.fromtimestamp(apps.NOON, UTC).date()  # the 15th of January 2027, 08:00
 
 
-def seat_of(here: House, place: Place) -> Row[Any]:
-    with here.store.reading() as connection:
+def seat_of(app: App, place: Place) -> Row[Any]:
+    with app.store.reading() as connection:
         wanted = select(seats).where(seats.c.table == place.table, seats.c.seat == place.seat)
         return connection.execute(wanted).one()
 
 
-def coming(here: House, place: Place) -> list[tuple[str, str]]:
+def coming(app: App, place: Place) -> list[tuple[str, str]]:
     """The vacations of the player in this seat."""
-    token = here.links.preferences(int(seat_of(here, place).person))
-    return preferences.away(here, preferences.reader(here, token))
+    token = app.links.preferences(int(seat_of(app, place).person))
+    return preferences.away(app, preferences.reader(app, token))
 
 
-def kinds(here: House, place: Place) -> list[str]:
+def kinds(app: App, place: Place) -> list[str]:
     own = (letters.c.table == place.table, letters.c.seat == place.seat, letters.c.kind != "invitation")
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         return list(connection.execute(select(letters.c.kind).where(*own).order_by(letters.c.id)).scalars())
 
 
-def last(here: House, place: Place) -> Any:
-    return snapshots.entries(here, snapshots.look(here, place.table))[-1]
+def last(app: App, place: Place) -> Any:
+    return snapshots.entries(app, snapshots.look(app, place.table))[-1]
 
 
-def says(here: House, place: Place, text: str) -> None:
-    said = houses.judged(here, place, text)
+def says(app: App, place: Place, text: str) -> None:
+    said = apps.judged(app, place, text)
     assert said.accepted, said.said
 
 
 @pytest.fixture
-def table(any_house: House) -> list[Place]:
+def table(any_app: App) -> list[Place]:
     """Two at a table with three days for a move; first the one to move."""
-    places = houses.seated(any_house, pace=3 * DAY)
-    mover, _ = houses.on_turn(any_house, places)
+    places = apps.seated(any_app, pace=3 * DAY)
+    mover, _ = apps.on_turn(any_app, places)
     return [mover, next(place for place in places if place != mover)]
 
 
 # Pauses
 
 
-def test_no_clock_runs_in_a_pause_and_afterwards_it_goes_on(any_house: House, clock: Hands, table: list[Place]) -> None:
+def test_no_clock_runs_in_a_pause_and_afterwards_it_goes_on(any_app: App, clock: Hands, table: list[Place]) -> None:
     mover, other = table
     clock.move(DAY)
-    says(any_house, other, "pause")
-    assert kinds(any_house, mover)[-1] == "pausing"
-    assert seat_of(any_house, mover).due_at == houses.NOON + 3 * DAY
-    says(any_house, mover, "agree")
-    assert last(any_house, mover).events[-1] == Paused()
-    assert kinds(any_house, other)[-1] == "paused"
-    row = seat_of(any_house, mover)
+    says(any_app, other, "pause")
+    assert kinds(any_app, mover)[-1] == "pausing"
+    assert seat_of(any_app, mover).due_at == apps.NOON + 3 * DAY
+    says(any_app, mover, "agree")
+    assert last(any_app, mover).events[-1] == Paused()
+    assert kinds(any_app, other)[-1] == "paused"
+    row = seat_of(any_app, mover)
     assert (row.due_at, row.late_at, row.remind_at, row.clock_left) == (None, None, None, 2 * DAY)
     clock.move(100 * DAY)
-    tick(any_house)
-    says(any_house, other, "resume")
-    assert seat_of(any_house, mover).due_at == clock.at + 2 * DAY
-    assert kinds(any_house, mover)[-1] == "resumed"
+    tick(any_app)
+    says(any_app, other, "resume")
+    assert seat_of(any_app, mover).due_at == clock.at + 2 * DAY
+    assert kinds(any_app, mover)[-1] == "resumed"
     clock.move(2 * DAY)
-    tick(any_house)
-    assert "timeout" in kinds(any_house, mover)
+    tick(any_app)
+    assert "timeout" in kinds(any_app, mover)
 
 
-def test_who_had_little_time_left_has_a_day_after_a_pause(any_house: House, clock: Hands, table: list[Place]) -> None:
+def test_who_had_little_time_left_has_a_day_after_a_pause(any_app: App, clock: Hands, table: list[Place]) -> None:
     mover, other = table
     clock.move(3 * DAY - 60)
-    says(any_house, other, "pause")
-    says(any_house, mover, "agree")
-    says(any_house, other, "resume")
-    assert seat_of(any_house, mover).due_at == clock.at + DAY
+    says(any_app, other, "pause")
+    says(any_app, mover, "agree")
+    says(any_app, other, "resume")
+    assert seat_of(any_app, mover).due_at == clock.at + DAY
 
 
-def test_moves_may_be_made_in_a_pause_and_their_clocks_wait(any_house: House, clock: Hands, table: list[Place]) -> None:
+def test_moves_may_be_made_in_a_pause_and_their_clocks_wait(any_app: App, clock: Hands, table: list[Place]) -> None:
     mover, other = table
-    says(any_house, mover, "pause")
-    says(any_house, other, "agree")
-    while not houses.moves(any_house, other):
-        says(any_house, mover, houses.moves(any_house, mover)[0])
-    assert seat_of(any_house, other).due_at is None
+    says(any_app, mover, "pause")
+    says(any_app, other, "agree")
+    while not apps.moves(any_app, other):
+        says(any_app, mover, apps.moves(any_app, mover)[0])
+    assert seat_of(any_app, other).due_at is None
     clock.move(10 * DAY)
-    says(any_house, other, "resume")
-    assert seat_of(any_house, other).due_at == clock.at + 3 * DAY
+    says(any_app, other, "resume")
+    assert seat_of(any_app, other).due_at == clock.at + 3 * DAY
 
 
-def test_a_pause_that_somebody_refuses_does_not_begin(any_house: House, table: list[Place]) -> None:
+def test_a_pause_that_somebody_refuses_does_not_begin(any_app: App, table: list[Place]) -> None:
     mover, other = table
-    says(any_house, other, "pause")
-    says(any_house, mover, "refuse")
-    assert last(any_house, mover).events == (PauseRefused(mover.seat),)
-    assert seat_of(any_house, mover).due_at == houses.NOON + 3 * DAY
+    says(any_app, other, "pause")
+    says(any_app, mover, "refuse")
+    assert last(any_app, mover).events == (PauseRefused(mover.seat),)
+    assert seat_of(any_app, mover).due_at == apps.NOON + 3 * DAY
 
 
-def test_an_answer_is_for_what_its_page_showed(any_house: House, table: list[Place]) -> None:
+def test_an_answer_is_for_what_its_page_showed(any_app: App, table: list[Place]) -> None:
     mover, other = table
-    while not houses.moves(any_house, other):
-        says(any_house, mover, houses.moves(any_house, mover)[0])
-    says(any_house, mover, "pause")
-    seen = houses.length(any_house, mover) - 1
-    says(any_house, mover, "undo")
-    said = houses.judged(any_house, other, "agree", seen=seen)
+    while not apps.moves(any_app, other):
+        says(any_app, mover, apps.moves(any_app, mover)[0])
+    says(any_app, mover, "pause")
+    seen = apps.length(any_app, mover) - 1
+    says(any_app, mover, "undo")
+    said = apps.judged(any_app, other, "agree", seen=seen)
     assert "Something else is asked" in said.said
-    assert houses.judged(any_house, other, "agree", seen=seen + 1).accepted
+    assert apps.judged(any_app, other, "agree", seen=seen + 1).accepted
 
 
 # Vacations
 
 
-def test_on_vacation_a_clock_stands_still_and_the_table_is_told(
-    any_house: House, clock: Hands, table: list[Place]
-) -> None:
+def test_on_vacation_a_clock_stands_still_and_the_table_is_told(any_app: App, clock: Hands, table: list[Place]) -> None:
     mover, _ = table
     clock.move(DAY)
-    says(any_house, mover, "vacation 2027-01-17 2027-01-20")
-    assert last(any_house, mover).events == (VacationTaken(mover.seat, "2027-01-17", "2027-01-20"),)
-    assert seat_of(any_house, mover).due_at == houses.NOON + 7 * DAY
+    says(any_app, mover, "vacation 2027-01-17 2027-01-20")
+    assert last(any_app, mover).events == (VacationTaken(mover.seat, "2027-01-17", "2027-01-20"),)
+    assert seat_of(any_app, mover).due_at == apps.NOON + 7 * DAY
     clock.move(5 * DAY)
-    tick(any_house)
-    assert "timeout" not in kinds(any_house, mover)
+    tick(any_app)
+    assert "timeout" not in kinds(any_app, mover)
 
 
-def test_who_comes_home_early_plays_on_at_once(any_house: House, clock: Hands, table: list[Place]) -> None:
+def test_who_comes_home_early_plays_on_at_once(any_app: App, clock: Hands, table: list[Place]) -> None:
     mover, _ = table
-    says(any_house, mover, "vacation 2027-01-15 2027-01-30")
+    says(any_app, mover, "vacation 2027-01-15 2027-01-30")
     clock.move(3 * DAY)
-    says(any_house, mover, "home")
-    assert last(any_house, mover).events == (VacationEnded(mover.seat, "2027-01-15", "2027-01-17"),)
-    assert seat_of(any_house, mover).due_at == clock.at + 3 * DAY
-    assert coming(any_house, mover) == []
+    says(any_app, mover, "home")
+    assert last(any_app, mover).events == (VacationEnded(mover.seat, "2027-01-15", "2027-01-17"),)
+    assert seat_of(any_app, mover).due_at == clock.at + 3 * DAY
+    assert coming(any_app, mover) == []
 
 
-def test_a_vacation_that_did_not_happen_gains_no_time(any_house: House, clock: Hands, table: list[Place]) -> None:
+def test_a_vacation_that_did_not_happen_gains_no_time(any_app: App, clock: Hands, table: list[Place]) -> None:
     mover, _ = table
     clock.move(3 * DAY - 60)
-    due = seat_of(any_house, mover).due_at
+    due = seat_of(any_app, mover).due_at
     for _ in range(3):
-        says(any_house, mover, "vacation 2027-02-01 2027-02-05")
-        says(any_house, mover, "home")
-        assert seat_of(any_house, mover).due_at == due
+        says(any_app, mover, "vacation 2027-02-01 2027-02-05")
+        says(any_app, mover, "home")
+        assert seat_of(any_app, mover).due_at == due
 
 
-def test_a_day_of_vacation_that_has_begun_is_used_up(any_house: House, table: list[Place]) -> None:
+def test_a_day_of_vacation_that_has_begun_is_used_up(any_app: App, table: list[Place]) -> None:
     mover, _ = table
-    says(any_house, mover, "vacation 2027-01-15 2027-01-16")
-    says(any_house, mover, "home")
-    assert coming(any_house, mover) == [("2027-01-15", "2027-01-15")]
-    assert "no vacation" in houses.judged(any_house, mover, "home").said
+    says(any_app, mover, "vacation 2027-01-15 2027-01-16")
+    says(any_app, mover, "home")
+    assert coming(any_app, mover) == [("2027-01-15", "2027-01-15")]
+    assert "no vacation" in apps.judged(any_app, mover, "home").said
 
 
 @pytest.mark.parametrize(
@@ -187,86 +185,86 @@ def test_a_day_of_vacation_that_has_begun_is_used_up(any_house: House, table: li
         ("home", "no vacation"),
     ],
 )
-def test_a_vacation_that_cannot_be_is_refused(any_house: House, table: list[Place], text: str, sentence: str) -> None:
-    said = houses.judged(any_house, table[0], text)
+def test_a_vacation_that_cannot_be_is_refused(any_app: App, table: list[Place], text: str, sentence: str) -> None:
+    said = apps.judged(any_app, table[0], text)
     assert not said.accepted
     assert sentence in said.said
 
 
-def test_days_of_vacation_are_counted_in_each_year(any_house: House, table: list[Place]) -> None:
+def test_days_of_vacation_are_counted_in_each_year(any_app: App, table: list[Place]) -> None:
     mover, other = table
-    says(any_house, mover, "vacation 2027-12-20 2028-01-10")
-    says(any_house, mover, "vacation 2027-02-01 2027-02-18")
-    assert "left in 2027: 0" in houses.judged(any_house, mover, "vacation 2027-03-01 2027-03-01").said
-    assert "from 2027-02-01 to" in houses.judged(any_house, mover, "vacation 2027-02-18 2027-02-19").said
-    says(any_house, other, "vacation 2027-03-01 2027-03-01")
+    says(any_app, mover, "vacation 2027-12-20 2028-01-10")
+    says(any_app, mover, "vacation 2027-02-01 2027-02-18")
+    assert "left in 2027: 0" in apps.judged(any_app, mover, "vacation 2027-03-01 2027-03-01").said
+    assert "from 2027-02-01 to" in apps.judged(any_app, mover, "vacation 2027-02-18 2027-02-19").said
+    says(any_app, other, "vacation 2027-03-01 2027-03-01")
 
 
-def test_all_tables_of_a_player_are_told(any_house: House, clock: Hands) -> None:
+def test_all_tables_of_a_player_are_told(any_app: App, clock: Hands) -> None:
     """Two that run, one that begins later, and one where others play."""
-    running = [houses.seated(any_house, 3, pace=DAY) for _ in range(2)]
-    later = houses.opened(any_house, 2, pace=DAY)
+    running = [apps.seated(any_app, 3, pace=DAY) for _ in range(2)]
+    later = apps.opened(any_app, 2, pace=DAY)
     strangers = [Invited("Otto", "otto@example.org"), Invited("Olga", "olga@example.org")]
-    made = opening.open_table(any_house, "kaiser", {}, strangers, DAY)
-    says(any_house, running[0][0], "vacation 2027-01-20 2027-01-22")
+    made = opening.open_table(any_app, "kaiser", {}, strangers, DAY)
+    says(any_app, running[0][0], "vacation 2027-01-20 2027-01-22")
     away = VacationTaken(0, "2027-01-20", "2027-01-22")
     for places in running:
-        assert [last(any_house, place).events for place in places[:1]] == [(away,)]
+        assert [last(any_app, place).events for place in places[:1]] == [(away,)]
     clock.move(DAY)
     for place in later:
-        says(any_house, place, "sit word")
-    assert last(any_house, later[0]).events == (away,)
-    assert snapshots.look(any_house, made.table).row.length == 1
-    says(any_house, later[0], "home")
+        says(any_app, place, "sit word")
+    assert last(any_app, later[0]).events == (away,)
+    assert snapshots.look(any_app, made.table).row.length == 1
+    says(any_app, later[0], "home")
     for places in (*running, later):
-        assert last(any_house, places[0]).events == (VacationEnded(0, "2027-01-20", "2027-01-19"),)
-    assert coming(any_house, later[0]) == []
+        assert last(any_app, places[0]).events == (VacationEnded(0, "2027-01-20", "2027-01-19"),)
+    assert coming(any_app, later[0]) == []
 
 
-def test_nobody_ends_anothers_vacation_or_one_table_s_alone(any_house: House, table: list[Place]) -> None:
+def test_nobody_ends_anothers_vacation_or_one_table_s_alone(any_app: App, table: list[Place]) -> None:
     mover, other = table
-    says(any_house, mover, "vacation 2027-02-01 2027-02-05")
+    says(any_app, mover, "vacation 2027-02-01 2027-02-05")
     for place in (mover, other):
-        before = houses.length(any_house, place)
-        houses.judged(any_house, place, "home 2027-02-01 2027-01-31")
-        assert houses.length(any_house, place) == before
+        before = apps.length(any_app, place)
+        apps.judged(any_app, place, "home 2027-02-01 2027-01-31")
+        assert apps.length(any_app, place) == before
 
 
 # Calendars
 
 
-def resting(here: House, place: Place) -> Callable[[Calendar], int]:
+def resting(app: App, place: Place) -> Callable[[Calendar], int]:
     def due(calendar: Calendar) -> int:
-        preferences.rest(here, int(seat_of(here, place).person), calendar)
-        return int(seat_of(here, place).due_at)
+        preferences.rest(app, int(seat_of(app, place).person), calendar)
+        return int(seat_of(app, place).due_at)
 
     return due
 
 
-def test_a_changed_calendar_moves_a_deadline_that_runs_already(any_house: House, table: list[Place]) -> None:
-    due = resting(any_house, table[0])  # due on Monday the 18th, 08:00
-    assert due(Calendar(quiet=(22, 7))) == houses.NOON + 3 * DAY
-    assert due(Calendar(quiet=(22, 9))) == houses.NOON + 3 * DAY + HOUR
-    assert due(Calendar()) == houses.NOON + 3 * DAY
+def test_a_changed_calendar_moves_a_deadline_that_runs_already(any_app: App, table: list[Place]) -> None:
+    due = resting(any_app, table[0])  # due on Monday the 18th, 08:00
+    assert due(Calendar(quiet=(22, 7))) == apps.NOON + 3 * DAY
+    assert due(Calendar(quiet=(22, 9))) == apps.NOON + 3 * DAY + HOUR
+    assert due(Calendar()) == apps.NOON + 3 * DAY
     with pytest.raises(Refused, match="no time zone"):
         due(Calendar("Nowhere"))
 
 
 def test_a_calendar_turned_again_and_again_does_not_hold_the_clock(
-    any_house: House, clock: Hands, table: list[Place]
+    any_app: App, clock: Hands, table: list[Place]
 ) -> None:
-    due = resting(any_house, table[0])
+    due = resting(any_app, table[0])
     for hour in range(24):
         clock.move(4 * HOUR)
-        assert due(Calendar(quiet=(hour, (hour + 14) % 24), weekends=True)) <= houses.NOON + 7 * DAY
+        assert due(Calendar(quiet=(hour, (hour + 14) % 24), weekends=True)) <= apps.NOON + 7 * DAY
 
 
-def test_time_that_is_over_does_not_begin_anew(any_house: House, clock: Hands) -> None:
-    places = houses.seated(any_house, pace=Clock(DAY, grace=DAY))
-    mover, _ = houses.on_turn(any_house, places)
+def test_time_that_is_over_does_not_begin_anew(any_app: App, clock: Hands) -> None:
+    places = apps.seated(any_app, pace=Clock(DAY, grace=DAY))
+    mover, _ = apps.on_turn(any_app, places)
     clock.move(DAY + HOUR)
-    late = seat_of(any_house, mover).late_at
-    says(any_house, mover, "pause")
-    says(any_house, next(place for place in places if place != mover), "refuse")
-    assert seat_of(any_house, mover).late_at == late
-    referee.hear()
+    late = seat_of(any_app, mover).late_at
+    says(any_app, mover, "pause")
+    says(any_app, next(place for place in places if place != mover), "refuse")
+    assert seat_of(any_app, mover).late_at == late
+    referee.run()

@@ -16,205 +16,205 @@ from engine.table_events import (
     TimedOut,
 )
 from service import timing
-from service.house import House
+from service.app import App
 from service.settings import DAY
 from service.store.schema import letters, people, seats
 from service.tables import snapshots
 from service.tables.access import Place
 from service.timing import HOUR, Calendar, Clock
-from tests import houses
-from tests.houses import Clock as Hands
+from tests import apps
+from tests.apps import Clock as Hands
 from workers import bots
 from workers import clock as ticking
 from workers.clock import tick
 
 
-def seat_of(here: House, place: Place) -> Row[Any]:
-    with here.store.reading() as connection:
+def seat_of(app: App, place: Place) -> Row[Any]:
+    with app.store.reading() as connection:
         wanted = select(seats).where(seats.c.table == place.table, seats.c.seat == place.seat)
         return connection.execute(wanted).one()
 
 
-def kinds(here: House, place: Place) -> list[str]:
+def kinds(app: App, place: Place) -> list[str]:
     own = (letters.c.table == place.table, letters.c.seat == place.seat, letters.c.kind != "invitation")
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         return list(connection.execute(select(letters.c.kind).where(*own).order_by(letters.c.id)).scalars())
 
 
-def last(here: House, place: Place) -> Any:
-    return snapshots.entries(here, snapshots.look(here, place.table))[-1]
+def last(app: App, place: Place) -> Any:
+    return snapshots.entries(app, snapshots.look(app, place.table))[-1]
 
 
-def live_by(here: House, place: Place, calendar: Calendar) -> None:
+def live_by(app: App, place: Place, calendar: Calendar) -> None:
     """This player rests as the calendar says, from his next turn on."""
-    person = seat_of(here, place).person
-    with here.store.writing() as connection:
+    person = seat_of(app, place).person
+    with app.store.writing() as connection:
         kept = update(people).where(people.c.id == person).values(calendar=timing.kept(calendar))
         connection.execute(kept)
 
 
-def move_round(here: House, places: list[Place], mover: Place, clock: Hands, takes: int) -> None:
+def move_round(app: App, places: list[Place], mover: Place, clock: Hands, takes: int) -> None:
     """Everybody moves, each after so long, until it is this one's turn again."""
     begun = False
-    while not begun or not houses.moves(here, mover):
+    while not begun or not apps.moves(app, mover):
         clock.move(takes)
-        place, move = houses.on_turn(here, places)
-        assert houses.judged(here, place, move).accepted
-        begun = begun or not houses.moves(here, mover)
+        place, move = apps.on_turn(app, places)
+        assert apps.judged(app, place, move).accepted
+        begun = begun or not apps.moves(app, mover)
 
 
-def late(here: House, clock: Hands, how: Clock, seats: int = 3) -> tuple[list[Place], Place]:
+def late(app: App, clock: Hands, how: Clock, seats: int = 3) -> tuple[list[Place], Place]:
     """A table with this clock, where the one to move has just run out of time."""
-    places = houses.seated(here, seats, pace=how)
-    mover, _ = houses.on_turn(here, places)
-    due = seat_of(here, mover).due_at
+    places = apps.seated(app, seats, pace=how)
+    mover, _ = apps.on_turn(app, places)
+    due = seat_of(app, mover).due_at
     clock.at = due - 1
-    before = houses.length(here, mover)
-    tick(here)
-    assert houses.length(here, mover) == before
+    before = apps.length(app, mover)
+    tick(app)
+    assert apps.length(app, mover) == before
     clock.at = due
-    tick(here)
+    tick(app)
     return places, mover
 
 
-def test_a_bot_takes_the_seat_until_its_player_comes_back(any_house: House, clock: Hands) -> None:
-    _, mover = late(any_house, clock, Clock(late="seat"))
-    assert last(any_house, mover).events == (Missed(mover.seat), Substituted(mover.seat, bot=True))
-    row = seat_of(any_house, mover)
+def test_a_bot_takes_the_seat_until_its_player_comes_back(any_app: App, clock: Hands) -> None:
+    _, mover = late(any_app, clock, Clock(late="seat"))
+    assert last(any_app, mover).events == (Missed(mover.seat), Substituted(mover.seat, bot=True))
+    row = seat_of(any_app, mover)
     assert (row.status, row.due_at, row.late_at, row.misses) == ("bot", None, None, 1)
-    assert (mover.table, mover.seat) in bots.waiting(any_house)
-    assert kinds(any_house, mover)[-1] == "relieved"
-    assert houses.judged(any_house, mover, "back").accepted
-    row = seat_of(any_house, mover)
+    assert (mover.table, mover.seat) in bots.waiting(any_app)
+    assert kinds(any_app, mover)[-1] == "relieved"
+    assert apps.judged(any_app, mover, "back").accepted
+    row = seat_of(any_app, mover)
     assert (row.status, row.misses, row.due_at) == ("taken", 0, clock.at + 3 * DAY)
-    assert kinds(any_house, mover)[-1] == "turn"
+    assert kinds(any_app, mover)[-1] == "turn"
 
 
-def test_the_seat_resigns(any_house: House, clock: Hands) -> None:
-    _, mover = late(any_house, clock, Clock(late="resign"))
-    assert last(any_house, mover).events == (Missed(mover.seat), Resigned(mover.seat))
-    assert kinds(any_house, mover)[-1] == "forfeited"
-    assert seat_of(any_house, mover).status == "resigned"
+def test_the_seat_resigns(any_app: App, clock: Hands) -> None:
+    _, mover = late(any_app, clock, Clock(late="resign"))
+    assert last(any_app, mover).events == (Missed(mover.seat), Resigned(mover.seat))
+    assert kinds(any_app, mover)[-1] == "forfeited"
+    assert seat_of(any_app, mover).status == "resigned"
 
 
-def test_of_two_one_who_is_late_loses(any_house: House, clock: Hands) -> None:
-    _, mover = late(any_house, clock, Clock(late="resign"), seats=2)
-    assert isinstance(last(any_house, mover).events[-1], Ended)
-    assert snapshots.look(any_house, mover.table).row.phase == "over"
+def test_of_two_one_who_is_late_loses(any_app: App, clock: Hands) -> None:
+    _, mover = late(any_app, clock, Clock(late="resign"), seats=2)
+    assert isinstance(last(any_app, mover).events[-1], Ended)
+    assert snapshots.look(any_app, mover.table).row.phase == "over"
 
 
-def test_where_a_game_has_nothing_to_skip_with_a_bot_moves(any_house: House, clock: Hands) -> None:
-    _, mover = late(any_house, clock, Clock(late="skip"))
-    assert last(any_house, mover).events[0] == TimedOut(mover.seat)
+def test_where_a_game_has_nothing_to_skip_with_a_bot_moves(any_app: App, clock: Hands) -> None:
+    _, mover = late(any_app, clock, Clock(late="skip"))
+    assert last(any_app, mover).events[0] == TimedOut(mover.seat)
 
 
-def test_where_passing_is_possible_the_move_is_skipped(any_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_passing_is_possible_the_move_is_skipped(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     menu = kaiser.menu
     monkeypatch.setattr(kaiser, "menu", lambda *position: menu(*position) + menus.bare("pass"))
     monkeypatch.setattr(kaiser, "META", replace(kaiser.META, skips=("pass",)))
-    places = houses.seated(any_house, pace=Clock(late="skip"))
-    mover, _ = houses.on_turn(any_house, places)
+    places = apps.seated(any_app, pace=Clock(late="skip"))
+    mover, _ = apps.on_turn(any_app, places)
     assert mover.seat is not None
-    move = ticking.consequence(any_house, snapshots.look(any_house, mover.table), mover.seat)
+    move = ticking.consequence(any_app, snapshots.look(any_app, mover.table), mover.seat)
     assert str(move) == f"expire {mover.seat} pass"
 
 
-def test_grace_is_given_in_silence(any_house: House, clock: Hands) -> None:
-    places = houses.seated(any_house, pace=Clock(DAY, grace=2 * HOUR))
-    mover, move = houses.on_turn(any_house, places)
-    assert seat_of(any_house, mover).due_at == clock.at + DAY
+def test_grace_is_given_in_silence(any_app: App, clock: Hands) -> None:
+    places = apps.seated(any_app, pace=Clock(DAY, grace=2 * HOUR))
+    mover, move = apps.on_turn(any_app, places)
+    assert seat_of(any_app, mover).due_at == clock.at + DAY
     clock.move(DAY + 2 * HOUR - 1)
-    tick(any_house)
-    assert houses.judged(any_house, mover, move).accepted
-    other, _ = houses.on_turn(any_house, places)
+    tick(any_app)
+    assert apps.judged(any_app, mover, move).accepted
+    other, _ = apps.on_turn(any_app, places)
     clock.move(DAY + 2 * HOUR)
-    tick(any_house)
-    assert last(any_house, other).events[0] == TimedOut(other.seat)
+    tick(any_app)
+    assert last(any_app, other).events[0] == TimedOut(other.seat)
 
 
-def test_a_bank_runs_down_and_every_turn_adds_to_it(any_house: House, clock: Hands) -> None:
-    places = houses.seated(any_house, pace=Clock(0, 5 * DAY, HOUR))
-    mover, _ = houses.on_turn(any_house, places)
-    assert seat_of(any_house, mover).due_at == clock.at + 5 * DAY
-    move_round(any_house, places, mover, clock, DAY)
-    row = seat_of(any_house, mover)
+def test_a_bank_runs_down_and_every_turn_adds_to_it(any_app: App, clock: Hands) -> None:
+    places = apps.seated(any_app, pace=Clock(0, 5 * DAY, HOUR))
+    mover, _ = apps.on_turn(any_app, places)
+    assert seat_of(any_app, mover).due_at == clock.at + 5 * DAY
+    move_round(any_app, places, mover, clock, DAY)
+    row = seat_of(any_app, mover)
     assert row.due_at == clock.at + row.clock_left
     assert row.clock_left <= 4 * DAY + HOUR
     assert (row.clock_left - HOUR) % DAY == 0
 
 
-def test_an_empty_bank_leaves_the_increment(any_house: House, clock: Hands) -> None:
-    places = houses.seated(any_house, pace=Clock(0, 2 * DAY, HOUR))
-    mover, _ = houses.on_turn(any_house, places)
+def test_an_empty_bank_leaves_the_increment(any_app: App, clock: Hands) -> None:
+    places = apps.seated(any_app, pace=Clock(0, 2 * DAY, HOUR))
+    mover, _ = apps.on_turn(any_app, places)
     clock.move(2 * DAY)
-    tick(any_house)
-    assert seat_of(any_house, mover).clock_left == 0
-    while not houses.moves(any_house, mover) or seat_of(any_house, mover).late_at == clock.at:
-        place, move = houses.on_turn(any_house, places)
-        assert houses.judged(any_house, place, move).accepted
-    assert seat_of(any_house, mover).due_at == clock.at + HOUR
+    tick(any_app)
+    assert seat_of(any_app, mover).clock_left == 0
+    while not apps.moves(any_app, mover) or seat_of(any_app, mover).late_at == clock.at:
+        place, move = apps.on_turn(any_app, places)
+        assert apps.judged(any_app, place, move).accepted
+    assert seat_of(any_app, mover).due_at == clock.at + HOUR
 
 
-def test_asking_to_take_a_move_back_gains_no_time(any_house: House, clock: Hands) -> None:
-    places = houses.seated(any_house, pace=DAY)
-    mover, _ = houses.on_turn(any_house, places)
-    move_round(any_house, places, mover, clock, 60)
-    due = seat_of(any_house, mover).due_at
+def test_asking_to_take_a_move_back_gains_no_time(any_app: App, clock: Hands) -> None:
+    places = apps.seated(any_app, pace=DAY)
+    mover, _ = apps.on_turn(any_app, places)
+    move_round(any_app, places, mover, clock, 60)
+    due = seat_of(any_app, mover).due_at
     clock.move(HOUR)
-    assert houses.judged(any_house, mover, "undo").accepted
+    assert apps.judged(any_app, mover, "undo").accepted
     other = next(place for place in places if place != mover)
-    assert houses.judged(any_house, other, "refuse").accepted
-    assert seat_of(any_house, mover).due_at == due
+    assert apps.judged(any_app, other, "refuse").accepted
+    assert seat_of(any_app, mover).due_at == due
 
 
-def test_a_deadline_does_not_fall_into_somebodys_night(any_house: House, clock: Hands) -> None:
-    places = houses.seated(any_house, pace=DAY)  # it is 08:00 in the morning, UTC
-    mover, _ = houses.on_turn(any_house, places)
+def test_a_deadline_does_not_fall_into_somebodys_night(any_app: App, clock: Hands) -> None:
+    places = apps.seated(any_app, pace=DAY)  # it is 08:00 in the morning, UTC
+    mover, _ = apps.on_turn(any_app, places)
     for place in places:
-        live_by(any_house, place, Calendar("Asia/Kathmandu", (12, 15)))  # which is 06:15 to 09:15
-    move_round(any_house, places, mover, clock, 60)
+        live_by(any_app, place, Calendar("Asia/Kathmandu", (12, 15)))  # which is 06:15 to 09:15
+    move_round(any_app, places, mover, clock, 60)
     due = timing.deadline(clock.at, DAY, Calendar("Asia/Kathmandu", (12, 15)))
-    assert clock.at + DAY < due == seat_of(any_house, mover).due_at
+    assert clock.at + DAY < due == seat_of(any_app, mover).due_at
 
 
-def test_a_table_spares_weekends(any_house: House, clock: Hands) -> None:
-    places = houses.seated(any_house, pace=Clock(2 * DAY, spare_weekends=True))  # Friday the 15th of January 2027
-    mover, _ = houses.on_turn(any_house, places)
-    assert seat_of(any_house, mover).due_at == 1_800_230_400  # Monday the 18th, 00:00
+def test_a_table_spares_weekends(any_app: App, clock: Hands) -> None:
+    places = apps.seated(any_app, pace=Clock(2 * DAY, spare_weekends=True))  # Friday the 15th of January 2027
+    mover, _ = apps.on_turn(any_app, places)
+    assert seat_of(any_app, mover).due_at == 1_800_230_400  # Monday the 18th, 00:00
 
 
-def test_reminders_come_as_somebody_likes_them(any_house: House, clock: Hands) -> None:
-    places = houses.seated(any_house, pace=4 * DAY)
-    mover, _ = houses.on_turn(any_house, places)
+def test_reminders_come_as_somebody_likes_them(any_app: App, clock: Hands) -> None:
+    places = apps.seated(any_app, pace=4 * DAY)
+    mover, _ = apps.on_turn(any_app, places)
     for place in places:
-        live_by(any_house, place, Calendar(remind=(4 * HOUR, 2 * DAY, DAY)))
-    move_round(any_house, places, mover, clock, 60)
-    before = len(kinds(any_house, mover))
-    due = seat_of(any_house, mover).due_at
+        live_by(any_app, place, Calendar(remind=(4 * HOUR, 2 * DAY, DAY)))
+    move_round(any_app, places, mover, clock, 60)
+    before = len(kinds(any_app, mover))
+    due = seat_of(any_app, mover).due_at
     for moment in (2 * DAY + 1, 2 * DAY, DAY, 4 * HOUR, 1):
         clock.at = due - moment
-        tick(any_house)
-        tick(any_house)
-    assert kinds(any_house, mover)[before:] == ["reminder", "reminder/1", "reminder/2"]
+        tick(any_app)
+        tick(any_app)
+    assert kinds(any_app, mover)[before:] == ["reminder", "reminder/1", "reminder/2"]
 
 
-def test_several_reminders_that_a_clock_slept_through_are_one(any_house: House, clock: Hands) -> None:
-    places = houses.seated(any_house, pace=4 * DAY)
-    mover, _ = houses.on_turn(any_house, places)
+def test_several_reminders_that_a_clock_slept_through_are_one(any_app: App, clock: Hands) -> None:
+    places = apps.seated(any_app, pace=4 * DAY)
+    mover, _ = apps.on_turn(any_app, places)
     for place in places:
-        live_by(any_house, place, Calendar(remind=(2 * DAY, DAY)))
-    move_round(any_house, places, mover, clock, 60)
-    before = len(kinds(any_house, mover))
+        live_by(any_app, place, Calendar(remind=(2 * DAY, DAY)))
+    move_round(any_app, places, mover, clock, 60)
+    before = len(kinds(any_app, mover))
     clock.move(4 * DAY - 1)
-    tick(any_house)
-    tick(any_house)
-    assert len(kinds(any_house, mover)) == before + 1
+    tick(any_app)
+    tick(any_app)
+    assert len(kinds(any_app, mover)) == before + 1
 
 
-def test_no_clock_runs_for_a_bot_or_without_a_limit(any_house: House, clock: Hands) -> None:
+def test_no_clock_runs_for_a_bot_or_without_a_limit(any_app: App, clock: Hands) -> None:
     for how in (Clock(0), Clock(DAY)):
-        (place,) = houses.seated(any_house, 2, bots=1, pace=how)
-        with any_house.store.reading() as connection:
+        (place,) = apps.seated(any_app, 2, bots=1, pace=how)
+        with any_app.store.reading() as connection:
             wanted = select(seats.c.due_at).where(seats.c.table == place.table, seats.c.status == "bot")
             assert set(connection.execute(wanted).scalars()) == {None}
 

@@ -9,22 +9,22 @@ import pytest
 from sqlalchemy import select
 
 from engine.menu import Move
-from service.house import House
+from service.app import App
 from service.settings import DAY
 from service.store.schema import letters
 from service.tables import clerk, submitting
-from tests import houses
-from tests.houses import Clock
+from tests import apps
+from tests.apps import Clock
 from tests.servers import Sink
 from workers import referee
 from workers.outgoing import post
 from workers.outgoing.envelopes import LetterOrder
 
 
-def dies(here: House) -> bool:
+def dies(app: App) -> bool:
     """Whether a new process that judges what waits is killed over it."""
-    here.store.engine.dispose()  # a child must not share our connections
-    process = multiprocessing.get_context("fork").Process(target=referee.hear, daemon=True)
+    app.store.engine.dispose()  # a child must not share our connections
+    process = multiprocessing.get_context("fork").Process(target=referee.run, daemon=True)
     process.start()
     process.join(30)
     died = process.exitcode == -signal.SIGKILL
@@ -34,10 +34,10 @@ def dies(here: House) -> bool:
 
 
 def test_what_ends_every_referee_is_refused_after_some_tries(
-    any_house: House, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    any_app: App, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    places = houses.seated(any_house)
-    place, move = houses.on_turn(any_house, places)
+    places = apps.seated(any_app)
+    place, move = apps.on_turn(any_app, places)
     deadly, enter = move, clerk.enter
 
     def entered(locked: clerk.LockedTable, seat: int | None, move: Move) -> clerk.LockedTable:
@@ -46,32 +46,32 @@ def test_what_ends_every_referee_is_refused_after_some_tries(
         return enter(locked, seat, move)
 
     monkeypatch.setattr(clerk, "enter", entered)
-    submission = submitting.submit(any_house, place, deadly)
-    other = submitting.submit(any_house, houses.waiting(any_house, places), "resign")
-    assert dies(any_house), "while it is young it costs nothing to count"
+    submission = submitting.submit(any_app, place, deadly)
+    other = submitting.submit(any_app, apps.waiting(any_app, places), "resign")
+    assert dies(any_app), "while it is young it costs nothing to count"
     clock.move(referee.SUSPECT)
     deaths = 0
-    while dies(any_house):
+    while dies(any_app):
         deaths += 1
     assert deaths == referee.TRIES
-    verdict = houses.verdict(any_house, submission)
+    verdict = apps.verdict(any_app, submission)
     assert not verdict.accepted
     assert "please make another one" in verdict.said
-    assert houses.verdict(any_house, other).accepted
+    assert apps.verdict(any_app, other).accepted
 
 
-def test_a_move_that_waited_long_is_judged_like_any_other(house: House, clock: Clock) -> None:
-    place, move = houses.on_turn(house, houses.seated(house))
-    submission = submitting.submit(house, place, move)
+def test_a_move_that_waited_long_is_judged_like_any_other(app: App, clock: Clock) -> None:
+    place, move = apps.on_turn(app, apps.seated(app))
+    submission = submitting.submit(app, place, move)
     clock.move(3600)
-    referee.hear()
-    assert houses.verdict(house, submission).accepted
+    referee.run()
+    assert apps.verdict(app, submission).accepted
 
 
-def sends(here: House) -> bool:
+def sends(app: App) -> bool:
     """Whether a new process that sends what is owed is killed over it."""
-    here.store.engine.dispose()
-    process = multiprocessing.get_context("fork").Process(target=post.deliver, daemon=True)
+    app.store.engine.dispose()
+    process = multiprocessing.get_context("fork").Process(target=post.run, daemon=True)
     process.start()
     process.join(30)
     died = process.exitcode == -signal.SIGKILL
@@ -80,38 +80,36 @@ def sends(here: House) -> bool:
 
 
 def test_a_letter_that_ends_its_writer_holds_no_other_up_and_is_given_up(
-    any_house: House, clock: Clock, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
+    any_app: App, clock: Clock, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    any_house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    places = [place for _ in range(3) for place in houses.opened(any_house)]
+    any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    places = [place for _ in range(3) for place in apps.opened(any_app)]
     write, deadly = post.write, places[2].table
 
-    def written(here: House, order: LetterOrder) -> EmailMessage | None:
+    def written(app: App, order: LetterOrder) -> EmailMessage | None:
         if order.table == deadly and order.seat == 0:
             os.kill(os.getpid(), signal.SIGKILL)
-        return write(here, order)
+        return write(app, order)
 
     monkeypatch.setattr(post, "write", written)
     deaths = 0
     for _ in range(2 * post.DEADLY):
-        deaths += sends(any_house)
-        clock.move(any_house.settings.lease)
-    with any_house.store.reading() as connection:
+        deaths += sends(any_app)
+        clock.move(any_app.settings.lease)
+    with any_app.store.reading() as connection:
         rows = connection.execute(select(letters)).all()
     assert deaths == post.DEADLY
     assert len(smtp_sink.letters) == len(places) - 1
     assert [row.outcome for row in rows if row.outcome != "sent"] == ["given up: its writer ended several times"]
 
 
-def test_a_letter_that_the_relay_refuses_for_now_is_no_deadly_one(
-    any_house: House, clock: Clock, smtp_sink: Sink
-) -> None:
-    any_house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    houses.opened(any_house)
+def test_a_letter_that_the_relay_refuses_for_now_is_no_deadly_one(any_app: App, clock: Clock, smtp_sink: Sink) -> None:
+    any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    apps.opened(any_app)
     smtp_sink.refuse()
     for _ in range(post.DEADLY + 2):
-        post.deliver()
+        post.run()
         clock.move(DAY)
     smtp_sink.accept()
-    post.deliver()
+    post.run()
     assert len(smtp_sink.letters) == 2

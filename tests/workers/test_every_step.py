@@ -17,22 +17,22 @@ from engine import audit as audits
 from engine import catalogue
 from engine import menu as menus
 from engine.menu import Move
-from service.bells import Bells
-from service.house import House
+from service.app import App
 from service.settings import DAY, Settings
 from service.store.schema import letters, tables
 from service.tables import archive, snapshots, submitting, thinking
 from service.tables.access import Place
 from service.tables.submitting import Handed
-from tests import houses
-from tests.houses import Clock
+from service.wakeups import Wakeups
+from tests import apps
+from tests.apps import Clock
 from tests.servers import Sink
 from workers import bots, referee
 from workers.clock import tick
 from workers.jobs import work_for
 from workers.outgoing import pictures, post
 
-Work = Callable[[House], object]
+Work = Callable[[App], object]
 
 
 class Steps:
@@ -62,15 +62,15 @@ class Steps:
 def doomed(chosen: Settings, now: int, relay: str, redis: str, work: Work, last: int) -> None:
     """Work in a new process until step `last`; exit with 0 if there are not so many."""
     steps = Steps(last)
-    here = House(chosen, lambda: now, Redis.from_url(redis))
-    here.relay = relay
-    work_for(here)
+    app = App(chosen, lambda: now, Redis.from_url(redis))
+    app.relay = relay
+    work_for(app)
     for moment in ("before_cursor_execute", "commit"):
-        event.listen(here.store.engine, moment, steps.take)
-    for name in ("ring", "answered", "wake"):
-        steps.before(Bells, name)
+        event.listen(app.store.engine, moment, steps.take)
+    for name in ("wake", "acknowledge", "publish"):
+        steps.before(Wakeups, name)
     steps.before(smtplib.SMTP, "send_message")
-    work(here)
+    work(app)
     os._exit(0)
 
 
@@ -91,39 +91,39 @@ def first_move(game: str, state: Any, seat: int) -> Move:
 
 
 @pytest.fixture
-def here(
+def app(
     tmp_path: Path,
     laid_url: str,
     redis_url: str,
     smtp_sink: Sink,
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[House]:
+) -> Iterator[App]:
     """The house as a second process sees it, which nobody kills; quick, without thoughts and without pictures."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"")
     monkeypatch.setattr(thinking, "think", lambda game, edition, state, seat, *_: first_move(game, state, seat))
-    chosen = replace(houses.settings(tmp_path, laid_url), pace=DAY)
-    with Redis.from_url(redis_url) as redis, houses.standing(chosen, clock, redis) as here:
-        here.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-        yield here
+    chosen = replace(apps.settings(tmp_path, laid_url), pace=DAY)
+    with Redis.from_url(redis_url) as redis, apps.standing(chosen, clock, redis) as app:
+        app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+        yield app
 
 
 @pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["some", "all"])
-def steps(request: pytest.FixtureRequest, here: House) -> range:
+def steps(request: pytest.FixtureRequest, app: App) -> range:
     """Before which steps to die: every fifth one, each on SQLite or on PostgreSQL; a soak tries all on both."""
     if request.param:
         return range(200)
-    return range(5 * int(here.store.engine.name == "postgresql"), 200, 10)
+    return range(5 * int(app.store.engine.name == "postgresql"), 200, 10)
 
 
 def every_step(
-    here: House, redis: str, steps: range, prepare: Callable[[], Any], work: Callable[[Any], Work]
+    app: App, redis: str, steps: range, prepare: Callable[[], Any], work: Callable[[Any], Work]
 ) -> Iterator[Any]:
     """Do this work again and again on something newly prepared, each time killed later than before."""
     for last in steps:
         prepared = prepare()
-        here.store.engine.dispose()  # a child must not share our connections
-        died = dies_at(here.settings, here.now(), here.relay, redis, work(prepared), last)
+        app.store.engine.dispose()  # a child must not share our connections
+        died = dies_at(app.settings, app.now(), app.relay, redis, work(prepared), last)
         yield prepared
         if not died:
             assert last > 3, "no step was seen"
@@ -131,24 +131,24 @@ def every_step(
     raise AssertionError("this work never ends")
 
 
-def recover(here: House, clock: Clock) -> None:
+def recover(app: App, clock: Clock) -> None:
     """What the other processes do after one has died."""
-    clock.move(here.settings.lease)
-    here.redis.flushall()
-    tick(here)
-    referee.hear()
-    bots.move()
-    referee.hear()
-    post.deliver()
+    clock.move(app.settings.lease)
+    app.redis.flushall()
+    tick(app)
+    referee.run()
+    bots.run()
+    referee.run()
+    post.run()
 
 
-def all_is_well(here: House, sink: Sink, place: Place) -> None:
+def all_is_well(app: App, sink: Sink, place: Place) -> None:
     """The log is sound; every letter of this table is sent, none was made up."""
-    look = snapshots.look(here, place.table)
-    report = audits.audit(look.game, archive.export_for(here, place))
+    look = snapshots.look(app, place.table)
+    report = audits.audit(look.game, archive.export_for(app, place))
     assert report.finding is None
     assert report.entries == look.row.length
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         rows = connection.execute(select(letters).where(letters.c.table == place.table)).all()
     assert {row.outcome for row in rows} <= {"sent", "overtaken"}
     arrived = {str(letter["Message-ID"]) for letter in sink.letters if place.table in str(letter["Message-ID"])}
@@ -156,119 +156,119 @@ def all_is_well(here: House, sink: Sink, place: Place) -> None:
     assert len(arrived) <= len(rows)
 
 
-def test_a_web_process(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_web_process(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while it takes a move: repeated with the same key it is one move, whatever had become of it."""
 
     def prepare() -> tuple[Place, str]:
-        return houses.on_turn(here, houses.seated(here))
+        return apps.on_turn(app, apps.seated(app))
 
     def work(prepared: tuple[Place, str]) -> Work:
-        return lambda house: submitting.verdict(house, submitting.submit(house, *prepared, "once"), 0.0)
+        return lambda app: submitting.verdict(app, submitting.submit(app, *prepared, "once"), 0.0)
 
-    for mover, move in every_step(here, redis_url, steps, prepare, work):
-        before = snapshots.look(here, mover.table).row.length
-        number = submitting.submit(here, mover, move, "once")
-        recover(here, clock)
-        assert houses.verdict(here, number).seq == before
-        assert houses.length(here, mover) == before + 1
-        all_is_well(here, smtp_sink, mover)
+    for mover, move in every_step(app, redis_url, steps, prepare, work):
+        before = snapshots.look(app, mover.table).row.length
+        number = submitting.submit(app, mover, move, "once")
+        recover(app, clock)
+        assert apps.verdict(app, number).seq == before
+        assert apps.length(app, mover) == before + 1
+        all_is_well(app, smtp_sink, mover)
 
 
-def test_a_referee(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_referee(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while it judges: the move counts once, and the next player gets a letter."""
 
     def prepare() -> tuple[Place, int, int]:
-        places = houses.seated(here, 3, bots=1)
-        while not any(houses.moves(here, place) for place in places):
-            bots.move()
-            referee.hear()
-        mover, move = houses.on_turn(here, places)
-        length = houses.length(here, mover)
-        return mover, length, submitting.submit(here, mover, move, "once")
+        places = apps.seated(app, 3, bots=1)
+        while not any(apps.moves(app, place) for place in places):
+            bots.run()
+            referee.run()
+        mover, move = apps.on_turn(app, places)
+        length = apps.length(app, mover)
+        return mover, length, submitting.submit(app, mover, move, "once")
 
-    for mover, before, number in every_step(here, redis_url, steps, prepare, lambda _: lambda _: referee.hear()):
-        recover(here, clock)
-        assert houses.verdict(here, number).seq == before
-        (entry,) = snapshots.entries(here, snapshots.look(here, mover.table), before, before + 1)
+    for mover, before, number in every_step(app, redis_url, steps, prepare, lambda _: lambda _: referee.run()):
+        recover(app, clock)
+        assert apps.verdict(app, number).seq == before
+        (entry,) = snapshots.entries(app, snapshots.look(app, mover.table), before, before + 1)
         assert entry.seat == mover.seat
-        all_is_well(here, smtp_sink, mover)
+        all_is_well(app, smtp_sink, mover)
 
 
-def test_a_referee_with_many_tables(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_referee_with_many_tables(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while it judges moves of several tables, two of them at one: each counts once, and in its order."""
 
     def prepare() -> list[tuple[Place, int, Handed]]:
-        tables = [houses.seated(here) for _ in range(3)]
+        tables = [apps.seated(app) for _ in range(3)]
         handed = [
-            (mover, houses.length(here, mover), submitting.submit(here, mover, move, "once"))
-            for mover, move in (houses.on_turn(here, places) for places in tables)
+            (mover, apps.length(app, mover), submitting.submit(app, mover, move, "once"))
+            for mover, move in (apps.on_turn(app, places) for places in tables)
         ]
         mover, before, _ = handed[0]
-        return [*handed, (mover, before + 1, submitting.submit(here, mover, "resign", "later"))]
+        return [*handed, (mover, before + 1, submitting.submit(app, mover, "resign", "later"))]
 
-    for prepared in every_step(here, redis_url, steps, prepare, lambda _: lambda _: referee.hear()):
-        recover(here, clock)
-        assert [houses.verdict(here, handed).seq for _, _, handed in prepared] == [seq for _, seq, _ in prepared]
+    for prepared in every_step(app, redis_url, steps, prepare, lambda _: lambda _: referee.run()):
+        recover(app, clock)
+        assert [apps.verdict(app, handed).seq for _, _, handed in prepared] == [seq for _, seq, _ in prepared]
         for mover, _, _ in prepared:
-            all_is_well(here, smtp_sink, mover)
+            all_is_well(app, smtp_sink, mover)
 
 
-def test_the_last_one_sits_down(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_the_last_one_sits_down(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while the game starts: it starts, once."""
 
     def prepare() -> Place:
-        first, second = houses.opened(here)
-        assert houses.judged(here, first, "sit word").accepted
-        submitting.submit(here, second, "sit word", "sit")
+        first, second = apps.opened(app)
+        assert apps.judged(app, first, "sit word").accepted
+        submitting.submit(app, second, "sit word", "sit")
         return first
 
-    for place in every_step(here, redis_url, steps, prepare, lambda _: lambda _: referee.hear()):
-        recover(here, clock)
-        entries = snapshots.entries(here, snapshots.look(here, place.table))
+    for place in every_step(app, redis_url, steps, prepare, lambda _: lambda _: referee.run()):
+        recover(app, clock)
+        entries = snapshots.entries(app, snapshots.look(app, place.table))
         assert [entry.move for entry in entries].count("start") == 1
-        all_is_well(here, smtp_sink, place)
+        all_is_well(app, smtp_sink, place)
 
 
-def test_a_postman(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_postman(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while it sends: every letter arrives, at most the one in hand twice."""
 
     def prepare() -> Place:
         smtp_sink.letters.clear()
-        return houses.opened(here)[0]
+        return apps.opened(app)[0]
 
-    for place in every_step(here, redis_url, steps, prepare, lambda _: lambda _: post.deliver()):
-        recover(here, clock)
-        all_is_well(here, smtp_sink, place)
+    for place in every_step(app, redis_url, steps, prepare, lambda _: lambda _: post.run()):
+        recover(app, clock)
+        all_is_well(app, smtp_sink, place)
         assert 2 <= len(smtp_sink.letters) <= 3
 
 
-def test_a_clock(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_clock(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while it keeps a deadline: one stand-in's move is made, by whichever clock."""
 
     def prepare() -> tuple[Place, int]:
-        mover, _ = houses.on_turn(here, houses.seated(here))
-        post.deliver()
+        mover, _ = apps.on_turn(app, apps.seated(app))
+        post.run()
         clock.move(DAY)
-        return mover, houses.length(here, mover)
+        return mover, apps.length(app, mover)
 
-    for mover, before in every_step(here, redis_url, steps, prepare, lambda _: tick):
-        recover(here, clock)
-        assert houses.length(here, mover) == before + 1
-        assert snapshots.entries(here, snapshots.look(here, mover.table), before)[0].seat is None
-        all_is_well(here, smtp_sink, mover)
-        assert houses.judged(here, mover, "resign").accepted  # so that this table's clock stands still
-        recover(here, clock)
+    for mover, before in every_step(app, redis_url, steps, prepare, lambda _: tick):
+        recover(app, clock)
+        assert apps.length(app, mover) == before + 1
+        assert snapshots.entries(app, snapshots.look(app, mover.table), before)[0].seat is None
+        all_is_well(app, smtp_sink, mover)
+        assert apps.judged(app, mover, "resign").accepted  # so that this table's clock stands still
+        recover(app, clock)
 
 
-def test_an_opening(here: House, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_an_opening(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
     """Killed while a table is opened: it is there with all its invitations, or not at all."""
     looked_at = set[str]()
-    for _ in every_step(here, redis_url, steps, lambda: None, lambda _: lambda house: houses.opened(house, 3, bots=1)):
-        recover(here, clock)
-        with here.store.reading() as connection:
+    for _ in every_step(app, redis_url, steps, lambda: None, lambda _: lambda app: apps.opened(app, 3, bots=1)):
+        recover(app, clock)
+        with app.store.reading() as connection:
             found = {table.id: table for table in connection.execute(select(tables))}
         for name in found.keys() - looked_at:
             assert found[name].length == 2
-            all_is_well(here, smtp_sink, Place(name, None, ""))
+            all_is_well(app, smtp_sink, Place(name, None, ""))
             assert sum(name in str(letter["Message-ID"]) for letter in smtp_sink.letters) >= 2
         looked_at |= found.keys()

@@ -1,4 +1,4 @@
-"""A house on several hosts, one of which is cut off and comes back while everybody plays on; also of two versions.
+"""A service on several hosts, one of which is cut off and comes back while everybody plays on.
 
 Each host has pages, workers, a clock and an ear for answers; database, Redis and relay are on a host of their own.
 """
@@ -16,7 +16,6 @@ from tests.chaos import faults, hosts, ledger, machines, processes
 from tests.chaos.crowd import Crowd, Mails
 from tests.chaos.faults import Vandal
 from tests.conftest import or_skip
-from tests.workers.test_rolling import before_the_newest_migration
 from tests.workers.test_survival import SETTINGS, accepted, played, report, up
 
 FAULTS = int(os.environ.get("CHAOS_FAULTS", "10"))
@@ -26,8 +25,7 @@ TABLES, LEAST = 6, 40
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("versions", ["one version", "two versions"])
-def test_hosts_that_are_cut_off_and_come_back(tmp_path: Path, versions: str) -> None:
+def test_hosts_that_are_cut_off_and_come_back(tmp_path: Path) -> None:
     with (
         or_skip(lambda: hosts.network(2)) as network,
         or_skip(lambda: machines.durable_postgres(network.address)) as postgres,
@@ -38,16 +36,13 @@ def test_hosts_that_are_cut_off_and_come_back(tmp_path: Path, versions: str) -> 
     ):
         words = {"database": postgres.remote_url, "redis": redis_url}
         words |= {"smtp": f"smtp://{relay.hostname}:{relay.port}", "sender": f"depesche@{ledger.HOST}", **SETTINGS}
-        sources = [processes.ROOT, processes.ROOT]
-        if versions == "two versions":
-            sources[0] = before_the_newest_migration(tmp_path)[0]
         first, second = network.hosts
         with ExitStack() as stack:
             running = list[list[processes.Process]]()
-            for host, source in zip(network.hosts, sources, strict=True):
+            for host in network.hosts:
                 folder = tmp_path / host.name
                 folder.mkdir()
-                own = processes.service(folder, parts(host), source, [host.enter] * 4, **words)
+                own = processes.service(folder, parts(host), processes.ROOT, [host.enter] * 4, **words)
                 running.append(stack.enter_context(own))
                 up(Crowd([(host.address, WEB_PORT)], ()))
             of_first, of_second = running
@@ -55,19 +50,18 @@ def test_hosts_that_are_cut_off_and_come_back(tmp_path: Path, versions: str) -> 
             pages = [(host.address, WEB_PORT) for host in network.hosts]
             mails = Mails((second.address, MAIL_PORT), relay, store, ledger.HOST)
             crowd = Crowd(pages, tuple(catalogue.games()), mails)
-            mortal = of_second if versions == "two versions" else [*of_first, *of_second]
             befalls = {
                 "the first host cut off": first.cut_off,
                 "the second host cut off": second.cut_off,
-                **faults.deaths(mortal),
+                **faults.deaths([*of_first, *of_second]),
                 **faults.of_redis(redis_server, redis),
                 **faults.of_relay(relay),
             }
             vandal = Vandal([*of_first, *of_second], befalls, (1.0, 3.0))
             played(crowd, vandal, TABLES, _enough, store)
             ledger.settle(store)
-            taken, older = [letter.id for letter in relay.taken], versions == "two versions"
-            report(crowd, vandal, len(taken), ledger.check(store, crowd, taken, beside_older=older))
+            taken = [letter.id for letter in relay.taken]
+            report(crowd, vandal, len(taken), ledger.check(store, crowd, taken))
         ledger.check_own_logs([*of_first, *of_second])
 
 

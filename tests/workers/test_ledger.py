@@ -3,78 +3,78 @@
 import pytest
 from sqlalchemy import delete, insert, select, update
 
-from service.house import House
+from service.app import App
 from service.store.schema import letters, seats, submissions
 from service.tables.access import Place
-from tests import houses
+from tests import apps
 from tests.chaos import ledger, processes
 from tests.chaos.crowd import Crowd
 
-Played = tuple[House, list[Place], list[str]]
+Played = tuple[App, list[Place], list[str]]
 
 
 @pytest.fixture
-def played(house: House) -> Played:
+def played(app: App) -> Played:
     """A table where two moves were made and every letter has arrived; its turns that are over were overtaken."""
-    places = houses.seated(house)
+    places = apps.seated(app)
     for _ in range(2):
-        assert houses.judged(house, *houses.on_turn(house, places)).accepted
-    with house.store.writing() as connection:
-        connection.execute(update(letters).values(outcome="sent", sent_at=house.now()))
+        assert apps.judged(app, *apps.on_turn(app, places)).accepted
+    with app.store.writing() as connection:
+        connection.execute(update(letters).values(outcome="sent", sent_at=app.now()))
         rows = connection.execute(select(letters)).all()
-    return house, places, [ledger.message_id(row) for row in rows]
+    return app, places, [ledger.message_id(row) for row in rows]
 
 
 def checked(played: Played) -> int:
-    house, _, received = played
-    return ledger.check(house.store, Crowd([], []), received)
+    app, _, received = played
+    return ledger.check(app.store, Crowd([], []), received)
 
 
 def test_a_table_in_order_passes_and_what_came_twice_is_counted(played: Played) -> None:
-    house, places, received = played
+    app, places, received = played
     assert checked(played) == 0
-    assert checked((house, places, [*received, received[0]])) == 1
+    assert checked((app, places, [*received, received[0]])) == 1
 
 
 def test_a_letter_that_was_sent_and_never_came_is_noticed(played: Played) -> None:
-    house, places, received = played
+    app, places, received = played
     with pytest.raises(AssertionError):
-        checked((house, places, received[1:]))
+        checked((app, places, received[1:]))
 
 
 def test_a_turn_that_still_waits_was_not_overtaken(played: Played) -> None:
-    house, places, _ = played
-    mover, _ = houses.on_turn(house, places)
+    app, places, _ = played
+    mover, _ = apps.on_turn(app, places)
     own = (letters.c.seat == mover.seat, letters.c.kind == "turn")
     since = select(seats.c.open_since).where(seats.c.table == mover.table, seats.c.seat == mover.seat).scalar_subquery()
-    with house.store.writing() as connection:
+    with app.store.writing() as connection:
         connection.execute(update(letters).where(*own, letters.c.seq == since).values(outcome="overtaken"))
     with pytest.raises(AssertionError, match="still waits"):
         checked(played)
 
 
 def test_an_entry_that_nobody_handed_in_is_noticed(played: Played) -> None:
-    house, _, _ = played
+    app, _, _ = played
     last = select(submissions.c.id).order_by(submissions.c.id.desc()).limit(1).scalar_subquery()
-    with house.store.writing() as connection:
+    with app.store.writing() as connection:
         connection.execute(delete(submissions).where(submissions.c.id == last))
     with pytest.raises(AssertionError):
         checked(played)
 
 
 def test_a_submission_that_counts_twice_is_noticed(played: Played) -> None:
-    house, _, _ = played
-    with house.store.writing() as connection:
+    app, _, _ = played
+    with app.store.writing() as connection:
         row = connection.execute(select(submissions).order_by(submissions.c.id.desc()).limit(1)).one()._asdict()
         connection.execute(insert(submissions), {**row, "id": row["id"] + 1, "key": "again"})
     with pytest.raises(AssertionError, match="two submissions became one entry"):
         checked(played)
 
 
-def test_a_bot_that_never_moves_is_noticed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bot_that_never_moves_is_noticed(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "PATIENCE", 0.1)
-    places = houses.seated(house, 2, bots=1)
-    while houses.moves(house, places[0]):
-        assert houses.judged(house, *houses.on_turn(house, places)).accepted
+    places = apps.seated(app, 2, bots=1)
+    while apps.moves(app, places[0]):
+        assert apps.judged(app, *apps.on_turn(app, places)).accepted
     with pytest.raises(AssertionError, match="every bot has moved"):
-        ledger.settle(house.store)
+        ledger.settle(app.store)

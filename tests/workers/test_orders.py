@@ -12,43 +12,43 @@ from engine import game as games
 from engine import menu as menus
 from engine.games import kaiser
 from engine.menu import Choice, Move
-from service.house import House
+from service.app import App
 from service.settings import DAY
 from service.store.schema import letters
 from service.tables import archive, snapshots, standing_orders
 from service.tables.access import Place
 from service.timing import Clock
-from tests import houses
+from tests import apps
 from workers import bots, referee
 from workers.clock import tick
 from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
 
 
-def says(here: House, place: Place, text: str) -> None:
-    said = houses.judged(here, place, text)
+def says(app: App, place: Place, text: str) -> None:
+    said = apps.judged(app, place, text)
     assert said.accepted, said.said
 
 
-def waiting(here: House, place: Place) -> list[str]:
-    return [order.move for order in standing_orders.of_seat(here, place)]
+def waiting(app: App, place: Place) -> list[str]:
+    return [order.move for order in standing_orders.of_seat(app, place)]
 
 
-def last_moves(here: House, place: Place, since: int) -> list[tuple[int | None, str | None]]:
-    return [(entry.seat, entry.move) for entry in snapshots.entries(here, snapshots.look(here, place.table), since)]
+def last_moves(app: App, place: Place, since: int) -> list[tuple[int | None, str | None]]:
+    return [(entry.seat, entry.move) for entry in snapshots.entries(app, snapshots.look(app, place.table), since)]
 
 
 @pytest.fixture
-def table(any_house: House) -> list[Place]:
+def table(any_app: App) -> list[Place]:
     """Two at a table: first the one to move."""
-    places = houses.seated(any_house, pace=DAY)
-    mover, _ = houses.on_turn(any_house, places)
+    places = apps.seated(any_app, pace=DAY)
+    mover, _ = apps.on_turn(any_app, places)
     return [mover, next(place for place in places if place != mover)]
 
 
-def following(here: House, mover: Place, move: str, other: Place) -> list[str]:
+def following(app: App, mover: Place, move: str, other: Place) -> list[str]:
     """What the other could do after this move."""
-    look = snapshots.look(here, mover.table)
+    look = snapshots.look(app, mover.table)
     luck = players.loose(Random(1))
     assert mover.seat is not None
     assert other.seat is not None
@@ -56,117 +56,117 @@ def following(here: House, mover: Place, move: str, other: Place) -> list[str]:
     return [str(one) for one in menus.moves(kaiser.menu(after, other.seat))]
 
 
-def handing_over(here: House, mover: Place, other: Place) -> tuple[str, str]:
+def handing_over(app: App, mover: Place, other: Place) -> tuple[str, str]:
     """Plays on to the mover's last move of his turn; that move, and one the other can make then."""
     while True:
-        move = houses.moves(here, mover)[0]
-        if wishes := following(here, mover, move, other):
+        move = apps.moves(app, mover)[0]
+        if wishes := following(app, mover, move, other):
             return move, wishes[0]
-        says(here, mover, move)
+        says(app, mover, move)
 
 
-def test_an_order_is_done_at_once_when_its_turn_comes(any_house: House, table: list[Place]) -> None:
+def test_an_order_is_done_at_once_when_its_turn_comes(any_app: App, table: list[Place]) -> None:
     mover, other = table
-    move, wish = handing_over(any_house, mover, other)
-    says(any_house, other, f"order {wish}")
-    assert waiting(any_house, other) == [wish]
-    before = houses.length(any_house, mover)
-    says(any_house, mover, move)
-    assert last_moves(any_house, other, before) == [(mover.seat, move), (other.seat, wish)]
-    assert waiting(any_house, other) == []
+    move, wish = handing_over(any_app, mover, other)
+    says(any_app, other, f"order {wish}")
+    assert waiting(any_app, other) == [wish]
+    before = apps.length(any_app, mover)
+    says(any_app, mover, move)
+    assert last_moves(any_app, other, before) == [(mover.seat, move), (other.seat, wish)]
+    assert waiting(any_app, other) == []
 
 
-def test_nobody_gets_a_letter_for_a_turn_that_was_ordered(any_house: House, table: list[Place]) -> None:
+def test_nobody_gets_a_letter_for_a_turn_that_was_ordered(any_app: App, table: list[Place]) -> None:
     mover, other = table
-    move, wish = handing_over(any_house, mover, other)
-    says(any_house, other, f"order {wish}")
-    says(any_house, mover, move)
-    while houses.moves(any_house, other):  # the rest of his turn
-        says(any_house, other, houses.moves(any_house, other)[0])
-    with any_house.store.reading() as connection:
+    move, wish = handing_over(any_app, mover, other)
+    says(any_app, other, f"order {wish}")
+    says(any_app, mover, move)
+    while apps.moves(any_app, other):  # the rest of his turn
+        says(any_app, other, apps.moves(any_app, other)[0])
+    with any_app.store.reading() as connection:
         owed = connection.execute(select(letters).where(letters.c.seat == other.seat, letters.c.kind == "turn")).all()
     orders_of = [LetterOrder(row.table, row.seq, row.seat, row.kind, "x@example.org", "X") for row in owed]
     assert orders_of
-    assert [write(any_house, order) for order in orders_of] == [None] * len(orders_of)
+    assert [write(any_app, order) for order in orders_of] == [None] * len(orders_of)
 
 
-def test_an_order_given_on_ones_turn_is_done_now(any_house: House, table: list[Place]) -> None:
+def test_an_order_given_on_ones_turn_is_done_now(any_app: App, table: list[Place]) -> None:
     mover, _ = table
-    before, move = houses.length(any_house, mover), houses.moves(any_house, mover)[0]
-    says(any_house, mover, f"order {move}")
-    assert last_moves(any_house, mover, before)[0] == (mover.seat, move)
-    assert waiting(any_house, mover) == []
+    before, move = apps.length(any_app, mover), apps.moves(any_app, mover)[0]
+    says(any_app, mover, f"order {move}")
+    assert last_moves(any_app, mover, before)[0] == (mover.seat, move)
+    assert waiting(any_app, mover) == []
 
 
-def test_an_order_that_is_not_possible_waits_and_can_be_cancelled(any_house: House, table: list[Place]) -> None:
+def test_an_order_that_is_not_possible_waits_and_can_be_cancelled(any_app: App, table: list[Place]) -> None:
     mover, other = table
     for text in ("order fly moon", "order swim sea"):
-        says(any_house, other, text)
-    says(any_house, mover, houses.moves(any_house, mover)[0])
-    assert waiting(any_house, other) == ["fly moon", "swim sea"]
-    first = standing_orders.of_seat(any_house, other)[0].id
-    assert not houses.judged(any_house, mover, f"cancel {first}").accepted  # another's
-    says(any_house, other, f"cancel {first}")
-    assert waiting(any_house, other) == ["swim sea"]
-    says(any_house, other, "cancel")
-    assert waiting(any_house, other) == []
-    assert "no such order" in houses.judged(any_house, other, "cancel").said
+        says(any_app, other, text)
+    says(any_app, mover, apps.moves(any_app, mover)[0])
+    assert waiting(any_app, other) == ["fly moon", "swim sea"]
+    first = standing_orders.of_seat(any_app, other)[0].id
+    assert not apps.judged(any_app, mover, f"cancel {first}").accepted  # another's
+    says(any_app, other, f"cancel {first}")
+    assert waiting(any_app, other) == ["swim sea"]
+    says(any_app, other, "cancel")
+    assert waiting(any_app, other) == []
+    assert "no such order" in apps.judged(any_app, other, "cancel").said
 
 
 @pytest.mark.parametrize("text", ["order", f"order {'x' * 101}", "cancel x", "cancel 99", "cancel ²"])
-def test_an_order_that_makes_no_sense_is_refused(any_house: House, table: list[Place], text: str) -> None:
-    said = houses.judged(any_house, table[1], text)
+def test_an_order_that_makes_no_sense_is_refused(any_app: App, table: list[Place], text: str) -> None:
+    said = apps.judged(any_app, table[1], text)
     assert not said.accepted
     assert "fault" not in said.said
 
 
-def test_the_list_is_short_and_says_everything_once(any_house: House, table: list[Place]) -> None:
+def test_the_list_is_short_and_says_everything_once(any_app: App, table: list[Place]) -> None:
     other = table[1]
     for number in range(standing_orders.MOST):
-        says(any_house, other, f"order fly {number}")
-    assert "at a time" in houses.judged(any_house, other, "order fly 9").said
-    says(any_house, other, "cancel")
-    says(any_house, other, "order fly 1")
-    assert "already" in houses.judged(any_house, other, "order FLY 1").said
+        says(any_app, other, f"order fly {number}")
+    assert "at a time" in apps.judged(any_app, other, "order fly 9").said
+    says(any_app, other, "cancel")
+    says(any_app, other, "order fly 1")
+    assert "already" in apps.judged(any_app, other, "order FLY 1").said
 
 
-def test_no_order_is_carried_out_in_a_pause(any_house: House, table: list[Place]) -> None:
+def test_no_order_is_carried_out_in_a_pause(any_app: App, table: list[Place]) -> None:
     mover, other = table
-    says(any_house, other, "pause")
-    says(any_house, mover, "agree")
-    before, move = houses.length(any_house, mover), houses.moves(any_house, mover)[0]
-    says(any_house, mover, f"order {move}")
-    assert houses.length(any_house, mover) == before
-    says(any_house, mover, "resume")
-    assert last_moves(any_house, mover, before)[1] == (mover.seat, move)
+    says(any_app, other, "pause")
+    says(any_app, mover, "agree")
+    before, move = apps.length(any_app, mover), apps.moves(any_app, mover)[0]
+    says(any_app, mover, f"order {move}")
+    assert apps.length(any_app, mover) == before
+    says(any_app, mover, "resume")
+    assert last_moves(any_app, mover, before)[1] == (mover.seat, move)
 
 
 def test_an_order_over_which_the_game_fails_is_dropped_and_nothing_else(
-    any_house: House, table: list[Place], monkeypatch: pytest.MonkeyPatch
+    any_app: App, table: list[Place], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mover, _ = table
-    move, before, decide = houses.moves(any_house, mover)[0], houses.length(any_house, mover), kaiser.decide
+    move, before, decide = apps.moves(any_app, mover)[0], apps.length(any_app, mover), kaiser.decide
 
     def sick(*position: Any) -> Any:
         raise ZeroDivisionError("in the rules")
 
     monkeypatch.setattr(kaiser, "decide", sick)
-    says(any_house, mover, f"order {move}")
-    assert houses.length(any_house, mover) == before
-    assert waiting(any_house, mover) == []
+    says(any_app, mover, f"order {move}")
+    assert apps.length(any_app, mover) == before
+    assert waiting(any_app, mover) == []
     monkeypatch.setattr(kaiser, "decide", decide)
-    says(any_house, mover, move)
+    says(any_app, mover, move)
 
 
-def test_after_a_missed_deadline_orders_are_followed_too(any_house: House, clock: houses.Clock) -> None:
-    places = houses.seated(any_house, pace=DAY)
-    mover, _ = houses.on_turn(any_house, places)
+def test_after_a_missed_deadline_orders_are_followed_too(any_app: App, clock: apps.Clock) -> None:
+    places = apps.seated(any_app, pace=DAY)
+    mover, _ = apps.on_turn(any_app, places)
     other = next(place for place in places if place != mover)
     for row in range(5):
-        says(any_house, other, f"order fly {row}")
+        says(any_app, other, f"order fly {row}")
     clock.move(DAY)
-    tick(any_house)
-    assert len(waiting(any_house, other)) == 5
+    tick(any_app)
+    assert len(waiting(any_app, other)) == 5
 
 
 # Moves without a choice
@@ -183,56 +183,56 @@ def without_choice(monkeypatch: pytest.MonkeyPatch, *seats: int) -> None:
     monkeypatch.setattr(kaiser, "menu", only)
 
 
-def since_start(here: House, place: Place) -> list[Any]:
-    entries = snapshots.entries(here, snapshots.look(here, place.table))
+def since_start(app: App, place: Place) -> list[Any]:
+    entries = snapshots.entries(app, snapshots.look(app, place.table))
     return entries[next(entry.seq for entry in entries if entry.move == "start") + 1 :]
 
 
 @pytest.mark.parametrize("automatic", [True, False])
 def test_moves_without_a_choice_are_made_by_themselves_where_the_table_agreed(
-    any_house: House, monkeypatch: pytest.MonkeyPatch, automatic: bool
+    any_app: App, monkeypatch: pytest.MonkeyPatch, automatic: bool
 ) -> None:
     without_choice(monkeypatch, 0, 1)
-    place = houses.seated(any_house, pace=Clock(DAY, automatic=automatic))[0]
-    entries = since_start(any_house, place)
+    place = apps.seated(any_app, pace=Clock(DAY, automatic=automatic))[0]
+    entries = since_start(any_app, place)
     assert (len(entries) > 1) == automatic
     assert all(entry.seat is not None and not entry.draws for entry in entries)
     assert len(entries) <= standing_orders.AT_ONCE
 
 
-def test_an_automatic_move_that_was_taken_back_stays_so(any_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_automatic_move_that_was_taken_back_stays_so(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     without_choice(monkeypatch, 0)
-    one, other = houses.seated(any_house, pace=Clock(DAY, automatic=True))
-    while not any(entry.seat == 0 for entry in since_start(any_house, one)):
-        says(any_house, other, houses.moves(any_house, other)[0])
-    before = snapshots.look(any_house, one.table).table.last
-    says(any_house, one, "undo")
-    if snapshots.look(any_house, one.table).table.asked:
-        says(any_house, other, "agree")
-    after = snapshots.look(any_house, one.table).table.last
+    one, other = apps.seated(any_app, pace=Clock(DAY, automatic=True))
+    while not any(entry.seat == 0 for entry in since_start(any_app, one)):
+        says(any_app, other, apps.moves(any_app, other)[0])
+    before = snapshots.look(any_app, one.table).table.last
+    says(any_app, one, "undo")
+    if snapshots.look(any_app, one.table).table.asked:
+        says(any_app, other, "agree")
+    after = snapshots.look(any_app, one.table).table.last
     assert before
     assert after is None or after.seq < before.seq
-    assert len(houses.moves(any_house, one)) == 1
+    assert len(apps.moves(any_app, one)) == 1
 
 
-def test_such_a_log_passes_the_audit(any_house: House, clock: houses.Clock) -> None:
+def test_such_a_log_passes_the_audit(any_app: App, clock: apps.Clock) -> None:
     """Everything that time can bring, at one table, and the log of it."""
-    places = houses.seated(any_house, 3, pace=Clock(DAY, late="seat", offer_after=1, grace=60))
+    places = apps.seated(any_app, 3, pace=Clock(DAY, late="seat", offer_after=1, grace=60))
     for seat, text in ((0, "pause"), (1, "agree"), (2, "agree"), (1, "resume"), (2, "vacation 2027-02-01 2027-02-02")):
-        says(any_house, places[seat], text)
-    says(any_house, places[2], "home")
+        says(any_app, places[seat], text)
+    says(any_app, places[2], "home")
     clock.move(DAY + 60)
-    tick(any_house)
+    tick(any_app)
     for place in places[:2]:
-        houses.judged(any_house, place, "resign")
-    houses.judged(any_house, places[2], "back")
-    houses.judged(any_house, places[2], "resign")
+        apps.judged(any_app, place, "resign")
+    apps.judged(any_app, places[2], "back")
+    apps.judged(any_app, places[2], "resign")
     for place in places:
-        houses.judged(any_house, place, "back")
-        houses.judged(any_house, place, "resign")
-    bots.move()
-    referee.hear()
-    export = archive.export_for(any_house, places[0])
+        apps.judged(any_app, place, "back")
+        apps.judged(any_app, place, "resign")
+    bots.run()
+    referee.run()
+    export = archive.export_for(any_app, places[0])
     assert export.seed
     report = audit.audit(kaiser, export)
     assert report.finding is None

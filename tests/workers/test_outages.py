@@ -11,13 +11,13 @@ import structlog
 from redis import Redis
 from sqlalchemy import select
 
-from service.house import House
+from service.app import App
 from service.store.schema import letters
 from service.tables import submitting
-from tests import houses
+from tests import apps
+from tests.apps import Clock
 from tests.chaos import machines
 from tests.conftest import or_skip
-from tests.houses import Clock
 from tests.servers import Sink
 from workers import bots, clock, processes, referee, rounds
 from workers.incoming import inbox, mail_moves
@@ -49,25 +49,25 @@ def test_a_redis_that_is_away_is_told_once_and_heard_again_at_once(
     with ExitStack() as stack:
         server, url = stack.enter_context(or_skip(machines.mortal_redis))
         redis = stack.enter_context(Redis.from_url(url))
-        here = stack.enter_context(houses.standing(houses.settings(tmp_path), Clock(), redis))
+        app = stack.enter_context(apps.standing(apps.settings(tmp_path), Clock(), redis))
         stop = threading.Event()
-        working = threading.Thread(target=processes.run_thread, args=(here, ["referee"], stop))
+        working = threading.Thread(target=processes.run_thread, args=(app, ["referee"], stop))
         working.start()
-        places = houses.seated(here)
+        places = apps.seated(app)
         server.kill()
         for _ in range(30):
-            here.bells.ring("post")
-            here.bells.wake({1: b"so"})
+            app.wakeups.wake("post")
+            app.wakeups.publish({1: b"so"})
             time.sleep(0.1)
         server.start()
         began = time.monotonic()
-        number = submitting.submit(here, *houses.on_turn(here, places))
-        while submitting.verdict(here, number, 0.5) is None:
+        number = submitting.submit(app, *apps.on_turn(app, places))
+        while submitting.verdict(app, number, 0.5) is None:
             assert time.monotonic() < began + 10
         assert time.monotonic() - began < 5
         stop.set()
         while working.is_alive():
-            here.bells.ring("referee")
+            app.wakeups.wake("referee")
             working.join(0.5)
     assert told == ["Redis does not answer", "Redis answers again"]
     said = capfd.readouterr()
@@ -78,38 +78,38 @@ def test_a_database_that_is_away_is_told_once_and_costs_no_letter_a_try(
     tmp_path: Path, told: list[str], smtp_sink: Sink
 ) -> None:
     with or_skip(machines.durable_postgres) as server:
-        chosen = houses.settings(tmp_path, server.url, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
-        with houses.standing(chosen, time_of := Clock()) as here:
-            places = houses.seated(here, 3, bots=1)
+        chosen = apps.settings(tmp_path, server.url, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
+        with apps.standing(chosen, time_of := Clock()) as app:
+            places = apps.seated(app, 3, bots=1)
             server.kill()
             for _ in range(10):
-                clock.tick(here)
-                for work in (referee.hear, mail_moves.hear, bots.move, post.deliver, rounds.draw):
+                clock.tick(app)
+                for work in (referee.run, mail_moves.run, bots.run, post.run, rounds.run):
                     work()
-                assert inbox.received(here, b"From: a@b\n\nx", f"play+{'a' * 16}.0.x@localhost", "a@b") == inbox.LATER
+                assert inbox.received(app, b"From: a@b\n\nx", f"play+{'a' * 16}.0.x@localhost", "a@b") == inbox.LATER
             server.start()
             time_of.move(1)
-            post.deliver()
-            with here.store.reading() as connection:
+            post.run()
+            with app.store.reading() as connection:
                 assert set(connection.execute(select(letters.c.outcome)).scalars()) <= {"sent", "overtaken"}
             assert places
     assert told == ["The database does not answer", "The database answers again"]
 
 
 def test_a_database_that_goes_while_a_letter_is_written_costs_the_letter_no_try(
-    house: House, clock: Clock, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
+    app: App, clock: Clock, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    houses.opened(house)
+    app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    apps.opened(app)
     write = post.write
     monkeypatch.setattr(post, "write", _broken)
     for _ in range(post.TRIES + post.DEADLY):
-        post.deliver()
+        post.run()
     monkeypatch.setattr(post, "write", write)
-    post.deliver()
+    post.run()
     assert len(smtp_sink.letters) == 2
 
 
-def _broken(here: House, order: object) -> None:
-    with here.store.reading() as connection:
+def _broken(app: App, order: object) -> None:
+    with app.store.reading() as connection:
         connection.exec_driver_sql("SELECT * FROM nowhere")

@@ -12,34 +12,34 @@ import pytest
 from redis import Redis
 from rq.serializers import JSONSerializer
 
-from service.house import House
-from tests import houses
-from tests.houses import Clock
+from service.app import App
+from tests import apps
+from tests.apps import Clock
 from workers import bots, jobs, process_pool, processes, referee
 
 
-def hear_what_rang(here: House) -> None:
-    worker = processes.ThreadWorker(["referee"], connection=here.redis, serializer=JSONSerializer)
+def hear_what_rang(app: App) -> None:
+    worker = processes.ThreadWorker(["referee"], connection=app.redis, serializer=JSONSerializer)
     worker.work(burst=True, logging_level="WARNING")
 
 
-def kept(here: House) -> list[bytes]:
+def kept(app: App) -> list[bytes]:
     """What Redis knows of bells: those that wait, those that are being heard, and what they are to do."""
-    return [key for key in here.redis.keys("rq:*") if key.startswith((b"rq:job", b"rq:queue:", b"rq:intermediate"))]
+    return [key for key in app.redis.keys("rq:*") if key.startswith((b"rq:job", b"rq:queue:", b"rq:intermediate"))]
 
 
-def test_a_bell_that_was_heard_leaves_nothing_behind(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bell_that_was_heard_leaves_nothing_behind(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     heard = list[str]()
-    monkeypatch.setattr(referee, "hear", lambda: heard.append("referee"))
-    house.bells.ring("referee")
-    assert kept(house)
-    hear_what_rang(house)
+    monkeypatch.setattr(referee, "run", lambda: heard.append("referee"))
+    app.wakeups.wake("referee")
+    assert kept(app)
+    hear_what_rang(app)
     assert heard == ["referee"]
-    assert not kept(house)
+    assert not kept(app)
 
 
 def test_a_bell_whose_work_fails_is_told_and_the_next_one_is_heard(
-    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     heard = list[str]()
 
@@ -47,22 +47,22 @@ def test_a_bell_whose_work_fails_is_told_and_the_next_one_is_heard(
         heard.append("referee")
         raise ValueError("the ink is dry")
 
-    monkeypatch.setattr(referee, "hear", fails)
+    monkeypatch.setattr(referee, "run", fails)
     for _ in range(2):
-        house.bells.ring("referee")
-        house.bells.answered("referee")
-    hear_what_rang(house)
+        app.wakeups.wake("referee")
+        app.wakeups.acknowledge("referee")
+    hear_what_rang(app)
     assert heard == ["referee", "referee"]
-    assert not kept(house)
+    assert not kept(app)
     assert "the ink is dry" in caplog.text
 
 
 def is_told_to_stop(redis_url: str, folder: Path) -> None:
     """A worker begins to hear, is told to stop, and ends well within the time that a host waits."""
-    with Redis.from_url(redis_url) as redis, houses.standing(houses.settings(folder), Clock(), redis) as here:
-        here.bells.ring("referee")
+    with Redis.from_url(redis_url) as redis, apps.standing(apps.settings(folder), Clock(), redis) as app:
+        app.wakeups.wake("referee")
         worker: Any = multiprocessing.get_context("fork").Process(
-            target=processes.run_worker, args=(here, ["referee"]), daemon=True
+            target=processes.run_worker, args=(app, ["referee"]), daemon=True
         )
         worker.start()
         until = time.monotonic() + 10
@@ -82,7 +82,7 @@ def test_a_worker_that_is_told_to_stop_finishes_what_it_has_heard(
         time.sleep(0.5)
         (tmp_path / "done").touch()
 
-    monkeypatch.setattr(referee, "hear", hear)
+    monkeypatch.setattr(referee, "run", hear)
     is_told_to_stop(redis_url, tmp_path)
     assert (tmp_path / "done").exists()
 
@@ -92,26 +92,26 @@ def test_a_worker_with_much_to_do_ends_after_the_step_in_hand(
 ) -> None:
     """A container is killed ten seconds after it was told to stop; what is left waits in the book."""
 
-    def step(_: House) -> bool:
+    def step(_: App) -> bool:
         (tmp_path / "begun").touch()
         time.sleep(0.2)
         with (tmp_path / "steps").open("a") as steps:
             steps.write("x")
         return True
 
-    monkeypatch.setattr(referee, "hear", lambda: jobs.answer("referee", step))
+    monkeypatch.setattr(referee, "run", lambda: jobs.answer("referee", step))
     is_told_to_stop(redis_url, tmp_path)
     assert 1 <= len((tmp_path / "steps").read_text()) <= 5
 
 
 def test_bots_that_wait_for_their_turn_to_think_are_left_when_their_process_is_to_end(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     thought = list[object]()
     monkeypatch.setattr(bots, "waiting", lambda _: [("one", 0), ("two", 1)])
     monkeypatch.setattr(bots, "_move", lambda _, place: (thought.append(place.table), jobs.finish()))
-    jobs.work_for(house)
-    bots.move()
+    jobs.work_for(app)
+    bots.run()
     assert thought == ["one"]
 
 
@@ -121,7 +121,7 @@ class Began(Exception):
 
 @pytest.mark.parametrize(("queues", "back"), [(["bots"], True), (["referee"], False), (["referee", "bots"], False)])
 def test_only_who_thinks_for_bots_steps_back(
-    house: House, monkeypatch: pytest.MonkeyPatch, queues: Sequence[str], back: bool
+    app: App, monkeypatch: pytest.MonkeyPatch, queues: Sequence[str], back: bool
 ) -> None:
     def begin(*_: object, **__: object) -> None:
         raise Began
@@ -130,7 +130,7 @@ def test_only_who_thinks_for_bots_steps_back(
     monkeypatch.setattr(process_pool, "step_back", lambda: steps.append("back"))
     monkeypatch.setattr(processes, "ProcessWorker", begin)
     with pytest.raises(Began):
-        processes.run_worker(house, queues)
+        processes.run_worker(app, queues)
     assert bool(steps) is back
 
 

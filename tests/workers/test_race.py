@@ -13,27 +13,27 @@ from structlog.testing import capture_logs
 
 from engine import audit as audits
 from engine.game import Game
-from service.house import House
+from service.app import App
 from service.settings import DAY
-from service.store.book import Verdict
+from service.store.queries import Verdict
 from service.store.schema import letters, submissions
 from service.tables import archive, snapshots, submitting
 from service.tables.access import Place
-from tests import houses
-from tests.houses import Clock, verdict
+from tests import apps
+from tests.apps import Clock, verdict
 from workers import clock as clocks
 from workers import referee
 from workers.referee import hear_some, waits
 
 ROUNDS = 12
-Two = tuple[House, House]
+Two = tuple[App, App]
 
 
 @pytest.fixture
-def two(any_house: House, tmp_path: Path, clock: Clock) -> Iterator[Two]:
+def two(any_app: App, tmp_path: Path, clock: Clock) -> Iterator[Two]:
     """Two workers of the same house, each with its own connections and its own memory."""
-    with houses.standing(any_house.settings, clock, any_house.redis) as other:
-        yield any_house, other
+    with apps.standing(any_app.settings, clock, any_app.redis) as other:
+        yield any_app, other
 
 
 def at_once(*works: Callable[[], Any]) -> list[Any]:
@@ -48,25 +48,25 @@ def at_once(*works: Callable[[], Any]) -> list[Any]:
         return [done.result(30) for done in [pool.submit(begin, work) for work in works]]
 
 
-def judge_all(here: House) -> None:
+def judge_all(app: App) -> None:
     """Judge until nothing waits, as a referee does: what another one works on is waited for."""
     until = time.monotonic() + 10
-    while hear_some(here) or (waits(here) and time.monotonic() < until):
+    while hear_some(app) or (waits(app) and time.monotonic() < until):
         pass
 
 
-def sound(here: House, place: Place) -> None:
+def sound(app: App, place: Place) -> None:
     """The log passes its audit and has as many entries as its table says."""
-    look = snapshots.look(here, place.table)
+    look = snapshots.look(app, place.table)
     game: Game = look.game
-    report = audits.audit(game, archive.export_for(here, place))
+    report = audits.audit(game, archive.export_for(app, place))
     assert report.finding is None, report
     assert report.entries == look.row.length
 
 
-def both(here: House, first: int, second: int) -> tuple[Verdict, Verdict]:
+def both(app: App, first: int, second: int) -> tuple[Verdict, Verdict]:
     """The verdicts on two submissions, the accepted one first."""
-    said = sorted((verdict(here, first), verdict(here, second)), key=lambda one: not one.accepted)
+    said = sorted((verdict(app, first), verdict(app, second)), key=lambda one: not one.accepted)
     return said[0], said[1]
 
 
@@ -74,145 +74,145 @@ def test_who_comes_too_late_to_try_again_has_nothing_to_say(
     two: Two, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A submission that has waited for long is claimed twice, and between the two another referee may judge it."""
-    here, there = two
-    number = submitting.submit(here, *houses.on_turn(here, houses.seated(here)))
+    app, there = two
+    number = submitting.submit(app, *apps.on_turn(app, apps.seated(app)))
     clock.move(3_600)
 
-    def overtaken(house: House, found: Any) -> None:
+    def overtaken(app: App, found: Any) -> None:
         monkeypatch.undo()
         assert hear_some(there)
-        referee._retry(house, found)
+        referee._retry(app, found)
 
     monkeypatch.setattr(referee, "_retry", overtaken)
     with capture_logs() as lines:
-        assert hear_some(here)
-    assert verdict(here, number).accepted
+        assert hear_some(app)
+    assert verdict(app, number).accepted
     assert lines == []
 
 
 def test_of_two_pages_with_the_same_position_one_wins(two: Two) -> None:
-    here, there = two
-    places = houses.seated(here)
+    app, there = two
+    places = apps.seated(app)
     for turn in range(ROUNDS):
-        mover, _ = houses.on_turn(here, places)
-        options = houses.moves(here, mover)
-        before = houses.length(here, mover)
+        mover, _ = apps.on_turn(app, places)
+        options = apps.moves(app, mover)
+        before = apps.length(app, mover)
         first, second = at_once(
-            lambda: submitting.submit(here, mover, options[0], f"left {turn}", before - 1),  # noqa: B023 - used at once
+            lambda: submitting.submit(app, mover, options[0], f"left {turn}", before - 1),  # noqa: B023 - used at once
             lambda: submitting.submit(there, mover, options[-1], f"right {turn}", before - 1),  # noqa: B023
         )
-        at_once(lambda: judge_all(here), lambda: judge_all(there))
-        won, lost = both(here, first, second)
+        at_once(lambda: judge_all(app), lambda: judge_all(there))
+        won, lost = both(app, first, second)
         assert won.accepted
         assert won.seq == before
-        assert houses.length(here, mover) == before + 1
-        over = snapshots.look(here, mover.table).table.phase == "over"
+        assert apps.length(app, mover) == before + 1
+        over = snapshots.look(app, mover.table).table.phase == "over"
         assert lost.said.startswith("The game is over" if over else "The table has changed")
         if over:
             break
-    sound(here, places[0])
+    sound(app, places[0])
 
 
 def test_of_the_same_move_sent_by_two_pages_one_counts(two: Two) -> None:
-    here, there = two
-    places = houses.seated(here)
-    mover, move = houses.on_turn(here, places)
-    before = houses.length(here, mover)
+    app, there = two
+    places = apps.seated(app)
+    mover, move = apps.on_turn(app, places)
+    before = apps.length(app, mover)
     first, second = (submitting.submit(one, mover, move, key, before - 1) for one, key in zip(two, "ab", strict=True))
-    at_once(lambda: judge_all(here), lambda: judge_all(there))
-    won, lost = both(here, first, second)
+    at_once(lambda: judge_all(app), lambda: judge_all(there))
+    won, lost = both(app, first, second)
     assert (won.accepted, lost.accepted) == (True, False)
-    assert houses.length(here, mover) == before + 1
+    assert apps.length(app, mover) == before + 1
 
 
 def test_a_submission_doubled_with_its_key_has_one_verdict(two: Two) -> None:
-    here, there = two
-    places = houses.seated(here)
+    app, there = two
+    places = apps.seated(app)
     for turn in range(ROUNDS):
-        mover, move = houses.on_turn(here, places)
-        before = houses.length(here, mover)
+        mover, move = apps.on_turn(app, places)
+        before = apps.length(app, mover)
         key = f"once {turn}"
         submit = [lambda one=one: submitting.submit(one, mover, move, key) for one in (*two, *two)]  # noqa: B023
-        numbers = at_once(*submit, lambda: judge_all(here), lambda: judge_all(there))[:4]
-        judge_all(here)
+        numbers = at_once(*submit, lambda: judge_all(app), lambda: judge_all(there))[:4]
+        judge_all(app)
         assert len({one.number for one in numbers}) == 1
         assert sum(one.new for one in numbers) == 1
-        assert verdict(here, numbers[0]) == verdict(there, numbers[0])
-        assert verdict(here, numbers[0]).seq == before
+        assert verdict(app, numbers[0]) == verdict(there, numbers[0])
+        assert verdict(app, numbers[0]).seq == before
         assert submitting.submit(there, mover, move, key).number == numbers[0].number
-        assert houses.length(here, mover) == before + 1
-        if snapshots.look(here, mover.table).table.phase == "over":
+        assert apps.length(app, mover) == before + 1
+        if snapshots.look(app, mover.table).table.phase == "over":
             break
-    sound(here, places[0])
+    sound(app, places[0])
 
 
 def test_the_last_two_to_sit_down_at_once_start_the_game_once(two: Two) -> None:
-    here, there = two
+    app, there = two
     for _ in range(4):
-        places = houses.opened(here, 3)
-        numbers = [submitting.submit(here, place, "sit word") for place in places]
-        at_once(lambda: judge_all(here), lambda: judge_all(there))
-        assert all(verdict(here, number).accepted for number in numbers)
-        look = snapshots.look(here, places[0].table)
+        places = apps.opened(app, 3)
+        numbers = [submitting.submit(app, place, "sit word") for place in places]
+        at_once(lambda: judge_all(app), lambda: judge_all(there))
+        assert all(verdict(app, number).accepted for number in numbers)
+        look = snapshots.look(app, places[0].table)
         assert look.table.phase == "playing"
-        assert [entry.move for entry in snapshots.entries(here, look)].count("start") == 1
-        sound(here, places[0])
+        assert [entry.move for entry in snapshots.entries(app, look)].count("start") == 1
+        sound(app, places[0])
 
 
 def test_a_line_of_submissions_is_shared_and_each_is_judged_once(two: Two) -> None:
-    here, there = two
-    tables = [houses.seated(here) for _ in range(8)]
+    app, there = two
+    tables = [apps.seated(app) for _ in range(8)]
     numbers = []
     for places in tables:
-        mover, move = houses.on_turn(here, places)
-        numbers += [submitting.submit(here, mover, move, f"{mover.table} {copy}") for copy in range(3)]
-    at_once(lambda: judge_all(here), lambda: judge_all(there))
-    accepted = [verdict(here, number).seq for number in numbers if verdict(here, number).accepted]
+        mover, move = apps.on_turn(app, places)
+        numbers += [submitting.submit(app, mover, move, f"{mover.table} {copy}") for copy in range(3)]
+    at_once(lambda: judge_all(app), lambda: judge_all(there))
+    accepted = [verdict(app, number).seq for number in numbers if verdict(app, number).accepted]
     assert len(accepted) >= len(tables)  # somebody may be on turn again and make the same move again
     for places in tables:
-        sound(here, places[0])
-    with here.store.reading() as connection:
+        sound(app, places[0])
+    with app.store.reading() as connection:
         unheard = select(func.count()).where(submissions.c.accepted.is_(None))
         assert connection.execute(unheard).scalar_one() == 0
 
 
 def test_a_move_at_its_deadline_races_the_clock_and_one_of_them_counts(two: Two, clock: Clock) -> None:
-    here, there = two
+    app, there = two
     for _ in range(4):
-        places = houses.seated(here, pace=DAY)
-        mover, move = houses.on_turn(here, places)
-        before = houses.length(here, mover)
+        places = apps.seated(app, pace=DAY)
+        mover, move = apps.on_turn(app, places)
+        before = apps.length(app, mover)
         clock.move(DAY)
-        number = submitting.submit(here, mover, move, seen=before - 1)
-        at_once(lambda: judge_all(here), lambda: clocks.expire(there))
-        judge_all(here)  # while the clock was at the table, the referee passed it over
-        entries = snapshots.entries(here, snapshots.look(here, mover.table), before)
+        number = submitting.submit(app, mover, move, seen=before - 1)
+        at_once(lambda: judge_all(app), lambda: clocks.expire(there))
+        judge_all(app)  # while the clock was at the table, the referee passed it over
+        entries = snapshots.entries(app, snapshots.look(app, mover.table), before)
         assert len(entries) == 1
-        said = verdict(here, number)
+        said = verdict(app, number)
         assert said.accepted == (entries[0].seat == mover.seat)
         assert said.accepted or said.said.startswith("The table has changed")
-        sound(here, places[0])
+        sound(app, places[0])
 
 
 def test_two_clocks_remind_once(two: Two, clock: Clock) -> None:
-    here, there = two
+    app, there = two
     for _ in range(4):
-        houses.seated(here, pace=DAY)
+        apps.seated(app, pace=DAY)
     clock.move(DAY - 1)
-    at_once(lambda: clocks.remind(here), lambda: clocks.remind(there))
-    with here.store.reading() as connection:
+    at_once(lambda: clocks.remind(app), lambda: clocks.remind(there))
+    with app.store.reading() as connection:
         reminders = select(func.count()).where(letters.c.kind == "reminder")
         assert connection.execute(reminders).scalar_one() == 4
 
 
 def test_all_who_wait_for_a_verdict_hear_it(two: Two) -> None:
-    here, _ = two
-    mover, move = houses.on_turn(here, houses.seated(here))
-    number = submitting.submit(here, mover, move)
+    app, _ = two
+    mover, move = apps.on_turn(app, apps.seated(app))
+    number = submitting.submit(app, mover, move)
     waiting = [lambda one=one: submitting.verdict(one, number, 5.0) for one in (*two, *two)]
     begun = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
         heard = pool.submit(at_once, *waiting)
-        judge_all(here)
+        judge_all(app)
         assert [said.accepted for said in heard.result(30)] == [True] * 4
     assert time.monotonic() - begun < 4

@@ -13,49 +13,49 @@ from engine.refusal import Refused
 from engine.table_events import (
     Started,
 )
-from service.house import House
+from service.app import App
 from service.store.schema import submissions
 from service.tables import judging, snapshots, submitting
 from service.tables.access import Place
-from tests import houses
-from tests.houses import judged
+from tests import apps
+from tests.apps import judged
 from workers import referee
 
 
-def test_the_game_starts_when_the_last_has_sat_down(any_house: House) -> None:
-    places = houses.opened(any_house, 3)
+def test_the_game_starts_when_the_last_has_sat_down(any_app: App) -> None:
+    places = apps.opened(any_app, 3)
     for place in places[:-1]:
-        assert judged(any_house, place, "sit word").accepted
-        assert snapshots.look(any_house, place.table).table.phase == "gathering"
-    assert judged(any_house, places[-1], "sit word").accepted
-    look = snapshots.look(any_house, places[0].table)
+        assert judged(any_app, place, "sit word").accepted
+        assert snapshots.look(any_app, place.table).table.phase == "gathering"
+    assert judged(any_app, places[-1], "sit word").accepted
+    look = snapshots.look(any_app, places[0].table)
     assert look.table.phase == look.row.phase == "playing"
-    assert isinstance(snapshots.entries(any_house, look)[-1].events[0], Started)
+    assert isinstance(snapshots.entries(any_app, look)[-1].events[0], Started)
 
 
-def test_with_bots_the_game_starts_when_the_last_person_has_sat_down(any_house: House) -> None:
-    (place,) = houses.seated(any_house, 3, bots=2)
-    assert snapshots.look(any_house, place.table).table.phase == "playing"
+def test_with_bots_the_game_starts_when_the_last_person_has_sat_down(any_app: App) -> None:
+    (place,) = apps.seated(any_app, 3, bots=2)
+    assert snapshots.look(any_app, place.table).table.phase == "playing"
 
 
-def test_nobody_sits_down_twice(any_house: House) -> None:
-    first, _ = houses.opened(any_house)
-    assert judged(any_house, first, "sit word").accepted
-    assert judged(any_house, first, "sit other").said == "You have sat down already."
+def test_nobody_sits_down_twice(any_app: App) -> None:
+    first, _ = apps.opened(any_app)
+    assert judged(any_app, first, "sit word").accepted
+    assert judged(any_app, first, "sit other").said == "You have sat down already."
 
 
-def test_nobody_moves_before_the_game_has_begun(any_house: House) -> None:
-    first, _ = houses.opened(any_house)
-    assert "not begun" in judged(any_house, first, "resign").said
+def test_nobody_moves_before_the_game_has_begun(any_app: App) -> None:
+    first, _ = apps.opened(any_app)
+    assert "not begun" in judged(any_app, first, "resign").said
 
 
-def test_an_accepted_move_is_the_entry_it_is_told(any_house: House) -> None:
-    mover, move = houses.on_turn(any_house, houses.seated(any_house))
-    said = judged(any_house, mover, move)
-    look = snapshots.look(any_house, mover.table)
+def test_an_accepted_move_is_the_entry_it_is_told(any_app: App) -> None:
+    mover, move = apps.on_turn(any_app, apps.seated(any_app))
+    said = judged(any_app, mover, move)
+    look = snapshots.look(any_app, mover.table)
     assert said.accepted
     assert said.seq == look.row.length - 1
-    entry = snapshots.entries(any_house, look)[-1]
+    entry = snapshots.entries(any_app, look)[-1]
     assert (entry.seq, entry.seat, entry.move) == (said.seq, mover.seat, move)
 
 
@@ -74,112 +74,110 @@ BAD = [
 
 
 @pytest.fixture
-def untouched(any_house: House) -> Iterator[list[Place]]:
+def untouched(any_app: App) -> Iterator[list[Place]]:
     """A table that has the same log after the test as before."""
-    places = houses.seated(any_house)
-    before = snapshots.look(any_house, places[0].table).row
+    places = apps.seated(any_app)
+    before = snapshots.look(any_app, places[0].table).row
     yield places
-    after = snapshots.look(any_house, places[0].table).row
+    after = snapshots.look(any_app, places[0].table).row
     assert (after.length, after.head, after.moved_at) == (before.length, before.head, before.moved_at)
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_what_is_not_on_the_menu_is_refused_with_a_sentence(
-    any_house: House, untouched: list[Place], text: str
-) -> None:
-    mover, _ = houses.on_turn(any_house, untouched)
-    said = judged(any_house, mover, text)
+def test_what_is_not_on_the_menu_is_refused_with_a_sentence(any_app: App, untouched: list[Place], text: str) -> None:
+    mover, _ = apps.on_turn(any_app, untouched)
+    said = judged(any_app, mover, text)
     assert not said.accepted
     assert said.said
     assert "fault of ours" not in said.said
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "pass\x00", "pass\x07", "\u202epass", "x" * 2_001])
-def test_what_is_no_text_is_not_even_taken(any_house: House, untouched: list[Place], text: str) -> None:
+def test_what_is_no_text_is_not_even_taken(any_app: App, untouched: list[Place], text: str) -> None:
     with pytest.raises(Refused):
-        submitting.submit(any_house, untouched[0], text)
+        submitting.submit(any_app, untouched[0], text)
 
 
-def test_whose_turn_it_is_not_has_to_wait(any_house: House, untouched: list[Place]) -> None:
-    _, move = houses.on_turn(any_house, untouched)
-    said = judged(any_house, houses.waiting(any_house, untouched), move)
+def test_whose_turn_it_is_not_has_to_wait(any_app: App, untouched: list[Place]) -> None:
+    _, move = apps.on_turn(any_app, untouched)
+    said = judged(any_app, apps.waiting(any_app, untouched), move)
     assert not said.accepted
     assert said.said
 
 
-def test_onlookers_cannot_move(any_house: House, untouched: list[Place]) -> None:
+def test_onlookers_cannot_move(any_app: App, untouched: list[Place]) -> None:
     watching = Place(untouched[0].table, None, "")
     with pytest.raises(Refused, match="looking on"):
-        submitting.submit(any_house, watching, "resign")
+        submitting.submit(any_app, watching, "resign")
 
 
-def test_a_page_is_stale_once_the_own_view_has_changed(any_house: House) -> None:
-    places = houses.seated(any_house)
-    mover, move = houses.on_turn(any_house, places)
-    seen = houses.length(any_house, mover) - 1
-    assert judged(any_house, mover, move, seen=seen).accepted
-    later, move = houses.on_turn(any_house, places)
-    stale = judged(any_house, later, move, seen=seen)
+def test_a_page_is_stale_once_the_own_view_has_changed(any_app: App) -> None:
+    places = apps.seated(any_app)
+    mover, move = apps.on_turn(any_app, places)
+    seen = apps.length(any_app, mover) - 1
+    assert judged(any_app, mover, move, seen=seen).accepted
+    later, move = apps.on_turn(any_app, places)
+    stale = judged(any_app, later, move, seen=seen)
     assert "has changed" in stale.said
-    assert judged(any_house, later, move, seen=seen + 1).accepted
+    assert judged(any_app, later, move, seen=seen + 1).accepted
 
 
-def test_an_entry_that_changes_nothing_one_sees_makes_no_page_stale(any_house: House) -> None:
-    places = houses.seated(any_house, 3)
-    mover, move = houses.on_turn(any_house, places)
-    seen = houses.length(any_house, mover) - 1
+def test_an_entry_that_changes_nothing_one_sees_makes_no_page_stale(any_app: App) -> None:
+    places = apps.seated(any_app, 3)
+    mover, move = apps.on_turn(any_app, places)
+    seen = apps.length(any_app, mover) - 1
     other = next(place.seat for place in places if place.seat != mover.seat)
-    with judging.at_table(any_house, mover.table) as work:
-        work.locked = judging.by_house(work.locked, Move("relieve", (str(other),)))
-    assert judged(any_house, mover, move, seen=seen).accepted
+    with judging.at_table(any_app, mover.table) as work:
+        work.locked = judging.by_server(work.locked, Move("relieve", (str(other),)))
+    assert judged(any_app, mover, move, seen=seen).accepted
 
 
 @pytest.mark.parametrize("seen", [10**6, 2**31 - 1])
-def test_a_page_from_the_future_is_judged_like_the_newest(any_house: House, seen: int) -> None:
-    mover, move = houses.on_turn(any_house, houses.seated(any_house))
-    assert judged(any_house, mover, move, seen=seen).accepted
+def test_a_page_from_the_future_is_judged_like_the_newest(any_app: App, seen: int) -> None:
+    mover, move = apps.on_turn(any_app, apps.seated(any_app))
+    assert judged(any_app, mover, move, seen=seen).accepted
 
 
-def test_nothing_can_be_moved_when_the_table_is_over(any_house: House) -> None:
-    first, second = houses.seated(any_house)
-    assert judged(any_house, first, "resign").accepted
-    assert snapshots.look(any_house, first.table).table.phase == "over"
+def test_nothing_can_be_moved_when_the_table_is_over(any_app: App) -> None:
+    first, second = apps.seated(any_app)
+    assert judged(any_app, first, "resign").accepted
+    assert snapshots.look(any_app, first.table).table.phase == "over"
     for place in (first, second):
         for text in ("resign", "undo", "pass"):
-            assert "over" in judged(any_house, place, text).said
+            assert "over" in judged(any_app, place, text).said
 
 
-def test_the_same_key_is_the_same_submission(any_house: House) -> None:
-    mover, move = houses.on_turn(any_house, houses.seated(any_house))
-    first = submitting.submit(any_house, mover, move, "once")
-    again = submitting.submit(any_house, mover, move, "once")
+def test_the_same_key_is_the_same_submission(any_app: App) -> None:
+    mover, move = apps.on_turn(any_app, apps.seated(any_app))
+    first = submitting.submit(any_app, mover, move, "once")
+    again = submitting.submit(any_app, mover, move, "once")
     assert (first.new, again.new) == (True, False)
     assert first.number == again.number
-    before = houses.length(any_house, mover)
-    referee.hear()
-    assert houses.length(any_house, mover) == before + 1
-    assert judged(any_house, mover, move, "once") == houses.verdict(any_house, first)
-    assert houses.length(any_house, mover) == before + 1
+    before = apps.length(any_app, mover)
+    referee.run()
+    assert apps.length(any_app, mover) == before + 1
+    assert judged(any_app, mover, move, "once") == apps.verdict(any_app, first)
+    assert apps.length(any_app, mover) == before + 1
 
 
 @pytest.mark.parametrize("told", [None, b"1", b'{"table":"another","verdict":{"accepted":false}}'])
-def test_a_verdict_comes_with_the_bell_and_else_from_the_database(any_house: House, told: bytes | None) -> None:
+def test_a_verdict_comes_with_the_bell_and_else_from_the_database(any_app: App, told: bytes | None) -> None:
     """The bell was lost, an older referee rang it, or its number is one of another database."""
-    handed = submitting.submit(any_house, *houses.on_turn(any_house, houses.seated(any_house)))
-    referee.hear()
-    with counted(any_house) as asked:
-        assert submitting.verdict(any_house, handed, 1).accepted
+    handed = submitting.submit(any_app, *apps.on_turn(any_app, apps.seated(any_app)))
+    referee.run()
+    with counted(any_app) as asked:
+        assert submitting.verdict(any_app, handed, 1).accepted
     assert asked == []
-    any_house.redis.delete(f"verdict:{handed.number}")
+    any_app.redis.delete(f"verdict:{handed.number}")
     if told:
-        any_house.bells.wake({handed.number: told})
-    with counted(any_house) as asked:
-        assert submitting.verdict(any_house, handed, 1).accepted
+        any_app.wakeups.publish({handed.number: told})
+    with counted(any_app) as asked:
+        assert submitting.verdict(any_app, handed, 1).accepted
     assert len(asked) == 1
 
 
 @contextmanager
-def counted(house: House) -> Iterator[list[str]]:
+def counted(app: App) -> Iterator[list[str]]:
     """The statements that the database hears meanwhile."""
     heard: list[str] = []
 
@@ -187,22 +185,22 @@ def counted(house: House) -> Iterator[list[str]]:
         if statement != "BEGIN":  # SQLite's
             heard.append(statement)
 
-    event.listen(house.store.engine, "before_cursor_execute", hear)
+    event.listen(app.store.engine, "before_cursor_execute", hear)
     yield heard
-    event.remove(house.store.engine, "before_cursor_execute", hear)
+    event.remove(app.store.engine, "before_cursor_execute", hear)
 
 
-def test_a_key_belongs_to_one_seat(any_house: House) -> None:
-    places = houses.seated(any_house)
-    numbers = {submitting.submit(any_house, place, "resign", "mine") for place in places}
+def test_a_key_belongs_to_one_seat(any_app: App) -> None:
+    places = apps.seated(any_app)
+    numbers = {submitting.submit(any_app, place, "resign", "mine") for place in places}
     assert len(numbers) == 2
 
 
 @pytest.mark.parametrize("fault", [ZeroDivisionError, RecursionError, MemoryError, KeyError])
 def test_a_fault_of_the_game_gets_a_sentence_and_holds_nobody_up(
-    any_house: House, monkeypatch: pytest.MonkeyPatch, fault: type[Exception]
+    any_app: App, monkeypatch: pytest.MonkeyPatch, fault: type[Exception]
 ) -> None:
-    poisoned, healthy = houses.seated(any_house), houses.seated(any_house, 3)
+    poisoned, healthy = apps.seated(any_app), apps.seated(any_app, 3)
     decide, calls = kaiser.decide, []
 
     def sick(state: Any, seat: int, move: Move, chance: Any) -> Any:
@@ -212,51 +210,51 @@ def test_a_fault_of_the_game_gets_a_sentence_and_holds_nobody_up(
         return decide(state, seat, move, chance)
 
     monkeypatch.setattr(kaiser, "decide", sick)
-    (mover, move), (other, fine) = houses.on_turn(any_house, poisoned), houses.on_turn(any_house, healthy)
-    before = houses.length(any_house, mover)
-    bad, good = submitting.submit(any_house, mover, move), submitting.submit(any_house, other, fine)
-    referee.hear()
-    assert "fault of ours" in houses.verdict(any_house, bad).said
-    assert houses.verdict(any_house, good).accepted
-    assert houses.length(any_house, mover) == before
-    assert judged(any_house, mover, move).accepted  # the table is as good as before
+    (mover, move), (other, fine) = apps.on_turn(any_app, poisoned), apps.on_turn(any_app, healthy)
+    before = apps.length(any_app, mover)
+    bad, good = submitting.submit(any_app, mover, move), submitting.submit(any_app, other, fine)
+    referee.run()
+    assert "fault of ours" in apps.verdict(any_app, bad).said
+    assert apps.verdict(any_app, good).accepted
+    assert apps.length(any_app, mover) == before
+    assert judged(any_app, mover, move).accepted  # the table is as good as before
 
 
-def test_rows_nobody_could_have_handed_in_hold_nobody_up(any_house: House) -> None:
-    places = houses.seated(any_house)
-    mover, move = houses.on_turn(any_house, places)
+def test_rows_nobody_could_have_handed_in_hold_nobody_up(any_app: App) -> None:
+    places = apps.seated(any_app)
+    mover, move = apps.on_turn(any_app, places)
     strange = [("a", 99, "resign"), ("b", -1, "resign"), ("c", 0, "")]
-    with any_house.store.writing() as connection:
+    with any_app.store.writing() as connection:
         for key, seat, text in strange:
             row = {"key": key, "table": mover.table, "seat": seat, "move": text, "at": 0}
             connection.execute(insert(submissions), row)
-    assert judged(any_house, mover, move).accepted
+    assert judged(any_app, mover, move).accepted
 
 
-def test_a_long_line_is_worked_off_in_shifts(any_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_line_is_worked_off_in_shifts(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.jobs.SHIFT", 0.0)
     monkeypatch.setattr(referee, "NEXT", referee.NEXT.limit(1))
-    places = houses.opened(any_house, 3)
-    numbers = [submitting.submit(any_house, place, "sit word") for place in places]
-    any_house.redis.flushall()
+    places = apps.opened(any_app, 3)
+    numbers = [submitting.submit(any_app, place, "sit word") for place in places]
+    any_app.redis.flushall()
     rings = 0
-    while submitting.verdict(any_house, numbers[-1]) is None:
-        referee.hear()
+    while submitting.verdict(any_app, numbers[-1]) is None:
+        referee.run()
         rings += 1
-        assert any_house.bells.queue("referee").count == rings
+        assert any_app.wakeups.queue("referee").count == rings
     assert rings == 3
 
 
-def test_a_fault_after_a_verdict_leaves_it_as_it_was_told(any_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    mover, move = houses.on_turn(any_house, houses.seated(any_house))
+def test_a_fault_after_a_verdict_leaves_it_as_it_was_told(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    mover, move = apps.on_turn(any_app, apps.seated(any_app))
 
     def fail(*_: Any) -> None:
         raise RuntimeError("nobody could be told")
 
     monkeypatch.setattr(judging, "settle", fail)
-    handed = submitting.submit(any_house, mover, move)
-    referee.hear()
-    verdict = houses.verdict(any_house, handed)
+    handed = submitting.submit(any_app, mover, move)
+    referee.run()
+    verdict = apps.verdict(any_app, handed)
     assert verdict.accepted
-    assert verdict.seq == snapshots.look(any_house, mover.table).row.length - 1
-    assert submitting.verdict_of(any_house, mover, handed.number) == verdict
+    assert verdict.seq == snapshots.look(any_app, mover.table).row.length - 1
+    assert submitting.verdict_of(any_app, mover, handed.number) == verdict

@@ -17,14 +17,14 @@ from engine.table_events import (
     WentSealed,
 )
 from service import beacon as beacons
-from service.house import House
+from service.app import App
 from service.settings import Settings
 from service.store.schema import letters
 from service.store.schema import tables as rows
 from service.tables import access, archive, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
-from tests import houses
+from tests import apps
 from tests.beacons import BEACON, Server, running, sign
 from workers import bots, clock, referee, rounds
 
@@ -38,132 +38,132 @@ def beacon_server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def here(tmp_path: Path, laid_url: str, clock: houses.Clock, beacon_server: Server) -> Iterator[House]:
+def app(tmp_path: Path, laid_url: str, clock: apps.Clock, beacon_server: Server) -> Iterator[App]:
     """A house that knows our beacon, on SQLite and on PostgreSQL."""
-    with houses.standing(houses.settings(tmp_path, laid_url, beacon=beacon_server.setting), clock) as found:
+    with apps.standing(apps.settings(tmp_path, laid_url, beacon=beacon_server.setting), clock) as found:
         yield found
 
 
-def opened(here: House, game: str = "carcassonne", guests: list[Invited] = GUESTS, **how) -> list[Place]:
-    made = opening.open_table(here, game, {}, guests, luck="public", **how)
-    places = [access.find(here, link) for link in made.links if link]
+def opened(app: App, game: str = "carcassonne", guests: list[Invited] = GUESTS, **how) -> list[Place]:
+    made = opening.open_table(app, game, {}, guests, luck="public", **how)
+    places = [access.find(app, link) for link in made.links if link]
     for place in places:
-        assert houses.judged(here, place, "sit word").accepted
+        assert apps.judged(app, place, "sit word").accepted
     return places
 
 
-def look(here: House, place: Place) -> snapshots.Snapshot:
-    return snapshots.look(here, place.table)
+def look(app: App, place: Place) -> snapshots.Snapshot:
+    return snapshots.look(app, place.table)
 
 
-def came(here: House, clock: houses.Clock, server: Server, place: Place) -> None:
+def came(app: App, clock: apps.Clock, server: Server, place: Place) -> None:
     """The awaited round comes, and the worker looks."""
-    waited = look(here, place).table.awaited
+    waited = look(app, place).table.awaited
     assert waited
     server.newest = waited.round
     clock.at = max(clock.at, BEACON.due(waited.round))
-    rounds.draw()
+    rounds.run()
 
 
-def whole(here: House, place: Place):
-    return archive.Archive(here.store, here.links).whole(place.table)
+def whole(app: App, place: Place):
+    return archive.Archive(app.store, app.links).whole(place.table)
 
 
-def sound(here: House, place: Place) -> None:
-    found = look(here, place)
-    report = audit.audit(found.game, whole(here, place), running=True, signed=beacons.signed)
+def sound(app: App, place: Place) -> None:
+    found = look(app, place)
+    report = audit.audit(found.game, whole(app, place), running=True, signed=beacons.signed)
     assert report.finding is None, report.finding
 
 
-def test_a_draw_waits_for_a_round_that_did_not_exist_when_the_move_was_taken_in(here, clock, beacon_server):
-    place = opened(here)[0]
-    waited = look(here, place).table.awaited
+def test_a_draw_waits_for_a_round_that_did_not_exist_when_the_move_was_taken_in(app, clock, beacon_server):
+    place = opened(app)[0]
+    waited = look(app, place).table.awaited
     assert waited
-    assert BEACON.due(waited.round) > here.now() + BEACON.period
-    assert look(here, place).table.phase == "gathering"
-    rounds.draw()
+    assert BEACON.due(waited.round) > app.now() + BEACON.period
+    assert look(app, place).table.phase == "gathering"
+    rounds.run()
     assert beacon_server.asked == 0  # nothing is looked for before its time
-    came(here, clock, beacon_server, place)
-    assert look(here, place).table.phase == "playing"
-    assert not look(here, place).table.awaited
-    sound(here, place)
+    came(app, clock, beacon_server, place)
+    assert look(app, place).table.phase == "playing"
+    assert not look(app, place).table.awaited
+    sound(app, place)
 
 
-def test_the_verdict_names_the_round_and_holds_no_worker(here, clock, beacon_server):
-    places = opened(here)
-    came(here, clock, beacon_server, places[0])
-    place, move = drawing(here, places)
-    verdict = houses.judged(here, place, move)
+def test_the_verdict_names_the_round_and_holds_no_worker(app, clock, beacon_server):
+    places = opened(app)
+    came(app, clock, beacon_server, places[0])
+    place, move = drawing(app, places)
+    verdict = apps.judged(app, place, move)
     assert verdict.accepted
-    entry = snapshots.entries(here, look(here, place))[verdict.seq]
+    entry = snapshots.entries(app, look(app, place))[verdict.seq]
     assert entry.events == (RoundNamed(BEACON.named(entry.at)),)
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         due = connection.execute(select(rows.c.draws_at).where(rows.c.id == place.table)).scalar_one()
     assert due == BEACON.due(BEACON.named(entry.at))
 
 
-def drawing(here: House, places: list[Place]) -> tuple[Place, str]:
+def drawing(app: App, places: list[Place]) -> tuple[Place, str]:
     """Play on until a seat may make a move that draws."""
     for _ in range(30):
-        place, move = houses.on_turn(here, places)
-        found = look(here, place)
-        luck = tables.luck(found.table, found.row.seed, tables.Move.read(move), here.now())
+        place, move = apps.on_turn(app, places)
+        found = look(app, place)
+        luck = tables.luck(found.table, found.row.seed, tables.Move.read(move), app.now())
         events = tables.play(found.game, found.table, place.seat, tables.Move.read(move), luck).events
         if isinstance(events[0], RoundNamed):
             return place, move
-        assert houses.judged(here, place, move).accepted
+        assert apps.judged(app, place, move).accepted
     raise AssertionError("nothing was drawn")
 
 
-def test_while_a_round_is_awaited_nobody_can_move_and_no_clock_runs(here, clock, beacon_server):
-    places = opened(here)
-    came(here, clock, beacon_server, places[0])
-    place, move = drawing(here, places)
-    assert houses.judged(here, place, move).accepted
+def test_while_a_round_is_awaited_nobody_can_move_and_no_clock_runs(app, clock, beacon_server):
+    places = opened(app)
+    came(app, clock, beacon_server, places[0])
+    place, move = drawing(app, places)
+    assert apps.judged(app, place, move).accepted
     for other in places:
-        refused = houses.judged(here, other, move)
+        refused = apps.judged(app, other, move)
         assert not refused.accepted
         assert "public beacon" in refused.said
-    assert not any(seat.open_since is not None or seat.due_at for seat in look(here, place).seats)
+    assert not any(seat.open_since is not None or seat.due_at for seat in look(app, place).seats)
 
 
-def test_the_clock_rings_when_a_round_is_due(here, clock, beacon_server):
-    place = opened(here)[0]
-    waited = look(here, place).table.awaited
+def test_the_clock_rings_when_a_round_is_due(app, clock, beacon_server):
+    place = opened(app)[0]
+    waited = look(app, place).table.awaited
     clock_now, beacon_server.newest = BEACON.due(waited.round), waited.round
-    queued = here.bells.queue("bots")
+    queued = app.wakeups.queue("bots")
     queued.empty()
-    workers_clock_rings(here)
-    assert "workers.rounds.draw" not in [job.func_name for job in queued.jobs]
+    workers_clock_rings(app)
+    assert "workers.rounds.run" not in [job.func_name for job in queued.jobs]
     clock.at = clock_now
-    workers_clock_rings(here)
-    assert "workers.rounds.draw" in [job.func_name for job in queued.jobs]
+    workers_clock_rings(app)
+    assert "workers.rounds.run" in [job.func_name for job in queued.jobs]
 
 
-def workers_clock_rings(here: House) -> None:
-    here.bells.answered("rounds")
-    clock.ring(here)
+def workers_clock_rings(app: App) -> None:
+    app.wakeups.acknowledge("rounds")
+    clock.ring(app)
 
 
-def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(here, clock, beacon_server):
+def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(app, clock, beacon_server):
     guests = [GUESTS[0], Invited("Bot 1"), Invited("Bot 2")]
     time = opening.Clock(pace=3600, automatic=True)
-    place = opened(here, "kurier", guests, clock=time)[0]
+    place = opened(app, "kurier", guests, clock=time)[0]
     for _ in range(3000):
-        found = look(here, place)
+        found = look(app, place)
         if found.table.phase == "over":
             break
         if found.table.awaited:
-            came(here, clock, beacon_server, place)
-        elif moves := houses.moves(here, place):
-            assert houses.judged(here, place, moves[len(moves) // 2]).accepted
+            came(app, clock, beacon_server, place)
+        elif moves := apps.moves(app, place):
+            assert apps.judged(app, place, moves[len(moves) // 2]).accepted
         else:
-            bots.move()
-            referee.hear()
+            bots.run()
+            referee.run()
         if found.row.length > 120:
             break
-    sound(here, place)
-    entries = snapshots.entries(here, look(here, place))
+    sound(app, place)
+    entries = snapshots.entries(app, look(app, place))
     named = [entry for entry in entries if isinstance(entry.events[0], RoundNamed)]
     drawn = [entry for entry in entries if isinstance(entry.events[0], RoundDrawn)]
     assert len(drawn) > 3
@@ -172,74 +172,74 @@ def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(here, 
     assert not any(draw.size > 1 for entry in entries if entry not in drawn for draw in entry.draws)
 
 
-def test_a_standing_order_is_followed_as_soon_as_the_draws_are_there(here, clock, beacon_server):
-    places = opened(here, "kurier")
-    came(here, clock, beacon_server, places[0])
-    place, move = drawing(here, places)
-    assert houses.judged(here, place, move).accepted
-    found = look(here, place)
+def test_a_standing_order_is_followed_as_soon_as_the_draws_are_there(app, clock, beacon_server):
+    places = opened(app, "kurier")
+    came(app, clock, beacon_server, places[0])
+    place, move = drawing(app, places)
+    assert apps.judged(app, place, move).accepted
+    found = look(app, place)
     waited, key = found.table.awaited, f"round {found.table.awaited.round} {sign(found.table.awaited.round)}"
-    luck = tables.luck(found.table, found.row.seed, tables.Move.read(key), here.now())
+    luck = tables.luck(found.table, found.row.seed, tables.Move.read(key), app.now())
     after = tables.play(found.game, found.table, None, tables.Move.read(key), luck).table
     seat = tables.waiting_for(found.game, after)[0]
     ordered = str(next(menus.moves(tables.menu(found.game, after, seat))))
     other = next(one for one in places if one.seat == seat)
-    assert houses.judged(here, other, f"order {ordered}").accepted
-    came(here, clock, beacon_server, place)
-    done = [(entry.seat, entry.move) for entry in snapshots.entries(here, look(here, place), waited.seq + 2)]
+    assert apps.judged(app, other, f"order {ordered}").accepted
+    came(app, clock, beacon_server, place)
+    done = [(entry.seat, entry.move) for entry in snapshots.entries(app, look(app, place), waited.seq + 2)]
     assert done[0] == (seat, ordered)
-    sound(here, place)
+    sound(app, place)
 
 
-def test_a_beacon_that_does_not_answer_is_asked_again_later_and_the_players_are_told_once(here, clock, beacon_server):
-    places = opened(here)
+def test_a_beacon_that_does_not_answer_is_asked_again_later_and_the_players_are_told_once(app, clock, beacon_server):
+    places = opened(app)
     beacon_server.down = True
-    waited = look(here, places[0]).table.awaited
+    waited = look(app, places[0]).table.awaited
     clock.at = BEACON.due(waited.round)
     for _ in range(40):
-        rounds.draw()
+        rounds.run()
         clock.move(30)
     assert beacon_server.asked < 30
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         told = connection.execute(select(letters.c.seat).where(letters.c.kind == "unlit")).scalars().all()
     assert sorted(told) == [0, 1]
     beacon_server.down = False
     clock.move(rounds.LONGEST)
-    came(here, clock, beacon_server, places[0])
-    assert look(here, places[0]).table.phase == "playing"
-    sound(here, places[0])
+    came(app, clock, beacon_server, places[0])
+    assert look(app, places[0]).table.phase == "playing"
+    sound(app, places[0])
 
 
-def test_without_the_beacon_all_players_may_agree_to_go_on_sealed(here, clock, beacon_server):
-    anna, berta = opened(here)
-    waited = look(here, anna).table.awaited
-    early = houses.judged(here, anna, "sealed")
+def test_without_the_beacon_all_players_may_agree_to_go_on_sealed(app, clock, beacon_server):
+    anna, berta = opened(app)
+    waited = look(app, anna).table.awaited
+    early = apps.judged(app, anna, "sealed")
     assert not early.accepted
     assert "not late yet" in early.said
     clock.at = BEACON.due(waited.round) + beacons.LATE
-    assert houses.judged(here, anna, "sealed").accepted
-    assert look(here, anna).table.sealing.waiting == (1,)
-    assert houses.judged(here, berta, "refuse").accepted
-    assert look(here, anna).table.sealing is None
-    assert houses.judged(here, berta, "sealed").accepted
-    assert houses.judged(here, anna, "agree").accepted
-    found = look(here, anna)
+    assert apps.judged(app, anna, "sealed").accepted
+    assert look(app, anna).table.sealing.waiting == (1,)
+    assert apps.judged(app, berta, "refuse").accepted
+    assert look(app, anna).table.sealing is None
+    assert apps.judged(app, berta, "sealed").accepted
+    assert apps.judged(app, anna, "agree").accepted
+    found = look(app, anna)
     assert found.table.phase == "playing"
     assert found.table.beacon is None
-    last = snapshots.entries(here, found)[found.row.length - 1]
+    last = snapshots.entries(app, found)[found.row.length - 1]
     assert WentSealed(None) in last.events
-    place, move = houses.on_turn(here, [anna, berta])
-    assert houses.judged(here, place, move).accepted
-    sound(here, anna)
+    place, move = apps.on_turn(app, [anna, berta])
+    assert apps.judged(app, place, move).accepted
+    sound(app, anna)
 
 
-def test_another_key_s_signature_and_another_round_are_not_taken(here, beacon_server, monkeypatch):
+def test_another_key_s_signature_and_another_round_are_not_taken(app, beacon_server, monkeypatch):
     from py_arkworks_bls12381 import Scalar
 
     from tests import beacons as ours
 
     beacon_server.newest = 10**9
-    source = here.settings.beacon_source
+    source = app.settings.beacon_source
     assert beacons.fetched(source, 7)
     honest = ours.sign
     monkeypatch.setattr(ours, "sign", lambda number: honest(number, Scalar.from_be_bytes_mod_order(b"7")))
@@ -249,12 +249,12 @@ def test_another_key_s_signature_and_another_round_are_not_taken(here, beacon_se
 
 
 def test_the_house_says_how_new_tables_draw(tmp_path, clock, beacon_server):
-    chosen = houses.settings(tmp_path, luck="public", beacon=beacon_server.setting)
-    with houses.standing(chosen, clock) as here:
-        usual = opening.open_table(here, "kaiser", {}, GUESTS)
-        sealed = opening.open_table(here, "kaiser", {}, GUESTS, luck="sealed")
-        assert snapshots.look(here, usual.table).table.beacon == BEACON
-        assert snapshots.look(here, sealed.table).table.beacon is None
+    chosen = apps.settings(tmp_path, luck="public", beacon=beacon_server.setting)
+    with apps.standing(chosen, clock) as app:
+        usual = opening.open_table(app, "kaiser", {}, GUESTS)
+        sealed = opening.open_table(app, "kaiser", {}, GUESTS, luck="sealed")
+        assert snapshots.look(app, usual.table).table.beacon == BEACON
+        assert snapshots.look(app, sealed.table).table.beacon is None
 
 
 def test_quicknet_is_the_beacon_of_a_house_that_names_none():

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from service.house import House
+from service.app import App
 from service.tables import submitting
-from tests import houses
+from tests import apps
 from workers import referee
 
 MOVES = 12
@@ -19,34 +19,32 @@ Said = tuple[str, Sequence[Any]]
 
 
 @pytest.fixture
-def said(any_house: House) -> Iterator[list[Said]]:
+def said(any_app: App) -> Iterator[list[Said]]:
     """What is said to the database: each statement as often as it has rows of parameters."""
     found = list[Said]()
 
     def note(_: Any, __: Any, statement: str, given: Any, ___: Any, many: bool) -> None:
         found.extend((statement, tuple(row.values()) if isinstance(row, dict) else row) for row in _rows(given, many))
 
-    event.listen(any_house.store.engine, "before_cursor_execute", note)
+    event.listen(any_app.store.engine, "before_cursor_execute", note)
     yield found
-    event.remove(any_house.store.engine, "before_cursor_execute", note)
+    event.remove(any_app.store.engine, "before_cursor_execute", note)
 
 
 def _rows(given: Any, many: bool) -> Sequence[Any]:
     return given if many else [given]
 
 
-def test_each_statement_of_a_move_names_its_table_but_for_the_look_at_the_queue(
-    any_house: House, said: list[Said]
-) -> None:
-    places = houses.seated(any_house)
-    turns = [houses.on_turn(any_house, places)]
+def test_each_statement_of_a_move_names_its_table_but_for_the_look_at_the_queue(any_app: App, said: list[Said]) -> None:
+    places = apps.seated(any_app)
+    turns = [apps.on_turn(any_app, places)]
     said.clear()
     for _ in range(MOVES):
-        handed = submitting.submit(any_house, *turns[-1])
-        referee.hear()
-        assert houses.verdict(any_house, handed).accepted
+        handed = submitting.submit(any_app, *turns[-1])
+        referee.run()
+        assert apps.verdict(any_app, handed).accepted
         made = list(said)
-        turns.append(houses.on_turn(any_house, places))
+        turns.append(apps.on_turn(any_app, places))
         said[:] = made
     asked = [one for one in said if QUEUE not in one[0] and not one[0].startswith(("PRAGMA", "BEGIN"))]
     astray = [statement for statement, given in asked if places[0].table not in given]
@@ -54,13 +52,13 @@ def test_each_statement_of_a_move_names_its_table_but_for_the_look_at_the_queue(
     assert len(asked) >= 7 * MOVES
 
 
-def test_a_batch_names_for_each_row_its_own_table(any_house: House, said: list[Said]) -> None:
-    tables = [houses.seated(any_house) for _ in range(4)]
-    handed = [submitting.submit(any_house, *houses.on_turn(any_house, places)) for places in tables]
+def test_a_batch_names_for_each_row_its_own_table(any_app: App, said: list[Said]) -> None:
+    tables = [apps.seated(any_app) for _ in range(4)]
+    handed = [submitting.submit(any_app, *apps.on_turn(any_app, places)) for places in tables]
     said.clear()
-    referee.hear_some(any_house)
+    referee.hear_some(any_app)
     made = list(said)
-    assert all(houses.verdict(any_house, one).accepted for one in handed)
+    assert all(apps.verdict(any_app, one).accepted for one in handed)
     writes = [one for one in made if one[0].startswith(("INSERT", "UPDATE"))]
     named = [[table for places in tables if (table := places[0].table) in given] for _, given in writes]
     assert all(len(names) == 1 for names in named)

@@ -16,7 +16,7 @@ from engine.table_events import (
     Substituted,
 )
 from service.accounts import bounces
-from service.house import House
+from service.app import App
 from service.store.schema import letters, people, seats
 from service.tables import snapshots
 from workers.incoming import reply_text, sender_checks
@@ -61,27 +61,27 @@ def gone(code: int, said: str) -> bool:
     return code in GONE_BY_ITS_CODE and not DISLIKED.search(said)
 
 
-def taken(here: House, raw: bytes, recipient: str, envelope_sender: str) -> None:
+def taken(app: App, raw: bytes, recipient: str, envelope_sender: str) -> None:
     """Read a mail to a bounce address; one that changes nothing is refused, and the log says why."""
-    number = _letter(here, recipient)
+    number = _letter(app, recipient)
     report = _read(raw, envelope_sender)
     if report.action != "failed":
         raise Ignored("This letter is not lost; the mail server is still trying or has delivered it.")
     if not _for_good(report):
         raise Ignored("This letter is lost, but not because its address takes none.")
-    with here.store.writing() as connection:
-        person = _reader(here, connection, number)
-        if not bounces.note(connection, person, report.diagnosis or report.status, here.now()):
+    with app.store.writing() as connection:
+        person = _reader(app, connection, number)
+        if not bounces.note(connection, person, report.diagnosis or report.status, app.now()):
             raise Ignored("It is known already that letters to this person come back.")
     log.warning("letters to somebody come back", letter=number, why=report.diagnosis[:200])
-    here.bells.ring("post")
+    app.wakeups.wake("post")
 
 
-def _letter(here: House, recipient: str) -> int:
+def _letter(app: App, recipient: str) -> int:
     """The number of the letter that came back; its bounce address, a capability, proves it."""
     found = ADDRESS.match(recipient)
     number = int(found[2]) if found else 0
-    if found is None or not hmac.compare_digest(here.links.bounce(number).encode(), found[1].lower().encode()):
+    if found is None or not hmac.compare_digest(app.links.bounce(number).encode(), found[1].lower().encode()):
         raise Ignored("This address was never that of a letter.")
     return number
 
@@ -142,18 +142,18 @@ def _leaves(message: Message, depth: int) -> Iterator[Message]:
             yield from _leaves(part, depth + 1)  # type: ignore[arg-type]  # the parts of a multipart are messages
 
 
-def _reader(here: House, connection: Connection, number: int) -> int:
+def _reader(app: App, connection: Connection, number: int) -> int:
     """The reader of the letter; None where another player has taken the seat since."""
     seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
     joined = letters.outerjoin(seats, seat).join(people, people.c.id == func.coalesce(letters.c.person, seats.c.person))
     wanted = select(*letters.c, people.c.id.label("reader")).select_from(joined).where(letters.c.id == number)
     row: Any = connection.execute(wanted).one_or_none()
-    if row is None or (row.table and _changed_hands(here, row)):
+    if row is None or (row.table and _changed_hands(app, row)):
         raise Ignored("Whoever this letter went to does not play there any more.")
     return int(row.reader)
 
 
-def _changed_hands(here: House, row: Any) -> bool:
-    entries = snapshots.entries(here, snapshots.look(here, row.table), row.seq + 1)
+def _changed_hands(app: App, row: Any) -> bool:
+    entries = snapshots.entries(app, snapshots.look(app, row.table), row.seq + 1)
     taken = Substituted(row.seat)
     return any(event == taken for entry in entries for event in entry.events)

@@ -17,10 +17,10 @@ from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from engine.refusal import Refused
-from service.house import House
+from service.app import App
 from service.people import register
 from service.settings import DAY
-from service.store import book
+from service.store import queries
 from service.store.appending import Owed
 from service.store.schema import mails, seats
 from service.tables import access
@@ -60,13 +60,13 @@ class IncomingMail(Struct, frozen=True):
 class Receiver:
     """Speaks with the mail server in front of us: what it hands over is in the book before it is thanked."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, app: App) -> None:
+        self._app = app
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: ARG002, N802 - aiosmtpd calls it so
         raw = envelope.content if isinstance(envelope.content, bytes) else str(envelope.content).encode()
         said = [
-            await asyncio.to_thread(received, self._house, raw, recipient, envelope.mail_from or "")
+            await asyncio.to_thread(received, self._app, raw, recipient, envelope.mail_from or "")
             for recipient in envelope.rcpt_tos
         ]
         if isinstance(server, LMTP):
@@ -74,14 +74,14 @@ class Receiver:
         return max(said, key=(TAKEN, TOO_LARGE, LATER).index)
 
 
-def smtp(here: House, host: str, port: int) -> Controller:
+def smtp(app: App, host: str, port: int) -> Controller:
     """A server that takes answers by SMTP; `start()` it, and in the end `stop()` it."""
-    return Controller(Receiver(here), hostname=host, port=port, data_size_limit=LARGEST_HEARD)
+    return Controller(Receiver(app), hostname=host, port=port, data_size_limit=LARGEST_HEARD)
 
 
-def lmtp(here: House, host: str, port: int) -> Controller:
+def lmtp(app: App, host: str, port: int) -> Controller:
     """The same by LMTP, as a mail server in front of us speaks it."""
-    return _ByLmtp(Receiver(here), hostname=host, port=port, data_size_limit=LARGEST_HEARD)
+    return _ByLmtp(Receiver(app), hostname=host, port=port, data_size_limit=LARGEST_HEARD)
 
 
 class _ByLmtp(Controller):
@@ -89,13 +89,13 @@ class _ByLmtp(Controller):
         return LMTP(self.handler, **self.SMTP_kwargs)
 
 
-def received(here: House, raw: bytes, recipient: str, envelope_sender: str) -> str:
+def received(app: App, raw: bytes, recipient: str, envelope_sender: str) -> str:
     """Take a mail, and say to the mail server whether it may forget it; repeating it does no harm."""
     if len(raw) > LARGEST:
         log.info("mail not taken", recipient=_shown(recipient), why=f"It is too large: {len(raw)} bytes.")
         return TOO_LARGE
     try:
-        take(here, raw, recipient, envelope_sender)
+        take(app, raw, recipient, envelope_sender)
     except OperationalError as error:
         tell(error, "mail not stored", recipient=_shown(recipient))
         return LATER
@@ -105,37 +105,37 @@ def received(here: House, raw: bytes, recipient: str, envelope_sender: str) -> s
     return TAKEN
 
 
-def take(here: House, raw: bytes, recipient: str, envelope_sender: str) -> int | None:
+def take(app: App, raw: bytes, recipient: str, envelope_sender: str) -> int | None:
     """Note the answer in the book; None where it is no answer of a player, and the log says why.
 
     A report that a letter could not be delivered is heeded at once.
     """
     try:
         if bounce_reports.ADDRESS.match(recipient):
-            bounce_reports.taken(here, raw, recipient, envelope_sender)
+            bounce_reports.taken(app, raw, recipient, envelope_sender)
             return None
-        letter = _read(here, raw, recipient, envelope_sender)
+        letter = _read(app, raw, recipient, envelope_sender)
     except (Refused, Ignored) as refused:
         log.info("mail not taken", recipient=_shown(recipient), why=str(refused))
         return None
-    return _store(here, letter)
+    return _store(app, letter)
 
 
-def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> IncomingMail:
+def _read(app: App, raw: bytes, recipient: str, envelope_sender: str) -> IncomingMail:
     """The address proves the seat, its owner has to be the sender; programs do not play."""
     addressed = TO.match(recipient)
     if addressed is None:
         raise Ignored("This address is not one that takes answers.")
-    place = access.answered(here, addressed[1])
-    owner, person = access.owner(here, place), _person(here, place)
+    place = access.answered(app, addressed[1])
+    owner, person = access.owner(app, place), _person(app, place)
     try:
         message = sender_checks.parsed(raw[:READ])
         headers = MailHeaders.of(message)
-        _sift(here, headers, envelope_sender, owner)
+        _sift(app, headers, envelope_sender, owner)
         lines, answers = reply_text.own_lines(message), _answers(headers, place)
         message_id = next(iter(headers.ids("Message-ID")), "")
     except Stranger as stranger:
-        _warn(here, place, owner, stranger.address)
+        _warn(app, place, owner, stranger.address)
         raise
     except Ignored:
         raise
@@ -149,26 +149,26 @@ def _read(here: House, raw: bytes, recipient: str, envelope_sender: str) -> Inco
     return IncomingMail(place, person, key, message_id, answers, lines)
 
 
-def _warn(here: House, place: Place, owner: str, address: str) -> None:
+def _warn(app: App, place: Place, owner: str, address: str) -> None:
     """Tell the player, at most once a day, of a mail from another address; its sender, perhaps forged, gets nothing."""
     if not owner or not SHOWABLE.fullmatch(address):
         return
     why = Said(
         "It came from {address}. At this table only answers from {own} play.", {"address": address, "own": owner}
     )
-    with here.store.writing() as connection:
-        letter = Owed(place.seat or 0, f"stranger/{here.now() // DAY}", here.now())
-        book.owe(connection, place.table, 0, letter, why)
-    here.bells.ring("post")
+    with app.store.writing() as connection:
+        letter = Owed(place.seat or 0, f"stranger/{app.now() // DAY}", app.now())
+        queries.owe(connection, place.table, 0, letter, why)
+    app.wakeups.wake("post")
 
 
-def _sift(here: House, headers: MailHeaders, envelope_sender: str, owner: str) -> None:
-    sender_checks.refuse_loops(headers, here.settings)
+def _sift(app: App, headers: MailHeaders, envelope_sender: str, owner: str) -> None:
+    sender_checks.refuse_loops(headers, app.settings)
     sender_checks.refuse_machines(headers, envelope_sender)
     address = sender_checks.sender(headers)
     if sender_checks.mailbox(address) != sender_checks.mailbox(owner):
         raise Stranger(address)
-    sender_checks.refuse_unproven(headers, address, here.settings)
+    sender_checks.refuse_unproven(headers, address, app.settings)
 
 
 def _answers(headers: MailHeaders, place: Place) -> int | None:
@@ -181,10 +181,10 @@ def _answers(headers: MailHeaders, place: Place) -> int | None:
     return int(found[2]) if found[2] and found[4] else None
 
 
-def _person(here: House, place: Place) -> int:
+def _person(app: App, place: Place) -> int:
     """Who holds the seat."""
     own = select(seats.c.person).where(seats.c.table == place.table, seats.c.seat == place.seat)
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         return int(connection.execute(own).scalar_one())
 
 
@@ -194,25 +194,25 @@ def _shown(recipient: str) -> str:
     return addressed[2] if addressed else recipient[:40]
 
 
-def _store(here: House, letter: IncomingMail) -> int:
+def _store(app: App, letter: IncomingMail) -> int:
     """The same mail twice is the same row."""
     row: dict[str, Any] = {
         "key": letter.key,
         "table": letter.place.table,
         "seat": letter.place.seat,
         "person": letter.person,
-        "at": here.now(),
+        "at": app.now(),
         "message_id": letter.message_id,
         "answers": letter.answers,
         "lines": msgspec.json.encode(letter.lines).decode(),
     }
     try:
-        with here.store.writing() as connection:
+        with app.store.writing() as connection:
             number = int(connection.execute(insert(mails).returning(mails.c.id), row).scalar_one())
-            register.confirmed(connection, letter.person, here.now())
+            register.confirmed(connection, letter.person, app.now())
     except IntegrityError:
-        with here.store.reading() as connection:
+        with app.store.reading() as connection:
             number = int(connection.execute(select(mails.c.id).where(mails.c.key == letter.key)).scalar_one())
         log.info("mail not taken", mail=number, why="It has come before.")
-    here.bells.ring("inbox")
+    app.wakeups.wake("inbox")
     return number

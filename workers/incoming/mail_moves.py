@@ -21,11 +21,11 @@ from engine import table as tables
 from engine.menu import Choice, Menu, Move
 from engine.reading import reader
 from engine.refusal import Refused
-from service.house import House
+from service.app import App
 from service.people import register
-from service.store import book
+from service.store import queries
 from service.store.appending import Owed, attempt
-from service.store.book import Verdict
+from service.store.queries import Verdict
 from service.store.schema import letters, mails, submissions
 from service.store.schema import tables as table_rows
 from service.tables import hints, judging, opening, rematch, seat_commands, snapshots, standing_orders, talk
@@ -82,35 +82,35 @@ class Reading(Struct, frozen=True):
         return Reading(locked or self.locked, (*self.lines, line), stopped, (*self.laid, laid) if laid else self.laid)
 
 
-def hear() -> None:
+def run() -> None:
     """Read every mail that waits."""
     passed: set[str] = set()
-    answer("inbox", lambda here: hear_one(here, passed), _waits)
+    answer("inbox", lambda app: hear_one(app, passed), _waits)
 
 
-def _waits(here: House) -> bool:
+def _waits(app: App) -> bool:
     """Whether a mail waits; where none could be claimed, somebody else is at its table."""
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         return connection.execute(select(mails.c.id).where(mails.c.read_at.is_(None)).limit(1)).first() is not None
 
 
-def hear_one(here: House, passed: set[str] | None = None) -> bool:
+def hear_one(app: App, passed: set[str] | None = None) -> bool:
     """Read one mail, if any waits at a table that nobody holds and that is not passed over."""
-    return take_next(here, NEXT, set() if passed is None else passed, _hear)
+    return take_next(app, NEXT, set() if passed is None else passed, _hear)
 
 
-def _hear(here: House, connection: Connection, found: Sequence[Mail]) -> After:
+def _hear(app: App, connection: Connection, found: Sequence[Mail]) -> After:
     (mail,) = found
-    reading = _read_whole(judging.lock(here, connection, mail.table), mail)
-    _finish(here, connection, mail, reading)
-    return lambda: _settle(here, reading)
+    reading = _read_whole(judging.lock(app, connection, mail.table), mail)
+    _finish(app, connection, mail, reading)
+    return lambda: _settle(app, reading)
 
 
-def _settle(here: House, reading: Reading) -> None:
-    judging.settle(here, [reading.locked, *reading.laid])
-    here.bells.ring("post")
+def _settle(app: App, reading: Reading) -> None:
+    judging.settle(app, [reading.locked, *reading.laid])
+    app.wakeups.wake("post")
     if reading.laid:
-        opening.ring(here)
+        opening.ring(app)
 
 
 def _read_whole(locked: LockedTable, mail: Mail) -> Reading:
@@ -125,19 +125,19 @@ def _read_whole(locked: LockedTable, mail: Mail) -> Reading:
         return Reading(locked, (mail_reports.refused("", FAULT),), True)
 
 
-def _finish(here: House, connection: Connection, mail: Mail, read: Reading) -> None:
+def _finish(app: App, connection: Connection, mail: Mail, read: Reading) -> None:
     report = MailReport(read.lines)
     seat = next(seat for seat in read.locked.seats if seat.seat == mail.seat)
     needed = wants_letter(report, mail, seat.open_since) and not mail_reports.is_repeated(connection, mail, report)
     counts = needed and not report.has("done")
-    if counts and mail_reports.is_answered_too_often(connection, mail, here.settings.answers_per_hour):
+    if counts and mail_reports.is_answered_too_often(connection, mail, app.settings.answers_per_hour):
         log.info("mail not answered", mail=mail.id, why="This sender was answered too often within an hour.")
         needed = counts = False
-    mail_reports.keep(connection, mail.id, report, here.now(), counts)
+    mail_reports.keep(connection, mail.id, report, app.now(), counts)
     if needed:
         kind = "refused" if report.has("refused") else "accepted"
         seq = read.locked.table.length - 1 if seat.open_since is None else seat.open_since
-        book.owe(connection, mail.table, seq, Owed(mail.seat, f"{kind}/{mail.id}", here.now()))
+        queries.owe(connection, mail.table, seq, Owed(mail.seat, f"{kind}/{mail.id}", app.now()))
         _forget_turn(connection, mail, seat.open_since)
 
 
@@ -163,7 +163,7 @@ def read(locked: LockedTable, mail: Mail) -> Reading:
     if mail.answers == ELSEWHERE:
         return Reading(locked, (mail_reports.refused("", OTHER_TABLE),), True)
     reading, lines = Reading(locked), reader(tuple[str, ...]).decode(mail.lines)
-    names = tuple(seat.name for seat in book.seats_of(locked.connection, mail.table))
+    names = tuple(seat.name for seat in queries.seats_of(locked.connection, mail.table))
     spoken = words.of(locked.game, names)
     signed = {names[mail.seat].casefold(), names[mail.seat].split()[0].casefold()}
     for place, line in enumerate(lines):
@@ -252,7 +252,7 @@ def _done(reading: Reading, mail: Mail, line: str, meaning: Move | Refused | Gue
     if isinstance(meaning, TalkLine):
         return _said(reading, mail, line, meaning)
     if meaning.verb in ("status", "help", "hint"):
-        return reading.after(_to_house(reading.locked, mail, line, meaning.verb))
+        return reading.after(_to_server(reading.locked, mail, line, meaning.verb))
     if meaning == AGAIN:
         return _again(reading, mail, line)
     if meaning == SIT and reading.locked.table.phase == "playing":
@@ -271,7 +271,7 @@ def _below(why: Refused) -> Refused:
     return why
 
 
-def _to_house(locked: LockedTable, mail: Mail, line: str, verb: str) -> ReportLine:
+def _to_server(locked: LockedTable, mail: Mail, line: str, verb: str) -> ReportLine:
     """A question to the house; how things stand includes what was ordered."""
     if verb == "help":
         return ReportLine(line, "help")
@@ -305,12 +305,12 @@ def _said(reading: Reading, mail: Mail, line: str, remark: TalkLine) -> Reading:
 def _again(reading: Reading, mail: Mail, line: str) -> Reading:
     """Lay the table of a finished game again, or find it laid; the player who asks sits down there."""
     locked = reading.locked
-    look = snapshots.look(locked.house, mail.table)
+    look = snapshots.look(locked.app, mail.table)
     person = register.find(locked.connection, str(mail.person))
     try:
-        new = rematch.asked(locked.house, look, mail.seat, person.language)
-        table = opening.open_within(locked.house, locked.connection, new)
-        laid = judging.lock(locked.house, locked.connection, table)
+        new = rematch.asked(locked.app, look, mail.seat, person.language)
+        table = opening.open_within(locked.app, locked.connection, new)
+        laid = judging.lock(locked.app, locked.connection, table)
         laid = rematch.seated(laid, rematch.seat_of(laid, look.names[mail.seat], look.seats[mail.seat].person))
     except Refused as refused:
         return reading.after(mail_reports.refused(line, refused))
@@ -354,5 +354,5 @@ def _last_order(locked: LockedTable, mail: Mail) -> int | None:
 def _note(reading: Reading, mail: Mail, move: Move, verdict: Verdict) -> None:
     key = f"{mail.key}/{len(reading.lines)}"
     row = {"source": "mail", "key": key, "table": mail.table, "seat": mail.seat, "move": str(move)}
-    said = book.kept(verdict)
+    said = queries.kept(verdict)
     reading.locked.connection.execute(insert(submissions), {**row, **said, "by_mail": True, "at": reading.locked.now})

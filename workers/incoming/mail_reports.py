@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, func, select, update
 
 from engine.reading import reader
 from engine.refusal import Refused
-from service.house import House
+from service.app import App
 from service.store.schema import mails
 from service.tables import hints, snapshots
 from service.tables.snapshots import Snapshot
@@ -112,33 +112,33 @@ def is_answered_too_often(connection: Connection, mail: Row[Any], an_hour: int) 
     return connection.execute(select(func.count()).where(*answers)).scalar_one() >= an_hour
 
 
-def told(here: House, look: Snapshot, report: MailReport, voice: Voice, seat: int) -> tuple[ToldLine, ...]:
+def told(app: App, look: Snapshot, report: MailReport, voice: Voice, seat: int) -> tuple[ToldLine, ...]:
     """Every line of a mail as its sender is to be told of it."""
-    rules = f"{here.settings.address}/rules/{look.row.game}#"
+    rules = f"{app.settings.address}/rules/{look.row.game}#"
     return tuple(
         ToldLine(
             line.said,
             line.outcome,
             line.why,
-            _sentences(here, look, line, voice, seat),
+            _sentences(app, look, line, voice, seat),
             line.rule,
             rules + line.rule,
             line.meant,
-            _hinted(here, line),
+            _hinted(app, line),
         )
         for line in report.lines
     )
 
 
-def _hinted(here: House, line: ReportLine) -> tuple[str, ...]:
+def _hinted(app: App, line: ReportLine) -> tuple[str, ...]:
     """The good move that was asked for, and what follows; nothing where the table went on before it was found."""
-    return () if line.hint is None else tuple(map(str, hints.answer(here, line.hint, process_pool.do)))
+    return () if line.hint is None else tuple(map(str, hints.answer(app, line.hint, process_pool.do)))
 
 
-def _sentences(here: House, look: Snapshot, line: ReportLine, voice: Voice, seat: int) -> tuple[str, ...]:
+def _sentences(app: App, look: Snapshot, line: ReportLine, voice: Voice, seat: int) -> tuple[str, ...]:
     if line.seq is None:
         return ()
-    entries = snapshots.entries(here, look, line.seq, line.seq + 1)
+    entries = snapshots.entries(app, look, line.seq, line.seq + 1)
     return tuple(
         sentence for chapter in chronicle.chapters(look.game, entries, voice, seat) for sentence in chapter.sentences
     )

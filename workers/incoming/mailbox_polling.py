@@ -22,7 +22,7 @@ from imap_tools import AND, U
 from imap_tools.mailbox import BaseMailBox, MailBox, MailBoxUnencrypted
 from msgspec import Struct
 
-from service.house import House
+from service.app import App
 from service.settings import Settings
 from service.store import facts
 from workers.incoming import bounce_reports, inbox
@@ -53,14 +53,14 @@ class OpenMailbox(Struct, frozen=True):
     numbering: int
 
 
-def watch(here: House, stop: Event) -> None:
+def watch(app: App, stop: Event) -> None:
     """Fetch what comes until told to stop; a mailbox out of reach is tried ever more seldom, and told once."""
     pause = 0.0
     while not stop.is_set():
         try:
-            with opened(here.settings) as found:
+            with opened(app.settings) as found:
                 while not stop.is_set():
-                    collect(here, found)
+                    collect(app, found)
                     if pause:
                         log.info("mailbox reached again")
                     pause = 0.0
@@ -103,17 +103,17 @@ def tells(box: BaseMailBox) -> bool:
     return b"IDLE" in bytes(said[0] or b"").upper().split()
 
 
-def collect(here: House, found: OpenMailbox) -> None:
+def collect(app: App, found: OpenMailbox) -> None:
     """Hand on what has come since the last look, in its order."""
     found.box.client.noop()  # some servers tell what is new only then
-    last = _last(here, found)
-    since = (datetime.fromtimestamp(here.now(), UTC) - BACK).date()
+    last = _last(app, found)
+    since = (datetime.fromtimestamp(app.now(), UTC) - BACK).date()
     wanted = AND(uid=U(str(last + 1), "*")) if last else AND(date_gte=since)
     for uid in sorted(map(int, found.box.uids(wanted, charset=None))):
         if uid > last:  # a range that ends in * holds at least the newest mail
             if raw := _fetched(found.box, uid):
-                hand_on(here, raw)
-            _note(here, found, uid)
+                hand_on(app, raw)
+            _note(app, found, uid)
 
 
 def _fetched(box: BaseMailBox, uid: int) -> bytes:
@@ -124,11 +124,11 @@ def _fetched(box: BaseMailBox, uid: int) -> bytes:
     return next((bytes(part[1]) for part in said if isinstance(part, tuple)), b"")
 
 
-def hand_on(here: House, raw: bytes) -> None:
+def hand_on(app: App, raw: bytes) -> None:
     """Take a mail for every seat that it names; other mail in this box is none of ours."""
     headers = MailHeaders.read(raw)
     for recipient in recipients(headers, raw):
-        if inbox.received(here, raw, recipient, headers.envelope_sender()) == inbox.LATER:
+        if inbox.received(app, raw, recipient, headers.envelope_sender()) == inbox.LATER:
             raise NotStored("a mail could not be stored")
 
 
@@ -152,16 +152,16 @@ def _tokens(headers: MailHeaders) -> Iterator[str]:
         yield ".".join(proven.groups())
 
 
-def _last(here: House, found: OpenMailbox) -> int:
+def _last(app: App, found: OpenMailbox) -> int:
     """The number of the last mail that was looked at; 0 where none was, or the mailbox has numbered its mails anew."""
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         kept = facts.read(connection, [found.name])
     numbering, _, last = kept.get(found.name, "0:0").partition(":")
     return int(last) if int(numbering) == found.numbering else 0
 
 
-def _note(here: House, found: OpenMailbox, uid: int) -> None:
-    with here.store.writing() as connection:
+def _note(app: App, found: OpenMailbox, uid: int) -> None:
+    with app.store.writing() as connection:
         facts.note(connection, found.name, f"{found.numbering}:{uid}")
 
 

@@ -34,7 +34,7 @@ class Guess(Struct, frozen=True):
 
 Meaning = Move | Refused | Guess | TalkLine | Literal["talk"]
 
-TO_HOUSE = ("status", "help", "hint", "pause")  # said to the house, not to the table
+TO_SERVER = ("status", "help", "hint", "pause")  # said to the house, not to the table
 ASKED = ("vacation", "home", "order", "cancel", "letters", "unsubscribe")  # the same; see mail_commands.py
 QUIETLY = ("agree", "refuse", "sit")  # everyday words, which mean something only where they are asked for
 SENTENCE = 5  # words; a line of so many is talk unless two of its words belong to a move
@@ -57,7 +57,7 @@ def understand(line: str, offered: Menu, words: Vocabulary) -> Meaning:
     said = bits(line)
     if not said:
         return TALK
-    other = _to_house(said, offered, words) or _remark(line, offered, words)
+    other = _to_server(said, offered, words) or _remark(line, offered, words)
     if other:
         return other
     found = _first_move(_readings(line, offered, words), offered, words)
@@ -98,9 +98,9 @@ def bits(line: str) -> list[str]:
     return [bit for bit in trimmed if any(letter.isalnum() for letter in bit)]
 
 
-def _to_house(said: list[str], offered: Menu, words: Vocabulary) -> Move | None:
+def _to_server(said: list[str], offered: Menu, words: Vocabulary) -> Move | None:
     """A word to the house: alone on its line, but for small words."""
-    verbs = tuple(verb for verb in TO_HOUSE if all(entry.verb != verb for entry in offered))
+    verbs = tuple(verb for verb in TO_SERVER if all(entry.verb != verb for entry in offered))
     meant = [bit for bit in said if bit.casefold() not in words.small]
     for candidate in (said, meant):
         verb = verb_of(candidate, verbs, words)
@@ -290,7 +290,7 @@ def length_of(said: list[str], verb: str, words: Vocabulary) -> int:
 def _begins_like_a_move(said: list[str], offered: Menu, words: Vocabulary) -> bool:
     """Whether a line that is no move was meant as one: then its sender has to know."""
     verbs = tuple(entry.verb for entry in offered)
-    known = tuple(verb for verb in words.verbs if verb not in (*QUIETLY, *TO_HOUSE, *ASKED))
+    known = tuple(verb for verb in words.verbs if verb not in (*QUIETLY, *TO_SERVER, *ASKED))
     meant = [bit for bit in said if bit.casefold() not in words.small] or said
     verb = verb_of(said, (*verbs, *known), words) or verb_of(meant, (*verbs, *known), words)
     if verb is None and not (_started(meant, verbs, words) or _misspelt(meant, (*verbs, *known), words)):

@@ -20,7 +20,7 @@ from service.text.words import PARTS
 
 LINES = 10  # of one verb; the page has them all
 ENDS = 14  # in one line
-TO_HOUSE = ("status", "help")
+TO_SERVER = ("status", "help")
 BETWEEN = " · "
 TOKENS = ("said", "following", "verb")  # what a refusal quotes from a menu
 
@@ -69,10 +69,10 @@ def example(menu: Menu, pen: Pen) -> tuple[str, str]:
     return "", ""
 
 
-def commands(table: Table, seat: int, pen: Pen, to_house: Sequence[str] = TO_HOUSE) -> tuple[str, ...]:
+def commands(table: Table, seat: int, pen: Pen, to_server: Sequence[str] = TO_SERVER) -> tuple[str, ...]:
     """What may be said of the table itself, and to the house; nothing where there is no more to say."""
     found = tuple(pen.verb(entry.verb) for entry in tables.commands(table, seat))
-    return (*found, *map(pen.verb, to_house), f"{pen.say} …") if found else ()
+    return (*found, *map(pen.verb, to_server), f"{pen.say} …") if found else ()
 
 
 def in_words(why: Said, pen: Pen) -> Said:

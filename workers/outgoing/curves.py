@@ -8,7 +8,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from engine.story import Story
-from service.house import House
+from service.app import App
 from service.tables import score_course
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Player, environment
@@ -69,9 +69,9 @@ class Curves(Struct, frozen=True):
         ]
 
 
-def of_scores(here: House, look: Snapshot) -> Curves | None:
+def of_scores(app: App, look: Snapshot) -> Curves | None:
     """How the scores went; nothing where they never changed."""
-    marks = score_course.of(here, look)
+    marks = score_course.of(app, look)
     if len(marks) < 2:
         return None
     scores = [score for mark in marks for score in mark.scores]

@@ -11,9 +11,9 @@ from sqlalchemy import Connection, exists, select
 
 from engine.catalogue import NotInstalled
 from service import timing
-from service.house import House
+from service.app import App
 from service.people import letter_settings
-from service.store import book
+from service.store import queries
 from service.store.schema import letters, seats, tables
 from service.tables import access, snapshots, talk
 from service.tables.snapshots import Snapshot
@@ -50,7 +50,7 @@ def owe(connection: Connection, person: int, hour: int, calendar: Calendar, now:
     due = timing.daily(now, hour, calendar)
     while _left(connection, person, kind := _kind(calendar, due)):
         due = timing.daily(due, hour, calendar)
-    book.owe_person(connection, person, kind, due)
+    queries.owe_person(connection, person, kind, due)
 
 
 def _kind(calendar: Calendar, due: int) -> str:
@@ -64,7 +64,7 @@ def _left(connection: Connection, person: int, kind: str) -> bool:
     return connection.execute(left).first() is not None
 
 
-def waiting(here: House, person: Any) -> Sequence[Any]:
+def waiting(app: App, person: Any) -> Sequence[Any]:
     """The seats where this person is on turn and no letter of its own said so, the most urgent first."""
     set_aside = exists().where(
         *(letters.c.table == seats.c.table, letters.c.seat == seats.c.seat, letters.c.seq == seats.c.open_since),
@@ -77,7 +77,7 @@ def waiting(here: House, person: Any) -> Sequence[Any]:
         .where(tables.c.phase == "playing", ~tables.c.held)
         .order_by(seats.c.due_at.is_(None), seats.c.due_at, seats.c.table)
     )
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         found: Sequence[Any] = connection.execute(wanted).all()
     return [seat for seat in found if _wanted(person, seat)]
 
@@ -88,16 +88,16 @@ def _wanted(person: Any, seat: Any) -> bool:
     return mode == "digest" or (mode == "turn" and bool(seat.gathered))
 
 
-def turn(here: House, seat: Any, person: Any, language: str) -> DigestTurn | None:
+def turn(app: App, seat: Any, person: Any, language: str) -> DigestTurn | None:
     """What the digest tells of a table; None while the table pauses, or waits for its game to be installed again."""
     try:
-        look = snapshots.look(here, seat.table)
+        look = snapshots.look(app, seat.table)
     except NotInstalled as missing:
         tell_missing(seat.table, str(missing))
         return None
     if look.table.paused:
         return None
-    known = snapshots.entries(here, look, max(0, look.row.length - RECENT))
+    known = snapshots.entries(app, look, max(0, look.row.length - RECENT))
     entries = chronicle.since_own_move(known, seat.seat)
     moved = known[-len(entries) - 1].at if len(entries) < len(known) else 0
     voice = Voice(look.game, look.names, language, seat.seat)
@@ -105,15 +105,15 @@ def turn(here: House, seat: Any, person: Any, language: str) -> DigestTurn | Non
     return DigestTurn(
         title=in_game(language, look.game.META.name, look.game.META.title),
         players=tuple(name for number, name in enumerate(look.names) if number != seat.seat),
-        due=datetime.fromtimestamp(seat.due_at, timing.calendar(person.calendar).here) if seat.due_at else None,
-        left=max(0, seat.due_at - here.now()) if seat.due_at else 0,
+        due=datetime.fromtimestamp(seat.due_at, timing.calendar(person.calendar).app) if seat.due_at else None,
+        left=max(0, seat.due_at - app.now()) if seat.due_at else 0,
         sentences=tuple(told[-LINES:]),
         earlier=max(0, len(told) - LINES),
-        talk=_talk(here, look, seat.seat, moved),
-        link=f"{here.settings.address}/t/{access.link_of(here, seat)}",
+        talk=_talk(app, look, seat.seat, moved),
+        link=f"{app.settings.address}/t/{access.link_of(app, seat)}",
     )
 
 
-def _talk(here: House, look: Snapshot, seat: int, moved: int) -> tuple[tuple[str, str], ...]:
-    with here.store.reading() as connection:
+def _talk(app: App, look: Snapshot, seat: int, moved: int) -> tuple[tuple[str, str], ...]:
+    with app.store.reading() as connection:
         return tuple((look.names[one.seat], one.text) for one in talk.since(connection, look.row.id, seat, moved))

@@ -15,7 +15,7 @@ import css_inline
 from msgspec import Struct
 
 from service import receipts
-from service.house import House
+from service.app import App
 from workers.outgoing import letter_kinds
 
 FEEDBACK = "depesche"
@@ -91,22 +91,22 @@ class LetterContent(Struct, frozen=True):
     pictures: tuple[Picture, ...] = ()
 
 
-def message(here: House, order: LetterOrder, paper: LetterContent) -> EmailMessage:
+def message(app: App, order: LetterOrder, paper: LetterContent) -> EmailMessage:
     """The letter, ready to be sent; a plain one has neither HTML nor pictures."""
     made = EmailMessage(WirePolicy(cte_type="7bit"))
-    made["From"] = Address(here.settings.sender_name, addr_spec=here.settings.sender_address)
+    made["From"] = Address(app.settings.sender_name, addr_spec=app.settings.sender_address)
     made["To"] = Address(order.name, addr_spec=order.address)
     if paper.reply_to:
         made["Reply-To"] = paper.reply_to
     made["Subject"] = paper.subject
-    made["Date"] = format_datetime(datetime.fromtimestamp(here.now(), UTC))
+    made["Date"] = format_datetime(datetime.fromtimestamp(app.now(), UTC))
     made["Message-ID"] = paper.id
     if paper.follows:
         made["In-Reply-To"] = paper.follows[-1]
         made["References"] = " ".join(paper.follows)
     made[receipts.MARK] = order.table or "person"
     made["Auto-Submitted"] = "auto-generated"
-    _stoppable(here, order, paper, made)
+    _stoppable(app, order, paper, made)
     made.set_content(paper.text)
     if not order.plain:
         _dress(made, paper)
@@ -114,16 +114,16 @@ def message(here: House, order: LetterOrder, paper: LetterContent) -> EmailMessa
     return made
 
 
-def _stoppable(here: House, order: LetterOrder, paper: LetterContent, made: EmailMessage) -> None:
+def _stoppable(app: App, order: LetterOrder, paper: LetterContent, made: EmailMessage) -> None:
     """What mail programs need for a button that stops such letters (RFC 2919, RFC 8058), and to tell complaints."""
     if not letter_kinds.of(order.kind).stops:
         return
-    host = here.settings.mail_host
+    host = app.settings.mail_host
     made[LIST_ID] = f"{_phrase(paper.title or 'Depesche')} <{order.table or 'person'}.{host}>"
     made["Feedback-ID"] = f"{order.kind.partition('/')[0]}:{paper.game or 'all'}:{host}:{FEEDBACK}"
     if order.person:
         at = f"?table={order.table}" if order.table else ""
-        made["List-Unsubscribe"] = f"<{preferences_page(here, order.person)}/stop{at}>"
+        made["List-Unsubscribe"] = f"<{preferences_page(app, order.person)}/stop{at}>"
         made["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
 
 
@@ -132,9 +132,9 @@ def _phrase(title: str) -> str:
     return " ".join("".join(letter if letter.isalnum() else " " for letter in title).split())
 
 
-def preferences_page(here: House, person: int) -> str:
+def preferences_page(app: App, person: int) -> str:
     """The page where this person says which letters he wants."""
-    return f"{here.settings.address}/wishes/{here.links.preferences(person)}"
+    return f"{app.settings.address}/wishes/{app.links.preferences(person)}"
 
 
 def _dress(made: EmailMessage, paper: LetterContent) -> None:

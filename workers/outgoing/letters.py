@@ -19,8 +19,8 @@ from engine.story import TurningPoint
 from engine.table_events import PauseAsked
 from service import numbers, timing
 from service.accounts import bounces
-from service.house import House
-from service.store import book
+from service.app import App
+from service.store import queries
 from service.tables import access, hints, positions, snapshots, stories, substitutes, talk
 from service.tables.snapshots import Snapshot
 from service.text import chronicle
@@ -108,15 +108,15 @@ class LetterContext(Struct, frozen=True):
         return bool(self.chapters) and self.chapters[0].start
 
 
-def write(here: House, order: LetterOrder) -> EmailMessage | None:
+def write(app: App, order: LetterOrder) -> EmailMessage | None:
     """The letter as it is right now; None where it has been overtaken and would only confuse."""
-    with here.store.reading() as connection:
-        look = snapshots.seen(here, connection, order.table)
+    with app.store.reading() as connection:
+        look = snapshots.seen(app, connection, order.table)
         if overtaken(look, order):
             return None
         known = positions.entries(connection, look.game, order.table)
         remarks = _talk(connection, look, order.seat)
-    if _reachable_again(here, look, order):
+    if _reachable_again(app, look, order):
         return None
     game, voice = look.game, Voice(look.game, look.names, order.language, order.seat)
     pen = Pen(game, look.names, order.language)
@@ -129,9 +129,9 @@ def write(here: House, order: LetterOrder) -> EmailMessage | None:
     )
     chapters = tuple(chronicle.chapters(game, chronicle.since_own_move(known, order.seat), voice, order.seat))[-60:]
     own = _sentences(look, chronicle.own_last_turn(known, order.seat), voice, order.seat)[-LATEST:]
-    sheet = _sheet(here, look, order, voice, pen, scene, menu)
+    sheet = _sheet(app, look, order, voice, pen, scene, menu)
     sheet = replace(sheet, chapters=chapters, own=own, talk=remarks)
-    mail, report = _answered(here, order)
+    mail, report = _answered(app, order)
     if report:
         told = tuple(
             replace(
@@ -140,13 +140,13 @@ def write(here: House, order: LetterOrder) -> EmailMessage | None:
                 meant=pen.phrase(line.meant),
                 hint=tuple(map(pen.phrase, line.hint)),
             )
-            for line in mail_reports.told(here, look, report, voice, order.seat)
+            for line in mail_reports.told(app, look, report, voice, order.seat)
         )
         sheet = replace(sheet, report=told, scores=_scores(look) if report.has("status") else sheet.scores)
-    return _message(here, order, sheet, scene, mail)
+    return _message(app, order, sheet, scene, mail)
 
 
-def _about(here: House, look: Snapshot, order: LetterOrder) -> int | None:
+def _about(app: App, look: Snapshot, order: LetterOrder) -> int | None:
     """The seat that a letter speaks of: whose letters come back, or who asked for an undo or a pause."""
     kind, _, seat = order.kind.partition("/")
     match kind:
@@ -159,22 +159,22 @@ def _about(here: House, look: Snapshot, order: LetterOrder) -> int | None:
         case "sealing":
             return look.table.sealing.seat if look.table.sealing else None
         case "paused":
-            events = (event for entry in snapshots.entries(here, look)[::-1] for event in entry.events)
+            events = (event for entry in snapshots.entries(app, look)[::-1] for event in entry.events)
             return next((event.seat for event in events if isinstance(event, PauseAsked)), None)
     return None
 
 
-def _question(here: House, look: Snapshot, order: LetterOrder, voice: Voice) -> dict[str, Any]:
+def _question(app: App, look: Snapshot, order: LetterOrder, voice: Voice) -> dict[str, Any]:
     """Whom the letter speaks of, and what would be taken back."""
-    about = _about(here, look, order)
-    return {"about": "" if about is None else look.names[about], "undone": _undone(here, look, order, voice)}
+    about = _about(app, look, order)
+    return {"about": "" if about is None else look.names[about], "undone": _undone(app, look, order, voice)}
 
 
-def _undone(here: House, look: Snapshot, order: LetterOrder, voice: Voice) -> tuple[str, ...]:
+def _undone(app: App, look: Snapshot, order: LetterOrder, voice: Voice) -> tuple[str, ...]:
     """The moves that would be taken back, if a player asked for that."""
     if not order.kind.startswith("asked") or look.table.asked is None:
         return ()
-    entries = snapshots.entries(here, look, look.table.asked.to, look.table.length)
+    entries = snapshots.entries(app, look, look.table.asked.to, look.table.length)
     moves = [entry for entry in entries if record.mover(entry) is not None]
     return _sentences(look, moves, voice, order.seat)
 
@@ -183,18 +183,18 @@ def _sentences(look: Snapshot, entries: Iterable[Entry[Any]], voice: Voice, seat
     return tuple(line for one in chronicle.chapters(look.game, entries, voice, seat) for line in one.sentences)
 
 
-def _reachable_again(here: House, look: Snapshot, order: LetterOrder) -> bool:
-    about = _about(here, look, order) if order.kind.startswith("unreachable") else None
-    return about is not None and about not in bounces.unreachable(here, look.row.id)
+def _reachable_again(app: App, look: Snapshot, order: LetterOrder) -> bool:
+    about = _about(app, look, order) if order.kind.startswith("unreachable") else None
+    return about is not None and about not in bounces.unreachable(app, look.row.id)
 
 
-def _answered(here: House, order: LetterOrder) -> tuple[str, MailReport | None]:
+def _answered(app: App, order: LetterOrder) -> tuple[str, MailReport | None]:
     """The mail that a letter answers: its own id, and what became of it."""
     kind, _, name = order.kind.partition("/")
     number = numbers.read(name)
     if kind not in ANSWERS or number is None:
         return "", None
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         found = mail_reports.find(connection, number)
     return (str(found[0].message_id), found[1]) if found else ("", None)
 
@@ -234,11 +234,11 @@ def overtaken(look: Snapshot, order: LetterOrder) -> bool:
 
 
 def _sheet(
-    here: House, look: Snapshot, order: LetterOrder, voice: Voice, pen: Pen, scene: Scene | None, menu: Menu
+    app: App, look: Snapshot, order: LetterOrder, voice: Voice, pen: Pen, scene: Scene | None, menu: Menu
 ) -> LetterContext:
     seat = look.seats[order.seat]
     calendar, box = timing.calendar(order.calendar), look.game.META
-    link = f"{here.settings.address}/t/{access.link_of(here, seat)}"
+    link = f"{app.settings.address}/t/{access.link_of(app, seat)}"
     return LetterContext(
         kind=order.kind.partition("/")[0],
         me=order.seat,
@@ -246,7 +246,7 @@ def _sheet(
         game=box.name,
         title=in_game(order.language, box.name, box.title),
         players=scene.players if scene else players(look.names),
-        organiser=look.names[book.organiser(look.seats) or 0],
+        organiser=look.names[queries.organiser(look.seats) or 0],
         seats=look.seats,
         to_move=tuple(one.name for one in look.seats if one.open_since is not None),
         **_answerable(look, order, voice, pen, menu),
@@ -254,51 +254,51 @@ def _sheet(
         score_word=voice.score_word(),
         board=board_text(scene) if scene else "",
         alt=voice.alt(scene.view) if scene else "",
-        **_time(here, seat, calendar),
+        **_time(app, seat, calendar),
         box=in_game(order.language, box.name, box.about),
         clock=look.clock,
         public=look.table.beacon is not None,
         link=link,
-        answer=access.address_of(here, seat),
-        mark=access.mark_of(here, seat),
-        free=_free(here, look),
+        answer=access.address_of(app, seat),
+        mark=access.mark_of(app, seat),
+        free=_free(app, look),
         replay=f"{link}/replay",
         said=Said.read(order.said),
         receipt=look.row.head,
         length=look.row.length,
         seed=look.row.seed.hex() if look.table.phase == "over" else "",
         started=scene is not None,
-        preferences=f"{envelopes.preferences_page(here, seat.person or 0)}?table={order.table}",
-        tongues=_tongues(here, order, seat.person or 0),
-        **_question(here, look, order, voice),
-        **_ending(here, look, order, pen),
+        preferences=f"{envelopes.preferences_page(app, seat.person or 0)}?table={order.table}",
+        tongues=_tongues(app, order, seat.person or 0),
+        **_question(app, look, order, voice),
+        **_ending(app, look, order, pen),
     )
 
 
-def _time(here: House, seat: Any, calendar: Calendar) -> dict[str, Any]:
+def _time(app: App, seat: Any, calendar: Calendar) -> dict[str, Any]:
     """Until when the reader may take, in his own time, and how long that is."""
-    due = datetime.fromtimestamp(seat.due_at, calendar.here) if seat.due_at else None
-    left = max(0, seat.due_at - here.now()) if seat.due_at else 0
+    due = datetime.fromtimestamp(seat.due_at, calendar.app) if seat.due_at else None
+    left = max(0, seat.due_at - app.now()) if seat.due_at else 0
     return {"due": due, "left": left, "zone": calendar.zone.replace("_", " ")}
 
 
-def _tongues(here: House, order: LetterOrder, person: int) -> tuple[tuple[str, str], ...]:
+def _tongues(app: App, order: LetterOrder, person: int) -> tuple[tuple[str, str], ...]:
     """What the first letter asks who never chose: each language with the page that chooses it."""
     if order.chose or order.kind not in ("invitation", "seat"):
         return ()
-    page = f"{envelopes.preferences_page(here, person)}/language"
+    page = f"{envelopes.preferences_page(app, person)}/language"
     return tuple((name, f"{page}?in={code}") for code, name in LANGUAGES.items())
 
 
-def _ending(here: House, look: Snapshot, order: LetterOrder, pen: Pen) -> dict[str, Any]:
+def _ending(app: App, look: Snapshot, order: LetterOrder, pen: Pen) -> dict[str, Any]:
     """The scores; in the last letter also where the game turned and whom luck favoured, unless it was given up."""
     if look.table.phase != "over":
         return {}
     if order.kind != "over" or not stories.is_to_be_told(look):
         return {"scores": _scores(look)}
-    told = stories.told(here, look, process_pool.do)
+    told = stories.told(app, look, process_pool.do)
     return {
-        "course": curves.of_scores(here, look),
+        "course": curves.of_scores(app, look),
         "chances": curves.of_chances(told),
         "scores": _scores(look),
         "turned": tuple((look.names[point.seat], _in_words(point, pen)) for point in told.turning_points),
@@ -313,11 +313,11 @@ def _in_words(point: TurningPoint, pen: Pen) -> TurningPoint:
 
 def _answerable(look: Snapshot, order: LetterOrder, voice: Voice, pen: Pen, menu: Menu) -> dict[str, Any]:
     """What the reader can answer, in words of his language."""
-    to_house = (*answer_hints.TO_HOUSE, *(("hint",) if menu and hints.allowed(look, order.seat) else ()))
+    to_server = (*answer_hints.TO_SERVER, *(("hint",) if menu and hints.allowed(look, order.seat) else ()))
     return {
         "hints": answer_hints.of(menu, pen, voice),
         "example": answer_hints.example(menu, pen),
-        "commands": answer_hints.commands(look.table, order.seat, pen, to_house),
+        "commands": answer_hints.commands(look.table, order.seat, pen, to_server),
     }
 
 
@@ -328,21 +328,19 @@ def _talk(connection: Connection, look: Snapshot, seat: int) -> tuple[tuple[str,
     return tuple((look.names[one.seat], one.text) for one in talk.untold(connection, look.row.id, seat))
 
 
-def _free(here: House, look: Snapshot) -> tuple[tuple[str, str], ...]:
+def _free(app: App, look: Snapshot) -> tuple[tuple[str, str], ...]:
     """Whose seats are offered, and where to take them."""
     free = [seat for seat in look.seats if look.table.seats[seat.seat].offered]
-    return tuple((seat.name, f"{here.settings.address}/offer/{substitutes.link(here, seat)}") for seat in free)
+    return tuple((seat.name, f"{app.settings.address}/offer/{substitutes.link(app, seat)}") for seat in free)
 
 
-def _message(
-    here: House, order: LetterOrder, sheet: LetterContext, scene: Scene | None, mail: str = ""
-) -> EmailMessage:
+def _message(app: App, order: LetterOrder, sheet: LetterContext, scene: Scene | None, mail: str = "") -> EmailMessage:
     order = replace(order, person=sheet.seats[order.seat].person or 0)
     env = environment(order.language)
     drawings = {} if order.plain else _drawings(sheet, scene)
-    cids = {name: f"{order.table}.{order.seq}.{order.seat}.{name}@{here.settings.mail_host}" for name in drawings}
-    proof = f".{sheet.mark.rpartition('.')[2]}" if here.settings.answered_at == "subject" else ""
-    own, follows = _thread(here, order, mail, proof)
+    cids = {name: f"{order.table}.{order.seq}.{order.seat}.{name}@{app.settings.mail_host}" for name in drawings}
+    proof = f".{sheet.mark.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
+    own, follows = _thread(app, order, mail, proof)
     paper = LetterContent(
         subject=subject(sheet, order.language),
         id=own,
@@ -354,7 +352,7 @@ def _message(
         reply_to=sheet.answer,
         pictures=tuple(Picture(name, cids[name], pictures.png(svg)) for name, svg in drawings.items()),
     )
-    return envelopes.message(here, order, paper)
+    return envelopes.message(app, order, paper)
 
 
 def _drawings(sheet: LetterContext, scene: Scene | None) -> dict[str, str]:
@@ -374,13 +372,13 @@ def subject(sheet: LetterContext, language: str) -> str:
     return f"{' '.join(str(words.urgent(sheet)).split())} {plain}"
 
 
-def _thread(here: House, order: LetterOrder, mail: str, proof: str = "") -> tuple[str, tuple[str, ...]]:
+def _thread(app: App, order: LetterOrder, mail: str, proof: str = "") -> tuple[str, tuple[str, ...]]:
     """A letter's id, and what it follows. The id derives from what it is about: sent twice it is recognisable.
 
     All letters follow the first, and one that answers a mail follows that mail. Where the address that answers go to
     does not tell the seat, the ids prove it.
     """
-    host = f"{proof}@{here.settings.mail_host}"
+    host = f"{proof}@{app.settings.mail_host}"
     root = f"<{order.table}.{order.seat}.table{host}>"
     if order.kind == "invitation":
         return root, ()

@@ -19,10 +19,10 @@ from sqlalchemy.exc import OperationalError
 from engine.catalogue import NotInstalled
 from service import timing
 from service.accounts import bounces
-from service.house import House
+from service.app import App
 from service.people import letter_settings, vacations
 from service.people.letter_settings import LetterSettings
-from service.store import book
+from service.store import queries
 from service.store.schema import letters, people, seats
 from service.timing import HOUR, Calendar
 from workers import process_pool
@@ -68,32 +68,32 @@ class LetterInHand(Struct, frozen=True):
         return self.kind.fate(self.wanted.letters)
 
 
-def deliver() -> None:
+def run() -> None:
     """Send everything that is owed now."""
     answer("post", deliver_some)
 
 
-def deliver_some(here: House) -> bool:
+def deliver_some(app: App) -> bool:
     """Send some of the letters that are owed, if there are any."""
-    batch = claim(here)
+    batch = claim(app)
     try:
-        send(here, batch)
+        send(app, batch)
     except (OperationalError, SystemExit):  # not the letters' fault, which would be given up in the end
         with suppress(OperationalError):
-            _back_in_line(here, [letter.row for letter in batch])
+            _back_in_line(app, [letter.row for letter in batch])
         raise
     return bool(batch)
 
 
-def claim(here: House) -> Sequence[LetterInHand]:
+def claim(app: App) -> Sequence[LetterInHand]:
     """Lease some letters: other processes leave them alone until the lease ends, and send them if we die."""
-    with here.store.writing() as connection:
-        owed = _together(connection.execute(OWED.where(letters.c.due_at <= here.now())).all())
+    with app.store.writing() as connection:
+        owed = _together(connection.execute(OWED.where(letters.c.due_at <= app.now())).all())
         if not owed:
             return []
         wanted, times = [row.id for row in owed], _in_hand(owed[0]) + 1
-        leased = here.settings.lease * (LONGER if owed[0].kind in TELL_ALL else 1)
-        lease = {"due_at": here.now() + leased, "tries": letters.c.tries + 1}
+        leased = app.settings.lease * (LONGER if owed[0].kind in TELL_ALL else 1)
+        lease = {"due_at": app.now() + leased, "tries": letters.c.tries + 1}
         lease["outcome"] = f"{IN_HAND}{times}"  # it stays if our process ends while it writes the letter
         connection.execute(update(letters).where(letters.c.id.in_(wanted)).values(**lease))
         rows = _addressed(connection, wanted)
@@ -134,42 +134,42 @@ def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
     ).all()
 
 
-def send(here: House, batch: Sequence[LetterInHand]) -> None:
+def send(app: App, batch: Sequence[LetterInHand]) -> None:
     """Write and send these letters over one connection."""
-    leaving = [letter for letter in batch if _leaves(here, letter)]
-    ready = [(letter.row, message) for letter in leaving if (message := _written(here, letter)) is not None]
+    leaving = [letter for letter in batch if _leaves(app, letter)]
+    ready = [(letter.row, message) for letter in leaving if (message := _written(app, letter)) is not None]
     if not ready:
         return
     try:
-        server = connect(here.relay)
+        server = connect(app.relay)
     except OSError as error:
         log.warning("mail server not reached", error=str(error))
         for row, _ in ready:
-            _later(here, row, str(error))
+            _later(app, row, str(error))
         return
     with suppress(smtplib.SMTPException), server:  # an error at the goodbye comes after all letters are marked
         for place, (row, message) in enumerate(ready):
-            if not _post(here, server, row, message):
-                _back_in_line(here, [left for left, _ in ready[place:]])
+            if not _post(app, server, row, message):
+                _back_in_line(app, [left for left, _ in ready[place:]])
                 return
 
 
-def _leaves(here: House, letter: LetterInHand) -> bool:
+def _leaves(app: App, letter: LetterInHand) -> bool:
     """Whether a letter is sent now; if not, note what happens to it instead."""
     row, outcome = letter.row, _unsent(letter)
     if _in_hand(row) > DEADLY:
         outcome = "given up: its writer ended several times"
         log.error("letter given up", letter=row.id, kind=row.kind, why=outcome)
     if outcome:
-        _done(here, row, outcome)
+        _done(app, row, outcome)
     elif not row.address.isascii():
-        _dead(here, row, NOT_ASCII, NOT_ASCII)
-    elif _unproven(here, row):
-        _hold(here, row)
+        _dead(app, row, NOT_ASCII, NOT_ASCII)
+    elif _unproven(app, row):
+        _hold(app, row)
     elif letter.fate == "gathered":
-        _gather(here, letter)
-    elif letter.kind.waits and (until := _until(here, letter)):
-        _wait(here, row, until)
+        _gather(app, letter)
+    elif letter.kind.waits and (until := _until(app, letter)):
+        _wait(app, row, until)
     else:
         return True
     return False
@@ -184,100 +184,100 @@ def _unsent(letter: LetterInHand) -> str:
     return "not wanted" if letter.fate == "unwanted" else ""
 
 
-def _unproven(here: House, row: Due) -> bool:
+def _unproven(app: App, row: Due) -> bool:
     """Whether the reader has not confirmed his address yet; until then he gets invitations only."""
-    return bool(row.table) and row.kind not in UNPROVEN and here.settings.confirms and row.confirmed_at is None
+    return bool(row.table) and row.kind not in UNPROVEN and app.settings.confirms and row.confirmed_at is None
 
 
-def _gather(here: House, letter: LetterInHand) -> None:
+def _gather(app: App, letter: LetterInHand) -> None:
     """Leave a letter to the digest, and owe the digest."""
-    with here.store.writing() as connection:
-        digest.owe(connection, letter.row.person, letter.wanted.hour, letter.calendar, here.now())
-        _mark(connection, letter.row, here.now(), digest.GATHERED)
+    with app.store.writing() as connection:
+        digest.owe(connection, letter.row.person, letter.wanted.hour, letter.calendar, app.now())
+        _mark(connection, letter.row, app.now(), digest.GATHERED)
 
 
-def _until(here: House, letter: LetterInHand) -> int | None:
+def _until(app: App, letter: LetterInHand) -> int | None:
     """When the quiet hours of the reader end; None outside them, or if his deadline comes first."""
-    now, deadline = here.now(), letter.row.deadline
+    now, deadline = app.now(), letter.row.deadline
     until = timing.awake(now, letter.calendar)
     late = deadline is not None and deadline <= until
     return until if until > now and not late else None
 
 
-def _wait(here: House, row: Due, until: int) -> None:
-    with here.store.writing() as connection:
+def _wait(app: App, row: Due, until: int) -> None:
+    with app.store.writing() as connection:
         same = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
         connection.execute(same.values(due_at=until, tries=row.tries - 1, outcome=""))
 
 
-def _written(here: House, letter: LetterInHand) -> EmailMessage | None:
+def _written(app: App, letter: LetterInHand) -> EmailMessage | None:
     row = letter.row
     order = LetterOrder(
         row.table or "", row.seq or 0, row.seat or 0, row.kind, row.address, row.name, row.language, row.said
     )
     order = replace(order, person=row.person, plain=letter.wanted.plain, calendar=row.calendar, chose=row.chose)
     try:
-        message = process_pool.do_soon(write if row.table else personal_letters.write, here, order)
+        message = process_pool.do_soon(write if row.table else personal_letters.write, app, order)
     except OperationalError:
         raise
     except NotInstalled as missing:  # its table waits for its game, and so does the letter
         tell_missing(row.table or "", str(missing))
-        _wait(here, row, here.now() + HOUR)
+        _wait(app, row, app.now() + HOUR)
         return None
     except Exception as error:
         log.exception("letter not written", letter=row.id)
-        _later(here, row, f"not written: {error}")
+        _later(app, row, f"not written: {error}")
         return None
     if message is None:
-        _done(here, row, "overtaken")
+        _done(app, row, "overtaken")
     return message
 
 
-def _post(here: House, server: smtplib.SMTP, row: Due, message: EmailMessage) -> bool:
+def _post(app: App, server: smtplib.SMTP, row: Due, message: EmailMessage) -> bool:
     """Send one letter; False if the connection is lost or our lease has ended, so that we must stop."""
-    if here.now() >= row.due_at:
+    if app.now() >= row.due_at:
         return False
     try:
-        server.send_message(message, _returned_to(here, row, message), [row.address])
+        server.send_message(message, _returned_to(app, row, message), [row.address])
     except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError) as error:
-        _refused(here, row, error)
+        _refused(app, row, error)
     except OSError as error:  # smtplib's own are among these
         log.warning("mail server lost", letter=row.id, error=str(error))
-        _later(here, row, str(error))
+        _later(app, row, str(error))
         return False
     except Exception as error:
         log.exception("letter not sent", letter=row.id)
-        _later(here, row, f"not sent: {error}")
+        _later(app, row, f"not sent: {error}")
     else:
-        _done(here, row, "sent")
+        _done(app, row, "sent")
     return True
 
 
-def _returned_to(here: House, row: Due, message: EmailMessage) -> str:
+def _returned_to(app: App, row: Due, message: EmailMessage) -> str:
     """Where a letter comes back to; an ordinary mailbox has no addresses for that, so the letter itself says which."""
-    address = f"{here.links.bounce(row.id)}@{here.settings.mail_host}"
-    if here.settings.answered_at == "play":
+    address = f"{app.links.bounce(row.id)}@{app.settings.mail_host}"
+    if app.settings.answered_at == "play":
         return address
     del message[RETURNED]
     message[RETURNED] = address
-    return here.settings.sender_address
+    return app.settings.sender_address
 
 
-def _refused(here: House, row: Due, error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> None:
+def _refused(app: App, row: Due, error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> None:
     if not _permanent(error):
-        _later(here, row, str(error))
+        _later(app, row, str(error))
         return
-    _dead(here, row, str(error), _gone(error))
+    _dead(app, row, str(error), _gone(error))
 
 
-def _dead(here: House, row: Due, why: str, gone: str) -> None:
+def _dead(app: App, row: Due, why: str, gone: str) -> None:
     """The letter never arrives; where its address is gone, nothing more is sent there, and the tables are told."""
     log.warning("letter refused for good", letter=row.id, error=why)
-    with here.store.writing() as connection:
-        _mark(connection, row, here.now(), f"refused: {why}")
-        here.meters.count("letters", "refused")
+    with app.store.writing() as connection:
+        _mark(connection, row, app.now(), f"refused: {why}")
+        app.metrics.count("letters", "refused")
         if gone:
-            bounces.note(connection, row.person, gone, here.now())
+            bounces.note(connection, row.person, gone, app.now())
 
 
 def _gone(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> str:
@@ -294,11 +294,11 @@ def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> 
     return all(code >= 500 for code, _ in error.recipients.values())
 
 
-def _done(here: House, row: Due, outcome: str) -> None:
+def _done(app: App, row: Due, outcome: str) -> None:
     """Mark a letter as done. A mark lost in a power cut sends it again, with the same Message-ID."""
-    with here.store.noting() as connection:
-        _mark(connection, row, here.now(), outcome)
-    here.meters.count("letters", outcome.partition(":")[0])
+    with app.store.noting() as connection:
+        _mark(connection, row, app.now(), outcome)
+    app.metrics.count("letters", outcome.partition(":")[0])
 
 
 def _mark(connection: Connection, row: Due, at: int, outcome: str) -> None:
@@ -306,32 +306,32 @@ def _mark(connection: Connection, row: Due, at: int, outcome: str) -> None:
     connection.execute(same.values(sent_at=at, outcome=outcome, said=""))
 
 
-def _hold(here: House, row: Due) -> None:
+def _hold(app: App, row: Due) -> None:
     """Hold a letter until its reader confirms his address."""
-    with here.store.writing() as connection:
+    with app.store.writing() as connection:
         waits = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
-        connection.execute(waits.values(due_at=book.HELD, tries=row.tries - 1, outcome=""))
+        connection.execute(waits.values(due_at=queries.HELD, tries=row.tries - 1, outcome=""))
 
 
-def _later(here: House, row: Due, why: str) -> None:
+def _later(app: App, row: Due, why: str) -> None:
     """Try again after a pause that doubles up to six hours; after the last try give up and note why."""
     if row.tries >= TRIES:
-        _done(here, row, f"given up: {why}")
+        _done(app, row, f"given up: {why}")
         return
     pause = min(2**row.tries * 5, 6 * 3600)
-    with here.store.writing() as connection:
+    with app.store.writing() as connection:
         again = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
-        connection.execute(again.values(due_at=here.now() + pause, outcome=why[:500]))
+        connection.execute(again.values(due_at=app.now() + pause, outcome=why[:500]))
 
 
-def _back_in_line(here: House, rows: Sequence[Due]) -> None:
+def _back_in_line(app: App, rows: Sequence[Due]) -> None:
     """Give untried letters back, so that the next process may send them at once; tried ones have a new due time."""
-    with here.store.writing() as connection:
+    with app.store.writing() as connection:
         for row in rows:
             ours = update(letters).where(
                 letters.c.id == row.id, letters.c.due_at == row.due_at, letters.c.sent_at.is_(None)
             )
-            connection.execute(ours.values(due_at=here.now(), tries=row.tries - 1, outcome=""))
+            connection.execute(ours.values(due_at=app.now(), tries=row.tries - 1, outcome=""))
 
 
 def connect(url: str) -> smtplib.SMTP:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from service.web.api.openapi import REF
 from service.web.api.operations import JSON
 from service.web.api.routes import described
-from service.web.rendering import house, page
+from service.web.rendering import get_app, page
 
 manual = Blueprint("manual", __name__)
 PREFIX = REF.format(name="")
@@ -58,7 +58,7 @@ def show() -> Response:
     document = described()
     operations = tuple(_operations(document))
     shapes = tuple(_shapes(document, operations))
-    address = house().settings.address + document["servers"][0]["url"]
+    address = get_app().settings.address + document["servers"][0]["url"]
     return page(
         "api.html",
         about=Markup(MARKDOWN.render(document["info"]["description"])),  # noqa: S704 - our own text

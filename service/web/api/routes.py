@@ -45,7 +45,7 @@ from service.web.api.json_types import (
     Way,
 )
 from service.web.api.operations import Answer, Cacheable, Interface
-from service.web.rendering import house, language
+from service.web.rendering import get_app, language
 
 api = Blueprint("api", __name__, url_prefix="/api/v1")
 interface = Interface(api)
@@ -165,9 +165,9 @@ def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
     guests = opening.opened_by_first([_invited(guest) for guest in body.players], body.nonce)
     clock = body.clock or body.pace
-    here, spoken = house(), _spoken(body)
+    app, spoken = get_app(), _spoken(body)
     how = (clock, spoken, body.key, body.watched, None, body.luck, body.seeking, body.shown)
-    return Answer(opening.open_table(here, body.game, body.options, guests, *how), 201)
+    return Answer(opening.open_table(app, body.game, body.options, guests, *how), 201)
 
 
 def _invited(guest: Guest) -> Invited:
@@ -178,16 +178,16 @@ def _invited(guest: Guest) -> Invited:
 @interface.offers("GET", "/t/<link>", {200: Seen, 404: Refusal}, kept=True)
 def view(link: str) -> Cacheable:
     """The table as this seat may see it, and what it may do."""
-    place = access.find(house(), link)
-    look = snapshots.look(house(), place.table)
+    place = access.find(get_app(), link)
+    look = snapshots.look(get_app(), place.table)
     return Cacheable(_tag(place, look, tuple(map(_public, look.seats))), lambda: _seen(place, look))
 
 
 @interface.offers("GET", "/t/<link>/menu", {200: Choices, 404: Refusal}, asks=Words)
 def menu(link: str, asked: Words) -> Choices:
     """What this seat may do now, and with `said` how the words of a move go on."""
-    place = access.find(house(), link)
-    look = snapshots.look(house(), place.table)
+    place = access.find(get_app(), link)
+    look = snapshots.look(get_app(), place.table)
     found = snapshots.menu(look, place.seat)
     return Choices(
         length=look.row.length,
@@ -206,24 +206,24 @@ OFTEN = "as many moves a minute for each link as its host allows"
 @interface.offers("POST", "/t/<link>/sit", JUDGED, takes=Sitting, limited=OFTEN)
 def sit(link: str, body: Sitting) -> Answer:
     """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
-    place = access.find(house(), link)
+    place = access.find(get_app(), link)
     word = register.clean_nonce(body.nonce, secrets.token_hex(8))
-    confirming.by_seat(house(), place)
-    return _verdict(link, submitting.sit(house(), place, word))
+    confirming.by_seat(get_app(), place)
+    return _verdict(link, submitting.sit(get_app(), place, word))
 
 
 @interface.offers("POST", "/t/<link>/moves", JUDGED, takes=Command, limited=OFTEN)
 def submit(link: str, body: Command) -> Answer:
     """Hand a move in, or a command of the table such as undo: 200 accepted, 422 refused, 202 still being checked."""
-    place = access.find(house(), link)
-    return _verdict(link, submitting.submit(house(), place, body.move, body.key, body.seen))
+    place = access.find(get_app(), link)
+    return _verdict(link, submitting.submit(get_app(), place, body.move, body.key, body.seen))
 
 
 @interface.offers("POST", "/t/<link>/hint", {200: Advice, 202: Advice, 404: Refusal, 422: Refusal}, limited=OFTEN)
 def hint(link: str) -> Answer:
     """A good move, as a strong bot sees it from this seat, where the table has hints; after 202 ask again."""
-    place = access.find(house(), link)
-    found = hints.wait(house(), place, hints.ask(house(), place))
+    place = access.find(get_app(), link)
+    found = hints.wait(get_app(), place, hints.ask(get_app(), place))
     if found is None:
         raise Refused("The game went on before a good move was found; ask again if you like.")
     then = [str(move) for move in found.then]
@@ -233,7 +233,7 @@ def hint(link: str) -> Answer:
 @interface.offers("GET", f"/t/<link>/submissions/<int(max={LARGEST}):number>", {200: Judged, 404: Refusal})
 def submission(link: str, number: int) -> Judged:
     """The verdict on a submission of this seat, for who was told 202."""
-    found = submitting.verdict_of(house(), access.find(house(), link), number)
+    found = submitting.verdict_of(get_app(), access.find(get_app(), link), number)
     if found is None:
         raise Unknown("There is no submission {number} of this seat.", number=number)
     if found == "waiting":
@@ -244,26 +244,26 @@ def submission(link: str, number: int) -> Judged:
 @interface.offers("GET", "/t/<link>/events", {200: News, 404: Refusal}, asks=Since, kept=True)
 def events(link: str, asked: Since) -> Cacheable:
     """What happened from one entry on, as this seat may hear it; after the end, all of it."""
-    place = access.find(house(), link)
-    look = snapshots.look(house(), place.table)
+    place = access.find(get_app(), link)
+    look = snapshots.look(get_app(), place.table)
     return Cacheable(_tag(place, look, (_spoken(asked), asked.since, asked.limit)), lambda: _news(place, look, asked))
 
 
 @interface.offers("GET", f"/t/<link>/replay/<int(max={2**31 - 1}):seq>", {200: Moment, 404: Refusal}, asks=Eyes)
 def replay(link: str, seq: int, asked: Eyes) -> Moment:
     """The table as it was after one entry, as this seat could see it then; after the end as any seat could."""
-    place = access.find(house(), link)
-    look = snapshots.look(house(), place.table)
+    place = access.find(get_app(), link)
+    look = snapshots.look(get_app(), place.table)
     if seq >= look.row.length:
         raise Unknown("There is no entry {seq} yet; the last one is {last}.", seq=seq, last=look.row.length - 1)
     seat = _eyes(place, look, asked)
-    then = snapshots.past(house(), look, seq)
+    then = snapshots.past(get_app(), look, seq)
     begun = then.phase in ("playing", "over")
     (entry,) = _heard(Place(place.table, seat, link), look, seq, seq + 1, _spoken(asked))
     return Moment(
         seat=seat,
         phase=then.phase,
-        receipt=snapshots.receipt(house(), look, seq),
+        receipt=snapshots.receipt(get_app(), look, seq),
         entry=entry,
         standing=look.game.standing(then.state) if begun else (),
         view=look.game.view(then.state, seat) if begun else None,
@@ -273,7 +273,7 @@ def replay(link: str, seq: int, asked: Eyes) -> Moment:
 @interface.offers("GET", "/t/<link>/log", {200: Export, 404: Refusal})
 def export(link: str) -> Export:
     """The log as this seat may keep it, for `depesche audit` and other verifiers."""
-    return archive.export_for(house(), access.find(house(), link))
+    return archive.export_for(get_app(), access.find(get_app(), link))
 
 
 def _spoken(asked: Tongue | Since | Eyes | Opening) -> str:
@@ -327,7 +327,7 @@ def _way(menu: Menu, said: list[str]) -> Way:
 
 
 def _verdict(link: str, handed: Handed) -> Answer:
-    verdict = submitting.verdict(house(), handed)
+    verdict = submitting.verdict(get_app(), handed)
     if verdict is None:
         later = url_for("api.submission", link=link, number=handed.number)
         return Answer(Judged(handed.number, None), 202, {"Location": later})
@@ -382,7 +382,7 @@ def _news(place: Place, look: Snapshot, asked: Since) -> News:
 def _heard(place: Place, look: Snapshot, first: int, end: int, spoken: str) -> tuple[Heard, ...]:
     """Entries as this seat may hear them, and all of them once the game is over."""
     voice = Voice(look.game, look.names, spoken, place.seat)
-    found = snapshots.entries(house(), look, first, end) if first < end else []
+    found = snapshots.entries(get_app(), look, first, end) if first < end else []
     if look.table.phase != "over":
         found = [tables.redact(look.game, entry, place.seat) for entry in found]
     return tuple(

@@ -20,22 +20,22 @@ ANNA = "anna@example.org"
 
 
 def person(hall: Hall, address: str = ANNA) -> int:
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         return int(connection.execute(select(people.c.id).where(people.c.address == address)).scalar_one())
 
 
 def personal(hall: Hall) -> list[str]:
     """The kinds of letters that are owed to people rather than to seats."""
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         wanted = select(letters.c.kind).where(letters.c.person.is_not(None)).order_by(letters.c.id)
         return list(connection.execute(wanted).scalars())
 
 
 def token(hall: Hall, address: str = ANNA) -> str:
     """What the newest letter would let in with."""
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         row = connection.execute(select(people).where(people.c.address == address)).one()
-    return hall.house.links.enter(row.id, row.sessions, hall.time)
+    return hall.app.links.enter(row.id, row.sessions, hall.time)
 
 
 def signed_in(hall: Hall, address: str = ANNA) -> Visitor:
@@ -108,12 +108,12 @@ def test_a_link_signs_in_once_and_for_an_hour(hall: Hall, visitor: Visitor) -> N
 
 def test_of_two_who_use_a_link_at_once_one_comes_in(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
     hall.open()
-    house, once = hall.house, token(hall)
-    seen = signing_in.invited(house, once)
+    app, once = hall.app, token(hall)
+    seen = signing_in.invited(app, once)
     monkeypatch.setattr(signing_in, "invited", lambda *_: seen)
-    signing_in.enter(house, once)
+    signing_in.enter(app, once)
     with pytest.raises(Unknown):
-        signing_in.enter(house, once)
+        signing_in.enter(app, once)
 
 
 def test_a_forged_link_signs_nobody_in(hall: Hall, visitor: Visitor) -> None:
@@ -178,7 +178,7 @@ def test_mine_to_move_come_first_then_waiting_then_gathering_then_finished(hall:
 def test_what_is_due_first_stands_first(hall: Hall) -> None:
     for pace in (5, 1, 3, 0, 2, 4):
         hall.begin("Anna", f"Bert{pace}", pace=pace * 86_400)
-    own = [one.due_at for one in my_tables.running(hall.house, person(hall)) if one.to_move]
+    own = [one.due_at for one in my_tables.running(hall.app, person(hall)) if one.to_move]
     assert own == sorted(own, key=lambda due: (due is None, due))
 
 
@@ -199,43 +199,43 @@ def test_statistics_count_places_and_opponents(hall: Hall) -> None:
     for loser, other in ((1, "Bert"), (0, "Bert"), (1, "Clara")):
         hall.do(hall.begin("Anna", other), "resign", loser)
     hall.begin("Anna", "Bert")
-    record = my_tables.played(hall.house, person(hall))
+    record = my_tables.played(hall.app, person(hall))
     assert record.games == {"kaiser": {1: 2, 2: 1}}
     assert record.opponents == (my_tables.Opponent("Bert", 2, 1, 1), my_tables.Opponent("Clara", 1, 1, 0))
 
 
 def test_games_from_before_places_were_noted_are_counted_too(hall: Hall) -> None:
     hall.do(hall.begin(), "resign", 1)
-    with hall.house.store.writing() as connection:
+    with hall.app.store.writing() as connection:
         connection.execute(seats.update().values(place=None))
-    assert my_tables.played(hall.house, person(hall)).games == {"kaiser": {1: 1}}
-    with hall.house.store.reading() as connection:
+    assert my_tables.played(hall.app, person(hall)).games == {"kaiser": {1: 1}}
+    with hall.app.store.reading() as connection:
         assert list(connection.execute(select(seats.c.place).order_by(seats.c.seat)).scalars()) == [1, 2]
 
 
 def test_an_imported_game_has_its_places(hall: Hall, tmp_path: Path) -> None:
     opened = hall.begin()
     hall.do(opened, "resign", 1)
-    export = Archive(hall.house.store, hall.house.links).export(opened.table)
+    export = Archive(hall.app.store, hall.app.links).export(opened.table)
     (tmp_path / "other").mkdir()
     other = Hall(tmp_path / "other")
-    Archive(other.house.store, other.house.links).import_(export)
-    with other.house.store.reading() as connection:
+    Archive(other.app.store, other.app.links).import_(export)
+    with other.app.store.reading() as connection:
         assert list(connection.execute(select(seats.c.place).order_by(seats.c.seat)).scalars()) == [1, 2]
-    other.house.close()
+    other.app.close()
 
 
 def test_a_new_link_ends_the_old_one(hall: Hall, visitor: Visitor) -> None:
     opened = hall.begin()
-    mail = hall.house.links.answer(opened.table, 0, 0)
+    mail = hall.app.links.answer(opened.table, 0, 0)
     response = signed_in(hall).post("/my/link", table=opened.table, seat=0)
     assert response.status_code == 303
     visitor.get(f"/t/{opened.links[0]}", 404)
-    new = my_tables.running(hall.house, person(hall))[0].link
+    new = my_tables.running(hall.app, person(hall))[0].link
     assert new != opened.links[0]
     visitor.get(f"/t/{new}")
     with pytest.raises(Unknown):
-        access.answered(hall.house, mail)
+        access.answered(hall.app, mail)
 
 
 @pytest.mark.parametrize(("table", "seat"), [("", "1"), ("own", "1"), ("own", "x"), ("own", "-1"), ("no", "0")])
@@ -252,7 +252,7 @@ def test_nobody_gets_a_new_link_for_anothers_seat(hall: Hall, visitor: Visitor, 
 def wordy(hall: Hall) -> None:
     """Anna leaves words of hers in every table of the database that can hold them."""
     number = person(hall)
-    with hall.house.store.writing() as connection:
+    with hall.app.store.writing() as connection:
         own = connection.execute(select(seats.c.table, seats.c.seat).where(seats.c.person == number)).all()
         for table, seat in own:
             connection.execute(insert(talk), {"table": table, "seat": seat, "at": 1, "text": "hello from Annchen"})
@@ -275,7 +275,7 @@ def test_the_export_holds_everything_that_is_kept(hall: Hall) -> None:
 
 def everything(hall: Hall) -> str:
     """All that stands in the database."""
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         return "\n".join(str(row) for one in metadata.sorted_tables for row in connection.execute(select(one)))
 
 
@@ -286,7 +286,7 @@ def test_who_is_deleted_leaves_no_word_behind_and_every_game_whole(hall: Hall) -
     hall.do(three, "vacation 2027-02-01 2027-02-03", 0)
     hall.do(three, "order pass", 0)
     wordy(hall)
-    archive = Archive(hall.house.store, hall.house.links)
+    archive = Archive(hall.app.store, hall.app.links)
     before = archive.export(finished.table)
     visitor = signed_in(hall)
     assert "You have 3 running games" in visitor.get("/my/delete")
@@ -319,28 +319,28 @@ def test_deleting_needs_the_address_typed(hall: Hall) -> None:
 def test_who_sat_down_and_is_deleted_before_the_game_began_is_replaced(hall: Hall) -> None:
     opened = hall.open("Anna", "Bert", "Clara")
     for seat in (0, 1):
-        submitting.submit(hall.house, access.find(hall.house, opened.links[seat]), "sit word", "sit")
-    leaving.leave(hall.house, person(hall), ANNA)
+        submitting.submit(hall.app, access.find(hall.app, opened.links[seat]), "sit word", "sit")
+    leaving.leave(hall.app, person(hall), ANNA)
     assert hall.look(opened).table.seats[0].status == "bot"
-    submitting.submit(hall.house, access.find(hall.house, opened.links[2]), "sit word", "sit")
+    submitting.submit(hall.app, access.find(hall.app, opened.links[2]), "sit word", "sit")
     assert hall.look(opened).table.phase == "playing"
 
 
 def test_who_comes_again_is_somebody_new(hall: Hall) -> None:
     hall.begin()
     old, link = person(hall), token(hall)
-    wishes = hall.house.links.preferences(old)
-    leaving.leave(hall.house, old, ANNA)
+    wishes = hall.app.links.preferences(old)
+    leaving.leave(hall.app, old, ANNA)
     hall.open()
     assert person(hall) != old
-    assert hall.house.links.preferences(person(hall)) != wishes
+    assert hall.app.links.preferences(person(hall)) != wishes
     hall.visitor().get(f"/enter/{link}", 404)
 
 
 def test_deleting_twice_is_deleting_once(hall: Hall) -> None:
     opened = hall.begin("Anna", "Bert", "Clara")
-    house, number = hall.house, person(hall)
-    leaving.leave(house, number, ANNA)
-    leaving._give_up(house, number, opened.table, 0)
-    with hall.house.store.reading() as connection:
+    app, number = hall.app, person(hall)
+    leaving.leave(app, number, ANNA)
+    leaving._give_up(app, number, opened.table, 0)
+    with hall.app.store.reading() as connection:
         assert connection.execute(select(func.count()).where(seats.c.person == number)).scalar_one() == 0

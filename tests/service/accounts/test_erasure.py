@@ -8,48 +8,48 @@ import pytest
 from sqlalchemy import Connection, insert, select, text
 
 from service.accounts import leaving
-from service.house import House
+from service.app import App
 from service.store.schema import letters, mailbox, metadata, people
 from service.tables import access, opening, talk
 from service.tables.opening import Invited
 from service.text.languages import Said
-from tests import houses
+from tests import apps
 
 ADDRESS, NAME = "xanthippe@example.org", "Xanthippe"
 WORDS = "hemlock is overrated"
 
 
 @pytest.fixture
-def left(any_house: House) -> House:
+def left(any_app: App) -> App:
     """The same once on SQLite and once on PostgreSQL."""
-    return gone(any_house)
+    return gone(any_app)
 
 
-def gone(house: House) -> House:
+def gone(app: App) -> App:
     """A house from which a player went who had moved, talked and got letters, and of whom another's letter told."""
     guests = [Invited("Anna", "anna@example.org"), Invited(NAME, ADDRESS)]
-    opened = opening.open_table(house, "kaiser", {}, guests)
-    places = [access.find(house, link) for link in opened.links]
+    opened = opening.open_table(app, "kaiser", {}, guests)
+    places = [access.find(app, link) for link in opened.links]
     for number, place in enumerate(places):
-        houses.judged(house, place, f"sit word{number}")
-    talk.say(house, places[1], WORDS)
-    place, move = houses.on_turn(house, places)
-    houses.judged(house, place, move)
-    with house.store.writing() as connection:
+        apps.judged(app, place, f"sit word{number}")
+    talk.say(app, places[1], WORDS)
+    place, move = apps.on_turn(app, places)
+    apps.judged(app, place, move)
+    with app.store.writing() as connection:
         told = {"table": places[0].table, "seq": 1, "seat": 0, "kind": "declined/1", "due_at": 1, "sent_at": 2}
         said = Said("{who} does not play.", {"who": NAME})
         connection.execute(insert(letters).values(**told, said=said.kept()))
         connection.execute(insert(mailbox).values(recipient=ADDRESS, at=1, raw=f"To: {ADDRESS}".encode()))
-    assert all(word.casefold() in columns(house) for word in (ADDRESS, NAME, WORDS))
-    with house.store.reading() as connection:
+    assert all(word.casefold() in columns(app) for word in (ADDRESS, NAME, WORDS))
+    with app.store.reading() as connection:
         person = connection.execute(select(people.c.id).where(people.c.address == ADDRESS)).scalar_one()
-    leaving.leave(house, person, ADDRESS)
-    return house
+    leaving.leave(app, person, ADDRESS)
+    return app
 
 
-def columns(house: House) -> str:
+def columns(app: App) -> str:
     """All there is in all tables but the letters that others have got."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         rows = [
             str(row)
             for table in metadata.sorted_tables
@@ -59,20 +59,20 @@ def columns(house: House) -> str:
     return "\n".join(rows).casefold()
 
 
-def test_no_column_holds_address_name_or_words(left: House) -> None:
+def test_no_column_holds_address_name_or_words(left: App) -> None:
     held = columns(left)
     for word in (ADDRESS, NAME, WORDS):
         assert word.casefold() not in held
 
 
-def test_no_letter_to_who_left_is_kept(left: House) -> None:
+def test_no_letter_to_who_left_is_kept(left: App) -> None:
     with left.store.reading() as connection:
         assert connection.execute(select(mailbox).where(mailbox.c.recipient == ADDRESS)).all() == []
 
 
-def test_the_bytes_of_the_file_hold_no_address(house: House) -> None:
+def test_the_bytes_of_the_file_hold_no_address(app: App) -> None:
     """What SQLite deletes would otherwise stay in its free pages, and in the log ahead of the file."""
-    left = gone(house)
+    left = gone(app)
     folder = Path(left.settings.database_url.removeprefix("sqlite:///")).parent
     files = [path for path in folder.iterdir() if path.name.startswith("depesche.sqlite")]
     assert files
@@ -96,9 +96,9 @@ def of_files(connection: Connection) -> bytes:
 
 
 def test_postgresql_forgets_with_its_next_full_vacuum_as_the_readme_says(tmp_path, clock, laid_postgres_url) -> None:
-    with houses.standing(houses.settings(tmp_path, laid_postgres_url), clock) as here:
-        gone(here)
-        with here.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    with apps.standing(apps.settings(tmp_path, laid_postgres_url), clock) as app:
+        gone(app)
+        with app.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             assert ADDRESS.encode() in of_files(connection)
             connection.execute(text("VACUUM FULL"))
             left = of_files(connection)

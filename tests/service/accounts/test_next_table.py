@@ -31,7 +31,7 @@ def test_who_has_signed_in_is_led_from_table_to_table(tmp_path: Path) -> None:
     assert onward(page)[0] in others
     assert "2 more wait" in page
     assert "<title>(3) Your turn" in page
-    hall.house.close()
+    hall.app.close()
 
 
 def test_whoever_has_only_a_link_of_one_seat_learns_of_no_other(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_whoever_has_only_a_link_of_one_seat_learns_of_no_other(tmp_path: Path) 
     assert onward(page) == []
     assert second not in page
     assert onward(signed_in(hall, "bert@example.org").get(f"/t/{first}")) == []
-    hall.house.close()
+    hall.app.close()
 
 
 def test_my_tables_shows_each_board_and_who_is_awaited(hall: Hall) -> None:

@@ -44,7 +44,7 @@ def test_no_hostile_log_costs_time_memory_or_a_traceback(tmp_path: Path, step: i
 def _attacked(folder: Path, step: int) -> None:
     size = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
     resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, size + ROOM))
-    os.environ["DEPESCHE_FOLDER"] = str(folder / "house")
+    os.environ["DEPESCHE_FOLDER"] = str(folder / "app")
     with (folder / "faults").open("w", buffering=1) as faults:
         for name, content in hostile(step):
             faults.writelines(f"{fault}\n" for fault in _tried(folder, name, content))

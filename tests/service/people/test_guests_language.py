@@ -7,11 +7,11 @@ import re
 import pytest
 from sqlalchemy import select
 
-from service.house import House
+from service.app import App
 from service.store.schema import people
 from service.tables import access, opening, snapshots
 from service.tables.opening import Invited
-from tests import houses
+from tests import apps
 from tests.servers import Sink
 from tests.visiting import Hall, Visitor
 from workers.outgoing import pictures, post
@@ -19,59 +19,59 @@ from workers.outgoing import pictures, post
 BERTA = "berta@example.org"
 
 
-def opened(here: House, *languages: str, by: str = "en", opener: str = "anna@example.org") -> opening.Opened:
+def opened(app: App, *languages: str, by: str = "en", opener: str = "anna@example.org") -> opening.Opened:
     guests = [Invited("Berta", BERTA, language=word) for word in languages]
-    return opening.open_table(here, "kaiser", {}, [Invited("Anna", opener), *guests], language=by)
+    return opening.open_table(app, "kaiser", {}, [Invited("Anna", opener), *guests], language=by)
 
 
-def spoken(here: House, address: str = BERTA) -> str:
-    with here.store.reading() as connection:
+def spoken(app: App, address: str = BERTA) -> str:
+    with app.store.reading() as connection:
         return str(connection.execute(select(people.c.language).where(people.c.address == address)).scalar_one())
 
 
-def test_a_guest_is_written_to_in_the_language_that_the_opener_says(house: House) -> None:
-    opened(house, "nl", by="de")
-    assert (spoken(house), spoken(house, "anna@example.org")) == ("nl", "de")
+def test_a_guest_is_written_to_in_the_language_that_the_opener_says(app: App) -> None:
+    opened(app, "nl", by="de")
+    assert (spoken(app), spoken(app, "anna@example.org")) == ("nl", "de")
 
 
-def test_without_a_word_it_is_the_openers_at_that_moment_and_the_next_may_say_another(house: House) -> None:
-    opened(house, "", by="de")
-    assert spoken(house) == "de"
-    opened(house, "", by="fr", opener="clara@example.org")
-    assert spoken(house) == "fr"
+def test_without_a_word_it_is_the_openers_at_that_moment_and_the_next_may_say_another(app: App) -> None:
+    opened(app, "", by="de")
+    assert spoken(app) == "de"
+    opened(app, "", by="fr", opener="clara@example.org")
+    assert spoken(app) == "fr"
 
 
-def test_whoever_sat_down_or_chose_is_not_spoken_to_otherwise(house: House) -> None:
-    table = opened(house, "de")
-    houses.judged(house, access.find(house, table.links[1]), "sit word")
-    opened(house, "fr", opener="clara@example.org")
-    assert spoken(house) == "de"
-    access.speak(house, access.find(house, table.links[1]), "nl")
-    opened(house, "fr", opener="dora@example.org")
-    assert spoken(house) == "nl"
+def test_whoever_sat_down_or_chose_is_not_spoken_to_otherwise(app: App) -> None:
+    table = opened(app, "de")
+    apps.judged(app, access.find(app, table.links[1]), "sit word")
+    opened(app, "fr", opener="clara@example.org")
+    assert spoken(app) == "de"
+    access.speak(app, access.find(app, table.links[1]), "nl")
+    opened(app, "fr", opener="dora@example.org")
+    assert spoken(app) == "nl"
 
 
 def test_the_first_letter_asks_whoever_never_chose_and_a_look_chooses_nothing(
     hall: Hall, visitor: Visitor, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
-    here = hall.house
-    here.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    opened(here, "de")
-    post.send(here, post.claim(here))
+    app = hall.app
+    app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    opened(app, "de")
+    post.send(app, post.claim(app))
     letter = next(one for one in smtp_sink.letters if BERTA in one["To"])
     for form in ("plain", "html"):
         pages = re.findall(r"(/wishes/\S+?/language\?in=[a-z]+)", letter.get_body((form,)).get_content())
         assert [page[-2:] for page in pages] == ["en", "nl", "fr", "de"]
     assert "Oui, en Français" in visitor.get(pages[2])
-    assert spoken(here) == "de"
+    assert spoken(app) == "de"
     visitor.post(pages[2].partition("?")[0], language="fr")
-    assert spoken(here) == "fr"
+    assert spoken(app) == "fr"
     smtp_sink.letters.clear()
-    opened(here, "de", opener="clara@example.org")
-    post.send(here, post.claim(here))
+    opened(app, "de", opener="clara@example.org")
+    post.send(app, post.claim(app))
     later = next(one for one in smtp_sink.letters if BERTA in one["To"])
-    assert spoken(here) == "fr"
+    assert spoken(app) == "fr"
     assert "/language?in=" not in later.get_body(("plain",)).get_content()
 
 
@@ -82,12 +82,12 @@ def test_the_form_and_the_interface_ask_for_the_language_of_each_guest(hall: Hal
     assert 'name="language.0"' not in form
     rows = {"name__0": "Anna", "address__0": "anna@example.org", "name__1": "Berta", "address__1": BERTA}
     visitor.post("/new/kaiser", **rows, language__1="nl")
-    assert spoken(hall.house) == "nl"
+    assert spoken(hall.app) == "nl"
     players = [
         {"name": "Dora", "address": "dora@example.org"},
         {"name": "Emil", "address": "emil@example.org", "language": "fr"},
     ]
     answer = visitor.client.post("/api/v1/tables", json={"game": "kaiser", "players": players, "language": "de"})
     assert answer.status_code == 201
-    assert (spoken(hall.house, "emil@example.org"), spoken(hall.house, "dora@example.org")) == ("fr", "de")
-    assert len(snapshots.look(hall.house, answer.get_json()["table"]).seats) == 2
+    assert (spoken(hall.app, "emil@example.org"), spoken(hall.app, "dora@example.org")) == ("fr", "de")
+    assert len(snapshots.look(hall.app, answer.get_json()["table"]).seats) == 2

@@ -11,13 +11,13 @@ from sqlalchemy import select
 
 from engine.refusal import Refused
 from service.accounts import confirming
-from service.house import House
+from service.app import App
 from service.people import names, register
-from service.store.book import HELD
+from service.store.queries import HELD
 from service.store.schema import letters, people, tables
 from service.tables import access, opening
 from service.tables.opening import Invited
-from tests import houses
+from tests import apps
 from workers.outgoing import personal_letters
 from workers.outgoing.envelopes import LetterOrder
 
@@ -29,10 +29,10 @@ GOOD = ["Anna", "J.R.R. Tolkien", "Dr. Who", "O’Neil", "St. Pölten", "Анн�
 
 
 @pytest.fixture
-def house(tmp_path: Path, clock: houses.Clock) -> Iterator[House]:
+def app(tmp_path: Path, clock: apps.Clock) -> Iterator[App]:
     """A house whose letters leave and whose players prove their addresses."""
-    with houses.standing(houses.settings(tmp_path, smtp="smtp://127.0.0.1:1", confirm=True), clock) as here:
-        yield here
+    with apps.standing(apps.settings(tmp_path, smtp="smtp://127.0.0.1:1", confirm=True), clock) as app:
+        yield app
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -46,69 +46,69 @@ def test_a_name_is_taken_as_it_is(name: str) -> None:
     assert names.clean(name) == name
 
 
-def test_two_names_that_look_the_same_are_told_apart(house: House) -> None:
+def test_two_names_that_look_the_same_are_told_apart(app: App) -> None:
     with pytest.raises(Refused, match="same name"):
-        opened(house, "Bob 1", "Bob l")
+        opened(app, "Bob 1", "Bob l")
 
 
-def opened(here: House, *called: str, opener: int | None = None) -> str:
+def opened(app: App, *called: str, opener: int | None = None) -> str:
     guests = [Invited(name, f"player{number}@example.org") for number, name in enumerate(called)]
-    return opening.open_table(here, "kaiser", {}, guests, opener=opener).table
+    return opening.open_table(app, "kaiser", {}, guests, opener=opener).table
 
 
-def rows(here: House, table: Any) -> Any:
-    with here.store.reading() as connection:
+def rows(app: App, table: Any) -> Any:
+    with app.store.reading() as connection:
         return connection.execute(select(table)).all()
 
 
-def proven(here: House, address: str = "player0@example.org") -> int:
-    with here.store.writing() as connection:
-        number = register.person(connection, address, "Anna", here.now())
-        register.confirmed(connection, number, here.now())
+def proven(app: App, address: str = "player0@example.org") -> int:
+    with app.store.writing() as connection:
+        number = register.person(connection, address, "Anna", app.now())
+        register.confirmed(connection, number, app.now())
     return number
 
 
-def test_an_old_name_that_is_a_link_does_not_stand_in_the_letter_that_asks_a_stranger(house: House) -> None:
-    table = opened(house, "Anna", "Bert")
-    with house.store.writing() as connection:
+def test_an_old_name_that_is_a_link_does_not_stand_in_the_letter_that_asks_a_stranger(app: App) -> None:
+    table = opened(app, "Anna", "Bert")
+    with app.store.writing() as connection:
         connection.exec_driver_sql("UPDATE seats SET name = 'http://evil.example' WHERE seat = 1")
-    person = next(row for row in rows(house, people) if row.address == "player0@example.org")
+    person = next(row for row in rows(app, people) if row.address == "player0@example.org")
     order = LetterOrder("", 0, 0, f"confirm/{table}", person.address, person.name, person=person.id)
-    message = personal_letters.write(house, order)
+    message = personal_letters.write(app, order)
     assert message is not None
     assert "evil.example" not in message.as_string()
 
 
-def test_a_proven_address_that_a_stranger_typed_invites_nobody_before_its_owner_agrees(house: House) -> None:
-    victim = proven(house)
-    opened(house, "Anna", "Bert")
-    (table,) = rows(house, tables)
+def test_a_proven_address_that_a_stranger_typed_invites_nobody_before_its_owner_agrees(app: App) -> None:
+    victim = proven(app)
+    opened(app, "Anna", "Bert")
+    (table,) = rows(app, tables)
     assert table.held
-    owed = {row.kind.partition("/")[0]: row.due_at for row in rows(house, letters)}
+    owed = {row.kind.partition("/")[0]: row.due_at for row in rows(app, letters)}
     assert owed["invitation"] == HELD
-    assert owed["confirm"] <= house.now()
-    with house.store.writing() as connection:
-        register.confirmed(connection, victim, house.now())  # he is heard of from another table
-    assert rows(house, tables)[0].held
-    confirming.confirm(house, house.links.confirm(victim, "player0@example.org"))
-    assert not rows(house, tables)[0].held
+    assert owed["confirm"] <= app.now()
+    with app.store.writing() as connection:
+        register.confirmed(connection, victim, app.now())  # he is heard of from another table
+    assert rows(app, tables)[0].held
+    confirming.confirm(app, app.links.confirm(victim, "player0@example.org"))
+    assert not rows(app, tables)[0].held
 
 
-def test_whoever_signed_in_opens_his_own_table_at_once(house: House) -> None:
-    opened(house, "Anna", "Bert", opener=proven(house))
-    assert not rows(house, tables)[0].held
+def test_whoever_signed_in_opens_his_own_table_at_once(app: App) -> None:
+    opened(app, "Anna", "Bert", opener=proven(app))
+    assert not rows(app, tables)[0].held
 
 
-def test_being_signed_in_as_another_proves_nothing(house: House) -> None:
-    proven(house)
-    opened(house, "Anna", "Bert", opener=proven(house, "mallory@example.org"))
-    assert rows(house, tables)[0].held
+def test_being_signed_in_as_another_proves_nothing(app: App) -> None:
+    proven(app)
+    opened(app, "Anna", "Bert", opener=proven(app, "mallory@example.org"))
+    assert rows(app, tables)[0].held
 
 
-def test_correcting_an_address_to_a_proven_one_proves_nothing(house: House) -> None:
-    proven(house, "victim@example.org")
+def test_correcting_an_address_to_a_proven_one_proves_nothing(app: App) -> None:
+    proven(app, "victim@example.org")
     made = opening.open_table(
-        house, "kaiser", {}, [Invited("Mallory", "mallory@example.org"), Invited("Bert", "bert@example.org")]
+        app, "kaiser", {}, [Invited("Mallory", "mallory@example.org"), Invited("Bert", "bert@example.org")]
     )
-    confirming.correct(house, access.find(house, made.links[0]), "victim@example.org")
-    assert rows(house, tables)[0].held
+    confirming.correct(app, access.find(app, made.links[0]), "victim@example.org")
+    assert rows(app, tables)[0].held

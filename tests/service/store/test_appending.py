@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import func, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from service.house import House
-from service.store import book
+from service.app import App
+from service.store import queries
 from service.store.appending import Addition, Owed, Sealed, SeatUpdate, append, attempt
 from service.store.schema import entries, letters, talk
-from tests import houses
+from tests import apps
 
 
 class Struck(Exception):
@@ -21,9 +21,9 @@ def added(table: str, seq: int, *owed: Owed) -> Addition:
     return Addition(table, Sealed(seq, "{}", f"digest {seq}", f"hash {seq}"), "gathering", 5, owed=owed)
 
 
-def lengths(here: House, *tables: str) -> list[int]:
-    with here.store.reading() as connection:
-        found = [book.find(connection, table) for table in tables]
+def lengths(app: App, *tables: str) -> list[int]:
+    with app.store.reading() as connection:
+        found = [queries.find(connection, table) for table in tables]
         counted = select(func.count()).select_from(entries)
         stored = [connection.execute(counted.where(entries.c.table == table)).scalar_one() for table in tables]
     assert [row.length for row in found if row] == stored
@@ -31,53 +31,53 @@ def lengths(here: House, *tables: str) -> list[int]:
 
 
 @pytest.fixture
-def two(any_house: House) -> tuple[str, str]:
+def two(any_app: App) -> tuple[str, str]:
     """Two tables with one entry each."""
-    return houses.opened(any_house)[0].table, houses.opened(any_house)[0].table
+    return apps.opened(any_app)[0].table, apps.opened(any_app)[0].table
 
 
-def test_several_entries_of_several_tables(any_house: House, two: tuple[str, str]) -> None:
+def test_several_entries_of_several_tables(any_app: App, two: tuple[str, str]) -> None:
     left, right = two
-    with any_house.store.writing() as connection:
+    with any_app.store.writing() as connection:
         for addition in (added(left, 1), added(right, 1), added(left, 2)):
             append(connection, addition)
-    assert lengths(any_house, left, right) == [3, 2]
-    with any_house.store.reading() as connection:
-        row = book.find(connection, left)
+    assert lengths(any_app, left, right) == [3, 2]
+    with any_app.store.reading() as connection:
+        row = queries.find(connection, left)
         assert row
         assert row.head == "hash 2"
 
 
-def test_of_several_changes_of_a_seat_the_last_one_counts(any_house: House, two: tuple[str, str]) -> None:
-    with any_house.store.writing() as connection:
+def test_of_several_changes_of_a_seat_the_last_one_counts(any_app: App, two: tuple[str, str]) -> None:
+    with any_app.store.writing() as connection:
         for seq, status in ((1, "taken"), (2, "resigned")):
             append(
                 connection, Addition(two[0], added(two[0], seq).sealed, "gathering", 5, [SeatUpdate(0, status, seq)])
             )
-    with any_house.store.reading() as connection:
-        assert book.seats_of(connection, two[0])[0].status == "resigned"
+    with any_app.store.reading() as connection:
+        assert queries.seats_of(connection, two[0])[0].status == "resigned"
 
 
-def test_a_statement_sees_what_was_appended_before_it(any_house: House, two: tuple[str, str]) -> None:
-    with any_house.store.writing() as connection:
+def test_a_statement_sees_what_was_appended_before_it(any_app: App, two: tuple[str, str]) -> None:
+    with any_app.store.writing() as connection:
         append(connection, added(two[0], 1))
-        assert [entry.hash for entry in book.entries_of(connection, two[0], 1)] == ["hash 1"]
+        assert [entry.hash for entry in queries.entries_of(connection, two[0], 1)] == ["hash 1"]
 
 
-def test_an_attempt_that_fails_leaves_what_was_before_it(any_house: House, two: tuple[str, str]) -> None:
+def test_an_attempt_that_fails_leaves_what_was_before_it(any_app: App, two: tuple[str, str]) -> None:
     left, right = two
-    with any_house.store.writing() as connection:
+    with any_app.store.writing() as connection:
         append(connection, added(left, 1))
         with suppress(Struck), attempt(connection):
             append(connection, added(right, 1))
             raise Struck
-    assert lengths(any_house, left, right) == [2, 1]
+    assert lengths(any_app, left, right) == [2, 1]
 
 
-def test_an_attempt_that_wrote_and_fails_leaves_what_was_before_it(any_house: House, two: tuple[str, str]) -> None:
+def test_an_attempt_that_wrote_and_fails_leaves_what_was_before_it(any_app: App, two: tuple[str, str]) -> None:
     left, right = two
     remark = {"table": right, "seat": 0, "at": 5, "text": "gone"}
-    with any_house.store.writing() as connection:
+    with any_app.store.writing() as connection:
         append(connection, added(left, 1))
         with suppress(Struck), attempt(connection):
             append(connection, added(right, 1))
@@ -85,14 +85,14 @@ def test_an_attempt_that_wrote_and_fails_leaves_what_was_before_it(any_house: Ho
             append(connection, added(right, 2))
             raise Struck
         append(connection, added(left, 2))
-    assert lengths(any_house, left, right) == [3, 1]
-    with any_house.store.reading() as connection:
+    assert lengths(any_app, left, right) == [3, 1]
+    with any_app.store.reading() as connection:
         assert connection.execute(select(talk)).all() == []
 
 
-def test_of_attempts_within_another_each_is_undone_alone(any_house: House, two: tuple[str, str]) -> None:
+def test_of_attempts_within_another_each_is_undone_alone(any_app: App, two: tuple[str, str]) -> None:
     left, right = two
-    with any_house.store.writing() as connection, attempt(connection):
+    with any_app.store.writing() as connection, attempt(connection):
         append(connection, added(left, 1))
         with suppress(Struck), attempt(connection):
             append(connection, added(right, 1))
@@ -102,16 +102,16 @@ def test_of_attempts_within_another_each_is_undone_alone(any_house: House, two: 
             append(connection, added(left, 2))
             connection.execute(select(entries.c.seq)).all()
             append(connection, added(right, 1))
-    assert lengths(any_house, left, right) == [3, 2]
+    assert lengths(any_app, left, right) == [3, 2]
 
 
 def test_what_could_not_be_written_is_not_forgotten_by_who_goes_on_after_the_error(
-    any_house: House, two: tuple[str, str]
+    any_app: App, two: tuple[str, str]
 ) -> None:
     left, right = two
 
     def go_on() -> None:
-        with any_house.store.writing() as connection:
+        with any_app.store.writing() as connection:
             append(connection, added(left, 0))  # there is such an entry already
             with suppress(IntegrityError), attempt(connection):
                 append(connection, added(right, 1))
@@ -119,15 +119,15 @@ def test_what_could_not_be_written_is_not_forgotten_by_who_goes_on_after_the_err
 
     with pytest.raises(IntegrityError):
         go_on()
-    assert lengths(any_house, left, right) == [1, 1]
+    assert lengths(any_app, left, right) == [1, 1]
 
 
-def test_an_attempt_whose_own_writing_fails_is_undone_alone(any_house: House, two: tuple[str, str]) -> None:
+def test_an_attempt_whose_own_writing_fails_is_undone_alone(any_app: App, two: tuple[str, str]) -> None:
     left, right = two
     twice = (Owed(0, "turn", 5), Owed(0, "turn", 6))
-    with any_house.store.writing() as connection:
+    with any_app.store.writing() as connection:
         append(connection, added(left, 1))
         with suppress(IntegrityError), attempt(connection):
             append(connection, added(right, 1, *twice))
             connection.execute(select(letters.c.id)).all()
-    assert lengths(any_house, left, right) == [2, 1]
+    assert lengths(any_app, left, right) == [2, 1]

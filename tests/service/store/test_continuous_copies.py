@@ -15,12 +15,12 @@ from sqlalchemy import select
 
 from engine import catalogue
 from engine.audit import audit
-from service.house import House, wall_clock
+from service.app import App, wall_clock
 from service.store import Store
 from service.store.schema import tables
 from service.tables import archive
 from service.tables.access import Place
-from tests import houses, servers
+from tests import apps, servers
 from tests.conftest import or_skip
 
 DEPLOY = Path(__file__).parents[3] / "service/deploy"
@@ -29,23 +29,23 @@ WITHIN = 15.0  # seconds after a move in which it has to be in the copy, on a bu
 Lengths = dict[str, tuple[int, str]]
 
 
-def play(here: House, places: list[list[Place]], moves: int) -> None:
+def play(app: App, places: list[list[Place]], moves: int) -> None:
     """Some moves at each of these tables."""
     for _ in range(moves):
         for table in places:
-            place, move = houses.on_turn(here, table)
-            assert houses.judged(here, place, move).accepted
+            place, move = apps.on_turn(app, table)
+            assert apps.judged(app, place, move).accepted
 
 
-def lengths(here: House) -> Lengths:
+def lengths(app: App) -> Lengths:
     """How long every log is, and its last hash."""
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         rows = connection.execute(select(tables.c.id, tables.c.length, tables.c.head)).all()
     return {row.id: (row.length, row.head) for row in rows}
 
 
-def sound(here: House) -> None:
-    book = archive.Archive(here.store, here.links)
+def sound(app: App) -> None:
+    book = archive.Archive(app.store, app.links)
     for table in book.tables():
         export = book.whole(table)
         assert audit(catalogue.find(export.game), export, running=True).finding is None
@@ -81,15 +81,15 @@ def restored(config: Path, database: Path, to: Path) -> subprocess.CompletedProc
 @pytest.mark.timeout(300)
 def test_a_house_on_sqlite_comes_back_from_litestream(tmp_path: Path) -> None:
     home, copies, again = tmp_path / "home", tmp_path / "copies", tmp_path / "again"
-    settings = houses.settings(home, secret="")
-    with houses.standing(settings, wall_clock) as here:
-        here.open()
-        places = [houses.seated(here) for _ in range(4)]
+    settings = apps.settings(home, secret="")
+    with apps.standing(settings, wall_clock) as app:
+        app.open()
+        places = [apps.seated(app) for _ in range(4)]
         with or_skip(lambda: litestream(tmp_path, home / "depesche.sqlite", copies)) as config:
-            play(here, places, 20)
-            wanted = lengths(here)
+            play(app, places, 20)
+            wanted = lengths(app)
             began = time.monotonic()
-            here.store.scrub()
+            app.store.scrub()
             took = time.monotonic() - began
             assert took < SOON, "who leaves waits for the program that copies"
             lag = _copied(config, home / "depesche.sqlite", tmp_path, wanted)
@@ -100,11 +100,11 @@ def test_a_house_on_sqlite_comes_back_from_litestream(tmp_path: Path) -> None:
     said = restored(config, home / "depesche.sqlite", again / "depesche.sqlite")
     assert said.returncode == 0, said.stderr
     (again / "secret").write_text(secret)
-    with houses.standing(houses.settings(again, secret=""), wall_clock) as here:
-        here.open()
-        assert lengths(here) == wanted
-        sound(here)
-        play(here, places, 1)
+    with apps.standing(apps.settings(again, secret=""), wall_clock) as app:
+        app.open()
+        assert lengths(app) == wanted
+        sound(app)
+        play(app, places, 1)
 
 
 def _copied(config: Path, database: Path, folder: Path, wanted: Lengths) -> float:
@@ -209,14 +209,14 @@ def test_a_house_on_postgresql_comes_back_as_it_was_at_any_moment(tmp_path: Path
     with or_skip(archived) as server:
         with ExitStack() as up:
             url = up.enter_context(server.running(server.made()))
-            here = up.enter_context(houses.standing(houses.settings(tmp_path / "house", url), wall_clock))
-            places = [houses.seated(here) for _ in range(4)]
-            play(here, places, 5)
+            app = up.enter_context(apps.standing(apps.settings(tmp_path / "app", url), wall_clock))
+            places = [apps.seated(app) for _ in range(4)]
+            play(app, places, 5)
             base = server.copied("base", Path(url.rpartition("=")[2]))
-            play(here, places, 5)
-            then, moment = lengths(here), asked(url, "SELECT clock_timestamp()")
-            play(here, places, 5)
-            last = lengths(here)
+            play(app, places, 5)
+            then, moment = lengths(app), asked(url, "SELECT clock_timestamp()")
+            play(app, places, 5)
+            last = lengths(app)
             file = asked(url, "SELECT pg_walfile_name(pg_switch_wal())")
             began = time.monotonic()
             while not (server.wal / file).exists():
@@ -226,8 +226,8 @@ def test_a_house_on_postgresql_comes_back_as_it_was_at_any_moment(tmp_path: Path
             began = time.monotonic()
             with server.running(server.back(base, name, until)) as url:
                 print(f"as it was {name}: the server was back after {time.monotonic() - began:.1f} s")
-                with houses.standing(houses.settings(tmp_path / name, url), wall_clock) as here:
-                    assert lengths(here) == wanted
-                    sound(here)
-                    play(here, places, 1)
+                with apps.standing(apps.settings(tmp_path / name, url), wall_clock) as app:
+                    assert lengths(app) == wanted
+                    sound(app)
+                    play(app, places, 1)
         assert then != last

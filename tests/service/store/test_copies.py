@@ -13,12 +13,12 @@ from engine import catalogue
 from engine.audit import audit
 from engine.refusal import Refused
 from service import cli
-from service.house import House
+from service.app import App
 from service.settings import Settings
 from service.store import copies
 from service.tables import access, archive, opening, submitting
 from service.tables.opening import Invited
-from tests import houses, servers
+from tests import apps, servers
 from workers import referee
 
 GUESTS = [Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org")]
@@ -30,15 +30,15 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{servers.postgres_programs()}:{os.environ['PATH']}")
 
 
-def lived_in(here: House) -> list[str]:
+def lived_in(app: App) -> list[str]:
     """A table of each game, begun; the links of their first seats."""
     links = []
     for game in catalogue.games():
-        opened = opening.open_table(here, game, {}, GUESTS, 0)
+        opened = opening.open_table(app, game, {}, GUESTS, 0)
         for link in opened.links:
-            submitting.submit(here, access.find(here, link), "sit word", "sit")
+            submitting.submit(app, access.find(app, link), "sit word", "sit")
         links.append(opened.links[0])
-    referee.hear()
+    referee.run()
     return links
 
 
@@ -46,9 +46,9 @@ def elsewhere(settings: Settings, folder: Path, database: str = "") -> Settings:
     return Settings(folder=folder, database=database, secret="", confirm=settings.confirm)
 
 
-def sound(here: House) -> int:
+def sound(app: App) -> int:
     """How many tables the house has, every one of them sound."""
-    book = archive.Archive(here.store, here.links)
+    book = archive.Archive(app.store, app.links)
     for table in book.tables():
         export = book.whole(table)
         assert audit(catalogue.find(export.game), export, running=True).finding is None
@@ -57,61 +57,61 @@ def sound(here: House) -> int:
 
 @pytest.mark.usefixtures("programs")
 def test_a_house_that_was_destroyed_stands_again_with_every_table_and_link(
-    any_house: House, tmp_path: Path, request: pytest.FixtureRequest
+    any_app: App, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    links = lived_in(any_house)
-    copies.save(any_house.settings, tmp_path / "copy", any_house.now())
+    links = lived_in(any_app)
+    copies.save(any_app.settings, tmp_path / "copy", any_app.now())
     again = ""
-    if not any_house.store.url.startswith("sqlite"):
+    if not any_app.store.url.startswith("sqlite"):
         again = request.getfixturevalue("postgres_url")
-    settings = elsewhere(any_house.settings, tmp_path / "new", again)
-    assert copies.load(settings, tmp_path / "copy").at == any_house.now()
-    any_house.store.engine.dispose()
-    with houses.standing(settings, any_house.now) as here:
-        here.open()
-        assert sound(here) == len(links)
+    settings = elsewhere(any_app.settings, tmp_path / "new", again)
+    assert copies.load(settings, tmp_path / "copy").at == any_app.now()
+    any_app.store.engine.dispose()
+    with apps.standing(settings, any_app.now) as app:
+        app.open()
+        assert sound(app) == len(links)
         for link in links:
-            assert access.find(here, link).seat == 0
+            assert access.find(app, link).seat == 0
 
 
-def test_a_copy_is_one_moment_though_the_house_goes_on(house: House, tmp_path: Path) -> None:
-    lived_in(house)
+def test_a_copy_is_one_moment_though_the_house_goes_on(app: App, tmp_path: Path) -> None:
+    lived_in(app)
     stop = threading.Event()
 
     def go_on() -> None:
         while not stop.is_set():
-            lived_in(house)
+            lived_in(app)
 
-    with closing(house):
+    with closing(app):
         busy = threading.Thread(target=go_on)
         busy.start()
         try:
-            copies.save(house.settings, tmp_path / "copy", house.now())
+            copies.save(app.settings, tmp_path / "copy", app.now())
         finally:
             stop.set()
             busy.join()
-    copies.load(elsewhere(house.settings, tmp_path / "new"), tmp_path / "copy")
-    with houses.standing(elsewhere(house.settings, tmp_path / "new"), house.now) as here:
-        assert sound(here) >= len(catalogue.games())
+    copies.load(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
+    with apps.standing(elsewhere(app.settings, tmp_path / "new"), app.now) as app:
+        assert sound(app) >= len(catalogue.games())
 
 
-def test_only_its_owner_reads_a_copy(house: House, tmp_path: Path) -> None:
-    copies.save(house.settings, tmp_path / "copy", house.now())
+def test_only_its_owner_reads_a_copy(app: App, tmp_path: Path) -> None:
+    copies.save(app.settings, tmp_path / "copy", app.now())
     assert (tmp_path / "copy").stat().st_mode & 0o777 == 0o600
-    copies.load(elsewhere(house.settings, tmp_path / "new"), tmp_path / "copy")
+    copies.load(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "new").iterdir()} == {0o600}
 
 
-def test_a_copy_is_never_put_over_a_house(house: House, tmp_path: Path) -> None:
-    copies.save(house.settings, tmp_path / "copy", house.now())
+def test_a_copy_is_never_put_over_a_house(app: App, tmp_path: Path) -> None:
+    copies.save(app.settings, tmp_path / "copy", app.now())
     before = (tmp_path / "depesche.sqlite").read_bytes()
     with pytest.raises(Refused, match="There is a house already in"):
-        copies.load(house.settings, tmp_path / "copy")
+        copies.load(app.settings, tmp_path / "copy")
     assert (tmp_path / "depesche.sqlite").read_bytes() == before
 
 
-def test_another_secret_is_refused_and_nothing_is_made(house: House, tmp_path: Path) -> None:
-    copies.save(house.settings, tmp_path / "copy", house.now())
+def test_another_secret_is_refused_and_nothing_is_made(app: App, tmp_path: Path) -> None:
+    copies.save(app.settings, tmp_path / "copy", app.now())
     with pytest.raises(Refused, match="The copy has another secret than DEPESCHE_SECRET"):
         copies.load(Settings(folder=tmp_path / "new", secret="of quite another house"), tmp_path / "copy")
     assert not (tmp_path / "new").exists()
@@ -125,24 +125,22 @@ def test_another_secret_is_refused_and_nothing_is_made(house: House, tmp_path: P
         (b'{"format":1,"kind":"postgresql","revision":"0001","at":0}', "This copy holds a postgresql database"),
     ],
 )
-def test_what_this_version_cannot_restore_is_refused(
-    house: House, tmp_path: Path, change: bytes, sentence: str
-) -> None:
-    copies.save(house.settings, tmp_path / "copy", house.now())
+def test_what_this_version_cannot_restore_is_refused(app: App, tmp_path: Path, change: bytes, sentence: str) -> None:
+    copies.save(app.settings, tmp_path / "copy", app.now())
     with ZipFile(tmp_path / "copy") as whole, ZipFile(tmp_path / "other", "w") as other:
         for name in (copies.SECRET, copies.DATABASE):
             other.writestr(name, whole.read(name))
         other.writestr(copies.CONTENTS, change)
     with pytest.raises(Refused, match=sentence):
-        copies.load(elsewhere(house.settings, tmp_path / "new"), tmp_path / "other")
+        copies.load(elsewhere(app.settings, tmp_path / "new"), tmp_path / "other")
 
 
 @pytest.mark.parametrize("damage", [lambda copy: copy[: len(copy) // 2], lambda copy: b"", lambda copy: b"no copy"])
-def test_a_damaged_copy_is_refused(house: House, tmp_path: Path, damage) -> None:
-    copies.save(house.settings, tmp_path / "copy", house.now())
+def test_a_damaged_copy_is_refused(app: App, tmp_path: Path, damage) -> None:
+    copies.save(app.settings, tmp_path / "copy", app.now())
     (tmp_path / "copy").write_bytes(damage((tmp_path / "copy").read_bytes()))
     with pytest.raises(Refused, match="is no whole copy of a house"):
-        copies.load(elsewhere(house.settings, tmp_path / "new"), tmp_path / "copy")
+        copies.load(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
     assert not (tmp_path / "new").exists()
 
 
@@ -163,11 +161,11 @@ def test_the_password_of_a_database_stands_in_no_list_of_processes(monkeypatch: 
 
 
 def test_the_command_line_copies_and_restores(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lived_in(house)
+    lived_in(app)
     monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path))
-    monkeypatch.setenv("DEPESCHE_SECRET", house.secret)
+    monkeypatch.setenv("DEPESCHE_SECRET", app.secret)
     assert cli.main(["backup", str(tmp_path / "copy")]) == 0
     assert "holds the whole house" in capsys.readouterr().out
     monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path / "new"))

@@ -2,12 +2,12 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from service.house import House
+from service.app import App
 from service.store import facts
 
 
-def test_the_newest_word_holds_and_an_empty_one_takes_the_fact_away(any_house: House) -> None:
-    with any_house.store.writing() as connection:
+def test_the_newest_word_holds_and_an_empty_one_takes_the_fact_away(any_app: App) -> None:
+    with any_app.store.writing() as connection:
         for value in ("one", "two"):
             facts.note(connection, "a fact", value)
             assert facts.read(connection, ["a fact", "another"]) == {"a fact": value}
@@ -15,12 +15,12 @@ def test_the_newest_word_holds_and_an_empty_one_takes_the_fact_away(any_house: H
         assert facts.read(connection, ["a fact"]) == {}
 
 
-def test_many_may_note_the_same_fact_at_once(any_house: House) -> None:
+def test_many_may_note_the_same_fact_at_once(any_app: App) -> None:
     def note(number: int) -> None:
-        with any_house.store.writing() as connection:
+        with any_app.store.writing() as connection:
             facts.note(connection, "a fact", str(number))
 
     with ThreadPoolExecutor(8) as crowd:
         list(crowd.map(note, range(40)))
-    with any_house.store.reading() as connection:
+    with any_app.store.reading() as connection:
         assert int(facts.read(connection, ["a fact"])["a fact"]) in range(40)

@@ -10,10 +10,10 @@ from sqlalchemy import Connection, text
 from engine import audit as audits
 from engine.refusal import Refused
 from service import cli
-from service.house import House
+from service.app import App
 from service.store import partitions
 from service.tables import archive, snapshots
-from tests import houses
+from tests import apps
 from tests.servers import Sink
 from workers.outgoing import post
 
@@ -34,48 +34,48 @@ def shapes(connection: Connection) -> list[list[Any]]:
 
 
 @pytest.fixture
-def house(tmp_path: Path, laid_postgres_url: str, clock: houses.Clock, smtp_sink: Sink) -> Any:
-    chosen = houses.settings(tmp_path, laid_postgres_url, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
-    with houses.standing(chosen, clock) as here:
-        yield here
+def app(tmp_path: Path, laid_postgres_url: str, clock: apps.Clock, smtp_sink: Sink) -> Any:
+    chosen = apps.settings(tmp_path, laid_postgres_url, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
+    with apps.standing(chosen, clock) as app:
+        yield app
 
 
-def divide(house: House, parts: int) -> None:
-    with house.store.writing() as connection:
+def divide(app: App, parts: int) -> None:
+    with app.store.writing() as connection:
         partitions.divide(connection, parts)
 
 
-def played(house: House, places: list[Any], moves: int) -> None:
+def played(app: App, places: list[Any], moves: int) -> None:
     """So many moves, and every letter."""
     for _ in range(moves):
-        assert houses.judged(house, *houses.on_turn(house, places)).accepted
-        post.deliver()
+        assert apps.judged(app, *apps.on_turn(app, places)).accepted
+        post.run()
 
 
-def test_a_house_in_parts_goes_on_and_comes_back_in_one_piece(house: House, smtp_sink: Sink) -> None:
-    places = houses.seated(house, 3)
-    played(house, places, 4)
-    with house.store.reading() as connection:
+def test_a_house_in_parts_goes_on_and_comes_back_in_one_piece(app: App, smtp_sink: Sink) -> None:
+    places = apps.seated(app, 3)
+    played(app, places, 4)
+    with app.store.reading() as connection:
         whole = shapes(connection)
     for parts in (4, 7, 1):
-        divide(house, parts)
-        with house.store.reading() as connection:
+        divide(app, parts)
+        with app.store.reading() as connection:
             assert partitions.count(connection) == parts
             assert shapes(connection) == whole
-        before, sent = houses.length(house, places[0]), len(smtp_sink.letters)
-        played(house, places, 3)
-        played(house, houses.seated(house), 2)
-        assert houses.length(house, places[0]) >= before + 3
+        before, sent = apps.length(app, places[0]), len(smtp_sink.letters)
+        played(app, places, 3)
+        played(app, apps.seated(app), 2)
+        assert apps.length(app, places[0]) >= before + 3
         assert len(smtp_sink.letters) > sent
-        report = audits.audit(snapshots.look(house, places[0].table).game, archive.export_for(house, places[0]))
+        report = audits.audit(snapshots.look(app, places[0].table).game, archive.export_for(app, places[0]))
         assert report.finding is None
 
 
-def test_rows_lie_in_the_part_of_their_table(house: House) -> None:
-    divide(house, 4)
+def test_rows_lie_in_the_part_of_their_table(app: App) -> None:
+    divide(app, 4)
     for _ in range(12):
-        houses.seated(house)
-    with house.store.reading() as connection:
+        apps.seated(app)
+    with app.store.reading() as connection:
         rows = connection.execute(text('SELECT tableoid, count(DISTINCT "table") FROM entries GROUP BY 1')).all()
         plan = connection.execute(text("EXPLAIN (FORMAT JSON) SELECT * FROM entries WHERE \"table\" = 'x'")).scalar()
     assert len(rows) > 1
@@ -84,23 +84,23 @@ def test_rows_lie_in_the_part_of_their_table(house: House) -> None:
 
 
 @pytest.mark.parametrize(("parts", "why"), [(0, "Choose 1 to 256"), (257, "Choose 1"), (1, "nothing to do")])
-def test_a_number_of_parts_that_makes_no_sense_changes_nothing(house: House, parts: int, why: str) -> None:
+def test_a_number_of_parts_that_makes_no_sense_changes_nothing(app: App, parts: int, why: str) -> None:
     with pytest.raises(Refused, match=why):
-        divide(house, parts)
+        divide(app, parts)
 
 
-def test_sqlite_is_not_laid_in_parts(tmp_path: Path, clock: houses.Clock) -> None:
-    with houses.standing(houses.settings(tmp_path), clock) as here, pytest.raises(Refused, match="one file"):
-        divide(here, 4)
+def test_sqlite_is_not_laid_in_parts(tmp_path: Path, clock: apps.Clock) -> None:
+    with apps.standing(apps.settings(tmp_path), clock) as app, pytest.raises(Refused, match="one file"):
+        divide(app, 4)
 
 
 def test_the_command_lays_a_house_in_parts(
-    house: House, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    app: App, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("DEPESCHE_DATABASE", house.settings.database)
+    monkeypatch.setenv("DEPESCHE_DATABASE", app.settings.database)
     assert cli.main(["partition", "3"]) == 0
     assert capsys.readouterr().out == "entries, submissions, letters: 3 parts each.\n"
     assert cli.main(["partition", "3"]) == 2
     assert "laid out so already" in capsys.readouterr().err
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         assert partitions.count(connection) == 3

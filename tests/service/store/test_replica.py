@@ -13,11 +13,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import event
 
 from service import create_app
+from service.app import App
 from service.commands import checkups
-from service.house import House
 from service.lru import Caches
 from service.tables.access import Place
-from tests import houses, servers
+from tests import apps, servers
 from tests.chaos import machines
 from tests.chaos.machines import Server
 from tests.conftest import or_skip
@@ -45,17 +45,17 @@ def standby(first: machines.Postgres) -> Iterator[tuple[Server, str]]:
 class Twins:
     """A house with a replica: a game that is over, one that is played, and who asks which server for entries."""
 
-    def __init__(self, here: House, follower: Server) -> None:
-        self.here, self.follower = here, follower
-        self.over, self.playing = houses.seated(here), houses.seated(here)
+    def __init__(self, app: App, follower: Server) -> None:
+        self.app, self.follower = app, follower
+        self.over, self.playing = apps.seated(app), apps.seated(app)
         for place in self.over:
-            houses.judged(here, place, "resign")
+            apps.judged(app, place, "resign")
         self.asked = {"first": 0, "replica": 0}
-        assert here.store.replica
-        for name, engine in (("first", here.store.engine), ("replica", here.store.replica)):
+        assert app.store.replica
+        for name, engine in (("first", app.store.engine), ("replica", app.store.replica)):
             event.listen(engine, "before_cursor_execute", self._counter(name))
-        app = create_app(here)
-        self.browser: FlaskClient = app.test_client()
+        flask_app = create_app(app)
+        self.browser: FlaskClient = flask_app.test_client()
 
     def _counter(self, name: str) -> Any:
         def count(_: object, __: object, statement: str, *___: object) -> None:
@@ -64,7 +64,7 @@ class Twins:
         return count
 
     def caught_up(self) -> None:
-        with self.here.store.reading() as connection:
+        with self.app.store.reading() as connection:
             position = connection.exec_driver_sql("SELECT pg_current_wal_lsn()").scalar_one()
         until = time.monotonic() + servers.PATIENCE
         while not self._has_reached(position):
@@ -72,13 +72,13 @@ class Twins:
             time.sleep(0.02)
 
     def _has_reached(self, position: str) -> bool:
-        with self.here.store.elsewhere(), self.here.store.reading() as connection:
+        with self.app.store.elsewhere(), self.app.store.reading() as connection:
             asked = f"SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn"
             return bool(connection.exec_driver_sql(asked).scalar_one())
 
     def asks(self, place: Place, page: str) -> dict[str, int]:
         """Which servers a page asks for entries, when nothing is cached."""
-        self.here.caches = Caches()
+        self.app.caches = Caches()
         before = dict(self.asked)
         answer = self.browser.get(f"/t/{place.link}/{page}".rstrip("/"))
         assert answer.status_code == 200, answer.text
@@ -88,9 +88,9 @@ class Twins:
 @pytest.fixture(scope="module")
 def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twins]:
     with or_skip(machines.durable_postgres) as first, standby(first) as (follower, replica):
-        chosen = houses.settings(tmp_path_factory.mktemp("house"), first.url, replica=replica)
-        with houses.standing(chosen, houses.Clock()) as here:
-            found = Twins(here, follower)
+        chosen = apps.settings(tmp_path_factory.mktemp("app"), first.url, replica=replica)
+        with apps.standing(chosen, apps.Clock()) as app:
+            found = Twins(app, follower)
             found.caught_up()
             yield found
 
@@ -111,17 +111,17 @@ def test_a_game_that_is_played_is_read_from_the_first_server(twins: Twins, page:
 
 def test_the_gallery_is_read_from_the_replica(twins: Twins) -> None:
     asked: list[str] = []
-    assert twins.here.store.replica
-    event.listen(twins.here.store.replica, "before_cursor_execute", lambda *words: asked.append(words[2]))
+    assert twins.app.store.replica
+    event.listen(twins.app.store.replica, "before_cursor_execute", lambda *words: asked.append(words[2]))
     assert twins.browser.get("/gallery").status_code == 200
     assert any("FROM tables" in statement for statement in asked)
 
 
 def test_the_doctor_says_whether_it_follows(twins: Twins) -> None:
-    settings = twins.here.settings
+    settings = twins.app.settings
     (found,) = checkups._replica(settings, "db")
     assert (found.verdict, "it follows" in found.what) == ("well", True)
-    (found,) = checkups._replica(houses.settings(settings.folder, replica=settings.database), "db")
+    (found,) = checkups._replica(apps.settings(settings.folder, replica=settings.database), "db")
     assert (found.verdict, "no other server" in found.what) == ("odd", True)
 
 

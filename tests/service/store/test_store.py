@@ -9,8 +9,6 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
-import alembic.command
-import alembic.config
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -21,14 +19,14 @@ from sqlalchemy.exc import IntegrityError
 from engine import log
 from engine.refusal import Refused
 from service.accounts import confirming, leaving, my_tables, signing_in
-from service.house import House
-from service.store import Store, book
+from service.app import App
+from service.store import Store, queries
 from service.store.appending import Addition, Owed, Sealed, append
 from service.store.connect import MIGRATIONS
 from service.store.schema import entries, letters, metadata, people, tables
 from service.tables import access, joining, opening, snapshots, submitting
 from service.tables.opening import Invited
-from tests import houses
+from tests import apps
 from tests.chaos import machines
 from tests.conftest import or_skip
 
@@ -96,9 +94,9 @@ def sealed(seq: int) -> Sealed:
 
 
 @pytest.fixture
-def table(any_house: House) -> str:
+def table(any_app: App) -> str:
     """A table with one entry, the opening."""
-    return houses.opened(any_house)[0].table
+    return apps.opened(any_app)[0].table
 
 
 def counted(connection: Connection, table: str) -> tuple[int, int]:
@@ -108,164 +106,136 @@ def counted(connection: Connection, table: str) -> tuple[int, int]:
     return connection.execute(entry).scalar_one(), connection.execute(letter).scalar_one()
 
 
-def test_an_error_after_append_leaves_nothing(any_house: House, table: str) -> None:
+def test_an_error_after_append_leaves_nothing(any_app: App, table: str) -> None:
     class Struck(Exception):
         pass
 
-    with suppress(Struck), any_house.store.writing() as connection:
+    with suppress(Struck), any_app.store.writing() as connection:
         append(connection, Addition(table, sealed(1), "gathering", 5, owed=[Owed(0, "turn", 5)]))
         assert counted(connection, table) == (2, 3)
         raise Struck
-    with any_house.store.reading() as connection:
-        row = book.find(connection, table)
+    with any_app.store.reading() as connection:
+        row = queries.find(connection, table)
         assert row
-        assert (row.length, row.moved_at) == (1, houses.NOON)
+        assert (row.length, row.moved_at) == (1, apps.NOON)
         assert counted(connection, table) == (1, 2)
 
 
-def test_an_error_within_append_leaves_nothing(any_house: House, table: str) -> None:
+def test_an_error_within_append_leaves_nothing(any_app: App, table: str) -> None:
     twice = [Owed(0, "turn", 5), Owed(0, "turn", 6)]
-    with pytest.raises(IntegrityError), any_house.store.writing() as connection:
+    with pytest.raises(IntegrityError), any_app.store.writing() as connection:
         append(connection, Addition(table, sealed(1), "gathering", 5, owed=twice))
-    with any_house.store.reading() as connection:
-        row = book.find(connection, table)
+    with any_app.store.reading() as connection:
+        row = queries.find(connection, table)
         assert row
         assert row.length == 1
         assert counted(connection, table) == (1, 2)
 
 
-def test_an_entry_number_is_given_once(any_house: House, table: str) -> None:
-    with pytest.raises(IntegrityError), any_house.store.writing() as connection:
+def test_an_entry_number_is_given_once(any_app: App, table: str) -> None:
+    with pytest.raises(IntegrityError), any_app.store.writing() as connection:
         append(connection, Addition(table, sealed(0), "gathering", 5))
 
 
-def test_a_letter_is_owed_once(any_house: House, table: str) -> None:
+def test_a_letter_is_owed_once(any_app: App, table: str) -> None:
     letter = {"table": table, "seq": 0, "seat": 1, "kind": "invitation", "due_at": 5}
-    with pytest.raises(IntegrityError), any_house.store.writing() as connection:
+    with pytest.raises(IntegrityError), any_app.store.writing() as connection:
         connection.execute(insert(letters), letter)
-    with any_house.store.writing() as connection:
+    with any_app.store.writing() as connection:
         connection.execute(insert(letters), {**letter, "kind": "reminder"})
 
 
-def test_whoever_locks_a_table_sees_what_the_last_one_wrote(any_house: House, table: str) -> None:
+def test_whoever_locks_a_table_sees_what_the_last_one_wrote(any_app: App, table: str) -> None:
     def add() -> None:
         for _ in range(10):
-            with any_house.store.writing() as connection:
-                row = book.lock(connection, table)
+            with any_app.store.writing() as connection:
+                row = queries.lock(connection, table)
                 assert row
                 append(connection, Addition(table, sealed(row.length), "gathering", 5))
 
     with ThreadPoolExecutor() as pool:
         for done in [pool.submit(add) for _ in range(4)]:
             done.result()
-    with any_house.store.reading() as connection:
+    with any_app.store.reading() as connection:
         assert counted(connection, table)[0] == 41
 
 
-def test_a_reader_sees_one_moment(any_house: House, table: str) -> None:
-    with any_house.store.reading() as connection:
-        row = book.find(connection, table)
-        with any_house.store.writing() as other:
+def test_a_reader_sees_one_moment(any_app: App, table: str) -> None:
+    with any_app.store.reading() as connection:
+        row = queries.find(connection, table)
+        with any_app.store.writing() as other:
             append(other, Addition(table, sealed(1), "gathering", 5))
         assert row
-        assert [entry.hash for entry in book.entries_of(connection, table)] == [row.head]
+        assert [entry.hash for entry in queries.entries_of(connection, table)] == [row.head]
 
 
-def test_the_receipt_is_the_head_of_the_chain(any_house: House, table: str) -> None:
-    with any_house.store.reading() as connection:
-        row = book.find(connection, table)
-        (entry,) = book.entries_of(connection, table)
+def test_the_receipt_is_the_head_of_the_chain(any_app: App, table: str) -> None:
+    with any_app.store.reading() as connection:
+        row = queries.find(connection, table)
+        (entry,) = queries.entries_of(connection, table)
         assert row
         assert row.head == entry.hash == log.link(log.GENESIS, entry.digest)
 
 
-def test_strangers_invited_to_many_tables_at_once_are_noted_once(any_house: House) -> None:
+def test_strangers_invited_to_many_tables_at_once_are_noted_once(any_app: App) -> None:
     together = Barrier(4)
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES]
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES]
 
     def invite(first: int) -> None:
         together.wait(10)
-        opening.open_table(any_house, "kaiser", {}, guests[first:] + guests[:first])
+        opening.open_table(any_app, "kaiser", {}, guests[first:] + guests[:first])
 
     with ThreadPoolExecutor() as pool:
         for done in [pool.submit(invite, first) for first in range(4)]:
             done.result()
-    with any_house.store.reading() as connection:
+    with any_app.store.reading() as connection:
         assert connection.execute(select(func.count()).select_from(people)).scalar_one() == 4
         assert connection.execute(select(func.count()).select_from(tables)).scalar_one() == 4
-
-
-def test_deadlines_that_run_already_outlive_the_migration_of_clocks(store: Store) -> None:
-    config = alembic.config.Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with store.writing() as connection:
-        config.attributes["connection"] = connection
-        alembic.command.upgrade(config, "0001")
-        names = "id,game,seats,seed,commitment,phase,length,head,pace,watch,opened_at,moved_at"
-        row = ("t", "kaiser", 2, b"", "", "playing", 3, "", 500, "w", 0, 0)
-        marks = ",".join(f":v{number}" for number in range(len(row)))
-        connection.execute(text(f"INSERT INTO tables ({names}) VALUES ({marks})"), _numbered(row))
-        names = '"table",seat,name,status,link,link_number,open_since,due_at,remind_at'
-        for seat, opened in enumerate(((2, 9_000, 8_875), (None, None, None))):
-            row = ("t", seat, "Anna", "taken", f"l{seat}", 0, *opened)
-            marks = ",".join(f":v{number}" for number in range(len(row)))
-            connection.execute(text(f"INSERT INTO seats ({names}) VALUES ({marks})"), _numbered(row))
-    store.migrate()
-    with store.reading() as connection:
-        running, still = book.seats_of(connection, "t")
-    assert (running.due_at, running.late_at, running.clock_from, running.clock_left) == (9_000, 9_000, 8_500, 500)
-    assert (still.due_at, still.late_at, still.clock_from, still.clock_left, still.misses) == (
-        None,
-        None,
-        None,
-        None,
-        0,
-    )
 
 
 def _numbered(values: tuple[Any, ...]) -> dict[str, Any]:
     return {f"v{number}": value for number, value in enumerate(values)}
 
 
-def test_peoples_own_side_is_the_same_on_both(any_house: House, clock: houses.Clock) -> None:
-    house, anna = any_house, Invited("Anna", "anna@example.org")
-    opened = opening.open_table(house, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef")
-    assert opening.open_table(house, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef") == opened
-    joining.join(house, opened.join, Invited("Bert", "bert@example.org"))
-    houses.judged(any_house, access.find(house, opened.links[0]), "sit word")
-    houses.judged(any_house, access.find(house, opened.links[0]), "resign")
-    signing_in.send_link(house, "anna@example.org")
-    person = snapshots.look(house, opened.table).seats[0].person
-    visit = signing_in.enter(house, any_house.links.enter(person, 0, clock.at))
+def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.Clock) -> None:
+    app, anna = any_app, Invited("Anna", "anna@example.org")
+    opened = opening.open_table(app, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef")
+    assert opening.open_table(app, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef") == opened
+    joining.join(app, opened.join, Invited("Bert", "bert@example.org"))
+    apps.judged(any_app, access.find(app, opened.links[0]), "sit word")
+    apps.judged(any_app, access.find(app, opened.links[0]), "resign")
+    signing_in.send_link(app, "anna@example.org")
+    person = snapshots.look(app, opened.table).seats[0].person
+    visit = signing_in.enter(app, any_app.links.enter(person, 0, clock.at))
     assert visit == signing_in.Visit(person, 0)
-    assert my_tables.played(house, person) == my_tables.PlayerRecord(
+    assert my_tables.played(app, person) == my_tables.PlayerRecord(
         {"kaiser": {2: 1}}, (my_tables.Opponent("Bert", 1, 0, 1),)
     )
-    assert [one.place for one in my_tables.finished(house, person)] == [2]
-    signing_in.renew(house, person, opened.table, 0)
-    leaving.leave(house, person, "anna@example.org")
-    assert snapshots.look(house, opened.table).names == ("Seat 1", "Bert")
+    assert [one.place for one in my_tables.finished(app, person)] == [2]
+    signing_in.renew(app, person, opened.table, 0)
+    leaving.leave(app, person, "anna@example.org")
+    assert snapshots.look(app, opened.table).names == ("Seat 1", "Bert")
 
 
 def test_waiting_letters_leave_when_an_address_is_proven_on_both(laid_url: str, tmp_path: Path) -> None:
-    chosen = houses.settings(tmp_path, laid_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
-    with houses.standing(chosen, houses.Clock()) as here:
+    chosen = apps.settings(tmp_path, laid_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
+    with apps.standing(chosen, apps.Clock()) as app:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
-        opened = opening.open_table(here, "kaiser", {}, guests)
-        assert snapshots.look(here, opened.table).row.held
-        person = snapshots.look(here, opened.table).seats[0].person
-        confirming.confirm(here, here.links.confirm(person, "anna@example.org"))
-        assert not snapshots.look(here, opened.table).row.held
+        opened = opening.open_table(app, "kaiser", {}, guests)
+        assert snapshots.look(app, opened.table).row.held
+        person = snapshots.look(app, opened.table).seats[0].person
+        confirming.confirm(app, app.links.confirm(person, "anna@example.org"))
+        assert not snapshots.look(app, opened.table).row.held
         for _ in range(4):
-            opening.open_table(here, "kaiser", {}, guests, opener=person)
+            opening.open_table(app, "kaiser", {}, guests, opener=person)
         with pytest.raises(Refused, match="a little too much"):
-            opening.open_table(here, "kaiser", {}, guests, opener=person)
+            opening.open_table(app, "kaiser", {}, guests, opener=person)
 
 
-def test_only_notes_do_not_wait_for_the_disk(any_house: House) -> None:
-    asked = "PRAGMA synchronous" if any_house.store.engine.dialect.name == "sqlite" else "SHOW synchronous_commit"
+def test_only_notes_do_not_wait_for_the_disk(any_app: App) -> None:
+    asked = "PRAGMA synchronous" if any_app.store.engine.dialect.name == "sqlite" else "SHOW synchronous_commit"
     found = []
-    for begin in (any_house.store.writing, any_house.store.noting, any_house.store.writing):
+    for begin in (any_app.store.writing, any_app.store.noting, any_app.store.writing):
         with begin() as connection:
             found.append(connection.exec_driver_sql(asked).scalar_one())
     assert found[0] == found[2]
@@ -276,21 +246,21 @@ def test_what_is_handed_in_does_not_wait_for_the_disk_but_lies_there_where_no_ve
     """The referee's commit takes it there; a page that waits in vain makes sure of it."""
     with (
         or_skip(machines.durable_postgres) as server,
-        houses.standing(houses.settings(tmp_path, server.url), houses.Clock()) as here,
+        apps.standing(apps.settings(tmp_path, server.url), apps.Clock()) as app,
     ):
-        places = houses.seated(here)
+        places = apps.seated(app)
         waited = []
         for _ in range(10):  # the server itself writes what is committed every 200 ms
-            handed = submitting.submit(here, *houses.on_turn(here, places))
-            waited.append(unwritten(here) == 0)
-            assert submitting.verdict(here, handed) is None
-            assert unwritten(here) == 0
+            handed = submitting.submit(app, *apps.on_turn(app, places))
+            waited.append(unwritten(app) == 0)
+            assert submitting.verdict(app, handed) is None
+            assert unwritten(app) == 0
         assert not all(waited)
 
 
-def unwritten(house: House) -> int:
+def unwritten(app: App) -> int:
     """How many bytes of what was committed lie in the server's memory alone."""
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         asked = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), pg_current_wal_flush_lsn())"
         return int(connection.exec_driver_sql(asked).scalar_one())
 

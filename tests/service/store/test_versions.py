@@ -1,64 +1,31 @@
-"""Old and new versions side by side: a newer shape that only added something is lived with, another is refused."""
+"""A database of another version is left alone; an empty one gets the newest schema."""
 
 import pytest
-from sqlalchemy import Column, Text, select, text
-from sqlalchemy.schema import CreateColumn
+from sqlalchemy import text
 
 from engine.refusal import Refused
 from service import create_app
+from service.app import App
 from service.commands import checkups
-from service.house import House
-from service.store import facts
-from service.store.connect import CONTRACTED
-from service.store.schema import tables
-from tests import houses
 
-NEWER = "9999_newer"
+OTHER = "9999_other"
 
 
-def renewed(house: House, contracted: str = "") -> None:
-    """A newer version has been here: it added a column that this one does not know, or took something away."""
-    added = CreateColumn(Column("newer", Text, nullable=False, server_default="")).compile(house.store.engine)
-    with house.store.writing() as connection:
-        connection.execute(text(f"ALTER TABLE tables ADD COLUMN {added}"))
-        connection.execute(text("UPDATE alembic_version SET version_num = :newer"), {"newer": NEWER})
-        facts.note(connection, CONTRACTED, contracted)
+def set_revision(app: App, revision: str) -> None:
+    with app.store.writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
 
 
-def test_a_process_of_the_old_version_goes_on_beside_the_new_one(any_house: House) -> None:
-    any_house.open()
-    places = houses.seated(any_house)
-    renewed(any_house)
-    client = create_app(any_house).test_client()
-    assert client.get("/readyz").status_code == 200
-    place, move = houses.on_turn(any_house, places)
-    assert houses.judged(any_house, place, move).accepted
-    houses.seated(any_house)
-    with any_house.store.reading() as connection:
-        assert connection.execute(select(tables.c.id)).all()
+def test_a_database_of_another_version_is_refused_and_not_changed(any_app: App) -> None:
+    any_app.open()
+    set_revision(any_app, OTHER)
+    assert create_app(any_app).test_client().get("/readyz").status_code == 503
+    with pytest.raises(Refused, match="Another version of Depesche"):
+        any_app.open()
+    assert any_app.store.revision() == OTHER
+    assert "odd" in {finding.verdict for finding in checkups.all_of(any_app.settings) if finding.about == "schema"}
 
 
-def test_it_is_also_started_again_and_changes_nothing(any_house: House) -> None:
-    any_house.open()
-    renewed(any_house, contracted="0016_moved")  # what was taken away then, this version does not need either
-    any_house.open()
-    assert any_house.store.revision() == NEWER
-    (finding,) = [one for one in checkups.all_of(any_house.settings) if one.about == "schema"]
-    assert (finding.verdict, "a newer version made it" in finding.what) == ("well", True)
-
-
-def test_a_version_whose_columns_are_gone_says_so_and_is_not_ready(any_house: House) -> None:
-    any_house.open()
-    renewed(any_house, contracted=NEWER)
-    assert create_app(any_house).test_client().get("/readyz").status_code == 503
-    with pytest.raises(Refused, match="A newer Depesche has renewed this database"):
-        any_house.open()
-    assert any_house.store.revision() == NEWER
-    assert "odd" in {one.verdict for one in checkups.all_of(any_house.settings) if one.about == "schema"}
-
-
-def test_an_older_shape_is_renewed(any_house: House) -> None:
-    assert not any_house.store.fits() or any_house.store.is_current()
-    any_house.open()
-    assert any_house.store.fits()
-    assert any_house.store.is_current()
+def test_an_empty_database_gets_the_newest_schema(any_app: App) -> None:
+    any_app.open()
+    assert any_app.store.is_current()

@@ -90,9 +90,9 @@ def test_nothing_can_be_done_at_what_hangs(hall: Hall, visitor: Visitor, what: s
 
 def test_bots_agree_and_a_player_who_gave_up_is_asked_like_everybody(hall: Hall, visitor: Visitor) -> None:
     guests = [Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org"), Invited("Bot")]
-    opened = opening.open_table(hall.house, "kaiser", {}, guests, 0)
+    opened = opening.open_table(hall.app, "kaiser", {}, guests, 0)
     for link in opened.links[:2]:
-        submitting.submit(hall.house, access.find(hall.house, link), "sit word", "sit")
+        submitting.submit(hall.app, access.find(hall.app, link), "sit word", "sit")
     hall.do(opened, "resign", 0)
     hall.do(opened, "resign", 1)
     assert hall.look(opened).table.phase == "over"
@@ -105,13 +105,13 @@ def test_bots_agree_and_a_player_who_gave_up_is_asked_like_everybody(hall: Hall,
 def test_a_seat_whose_player_is_forgotten_does_not_take_the_game_down(hall: Hall, visitor: Visitor) -> None:
     opened = ended(hall)
     release(visitor, opened, 0)
-    with hall.house.store.writing() as connection:
+    with hall.app.store.writing() as connection:
         connection.execute(update(seats).where(seats.c.table == opened.table, seats.c.seat == 1).values(person=None))
     assert opened.table in visitor.get("/gallery")
 
 
 def test_a_log_brought_from_elsewhere_is_not_shown_by_itself(hall: Hall, visitor: Visitor) -> None:
-    Archive(hall.house.store, hall.house.links).import_(finished(catalogue.find("kaiser"), 2))
+    Archive(hall.app.store, hall.app.links).import_(finished(catalogue.find("kaiser"), 2))
     assert "Nothing hangs here yet." in visitor.get("/gallery")
 
 
@@ -122,7 +122,7 @@ def test_twenty_games_hang_on_a_page_those_that_ended_last_first(hall: Hall, vis
         hall.time += 60
         hall.do(opened, "resign", 0)
         tables.append(opened.table)
-    with hall.house.store.writing() as connection:
+    with hall.app.store.writing() as connection:
         connection.execute(update(seats).values(released=True))
     first, second = visitor.get("/gallery"), visitor.get("/gallery?page=2")
     assert [table for table in tables if table not in first] == tables[:1]

@@ -22,17 +22,17 @@ def strict(tmp_path: Path) -> Iterator[Hall]:
     """A house that asks whether an address is right."""
     hall = Hall(tmp_path, **RELAY)
     yield hall
-    hall.house.close()
+    hall.app.close()
 
 
 def laid(hall: Hall, *guests: Invited, **how: Any) -> Opened:
     seated = [Invited(one.name, one.address, "word", one.who) for one in guests]
-    return opening.open_table(hall.house, "kaiser", {}, seated, 0, **how)
+    return opening.open_table(hall.app, "kaiser", {}, seated, 0, **how)
 
 
 def names(hall: Hall) -> tuple[list[str], list[str]]:
     """The first players of the tables in the lobby: those with free seats, and those that are shown."""
-    seeking, shown = lobby.seeking(hall.house), lobby.shown(hall.house)
+    seeking, shown = lobby.seeking(hall.app), lobby.shown(hall.app)
     return [look.names[0] for look in seeking], [look.names[0] for look in shown]
 
 
@@ -53,7 +53,7 @@ def test_the_form_offers_seats_and_shows_the_game(hall: Hall, visitor: Visitor) 
     assert Strict(page).faults == []
     assert "Take one of 2 seats" in page
     assert "with Anna" in page
-    token = hall.house.links.join(lobby.seeking(hall.house)[0].row.id)
+    token = hall.app.links.join(lobby.seeking(hall.app)[0].row.id)
     asked = visitor.get(f"/join/{token}")
     assert "it is shown in the lobby, with the names of its players" in asked
     for name in ("Bert", "Clara"):
@@ -61,7 +61,7 @@ def test_the_form_offers_seats_and_shows_the_game(hall: Hall, visitor: Visitor) 
     page = visitor.get("/")
     assert Strict(page).faults == []
     assert "Seats for anybody" not in page
-    watch = hall.house.links.watch(lobby.shown(hall.house)[0].row.id)
+    watch = hall.app.links.watch(lobby.shown(hall.app)[0].row.id)
     assert f"/t/{watch}" in page
     picture = re.search(rf'src="(/t/{watch}[^"]+)"', page)
     assert picture
@@ -70,10 +70,10 @@ def test_the_form_offers_seats_and_shows_the_game(hall: Hall, visitor: Visitor) 
 
 
 def test_who_sits_down_by_a_letter_reads_that_all_may_look_on(hall: Hall, visitor: Visitor) -> None:
-    opened = opening.open_table(hall.house, "kaiser", {}, (ANNA, BERT), 0, shown=True)
+    opened = opening.open_table(hall.app, "kaiser", {}, (ANNA, BERT), 0, shown=True)
     for link in opened.links:
         assert "it is shown in the lobby" in visitor.get(f"/t/{link}")
-    plain = opening.open_table(hall.house, "kaiser", {}, (ANNA, CLARA), 0)
+    plain = opening.open_table(hall.app, "kaiser", {}, (ANNA, CLARA), 0)
     assert "it is shown in the lobby" not in visitor.get(f"/t/{plain.links[1]}")
 
 
@@ -86,7 +86,7 @@ def test_who_may_not_be_watched_by_link_is_not_shown(hall: Hall, visitor: Visito
 def test_a_table_leaves_the_lobby_when_it_is_full_old_or_over(hall: Hall) -> None:
     opened = laid(hall, ANNA, ANYBODY, seeking=True, shown=True)
     laid(hall, BERT, ANYBODY, seeking=True)
-    joining.join(hall.house, opened.join, DORA)
+    joining.join(hall.app, opened.join, DORA)
     assert names(hall) == (["Bert"], ["Anna"])
     hall.time += 15 * DAY
     assert names(hall) == (["Bert"], [])
@@ -102,12 +102,12 @@ def test_nothing_that_a_stranger_wrote_is_in_the_lobby_before_the_owner_of_the_a
         "/new/kaiser", **{**ROWS, "name__0": "Rude words"}, shown="on", who__2="anybody", seeking="on"
     )
     assert names(strict) == ([], [])
-    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    confirming.confirm(strict.app, proof(strict, "anna@example.org"))
     assert names(strict) == (["Rude words"], [])
 
 
 def test_the_interface_opens_such_tables_too(hall: Hall) -> None:
     players = [{"name": "Anna", "address": "anna@example.org"}, {"who": "anybody"}]
     body = {"game": "kaiser", "players": players, "seeking": True, "nonce": "hat"}
-    assert hall.app.test_client().post("/api/v1/tables", json=body).status_code == 201
+    assert hall.flask_app.test_client().post("/api/v1/tables", json=body).status_code == 201
     assert names(hall) == (["Anna"], [])

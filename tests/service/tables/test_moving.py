@@ -14,14 +14,14 @@ from sqlalchemy import select
 from engine import audit
 from service import beacon, create_app
 from service.accounts import leaving, signing_in
+from service.app import App
 from service.commands import move_house as commands
-from service.house import House
 from service.store.schema import letters, people, seats
 from service.tables import access, archive, moving, opening, snapshots, talk
 from service.tables.access import Moved, Place, Unknown
 from service.tables.opening import Invited
 from service.web.api.routes import described
-from tests import houses
+from tests import apps
 from workers import bots, clock, referee
 from workers.jobs import work_for
 
@@ -30,69 +30,69 @@ GUESTS = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.o
 
 
 @pytest.fixture
-def old(tmp_path: Path, clock: houses.Clock) -> Iterator[House]:
-    with houses.standing(houses.settings(tmp_path / "old", address=OLD), clock) as here:
-        yield here
+def old(tmp_path: Path, clock: apps.Clock) -> Iterator[App]:
+    with apps.standing(apps.settings(tmp_path / "old", address=OLD), clock) as app:
+        yield app
 
 
 @pytest.fixture
-def new(tmp_path: Path, clock: houses.Clock, laid_postgres_url: str) -> Iterator[House]:
-    chosen = houses.settings(tmp_path / "new", laid_postgres_url, secret="another house for tests", address=NEW)
-    with houses.standing(chosen, clock) as here:
-        yield here
+def new(tmp_path: Path, clock: apps.Clock, laid_postgres_url: str) -> Iterator[App]:
+    chosen = apps.settings(tmp_path / "new", laid_postgres_url, secret="another house for tests", address=NEW)
+    with apps.standing(chosen, clock) as app:
+        yield app
 
 
-def opened(house: House) -> list[Place]:
-    work_for(house)
-    made = opening.open_table(house, "kurier", {}, GUESTS)
-    places = [access.find(house, link) for link in made.links if link]
+def opened(app: App) -> list[Place]:
+    work_for(app)
+    made = opening.open_table(app, "kurier", {}, GUESTS)
+    places = [access.find(app, link) for link in made.links if link]
     for place in places:
-        assert houses.judged(house, place, "sit word").accepted
+        assert apps.judged(app, place, "sit word").accepted
     return places
 
 
-def play(house: House, places: list[Place], moves: int = 8) -> None:
+def play(app: App, places: list[Place], moves: int = 8) -> None:
     """So many moves, of people and bots."""
-    work_for(house)
+    work_for(app)
     for _ in range(moves):
-        waits = [place for place in places if houses.moves(house, place)]
+        waits = [place for place in places if apps.moves(app, place)]
         if waits:
-            assert houses.judged(house, waits[0], houses.moves(house, waits[0])[0]).accepted
+            assert apps.judged(app, waits[0], apps.moves(app, waits[0])[0]).accepted
         else:
-            bots.move()
-            referee.hear()
+            bots.run()
+            referee.run()
 
 
-def somebody(house: House, places: list[Place]) -> tuple[Place, str]:
+def somebody(app: App, places: list[Place]) -> tuple[Place, str]:
     """A person who may act, once the bot has moved, and a move."""
-    while not any(houses.moves(house, place) for place in places):
-        bots.move()
-        referee.hear()
-    return houses.on_turn(house, places)
+    while not any(apps.moves(app, place) for place in places):
+        bots.run()
+        referee.run()
+    return apps.on_turn(app, places)
 
 
-def left(house: House, *names: str, to: str = NEW) -> bytes:
-    with house.store.writing() as connection:
-        return moving.packed(moving.leave(house, connection, names, to))
+def left(app: App, *names: str, to: str = NEW) -> bytes:
+    with app.store.writing() as connection:
+        return moving.packed(moving.leave(app, connection, names, to))
 
 
-def arrived(house: House, raw: bytes) -> None:
-    with house.store.writing() as connection:
-        moving.arrive(house, connection, moving.unpacked(raw))
+def arrived(app: App, raw: bytes) -> None:
+    with app.store.writing() as connection:
+        moving.arrive(app, connection, moving.unpacked(raw))
 
 
-def head(house: House, table: str) -> str:
-    log = archive.Archive(house.store, house.links).whole(table)
-    look = snapshots.look(house, table)
+def head(app: App, table: str) -> str:
+    log = archive.Archive(app.store, app.links).whole(table)
+    look = snapshots.look(app, table)
     running = look.table.phase != "over"
     assert audit.audit(look.game, log, running=running, signed=beacon.signed).finding is None
     return log.head
 
 
-def new_links(house: House, table: str) -> list[Place]:
-    with house.store.reading() as connection:
+def new_links(app: App, table: str) -> list[Place]:
+    with app.store.reading() as connection:
         rows = connection.execute(select(seats).where(seats.c.table == table).order_by(seats.c.seat)).all()
-    return [access.find(house, access.link_of(house, row)) for row in rows if row.person is not None]
+    return [access.find(app, access.link_of(app, row)) for row in rows if row.person is not None]
 
 
 def test_a_table_is_played_on_in_the_new_house_with_its_chain_intact(old, new):
@@ -165,14 +165,14 @@ def test_the_old_house_plays_the_table_no_more(old, clock):
     submission = submitting.submit(old, place, move)
     length = snapshots.look(old, place.table).row.length
     left(old, place.table)
-    referee.hear()
-    verdict = houses.verdict(old, submission)
+    referee.run()
+    verdict = apps.verdict(old, submission)
     assert not verdict.accepted
     assert NEW in verdict.said
     clock.move(30 * 86_400)
     workers_tick(old)
-    bots.move()
-    referee.hear()
+    bots.run()
+    referee.run()
     assert snapshots.look(old, place.table).row.length == length
     with old.store.reading() as connection:
         assert not connection.execute(select(letters).where(letters.c.sent_at.is_(None))).all()
@@ -180,8 +180,8 @@ def test_the_old_house_plays_the_table_no_more(old, clock):
         access.find(old, place.link)
 
 
-def workers_tick(house: House) -> None:
-    clock.tick(house)
+def workers_tick(app: App) -> None:
+    clock.tick(app)
 
 
 def test_the_time_on_the_way_is_nobody_s(old, new, clock):
@@ -199,7 +199,7 @@ def test_the_time_on_the_way_is_nobody_s(old, new, clock):
 def test_a_finished_table_moves_too(old, new):
     places = opened(old)
     for place in places:
-        assert houses.judged(old, place, "resign").accepted
+        assert apps.judged(old, place, "resign").accepted
         if snapshots.look(old, place.table).table.phase == "over":
             break
     table = places[0].table
@@ -286,11 +286,11 @@ def test_a_table_comes_home_again_and_the_links_of_both_houses_lead_there(old, n
 def test_the_commands_write_a_file_for_its_owner_alone_and_read_it(old, new, tmp_path, monkeypatch, capsys):
     table = opened(old)[0].table
     file = tmp_path / "tables.json"
-    monkeypatch.setattr(commands, "_house", lambda: old)
+    monkeypatch.setattr(commands, "_app", lambda: old)
     assert run("move-out", str(file), table, "--to", NEW) == 0
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert "seeds and addresses" in capsys.readouterr().out
-    monkeypatch.setattr(commands, "_house", lambda: new)
+    monkeypatch.setattr(commands, "_app", lambda: new)
     assert run("move-in", str(file), "--json") == 0
     (moved,) = json.loads(capsys.readouterr().out)["tables"]
     assert moved["head"] == head(new, table)
@@ -300,7 +300,7 @@ def test_where_the_file_cannot_be_written_no_table_moves(old, tmp_path, monkeypa
     place = opened(old)[0]
     file = tmp_path / "tables.json"
     file.write_text("something else")
-    monkeypatch.setattr(commands, "_house", lambda: old)
+    monkeypatch.setattr(commands, "_app", lambda: old)
     assert run("move-out", str(file), "--all", "--to", NEW) == 2
     assert "No table has moved" in capsys.readouterr().err
     assert access.find(old, place.link) == place

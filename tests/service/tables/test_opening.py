@@ -39,53 +39,53 @@ def strict(tmp_path: Path) -> Iterator[Hall]:
     """A house whose letters leave, and which therefore asks whether an address is right."""
     hall = Hall(tmp_path, **RELAY)
     yield hall
-    hall.house.close()
+    hall.app.close()
 
 
 def open_for(hall: Hall, *guests: Invited, key: str = "", by: str = "") -> Opened:
     opener = person(hall, by) if by else None
-    return opening.open_table(hall.house, "kaiser", {}, guests, 0, key=key, opener=opener)
+    return opening.open_table(hall.app, "kaiser", {}, guests, 0, key=key, opener=opener)
 
 
 def count(hall: Hall) -> int:
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         return int(connection.execute(select(func.count()).select_from(tables)).scalar_one())
 
 
 def person(hall: Hall, address: str) -> int:
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         return int(connection.execute(select(people.c.id).where(people.c.address == address)).scalar_one())
 
 
 def kinds(hall: Hall, address: str) -> list[str]:
     """The letters that are owed to this person and not to a seat."""
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         own = select(letters.c.kind).where(letters.c.person == person(hall, address)).order_by(letters.c.id)
         return list(connection.execute(own).scalars())
 
 
 def ready(hall: Hall) -> list[str]:
     """What the post would send now."""
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         due = select(letters.c.kind).where(letters.c.due_at <= hall.time, letters.c.table != "")
         return sorted(connection.execute(due).scalars())
 
 
 def invited(hall: Hall) -> list[str]:
     """To whom an invitation would leave now."""
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         joined = letters.join(seats, (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat))
         due = (letters.c.kind == "invitation", letters.c.due_at <= hall.time)
         return sorted(connection.execute(select(seats.c.name).select_from(joined).where(*due)).scalars())
 
 
 def proof(hall: Hall, address: str) -> str:
-    return hall.house.links.confirm(person(hall, address), address)
+    return hall.app.links.confirm(person(hall, address), address)
 
 
 def confirmed(hall: Hall, address: str) -> int:
     """The person of this address, who is known here to be its owner."""
-    with hall.house.store.writing() as connection:
+    with hall.app.store.writing() as connection:
         number = register.person(connection, address, "Anna", hall.time)
         register.confirmed(connection, number, hall.time)
     return number
@@ -93,7 +93,7 @@ def confirmed(hall: Hall, address: str) -> int:
 
 def signed_in(hall: Hall, number: int) -> Visitor:
     visitor = hall.visitor()
-    visitor.post(f"/enter/{hall.house.links.enter(number, 0, hall.time)}")
+    visitor.post(f"/enter/{hall.app.links.enter(number, 0, hall.time)}")
     return visitor
 
 
@@ -115,7 +115,7 @@ def test_anybody_with_the_link_takes_a_free_seat(hall: Hall) -> None:
         assert told in visitor.get(response.location)
     visitor.get(address[1], 404)
     own = response.location.rsplit("/", 1)[1]
-    look = snapshots.look(hall.house, access.find(hall.house, own).table)
+    look = snapshots.look(hall.app, access.find(hall.app, own).table)
     assert look.names == ("Anna", "Bert", "Clara")
     assert [chair.status for chair in look.table.seats] == ["taken", "taken", "taken"]
 
@@ -128,7 +128,7 @@ def test_bots_have_the_level_that_the_form_chose_and_are_called_by_it(hall: Hall
     rows |= {"who__2": "bot", "level__2": "normal", "who__3": "bot", "level__3": "easy", "name__3": "Hal"}
     visitor = hall.visitor()
     own = visitor.post("/new/kaiser", **rows).location.rsplit("/", 1)[1]
-    look = snapshots.look(hall.house, access.find(hall.house, own).table)
+    look = snapshots.look(hall.app, access.find(hall.app, own).table)
     assert look.names == ("Anna", "Bot 1 (strong)", "Bot 2", "Hal (easy)")
     assert [seat.level for seat in look.seats] == ["", "strong", "", "easy"]
 
@@ -137,7 +137,7 @@ def test_a_game_against_bots_asks_for_their_level(hall: Hall) -> None:
     visitor = hall.visitor()
     assert Strict(visitor.get("/play/kurier")).faults == []
     own = visitor.post("/play/kurier", name="Anna", bots="2", level="easy").location.rsplit("/", 1)[1]
-    look = snapshots.look(hall.house, access.find(hall.house, own).table)
+    look = snapshots.look(hall.app, access.find(hall.app, own).table)
     assert look.names == ("Anna", "Bot 1 (easy)", "Bot 2 (easy)")
 
 
@@ -149,8 +149,8 @@ def test_a_level_is_named_in_the_language_of_the_opener_and_only_once(hall: Hall
         Invited("Bot 3 (sterk)", level="strong"),
         Invited("x" * 40, level="easy"),
     )
-    opened = opening.open_table(hall.house, "kurier", {}, guests, 0, "de")
-    names = snapshots.look(hall.house, opened.table).names
+    opened = opening.open_table(hall.app, "kurier", {}, guests, 0, "de")
+    names = snapshots.look(hall.app, opened.table).names
     assert names == ("Anna", "Bot 1 (stark)", "Bot 2 (stark)", "Bot 3 (stark)", "x" * 31 + " (leicht)")
 
 
@@ -163,9 +163,9 @@ def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(hall: Hall, m
 
     monkeypatch.setattr(thinking, "think", think)
     opened = open_for(hall, ANNA, Invited("Hal", level="strong"), Invited("Sal"))
-    look = snapshots.look(hall.house, opened.table)
+    look = snapshots.look(hall.app, opened.table)
     for seat in (1, 1, 2, 0):
-        bots.choose(hall.house, look, seat)
+        bots.choose(hall.app, look, seat)
     strong, normal = (LEVELS[name].evaluations for name in ("strong", "normal"))
     assert [evaluations for evaluations, _ in asked] == [strong, strong, normal, normal]
     assert asked[0] == asked[1]
@@ -184,8 +184,8 @@ def test_only_the_organiser_sees_the_link_that_gives_seats_away(hall: Hall) -> N
 
 def test_who_joins_gets_the_link_by_letter_too(hall: Hall) -> None:
     opened = open_for(hall, ANNA, ANYBODY)
-    joining.join(hall.house, opened.join, BERT)
-    with hall.house.store.reading() as connection:
+    joining.join(hall.app, opened.join, BERT)
+    with hall.app.store.reading() as connection:
         own = select(letters.c.kind).where(letters.c.table == opened.table, letters.c.seat == 1)
         assert list(connection.execute(own).scalars()) == ["invitation"]
 
@@ -196,7 +196,7 @@ def test_of_two_who_want_the_last_seat_one_gets_it(hall: Hall) -> None:
     def try_it(guest: Invited) -> str:
         both.wait(10)
         try:
-            return joining.join(hall.house, opened.join, guest)
+            return joining.join(hall.app, opened.join, guest)
         except Unknown as unknown:
             return str(unknown)
 
@@ -225,7 +225,7 @@ def test_nobody_joins_twice_or_under_anothers_name(hall: Hall, guest: Invited, s
 def test_a_table_that_is_not_open_cannot_be_joined(hall: Hall) -> None:
     opened = open_for(hall, ANNA, BERT)
     assert opened.join == ""
-    for token in (hall.house.links.join(opened.table), f"{opened.table}.x", "x", "é"):
+    for token in (hall.app.links.join(opened.table), f"{opened.table}.x", "x", "é"):
         hall.visitor().get(f"/join/{token}", 404)
 
 
@@ -268,8 +268,8 @@ def test_from_the_lobby_to_the_board_in_one_form(hall: Hall) -> None:
     assert "<svg" in page
     assert "keep it" in page
     assert "Vacation" not in page
-    place = access.find(hall.house, response.location.rsplit("/", 1)[1])
-    look = snapshots.look(hall.house, place.table)
+    place = access.find(hall.app, response.location.rsplit("/", 1)[1])
+    look = snapshots.look(hall.app, place.table)
     assert [chair.status for chair in look.table.seats] == ["taken", "bot", "bot"]
     assert look.table.seats[0].nonce
     assert look.clock.pace == 0
@@ -278,7 +278,7 @@ def test_from_the_lobby_to_the_board_in_one_form(hall: Hall) -> None:
 def test_who_gives_no_address_gets_no_letter_and_plays_to_the_end(hall: Hall) -> None:
     visitor = hall.visitor()
     link = visitor.post("/play/kaiser", name="Anna", bots="1").location.rsplit("/", 1)[1]
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         assert connection.execute(select(func.count()).select_from(letters)).scalar_one() == 0
     visitor.say(link, "vacation 2027-02-01 2027-02-03")
     assert "The game is over" in visitor.say(link, "resign")
@@ -286,9 +286,9 @@ def test_who_gives_no_address_gets_no_letter_and_plays_to_the_end(hall: Hall) ->
 
 def test_an_address_brings_letters_against_bots_too(hall: Hall) -> None:
     location = hall.visitor().post("/play/kaiser", name="Anna", address="anna@example.org", bots="1").location
-    opened = access.find(hall.house, location.rsplit("/", 1)[1]).table
-    while snapshots.look(hall.house, opened).seats[0].open_since is None:
-        bots.move()
+    opened = access.find(hall.app, location.rsplit("/", 1)[1]).table
+    while snapshots.look(hall.app, opened).seats[0].open_since is None:
+        bots.run()
     assert ready(hall) == ["turn"]
 
 
@@ -330,7 +330,7 @@ def test_without_a_key_the_same_twice_is_two_tables(hall: Hall) -> None:
 
 
 def test_the_api_takes_a_key_and_seats_for_anybody(hall: Hall) -> None:
-    client = hall.app.test_client()
+    client = hall.flask_app.test_client()
     players = [{"name": "Anna", "address": "anna@example.org"}, {"who": "anybody"}]
     body = {"game": "kaiser", "players": players, "key": "0123456789abcdef"}
     first, again = (client.post("/api/v1/tables", json=body) for _ in range(2))
@@ -349,7 +349,7 @@ def test_no_invitation_leaves_before_the_organiser_has_confirmed_his_address(str
     page = visitor.get(response.location)
     assert "We wrote to anna@example.org" in page
     assert "is invited as soon as" in page
-    table = access.find(strict.house, response.location.rsplit("/", 1)[1]).table
+    table = access.find(strict.app, response.location.rsplit("/", 1)[1]).table
     assert kinds(strict, "anna@example.org") == [f"confirm/{table}"]
     assert ready(strict) == []
     address = f"/confirm/{proof(strict, 'anna@example.org')}"
@@ -380,14 +380,14 @@ def test_the_opener_sits_down_and_is_invited_by_nobody(strict: Hall) -> None:
 
 def test_who_has_not_sat_down_at_the_own_table_is_told_where_it_is(strict: Hall) -> None:
     open_for(strict, ANNA, BERT)
-    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    confirming.confirm(strict.app, proof(strict, "anna@example.org"))
     assert invited(strict) == ["Anna", "Bert"]
 
 
 def test_who_proves_an_address_elsewhere_hears_of_a_table_that_a_stranger_opened_with_it(strict: Hall) -> None:
     strict.visitor().post("/new/kaiser", **ROWS)
     number = person(strict, "anna@example.org")
-    strict.visitor().post(f"/enter/{strict.house.links.enter(number, 0, strict.time)}")
+    strict.visitor().post(f"/enter/{strict.app.links.enter(number, 0, strict.time)}")
     assert invited(strict) == ["Anna", "Bert"]
 
 
@@ -396,22 +396,22 @@ def test_a_stranger_who_types_an_address_seats_nobody(strict: Hall) -> None:
     visitor = signed_in(strict, number)
     strict.visitor().post("/new/kaiser", **ROWS)
     strict.visitor().post("/play/kaiser", name="Anna", address=ANNA.address, bots="1")
-    assert my_tables.running(strict.house, number) == my_tables.waiting(strict.house, number) == []
+    assert my_tables.running(strict.app, number) == my_tables.waiting(strict.app, number) == []
     page = visitor.get("/my")
     assert "Somebody opened a table with your address: Kaiser, König, Edelmann, Kaiser, König, Edelmann." in page
     assert visitor.post(f"/confirm/{proof(strict, ANNA.address)}").status_code == 200
-    assert len(my_tables.running(strict.house, number)) == 2
+    assert len(my_tables.running(strict.app, number)) == 2
     assert "Was this you?" not in visitor.get("/my")
 
 
 def test_a_game_that_a_stranger_lost_with_a_typed_address_is_nobodys(strict: Hall) -> None:
     number = confirmed(strict, ANNA.address)
     link = strict.visitor().post("/play/kaiser", name="Anna", address=ANNA.address, bots="1").location.rsplit("/", 1)[1]
-    submitting.submit(strict.house, access.find(strict.house, link), "resign", "end")
-    assert my_tables.finished(strict.house, number) == []
-    assert my_tables.played(strict.house, number).games == {}
+    submitting.submit(strict.app, access.find(strict.app, link), "resign", "end")
+    assert my_tables.finished(strict.app, number) == []
+    assert my_tables.played(strict.app, number).games == {}
     strict.visitor().post(f"/confirm/{proof(strict, ANNA.address)}")
-    assert my_tables.played(strict.house, number).games == {"kaiser": {2: 1}}
+    assert my_tables.played(strict.app, number).games == {"kaiser": {2: 1}}
 
 
 def test_who_has_signed_in_stands_in_the_forms_and_plays_without_another_proof(strict: Hall) -> None:
@@ -420,16 +420,16 @@ def test_who_has_signed_in_stands_in_the_forms_and_plays_without_another_proof(s
         assert 'value="anna@example.org"' in visitor.get(path)
         assert 'value="anna@example.org"' not in strict.visitor().get(path)
     link = visitor.post("/play/kaiser", name="Anna", address=ANNA.address, bots="1").location.rsplit("/", 1)[1]
-    assert not snapshots.look(strict.house, access.find(strict.house, link).table).row.held
+    assert not snapshots.look(strict.app, access.find(strict.app, link).table).row.held
 
 
 def test_the_api_seats_an_opener_who_gives_a_word(hall: Hall) -> None:
     players = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert", "address": "bert@example.org"}]
     body = {"game": "kaiser", "players": players}
     for word, expected in (("", ["Anna", "Bert"]), ("hat", ["Anna", "Bert", "Bert"])):
-        answer = hall.app.test_client().post("/api/v1/tables", json={**body, "nonce": word}).json
+        answer = hall.flask_app.test_client().post("/api/v1/tables", json={**body, "nonce": word}).json
         assert answer
-        assert [seat.status for seat in snapshots.look(hall.house, answer["table"]).table.seats] == [
+        assert [seat.status for seat in snapshots.look(hall.app, answer["table"]).table.seats] == [
             "taken" if word else "empty",
             "empty",
         ]
@@ -438,7 +438,7 @@ def test_the_api_seats_an_opener_who_gives_a_word(hall: Hall) -> None:
 
 def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_once(strict: Hall) -> None:
     open_for(strict, ANNA, BERT)
-    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    confirming.confirm(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA, by="anna@example.org")
     assert not strict.look(opened).row.held
     assert len(ready(strict)) == 4
@@ -447,14 +447,14 @@ def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_on
 def test_all_tables_that_waited_are_released_and_nobody_elses(strict: Hall) -> None:
     mine, more = open_for(strict, ANNA, BERT), open_for(strict, Invited("Bot"), ANNA)
     other = open_for(strict, BERT, ANNA)
-    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    confirming.confirm(strict.app, proof(strict, "anna@example.org"))
     assert [strict.look(one).row.held for one in (mine, more, other)] == [False, False, True]
 
 
 def test_a_forged_proof_proves_nothing(strict: Hall) -> None:
     open_for(strict, ANNA, BERT)
     number = person(strict, "anna@example.org")
-    for forged in (strict.house.links.confirm(number, "bert@example.org"), f"{number}.x", "x", "é", "9" * 30 + ".x"):
+    for forged in (strict.app.links.confirm(number, "bert@example.org"), f"{number}.x", "x", "é", "9" * 30 + ".x"):
         strict.visitor().get(f"/confirm/{forged}", 404)
         assert strict.visitor().post(f"/confirm/{forged}").status_code == 404
 
@@ -468,7 +468,7 @@ def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Hall) ->
     response = visitor.post(path, address="anna@example.org")
     assert "We wrote to anna@example.org" in visitor.get(response.location)
     visitor.get(f"/confirm/{old}", 404)
-    with strict.house.store.reading() as connection:
+    with strict.app.store.reading() as connection:
         assert "ana@example.org" not in connection.execute(select(people.c.address)).scalars().all()
     visitor.post(f"/confirm/{proof(strict, 'anna@example.org')}")
     assert ready(strict) == ["invitation", "invitation"]
@@ -478,8 +478,8 @@ def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Hall) ->
 def test_a_seat_taken_by_a_mailed_link_proves_the_address(strict: Hall) -> None:
     opened = open_for(strict, ANNA, BERT)
     assert opened.links[1] == ""
-    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
-    link = access.link_of(strict.house, strict.look(opened).seats[1])
+    confirming.confirm(strict.app, proof(strict, "anna@example.org"))
+    link = access.link_of(strict.app, strict.look(opened).seats[1])
     strict.visitor().post(f"/t/{link}/sit", nonce="word")
     assert not strict.look(open_for(strict, BERT, CLARA, by="bert@example.org")).row.held
 
@@ -493,13 +493,13 @@ def test_the_organisers_own_seat_proves_nothing(strict: Hall) -> None:
 def test_signing_in_proves_the_address(strict: Hall) -> None:
     opened = open_for(strict, ANNA, BERT)
     number = person(strict, "anna@example.org")
-    strict.visitor().post(f"/enter/{strict.house.links.enter(number, 0, strict.time)}")
+    strict.visitor().post(f"/enter/{strict.app.links.enter(number, 0, strict.time)}")
     assert not strict.look(opened).row.held
 
 
 def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Hall) -> None:
     open_for(strict, ANNA, BERT)
-    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    confirming.confirm(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, ANYBODY)
     response = strict.visitor().post(f"/join/{opened.join}", name="Clara", address="clara@example.org")
     assert kinds(strict, "clara@example.org") == [f"confirm/{opened.table}"]
@@ -507,23 +507,23 @@ def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Hall) ->
 
 
 def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Hall, smtp_sink: Sink) -> None:
-    strict.house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    strict.app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     open_for(strict, ANNA, BERT)
-    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    confirming.confirm(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, ANYBODY, by="anna@example.org")
-    joining.join(strict.house, opened.join, CLARA)
+    joining.join(strict.app, opened.join, CLARA)
     strict.visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
     while strict.turn(opened) == 0:
         strict.do(opened, strict.moves(opened)[0])
     strict.time += 120
-    post.deliver()
+    post.run()
     to = [str(letter["To"]) for letter in smtp_sink.letters]
     assert [one for one in to if "clara" in one] == ["Clara <clara@example.org>"]
     assert "You sat down at a table of Kaiser" in " ".join(
         smtp_sink.letters[-1].get_body(("plain",)).get_content().split()
     )
-    confirming.confirm(strict.house, proof(strict, "clara@example.org"))
-    post.deliver()
+    confirming.confirm(strict.app, proof(strict, "clara@example.org"))
+    post.run()
     subjects = [str(letter["Subject"]) for letter in smtp_sink.letters if "clara" in str(letter["To"])]
     assert len(subjects) == 2
     assert subjects[0] == "Please confirm your address"
@@ -531,14 +531,14 @@ def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Hall, smtp_
 
 def test_an_answer_by_mail_proves_the_address(strict: Hall) -> None:
     open_for(strict, ANNA, BERT)
-    confirming.confirm(strict.house, proof(strict, "anna@example.org"))
+    confirming.confirm(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA)
-    to = access.address_of(strict.house, strict.look(opened).seats[1])
+    to = access.address_of(strict.app, strict.look(opened).seats[1])
     mail = EmailMessage()
     mail["From"], mail["To"] = "clara@example.org", to
     mail.set_content("sit")
-    inbox.take(strict.house, mail.as_bytes(), to, "clara@example.org")
-    with strict.house.store.reading() as connection:
+    inbox.take(strict.app, mail.as_bytes(), to, "clara@example.org")
+    with strict.app.store.reading() as connection:
         assert is_confirmed(connection, person(strict, "clara@example.org"))
 
 
@@ -552,7 +552,7 @@ def test_an_unconfirmed_address_can_hold_only_a_few_tables(strict: Hall) -> None
         open_for(strict, ANNA, BERT)
     other = open_for(strict, CLARA, BERT)
     with pytest.raises(Refused, match="confirm your address first"):
-        confirming.correct(strict.house, access.find(strict.house, other.links[0]), "anna@example.org")
+        confirming.correct(strict.app, access.find(strict.app, other.links[0]), "anna@example.org")
 
 
 def test_nobody_opens_more_tables_in_an_hour_than_people_would(tmp_path: Path) -> None:
@@ -564,7 +564,7 @@ def test_nobody_opens_more_tables_in_an_hour_than_people_would(tmp_path: Path) -
     open_for(hall, BERT, ANNA)
     hall.time += 3600
     open_for(hall, ANNA, BERT)
-    hall.house.close()
+    hall.app.close()
 
 
 def test_nobody_is_invited_more_often_in_a_day_than_anybody_wants(tmp_path: Path) -> None:
@@ -575,7 +575,7 @@ def test_nobody_is_invited_more_often_in_a_day_than_anybody_wants(tmp_path: Path
         open_for(hall, ANNA, BERT)
     opened = open_for(hall, ANNA, ANYBODY)
     with pytest.raises(Refused, match="invited very often"):
-        joining.join(hall.house, opened.join, BERT)
+        joining.join(hall.app, opened.join, BERT)
     hall.time += DAY
     open_for(hall, ANNA, BERT)
-    hall.house.close()
+    hall.app.close()

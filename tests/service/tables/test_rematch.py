@@ -14,19 +14,19 @@ def again(hall: Hall, visitor: Visitor, link: str) -> tuple[Snapshot, int]:
     """The table that this player is led to, and his seat at it."""
     response = visitor.post(f"/t/{link}/again")
     assert response.status_code == 303
-    place = access.find(hall.house, response.location.split("/t/")[1])
+    place = access.find(hall.app, response.location.split("/t/")[1])
     assert place.seat is not None
-    return snapshots.look(hall.house, place.table), place.seat
+    return snapshots.look(hall.app, place.table), place.seat
 
 
 def owner(hall: Hall, look: Snapshot, seat: int) -> str:
-    house = hall.house
-    return access.owner(house, access.find(house, access.link_of(house, look.seats[seat])))
+    app = hall.app
+    return access.owner(app, access.find(app, access.link_of(app, look.seats[seat])))
 
 
 def over(hall: Hall, guests: list[Invited], clock: Clock | int = 0, **options: Any) -> Opened:
     """A game of which everybody has had enough at once."""
-    opened = opening.open_table(hall.house, "kaiser", options, guests, clock)
+    opened = opening.open_table(hall.app, "kaiser", options, guests, clock)
     people = [seat for seat, link in enumerate(opened.links) if link]
     for seat in people:
         hall.do(opened, "sit word", seat)
@@ -60,9 +60,9 @@ def test_who_asks_second_finds_the_table_laid_and_sits_down_there(hall: Hall, vi
 def test_who_has_given_up_his_seat_there_is_told_so_and_sees_nobody_elses(hall: Hall, visitor: Visitor) -> None:
     opened = over(hall, [Invited(name, f"{name}@example.org") for name in ("Anna", "Bert")])
     look, _ = again(hall, visitor, opened.links[0])
-    house = hall.house
+    app = hall.app
     hall.do(Opened(look.row.id, (), ""), "refuse", 1)
-    joining.join(house, house.links.join(look.row.id), Invited("Bert", "other@example.org"))
+    joining.join(app, app.links.join(look.row.id), Invited("Bert", "other@example.org"))
     response = visitor.post(f"/t/{opened.links[1]}/again")
     assert response.status_code == 422
     assert "given up your seat" in response.text
@@ -70,7 +70,7 @@ def test_who_has_given_up_his_seat_there_is_told_so_and_sees_nobody_elses(hall: 
 
 def test_against_bots_the_next_game_begins_at_once_and_needs_no_address(hall: Hall, visitor: Visitor) -> None:
     me = Invited("Anna", nonce="word", who="person")
-    opened = opening.open_table(hall.house, "kaiser", {}, [me, Invited("Bot 1")], 0)
+    opened = opening.open_table(hall.app, "kaiser", {}, [me, Invited("Bot 1")], 0)
     hall.do(opened, "resign", 0)
     look, _ = again(hall, visitor, opened.links[0])
     assert (look.table.phase, look.names) == ("playing", ("Anna", "Bot 1"))

@@ -24,70 +24,70 @@ from service.text import drawing, samples
 from service.text.drawing import Scene, Voice, players
 from service.web import warm_up
 from service.web.lobby_pages import drawn
-from tests import houses
+from tests import apps
 
 
-def brought(here, game, seats, chosen=None):
+def brought(app, game, seats, chosen=None):
     """The path of the first seat at a finished table, and its entries."""
     sample = samples.started(catalogue.find(game), seats, b"replay", chosen or {})
     deque(samples.played(sample, Random(3)), maxlen=0)
-    table = Archive(here.store, here.links).import_(sample.export(game))
-    return f"/t/{here.links.seat(table, 0, 0)}", sample
+    table = Archive(app.store, app.links).import_(sample.export(game))
+    return f"/t/{app.links.seat(table, 0, 0)}", sample
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory):
-    with houses.standing(houses.settings(tmp_path_factory.mktemp("house")), houses.Clock()) as house:
-        yield house
+def app(tmp_path_factory):
+    with apps.standing(apps.settings(tmp_path_factory.mktemp("app")), apps.Clock()) as app:
+        yield app
 
 
 @pytest.fixture(scope="module")
-def visitor(here):
-    return create_app(here).test_client()
+def visitor(app):
+    return create_app(app).test_client()
 
 
 @pytest.fixture(scope="module")
-def over(here):
+def over(app):
     """A finished game with hidden hands."""
-    return brought(here, "turfmaster", 2)
+    return brought(app, "turfmaster", 2)
 
 
 # Earlier positions
 
 
-def test_every_earlier_position_is_what_its_entries_add_up_to(house):
-    places = houses.seated(house)
+def test_every_earlier_position_is_what_its_entries_add_up_to(app):
+    places = apps.seated(app)
     for number in range(40):
-        place, move = houses.on_turn(house, places)
-        assert houses.judged(house, place, "undo" if number % 11 == 10 else move).accepted
+        place, move = apps.on_turn(app, places)
+        assert apps.judged(app, place, "undo" if number % 11 == 10 else move).accepted
         if number % 11 == 10:
-            assert houses.judged(house, houses.waiting(house, [place, *places]), "agree").accepted
-    look = snapshots.look(house, places[0].table)
-    entries = snapshots.entries(house, look)
+            assert apps.judged(app, apps.waiting(app, [place, *places]), "agree").accepted
+    look = snapshots.look(app, places[0].table)
+    entries = snapshots.entries(app, look)
     order = list(range(2, len(entries)))
     Random(1).shuffle(order)
     for seq in order:
-        assert snapshots.past(house, look, seq) == record.fold(look.game, entries, seq + 1), seq
+        assert snapshots.past(app, look, seq) == record.fold(look.game, entries, seq + 1), seq
 
 
-def test_a_position_kept_by_a_transaction_that_never_was_is_not_used(house):
-    places = houses.seated(house)
+def test_a_position_kept_by_a_transaction_that_never_was_is_not_used(app):
+    places = apps.seated(app)
     for _ in range(20):
-        houses.judged(house, *houses.on_turn(house, places))
-    look = snapshots.look(house, places[0].table)
-    right = snapshots.past(house, look, 17)
-    house.caches.marks.put((look.row.id, 16), ("another receipt", record.Table(game="never", length=16)))
-    assert snapshots.past(house, look, 17) == right
+        apps.judged(app, *apps.on_turn(app, places))
+    look = snapshots.look(app, places[0].table)
+    right = snapshots.past(app, look, 17)
+    app.caches.marks.put((look.row.id, 16), ("another receipt", record.Table(game="never", length=16)))
+    assert snapshots.past(app, look, 17) == right
 
 
-def test_a_step_late_in_a_long_game_costs_little_more_than_an_early_one(here, visitor):
-    path, sample = brought(here, "kaiser", 3, {"rounds": 4})
+def test_a_step_late_in_a_long_game_costs_little_more_than_an_early_one(app, visitor):
+    path, sample = brought(app, "kaiser", 3, {"rounds": 4})
     last = len(sample.entries) - 1
     assert last > 900
     visitor.get(f"{path}/replay")
 
     def took(at):
-        here.caches.boards = LRU(200)
+        app.caches.boards = LRU(200)
         begun = time.perf_counter()
         assert visitor.get(f"{path}/replay/frame?at={at}").status_code == 200
         return time.perf_counter() - begun
@@ -133,12 +133,12 @@ def test_since_my_last_move_is_what_comes_after_it_if_anything_does():
     assert course(*GAME).since(3) is None
 
 
-def test_what_happened_since_my_last_move_can_be_stepped_through_from_the_table(house):
-    places = houses.seated(house, 3)
+def test_what_happened_since_my_last_move_can_be_stepped_through_from_the_table(app):
+    places = apps.seated(app, 3)
     for _ in range(7):
-        houses.judged(house, *houses.on_turn(house, places))
-    place, _ = houses.on_turn(house, places)
-    client, length = create_app(house).test_client(), houses.length(house, place)
+        apps.judged(app, *apps.on_turn(app, places))
+    place, _ = apps.on_turn(app, places)
+    client, length = create_app(app).test_client(), apps.length(app, place)
     found = re.search(r'href="([^"]*/replay\?since=(\d+))"', client.get(f"/t/{place.link}").text)
     assert int(found[2]) == length - 2
     page = client.get(found[1]).text
@@ -149,10 +149,10 @@ def test_what_happened_since_my_last_move_can_be_stepped_through_from_the_table(
     assert f"/replay?since={length - 2}" in whole
 
 
-def test_rounds_lead_to_where_they_begin(here, over):
+def test_rounds_lead_to_where_they_begin(app, over):
     _, sample = over
-    look = snapshots.look(here, "turfmaster")
-    frame = replays.frame(here, look, Viewpoint(0, "en"), 60)
+    look = snapshots.look(app, "turfmaster")
+    frame = replays.frame(app, look, Viewpoint(0, "en"), 60)
     begun = frame.rounds
     assert begun
     assert all(sample.entries[seq].seat == 0 for seq in begun)
@@ -172,7 +172,7 @@ def test_a_frame_is_the_page_without_its_surroundings(visitor, over):
     assert "Set-Cookie" not in frame.headers
 
 
-def test_after_the_end_the_game_is_seen_through_anybodys_eyes(here, visitor, over):
+def test_after_the_end_the_game_is_seen_through_anybodys_eyes(app, visitor, over):
     path, sample = over
     game, then = sample.game, sample.before(60)
     names = players([f"Seat {seat + 1}" for seat in range(2)])
@@ -185,9 +185,9 @@ def test_after_the_end_the_game_is_seen_through_anybodys_eyes(here, visitor, ove
     assert hands[0] != hands[1] != hands[2]
 
 
-def test_before_the_end_nobody_borrows_eyes(house):
-    places = houses.seated(house)
-    client = create_app(house).test_client()
+def test_before_the_end_nobody_borrows_eyes(app):
+    places = apps.seated(app)
+    client = create_app(app).test_client()
     own = re.findall(r"<svg.*?</svg>", client.get(f"/t/{places[0].link}/replay/frame").text, re.DOTALL)
     for asked in ("1", "all", "0"):
         page = client.get(f"/t/{places[0].link}/replay/frame?as={asked}").text
@@ -215,13 +215,13 @@ def test_the_whole_game_in_words(visitor, over):
 
 
 def test_a_text_taken_in_the_middle_of_a_game_holds_what_that_seat_may_know(tmp_path):
-    with houses.standing(houses.settings(tmp_path), houses.Clock()) as house:
-        guests = [houses.Invited(name, f"{name}@example.org") for name in ("Anna", "Berta")]
-        opened = opening.open_table(house, "turfmaster", {}, guests, 0)
-        places = [access.find(house, link) for link in opened.links]
+    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
+        guests = [apps.Invited(name, f"{name}@example.org") for name in ("Anna", "Berta")]
+        opened = opening.open_table(app, "turfmaster", {}, guests, 0)
+        places = [access.find(app, link) for link in opened.links]
         for place in places:
-            houses.judged(house, place, "sit word")
-        look, client = snapshots.look(house, opened.table), create_app(house).test_client()
+            apps.judged(app, place, "sit word")
+        look, client = snapshots.look(app, opened.table), create_app(app).test_client()
         texts = [client.get(f"/t/{link}/log.txt").text for link in (*opened.links, opened.watch)]
         assert len(set(texts)) == 3
         assert all(look.row.seed.hex() not in text and "not over" in text for text in texts)
@@ -251,8 +251,8 @@ def test_a_style_that_has_not_changed_is_not_sent_again(visitor):
     assert again.status_code == 304
 
 
-def test_a_first_visit_is_light(here):
-    assert Visitor(here).visit("/") < 100_000
+def test_a_first_visit_is_light(app):
+    assert Visitor(app).visit("/") < 100_000
 
 
 def test_templates_and_pictures_are_ready_before_the_first_visitor():

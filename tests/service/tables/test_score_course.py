@@ -16,8 +16,8 @@ GAMES = [name for name in catalogue.games() if hasattr(catalogue.find(name), "so
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: Running, game: str) -> None:
-    look = snapshots.look(service.house, service.end_like(kept(game, "short")).table)
-    sources = score_course.sources(service.house, look)
+    look = snapshots.look(service.app, service.end_like(kept(game, "short")).table)
+    sources = score_course.sources(service.app, look)
     assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]
     assert any(sources)
     for language in LANGUAGES:
@@ -32,6 +32,6 @@ def test_points_of_a_move_that_was_taken_back_count_for_nothing(service: Running
     service.do(opened.links[1 - mover], "undo")
     service.do(opened.links[mover], "agree")
     service.play_on(opened.table, lambda state: bool(state.places))
-    look = snapshots.look(service.house, opened.table)
-    sources = score_course.sources(service.house, look)
+    look = snapshots.look(service.app, opened.table)
+    sources = score_course.sources(service.app, look)
     assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]

@@ -48,7 +48,7 @@ def test_a_note_is_read_by_nobody_else_anywhere(hall: Hall, visitor: Visitor) ->
             assert SECRET not in visitor.get(f"/t/{opened.links[0]}{path}")
         for seat, kind in ((0, "turn"), (1, "turn"), (0, "over"), (1, "over")):
             since = hall.look(opened).seats[seat].open_since or 0
-            letter = write(hall.house, LetterOrder(opened.table, since, seat, kind, "a@example.org", "A"))
+            letter = write(hall.app, LetterOrder(opened.table, since, seat, kind, "a@example.org", "A"))
             assert SECRET not in (letter.as_string() if letter else "")
 
 
@@ -82,19 +82,19 @@ def test_moving_without_asking_again_is_one_switch_at_this_table(hall: Hall, vis
 def test_the_switch_leaves_what_else_is_wished_for_at_this_table(hall: Hall, visitor: Visitor) -> None:
     opened = hall.begin()
     own = (seats.c.table == opened.table, seats.c.seat == 0)
-    with hall.house.store.writing() as connection:
+    with hall.app.store.writing() as connection:
         connection.execute(
             update(seats).where(*own).values(wishes=letter_settings.kept(TableLetterSettings(plain=True)))
         )
     send(visitor, opened.links[0], "at-once", wanted="yes")
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         kept = connection.execute(select(seats.c.wishes).where(*own)).scalar_one()
     assert letter_settings.read_otherwise(kept) == TableLetterSettings(plain=True, at_once=True)
 
 
 def test_who_wants_it_everywhere_may_be_asked_again_at_one_table(hall: Hall, visitor: Visitor) -> None:
     opened = hall.begin()
-    with hall.house.store.writing() as connection:
+    with hall.app.store.writing() as connection:
         connection.execute(update(people).values(wishes=letter_settings.kept(LetterSettings(at_once=True))))
     link = opened.links[hall.turn(opened)]
     assert " data-at-once" in visitor.get(f"/t/{link}")
@@ -105,7 +105,7 @@ def test_who_wants_it_everywhere_may_be_asked_again_at_one_table(hall: Hall, vis
 
 
 def place(hall: Hall, location: str) -> Place:
-    return access.find(hall.house, location.rsplit("/", 1)[1])
+    return access.find(hall.app, location.rsplit("/", 1)[1])
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_a_new_table_may_be_looked_on_unless_its_organiser_says_no(
     hall: Hall, visitor: Visitor, fields: dict[str, str], watched: bool
 ) -> None:
     table = place(hall, visitor.post("/new/kaiser", **ROWS, **fields).location).table
-    assert snapshots.look(hall.house, table).row.watched is watched
-    visitor.get(f"/t/{hall.house.links.watch(table)}", 200 if watched else 404)
+    assert snapshots.look(hall.app, table).row.watched is watched
+    visitor.get(f"/t/{hall.app.links.watch(table)}", 200 if watched else 404)
 
 
 def test_the_interface_for_bots_can_close_a_table_too(visitor: Visitor) -> None:
@@ -166,9 +166,9 @@ def no_links(opened: Opened, page: str) -> bool:
 
 def test_the_player_who_opened_a_table_is_its_organiser_also_behind_a_bot(hall: Hall, visitor: Visitor) -> None:
     guests = [Invited("Bot"), Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org")]
-    opened = opening.open_table(hall.house, "kaiser", {}, guests)
+    opened = opening.open_table(hall.app, "kaiser", {}, guests)
     send(visitor, opened.links[1], "watched", wanted="no")
-    assert not snapshots.look(hall.house, opened.table).row.watched
+    assert not snapshots.look(hall.app, opened.table).row.watched
     assert "Only the player who opened" in send(visitor, opened.links[2], "watched", 422, wanted="yes")
 
 
@@ -176,6 +176,6 @@ def test_the_player_who_opened_a_table_is_its_organiser_also_behind_a_bot(hall: 
 def test_who_plays_without_an_address_is_the_organiser_too(hall: Hall, visitor: Visitor, place: int) -> None:
     guests = [Invited("Bot"), Invited("Bot 2")]
     guests.insert(place, Invited("Anna", nonce="word", who="person"))
-    opened = opening.open_table(hall.house, "kaiser", {}, guests)
+    opened = opening.open_table(hall.app, "kaiser", {}, guests)
     send(visitor, opened.links[place], "watched", wanted="no")
-    assert not snapshots.look(hall.house, opened.table).row.watched
+    assert not snapshots.look(hall.app, opened.table).row.watched

@@ -29,7 +29,7 @@ CHANCES = r"(?s)How the chances went.*?([▁-█]+) Anna\b.*?([▁-█]+) Bert\b
 def finished(hall: Hall) -> Opened:
     """A game of Kurier between two persons, played to its end without much thought."""
     guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
-    opened, random = opening.open_table(hall.house, "kurier", {}, guests, 0), Random(3)
+    opened, random = opening.open_table(hall.app, "kurier", {}, guests, 0), Random(3)
     while (look := hall.look(opened)).table.phase == "playing":
         seat = tables.waiting_for(look.game, look.table)[0]
         hall.do(opened, str(bots.random_move(tables.menu(look.game, look.table, seat), random)), seat)
@@ -42,21 +42,21 @@ def test_a_replay_shows_the_chances_only_when_the_game_is_over(hall: Hall, visit
     lines = re.findall(r'<polyline [^>]*points="([^"]+)"', page)
     assert len(lines) == 2
     look = hall.look(finished)
-    assert {len(line.split()) for line in lines} == {len(chance_course._moments(hall.house, look))}
+    assert {len(line.split()) for line in lines} == {len(chance_course._moments(hall.app, look))}
     winner = look.table.places.index(1)
     assert f"{look.names[winner]} <strong>100 %" in page
     begun = visitor.get(f"/t/{finished.links[0]}/replay?at={look.row.length // 2}")
     assert f"{look.names[winner]} <strong>100 %" not in begun
     guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
-    fresh = opening.open_table(hall.house, "kurier", {}, guests, 0)
+    fresh = opening.open_table(hall.app, "kurier", {}, guests, 0)
     assert "<polyline" not in visitor.get(f"/t/{fresh.links[0]}/replay")
 
 
 def test_the_greatest_swings_of_the_chances_lead_to_their_entries(hall: Hall, finished: Opened) -> None:
     look = hall.look(finished)
-    moments = chance_course._moments(hall.house, look)
+    moments = chance_course._moments(hall.app, look)
     shares = {moment.seq: moment.shares for moment in moments}
-    course = chance_course.course(hall.house, look, 0)
+    course = chance_course.course(hall.app, look, 0)
     assert course
     assert 1 <= len(course.swings) <= chance_course.SWINGS
     assert [swing.seq for swing in course.swings] == sorted({swing.seq for swing in course.swings})
@@ -86,13 +86,13 @@ def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
     assert BUTTON not in asked
     assert "A bot is going through the game" in asked
     assert 'http-equiv="refresh"' in asked
-    assert stories.waiting(hall.house) == [finished.table]
-    thinkers.tell_stories(hall.house)
-    assert stories.waiting(hall.house) == []
+    assert stories.waiting(hall.app) == [finished.table]
+    thinkers.tell_stories(hall.app)
+    assert stories.waiting(hall.app) == []
     page = visitor.get(f"{path}?at=5")
     assert Strict(page).faults == []
     assert 'http-equiv="refresh"' not in page
-    told = stories.told(hall.house, look, worked_out)
+    told = stories.told(hall.app, look, worked_out)
     assert told.turning_points
     for point in told.turning_points:
         assert f"{look.names[point.seat]}, entry {point.seq}: instead of “" in page
@@ -103,28 +103,28 @@ def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
 
 
 def test_a_story_is_kept_in_the_book_and_told_anew_only_of_another_game(hall: Hall, finished: Opened) -> None:
-    look, house = hall.look(finished), hall.house
-    told = stories.told(house, look, lambda work, *words: work(*words))
-    house.caches.stories = LRU(200)
-    assert stories.told(house, look, worked_out) == told
-    house.caches.stories = LRU(200)
-    with house.store.writing() as connection:
+    look, app = hall.look(finished), hall.app
+    told = stories.told(app, look, lambda work, *words: work(*words))
+    app.caches.stories = LRU(200)
+    assert stories.told(app, look, worked_out) == told
+    app.caches.stories = LRU(200)
+    with app.store.writing() as connection:
         connection.execute(update(rows).values(length=look.row.length - 1))
-    assert stories.find(house, look) is None
-    stories.ask(house, Place(finished.table, 0, ""))
-    assert stories.find(house, look) == stories.Asked(None)
-    thinkers.tell_stories(house)
-    assert stories.find(house, look) == stories.Asked(told)
+    assert stories.find(app, look) is None
+    stories.ask(app, Place(finished.table, 0, ""))
+    assert stories.find(app, look) == stories.Asked(None)
+    thinkers.tell_stories(app)
+    assert stories.find(app, look) == stories.Asked(told)
 
 
 def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
     hall: Hall, visitor: Visitor, finished: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stories.ask(hall.house, Place(finished.table, 0, ""))
+    stories.ask(hall.app, Place(finished.table, 0, ""))
     with monkeypatch.context() as broken:
         broken.setattr(stories, "tell", lambda *_: 1 // 0)
-        thinkers.tell_stories(hall.house)
-    assert stories.waiting(hall.house) == []
+        thinkers.tell_stories(hall.app)
+    assert stories.waiting(hall.app) == []
     assert BUTTON in visitor.get(f"/t/{finished.links[0]}/replay")
 
 
@@ -137,12 +137,12 @@ def test_a_game_that_goes_on_has_no_story(hall: Hall, visitor: Visitor) -> None:
 def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(hall: Hall, finished: Opened) -> None:
     look = hall.look(finished)
     order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
-    message = writing.write(hall.house, order)
+    message = writing.write(hall.app, order)
     assert message
     body = message.get_body(("plain",))
     assert body
     text = " ".join(body.get_content().split())
-    told = stories.told(hall.house, look, worked_out)
+    told = stories.told(hall.app, look, worked_out)
     assert told.turning_points
     assert "Where it turned" in text
     for point in told.turning_points:
@@ -153,9 +153,9 @@ def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(hall
 def test_the_last_letter_draws_how_the_chances_went(hall: Hall, finished: Opened) -> None:
     look = hall.look(finished)
     order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
-    message = writing.write(hall.house, order)
+    message = writing.write(hall.app, order)
     assert message
-    told = stories.told(hall.house, look, worked_out)
+    told = stories.told(hall.app, look, worked_out)
     body = message.get_body(("plain",))
     assert body
     found = re.search(CHANCES, body.get_content())
@@ -181,13 +181,13 @@ def test_the_moves_at_which_it_turned_stand_in_the_words_of_the_reader(
 ) -> None:
     look = hall.look(finished)
     order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna", language)
-    message = writing.write(hall.house, order)
+    message = writing.write(hall.app, order)
     assert message
     body = message.get_body(("plain",))
     assert body
     text = " ".join(body.get_content().split())
     pen = Pen(look.game, look.names, language)
-    for point in stories.told(hall.house, look, worked_out).turning_points:
+    for point in stories.told(hall.app, look, worked_out).turning_points:
         verb = point.better.split()[0]
         assert pen.verb(verb) != verb
         assert pen.phrase(point.better) in text

@@ -27,7 +27,7 @@ def late(hall: Hall, opened: Opened) -> int:
     """The player on turn lets his time run out."""
     turn = hall.turn(opened)
     hall.time += DAY
-    tick(hall.house)
+    tick(hall.app)
     return turn
 
 
@@ -38,17 +38,17 @@ def begun(hall: Hall, **how: object) -> tuple[Opened, int]:
 
 
 def token(hall: Hall, opened: Opened, seat: int) -> str:
-    return substitutes.link(hall.house, hall.look(opened).seats[seat])
+    return substitutes.link(hall.app, hall.look(opened).seats[seat])
 
 
 def kinds(hall: Hall, opened: Opened, seat: int) -> list[str]:
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         own = (letters.c.table == opened.table, letters.c.seat == seat, letters.c.kind != "invitation")
         return list(connection.execute(select(letters.c.kind).where(*own).order_by(letters.c.id)).scalars())
 
 
 def events(hall: Hall, opened: Opened) -> list[object]:
-    return [event for entry in snapshots.entries(hall.house, hall.look(opened)) for event in entry.events]
+    return [event for entry in snapshots.entries(hall.app, hall.look(opened)) for event in entry.events]
 
 
 def test_a_seat_is_offered_after_so_many_misses_in_a_row(hall: Hall) -> None:
@@ -100,17 +100,17 @@ def test_whoever_has_the_link_takes_the_seat_and_plays_on(hall: Hall, visitor: V
 
 def test_who_was_replaced_is_told_so_and_leaves_no_wishes_behind(hall: Hall) -> None:
     opened, seat = begun(hall)
-    with hall.house.store.writing() as connection:
+    with hall.app.store.writing() as connection:
         own = (seats.c.table == opened.table, seats.c.seat == seat)
         before = connection.execute(select(seats.c.person).where(*own)).scalar_one()
         connection.execute(update(seats).where(*own).values(note="a plan", wishes='{"letters":"none"}'))
-    substitutes.take(hall.house, token(hall, opened, seat), FRITZ)
-    with hall.house.store.reading() as connection:
+    substitutes.take(hall.app, token(hall, opened, seat), FRITZ)
+    with hall.app.store.reading() as connection:
         (row,) = connection.execute(select(letters).where(letters.c.person.is_not(None))).all()
         kept = connection.execute(select(seats.c.note, seats.c.wishes).where(*own)).one()
     assert (row.person, row.kind) == (before, f"replaced/{opened.table}/{seat}/1")
     assert tuple(kept) == ("", "")
-    message = personal_letters.write(hall.house, LetterOrder("", 0, 0, row.kind, "x@example.org", "X", person=before))
+    message = personal_letters.write(hall.app, LetterOrder("", 0, 0, row.kind, "x@example.org", "X", person=before))
     assert message is not None
     assert "Fritz plays on in your seat" in message["Subject"]
 
@@ -118,13 +118,13 @@ def test_who_was_replaced_is_told_so_and_leaves_no_wishes_behind(hall: Hall) -> 
 def test_the_old_link_and_the_offer_are_dead_afterwards(hall: Hall, visitor: Visitor) -> None:
     opened, seat = begun(hall)
     old, address = opened.links[seat], f"/offer/{token(hall, opened, seat)}"
-    before = hall.house.links.answer(opened.table, seat, 0)
+    before = hall.app.links.answer(opened.table, seat, 0)
     visitor.post(address, name="Fritz", address="fritz@example.org")
     visitor.get(f"/t/{old}", 404)
     visitor.get(address, 404)
     assert visitor.post(address, name="Franz", address="franz@example.org").status_code == 404
     with pytest.raises(Unknown):
-        access.answered(hall.house, before)
+        access.answered(hall.app, before)
 
 
 def test_a_player_who_comes_back_keeps_the_seat(hall: Hall, visitor: Visitor) -> None:
@@ -162,16 +162,16 @@ def test_a_seat_nobody_offered_cannot_be_taken(hall: Hall, visitor: Visitor) -> 
 def test_of_two_one_is_too_late(hall: Hall) -> None:
     opened, seat = begun(hall)
     offer = token(hall, opened, seat)
-    substitutes.take(hall.house, offer, FRITZ)
+    substitutes.take(hall.app, offer, FRITZ)
     with pytest.raises(Unknown):
-        substitutes.take(hall.house, offer, Invited("Franz", "franz@example.org"))
+        substitutes.take(hall.app, offer, Invited("Franz", "franz@example.org"))
 
 
 def test_a_substitutes_vacations_are_told(hall: Hall) -> None:
     elsewhere = hall.begin("Fritz", "Franz")
     hall.do(elsewhere, "vacation 2027-02-01 2027-02-03", 0)
     opened, seat = begun(hall)
-    substitutes.take(hall.house, token(hall, opened, seat), FRITZ)
+    substitutes.take(hall.app, token(hall, opened, seat), FRITZ)
     assert events(hall, opened)[-1] == VacationTaken(seat, "2027-02-01", "2027-02-03")
 
 
@@ -182,7 +182,7 @@ def test_letters_say_what_befell_a_seat(hall: Hall, how: str) -> None:
     found = {}
     for kind, whose in ((kind, one) for one in range(3) for kind in kinds(hall, opened, one)):
         order = LetterOrder(opened.table, look.row.length - 1, whose, kind, "x@example.org", look.names[whose])
-        letter = write(hall.house, order)
+        letter = write(hall.app, order)
         if letter:
             found[kind] = [part.get_content() for part in letter.walk() if part.get_content_type().startswith("text/")]
     assert set(found) == {"seat": {"relieved", "offer", "offered"}, "resign": {"forfeited", "offer", "offered"}}[how]

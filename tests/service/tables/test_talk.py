@@ -7,14 +7,14 @@ from email.message import EmailMessage
 import pytest
 from sqlalchemy import insert, select, update
 
-from service.house import House
+from service.app import App
 from service.store.schema import letters
 from service.store.schema import talk as talk_table
 from service.tables import snapshots, talk
 from service.tables.access import Place
 from service.tables.opening import Opened
 from service.timing import HOUR
-from tests import houses
+from tests import apps
 from tests.visiting import Hall, Visitor
 from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
@@ -35,7 +35,7 @@ def refused(visitor: Visitor, link: str, text: str) -> str:
 
 
 def said(hall: Hall, opened: Opened) -> list[str]:
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         return [remark.text for remark in talk.newest(connection, opened.table)]
 
 
@@ -107,22 +107,22 @@ def test_what_cannot_be_said_is_told_in_a_sentence(hall: Hall, visitor: Visitor,
     assert said(hall, opened) == []
 
 
-def test_nobody_talks_without_end(house: House, clock: houses.Clock) -> None:
-    one, other = houses.seated(house)
+def test_nobody_talks_without_end(app: App, clock: apps.Clock) -> None:
+    one, other = apps.seated(app)
     for number in range(talk.AN_HOUR):
-        talk.say(house, one, f"word {number}")
+        talk.say(app, one, f"word {number}")
     with pytest.raises(talk.Refused, match="let the others have a word"):
-        talk.say(house, one, "and another thing")
-    talk.say(house, other, "At last")
+        talk.say(app, one, "and another thing")
+    talk.say(app, other, "At last")
     clock.move(HOUR)
-    talk.say(house, one, "as I was saying")
+    talk.say(app, one, "as I was saying")
 
 
-def letter(here: House, place: Place, kind: str = "turn") -> EmailMessage:
+def letter(app: App, place: Place, kind: str = "turn") -> EmailMessage:
     assert place.seat is not None
-    seat = snapshots.look(here, place.table).seats[place.seat]
+    seat = snapshots.look(app, place.table).seats[place.seat]
     order = LetterOrder(place.table, seat.open_since or 0, place.seat, kind, "guest@example.org", seat.name)
-    message = write(here, order)
+    message = write(app, order)
     assert message is not None
     return message
 
@@ -133,49 +133,49 @@ def body(message: EmailMessage, kind: str) -> str:
     return str(part.get_content())
 
 
-def mark_sent(here: House, place: Place, at: int) -> None:
-    with here.store.writing() as connection:
+def mark_sent(app: App, place: Place, at: int) -> None:
+    with app.store.writing() as connection:
         own = (letters.c.table == place.table, letters.c.seat == place.seat)
         connection.execute(update(letters).where(*own).values(sent_at=at, outcome="sent"))
 
 
-def test_talk_travels_once_with_the_next_letter_in_both_of_its_forms(house: House, clock: houses.Clock) -> None:
-    places = houses.seated(house)
-    reader, _ = houses.on_turn(house, places)
-    talker = houses.waiting(house, places)
-    talk.say(house, talker, "Well played,\n<i>friend</i>")
-    talk.say(house, reader, "mine")
-    message = letter(house, reader)
-    name = snapshots.look(house, talker.table).names[talker.seat or 0]
+def test_talk_travels_once_with_the_next_letter_in_both_of_its_forms(app: App, clock: apps.Clock) -> None:
+    places = apps.seated(app)
+    reader, _ = apps.on_turn(app, places)
+    talker = apps.waiting(app, places)
+    talk.say(app, talker, "Well played,\n<i>friend</i>")
+    talk.say(app, reader, "mine")
+    message = letter(app, reader)
+    name = snapshots.look(app, talker.table).names[talker.seat or 0]
     assert f"{name}: Well played,\n  <i>friend</i>" in body(message, "plain")
     assert "&lt;i&gt;friend&lt;/i&gt;" in body(message, "html")
     assert "mine" not in body(message, "plain")
     clock.move(60)
-    mark_sent(house, reader, clock())
+    mark_sent(app, reader, clock())
     clock.move(60)
-    assert "Well played" not in body(letter(house, reader), "plain")
-    talk.say(house, talker, "Hurry up")
-    assert "Hurry up" in body(letter(house, reader, "timeout"), "plain")
+    assert "Well played" not in body(letter(app, reader), "plain")
+    talk.say(app, talker, "Hurry up")
+    assert "Hurry up" in body(letter(app, reader, "timeout"), "plain")
 
 
-def test_no_letter_is_written_for_talk_alone(house: House) -> None:
-    places = houses.seated(house)
-    with house.store.reading() as connection:
+def test_no_letter_is_written_for_talk_alone(app: App) -> None:
+    places = apps.seated(app)
+    with app.store.reading() as connection:
         before = connection.execute(select(letters.c.id)).all()
-        talk.say(house, places[0], "Anybody there?")
+        talk.say(app, places[0], "Anybody there?")
         assert connection.execute(select(letters.c.id)).all() == before
 
 
-def test_an_invitation_brings_nobody_what_strangers_say(house: House) -> None:
-    organiser, guest = houses.opened(house)
-    talk.say(house, organiser, "Buy my watches")
-    assert "watches" not in body(letter(house, guest, "invitation"), "plain")
+def test_an_invitation_brings_nobody_what_strangers_say(app: App) -> None:
+    organiser, guest = apps.opened(app)
+    talk.say(app, organiser, "Buy my watches")
+    assert "watches" not in body(letter(app, guest, "invitation"), "plain")
 
 
-def test_what_was_said_last_is_shown_however_much_was_said(house: House) -> None:
-    place = houses.seated(house)[0]
-    rows = [{"table": place.table, "seat": 1, "at": houses.NOON, "text": f"word {number}"} for number in range(60)]
-    with house.store.writing() as connection:
+def test_what_was_said_last_is_shown_however_much_was_said(app: App) -> None:
+    place = apps.seated(app)[0]
+    rows = [{"table": place.table, "seat": 1, "at": apps.NOON, "text": f"word {number}"} for number in range(60)]
+    with app.store.writing() as connection:
         connection.execute(insert(talk_table), rows)
         shown = [remark.text for remark in talk.newest(connection, place.table)]
         told = [remark.text for remark in talk.untold(connection, place.table, 0)]

@@ -20,14 +20,14 @@ from engine.games.kaiser.state import Moved, RoundWon
 from engine.games.kurier.board import INN_NAMES
 from engine.refusal import Refused
 from service import create_app
-from service.store import book
+from service.store.queries import NOTHING
 from service.store.schema import people
 from service.tables import access, opening, snapshots, submitting
 from service.tables.opening import Invited
 from service.text import drawing, languages, messages
 from service.text.drawing import Scene, Voice
 from service.text.languages import COMMON, LANGUAGES, SOURCE, Said
-from tests import houses
+from tests import apps
 from tests.engine.cases import cases, game_of
 from tests.sampling import each_with_one_of
 from workers import referee
@@ -208,16 +208,16 @@ def readable(text: str) -> set[str]:
 # Pages and letters
 
 
-def visitor(here, language: str):
-    client = create_app(here).test_client()
+def visitor(app, language: str):
+    client = create_app(app).test_client()
     client.environ_base["HTTP_ACCEPT_LANGUAGE"] = language
     return client
 
 
-def written(here, table: str, seat: int, kind: str, language: str, said: str = "") -> EmailMessage:
-    seq = snapshots.look(here, table).seats[seat].open_since or 0
+def written(app, table: str, seat: int, kind: str, language: str, said: str = "") -> EmailMessage:
+    seq = snapshots.look(app, table).seats[seat].open_since or 0
     order = envelopes.LetterOrder(table, seq, seat, kind, "guest@example.org", NAMES[seat], language, said)
-    letter = letters.write(here, order)
+    letter = letters.write(app, order)
     assert letter is not None
     return letter
 
@@ -230,8 +230,8 @@ def bodies(letter: EmailMessage) -> str:
 def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     game, random, seen = catalogue.find(name), Random(7), []
-    with houses.standing(houses.settings(tmp_path), houses.Clock()) as here:
-        client = visitor(here, language)
+    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
+        client = visitor(app, language)
 
         def get(path: str, status: int = 200) -> None:
             answer = client.get(path)
@@ -242,28 +242,28 @@ def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypa
 
         people = NAMES[: min(game.META.seats)]
         guests = [Invited(person, f"guest{number}@example.org") for number, person in enumerate(people)]
-        opened = opening.open_table(here, name, {}, guests, 86_400)
+        opened = opening.open_table(app, name, {}, guests, 86_400)
         for path in ("/", f"/new/{name}", "/mailbox", "/nowhere", "/t/nowhere"):
             get(path, 404 if "nowhere" in path else 200)
-        seen.append(bodies(written(here, opened.table, 0, "invitation", language)))
-        here_places = [access.find(here, link) for link in opened.links]
+        seen.append(bodies(written(app, opened.table, 0, "invitation", language)))
+        here_places = [access.find(app, link) for link in opened.links]
         for place in here_places:
             get(f"/t/{place.link}")
-            houses.judged(here, place, "sit word")
+            apps.judged(app, place, "sit word")
         for _ in range(STEPS):
-            look = snapshots.look(here, opened.table)
+            look = snapshots.look(app, opened.table)
             seat = tables.waiting_for(game, look.table)[0]
             for path in (f"/t/{here_places[seat].link}", f"/t/{opened.watch}", f"/t/{here_places[seat].link}/replay"):
                 get(path)
-            refused = submitting.submit(here, here_places[seat], "dance")
-            referee.hear()
+            refused = submitting.submit(app, here_places[seat], "dance")
+            referee.run()
             get(f"/t/{here_places[seat].link}?said={refused.number}")
-            letter = written(here, opened.table, seat, random.choice(["turn", "reminder", "timeout"]), language)
+            letter = written(app, opened.table, seat, random.choice(["turn", "reminder", "timeout"]), language)
             assert letter["Content-Language"] == language
             assert f'<html lang="{language}">' in bodies(letter)
             seen.append(bodies(letter))
             move = bots.random_move(tables.menu(game, look.table, seat), random)
-            assert houses.judged(here, here_places[seat], str(move)).accepted
+            assert apps.judged(app, here_places[seat], str(move)).accepted
     assert_not_english("\n".join(seen), language)
 
 
@@ -282,10 +282,10 @@ def test_french_names_are_escaped_like_all_others():
 
 def test_a_refusal_by_mail_is_said_in_the_language_of_the_letter(tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
-    with houses.standing(houses.settings(tmp_path), houses.Clock()) as here:
-        place = houses.seated(here)[0]
+    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
+        place = apps.seated(app)[0]
         kept = Said.of(Refused("“{said}” is not one of your moves; write one of these: {moves}.", said="x", moves="y"))
-        letter = written(here, place.table, 0, "refused/1", "de", kept.kept())
+        letter = written(app, place.table, 0, "refused/1", "de", kept.kept())
         assert "„x“ ist keiner deiner Züge; schreib einen von diesen: y." in " ".join(bodies(letter).split())
 
 
@@ -304,8 +304,8 @@ def test_a_refusal_by_mail_is_said_in_the_language_of_the_letter(tmp_path, monke
         ("xx", "nl", "nl"),
     ],
 )
-def test_a_choice_comes_first_then_what_the_browser_asks_for_then_english(house, cookie, header, spoken):
-    client = visitor(house, header)
+def test_a_choice_comes_first_then_what_the_browser_asks_for_then_english(app, cookie, header, spoken):
+    client = visitor(app, header)
     if cookie:
         client.set_cookie("language", cookie)
     answer = client.get("/")
@@ -319,9 +319,9 @@ def choose(client, language: str, back: str):
     return client.post("/language", data={"csrf_token": token[1], "language": language, "back": back})
 
 
-def test_the_foot_of_every_page_offers_the_languages_and_leads_back(house):
-    place = houses.opened(house)[0]
-    client = visitor(house, "en")
+def test_the_foot_of_every_page_offers_the_languages_and_leads_back(app):
+    place = apps.opened(app)[0]
+    client = visitor(app, "en")
     page = client.get(f"/t/{place.link}?say=move").text
     assert f'name="back" value="/t/{place.link}?say=move"' in page
     for language, name in LANGUAGES.items():
@@ -333,32 +333,32 @@ def test_the_foot_of_every_page_offers_the_languages_and_leads_back(house):
 
 
 @pytest.mark.parametrize("back", ["//example.org", "/\\example.org", "https://example.org", "", "/a\r\nSet-Cookie: x"])
-def test_a_choice_never_leads_away(house, back):
-    assert choose(visitor(house, "en"), "nl", back).status_code == 400
+def test_a_choice_never_leads_away(app, back):
+    assert choose(visitor(app, "en"), "nl", back).status_code == 400
 
 
-def test_only_languages_we_speak_can_be_chosen(house):
-    assert choose(visitor(house, "en"), "tlh", "/").status_code == 400
+def test_only_languages_we_speak_can_be_chosen(app):
+    assert choose(visitor(app, "en"), "tlh", "/").status_code == 400
 
 
-def spoken_to(here, address: str) -> str:
-    with here.store.reading() as connection:
+def spoken_to(app, address: str) -> str:
+    with app.store.reading() as connection:
         return str(connection.execute(people.select().where(people.c.address == address)).one().language)
 
 
-def test_letters_come_in_the_language_one_sat_down_in_or_chose_last(house):
+def test_letters_come_in_the_language_one_sat_down_in_or_chose_last(app):
     guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
-    opened = opening.open_table(house, "kaiser", {}, guests, None, "fr")
-    assert [spoken_to(house, guest.address) for guest in guests] == ["fr", "fr"]
-    client = visitor(house, "de")
+    opened = opening.open_table(app, "kaiser", {}, guests, None, "fr")
+    assert [spoken_to(app, guest.address) for guest in guests] == ["fr", "fr"]
+    client = visitor(app, "de")
     token = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/").text)
     assert token
     client.post(f"/t/{opened.links[1]}/sit", data={"csrf_token": token[1]})
-    assert spoken_to(house, "berta@example.org") == "de"
+    assert spoken_to(app, "berta@example.org") == "de"
     choose(client, "nl", f"/t/{opened.links[1]}")
-    assert [spoken_to(house, guest.address) for guest in guests] == ["fr", "nl"]
+    assert [spoken_to(app, guest.address) for guest in guests] == ["fr", "nl"]
     choose(client, "en", f"/t/{opened.watch}")
-    assert [spoken_to(house, guest.address) for guest in guests] == ["fr", "nl"]
+    assert [spoken_to(app, guest.address) for guest in guests] == ["fr", "nl"]
 
 
 # Sentences
@@ -375,7 +375,7 @@ def test_a_sentence_is_kept_with_its_words():
 def test_a_plain_sentence_in_the_book_is_read_as_it_stands():
     assert str(Said.read("Nobody is {here}.")) == "Nobody is {here}."
     assert languages.say("nl", Said.read("Nobody is {here}.")) == "Nobody is {here}."
-    assert (book.NOTHING.kept(), bool(Said.read(""))) == ("", False)
+    assert (NOTHING.kept(), bool(Said.read(""))) == ("", False)
 
 
 @every_game

@@ -13,36 +13,36 @@ TABLE = {"game": "kaiser", "players": GUESTS}
 
 
 def test_a_branch_is_out_of_reach_for_other_seats_and_tables(hall: Hall, visitor: Visitor) -> None:
-    here, there = hall.begin(), hall.begin("Clara", "Dora")
-    visitor.post(f"/t/{here.links[0]}/whatif", at=str(hall.look(here).row.length - 1))
-    with hall.house.store.reading() as connection:
+    app, there = hall.begin(), hall.begin("Clara", "Dora")
+    visitor.post(f"/t/{app.links[0]}/whatif", at=str(hall.look(app).row.length - 1))
+    with hall.app.store.reading() as connection:
         (branch,) = connection.execute(select(branches)).all()
-    for link in (here.links[1], there.links[0], here.watch):
+    for link in (app.links[1], there.links[0], app.watch):
         own = f"/t/{link}/whatif/{branch.id}"
         assert visitor.client.get(own).status_code in (404, 422)
         assert {visitor.post(f"{own}{deed}", name="mine").status_code for deed in DEEDS} <= {303, 404, 422}
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         assert connection.execute(select(branches)).all() == [branch]
 
 
 def test_an_order_is_cancelled_by_its_own_seat_alone(hall: Hall, visitor: Visitor) -> None:
-    here, there = hall.begin(), hall.begin("Clara", "Dora")
-    seat = 1 - hall.turn(here)
-    hall.do(here, "order pass", seat)
-    with hall.house.store.reading() as connection:
+    app, there = hall.begin(), hall.begin("Clara", "Dora")
+    seat = 1 - hall.turn(app)
+    hall.do(app, "order pass", seat)
+    with hall.app.store.reading() as connection:
         (order,) = connection.execute(select(orders)).all()
-    for link in (here.links[1 - seat], *there.links):
+    for link in (app.links[1 - seat], *there.links):
         said = visitor.client.post(f"{API}/t/{link}/moves", json={"move": f"cancel {order.id}"})
         assert "no such order" in said.text
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         assert connection.execute(select(orders)).all() == [order]
 
 
 def test_a_verdict_is_told_to_its_own_seat_alone(hall: Hall, visitor: Visitor) -> None:
-    here, there = hall.begin(), hall.begin("Clara", "Dora")
-    seat = hall.turn(here)
-    said = visitor.client.post(f"{API}/t/{here.links[seat]}/moves", json={"move": hall.moves(here)[0]})
-    for link in (here.links[1 - seat], *there.links, here.watch):
+    app, there = hall.begin(), hall.begin("Clara", "Dora")
+    seat = hall.turn(app)
+    said = visitor.client.post(f"{API}/t/{app.links[seat]}/moves", json={"move": hall.moves(app)[0]})
+    for link in (app.links[1 - seat], *there.links, app.watch):
         assert visitor.client.get(f"{API}/t/{link}/submissions/{said.json['submission']}").status_code == 404  # type: ignore[index]
 
 
@@ -61,7 +61,7 @@ def test_the_house_that_a_visitor_names_is_in_no_letter_page_or_answer(hall: Hal
         answer = visitor.client.get(path, headers=evil)
         assert "evil.example" not in answer.text + answer.headers.get("Location", "")
     hall.write_letters()
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         written = connection.execute(select(mailbox.c.raw)).scalars().all()
     assert written
     assert not any(b"evil.example" in letter for letter in written)
@@ -82,10 +82,10 @@ def test_nobody_is_led_elsewhere(visitor: Visitor, to: str) -> None:
 
 
 def test_the_same_key_with_another_move_is_the_first_move(hall: Hall, visitor: Visitor) -> None:
-    here = hall.begin()
-    link, (first, *_, last) = here.links[hall.turn(here)], hall.moves(here)
+    app = hall.begin()
+    link, (first, *_, last) = app.links[hall.turn(app)], hall.moves(app)
     told = [
         visitor.client.post(f"{API}/t/{link}/moves", json={"move": move, "key": "k"}).json for move in (first, last)
     ]
     assert told[0] == told[1]
-    assert hall.look(here).row.length == 5
+    assert hall.look(app).row.length == 5

@@ -46,12 +46,12 @@ def test_another_stone_may_be_taken_up_and_put_down(service: Running, visit: Vis
 def test_a_half_made_choice_is_not_lost_when_something_happens(service: Running, visit: Visit) -> None:
     opened = service.begin()
     first = service.first(opened.table)
-    house, mover = service.house, access.find(service.house, opened.links[first])
-    submitting.verdict(house, submitting.submit(house, mover, "move " + SHORT[first].split()[0].replace("-", " ")), 10)
+    app, mover = service.app, access.find(service.app, opened.links[first])
+    submitting.verdict(app, submitting.submit(app, mover, "move " + SHORT[first].split()[0].replace("-", " ")), 10)
     page = visit(f"/t/{opened.links[1 - first]}")
     start = SHORT[first].split()[1].split("-")[0]
     spot(page, start).click()
-    submitting.verdict(house, submitting.submit(house, mover, "undo"), 10)
+    submitting.verdict(app, submitting.submit(app, mover, "undo"), 10)
     asked = page.locator(".notices").get_by_text("would like to take the last move back")
     expect(asked).to_be_visible(timeout=SOON)
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
@@ -114,7 +114,7 @@ def test_a_slider_moved_before_its_script_has_come_is_followed(service: Running,
 
 def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: Running, visit: Visit) -> None:
     opened = service.begin()
-    first, length = service.first(opened.table), snapshots.look(service.house, opened.table).row.length
+    first, length = service.first(opened.table), snapshots.look(service.app, opened.table).row.length
     page = visit(f"/t/{opened.links[first]}")
     page.get_by_role("tab", name="More").click()
     page.get_by_role("link", name="What if …").click()
@@ -134,7 +134,7 @@ def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: 
     expect(page.locator(".line .mine")).to_contain_text("3. ")
     page.get_by_role("button", name="Take back the last move").click()
     expect(page.locator(".line li")).to_have_count(3)
-    assert snapshots.look(service.house, opened.table).row.length == length
+    assert snapshots.look(service.app, opened.table).row.length == length
 
 
 def test_letters_in_the_mailbox_lead_to_the_table(service: Running, visit: Visit) -> None:
@@ -192,7 +192,7 @@ def test_a_new_table_asks_of_each_seat_what_it_needs_and_a_bot_no_address(servic
     strength.select_option("strong")
     page.get_by_role("button", name="Open the table").click()
     page.wait_for_url("**/t/*")
-    look = snapshots.look(service.house, access.find(service.house, page.url.rsplit("/", 1)[1]).table)
+    look = snapshots.look(service.app, access.find(service.app, page.url.rsplit("/", 1)[1]).table)
     assert look.names == ("Anna", "Bot 1 (strong)")
 
 

@@ -59,12 +59,12 @@ def test_pages_without_a_table(service: Running, visit: Visit) -> None:
 
 
 def test_ones_own_tables(service: Running, visit: Visit) -> None:
-    opened, house = service.begin(), service.house
+    opened, app = service.begin(), service.app
     service.do(opened.links[0], "resign")
-    free = opening.open_table(house, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
-    anna = snapshots.look(house, free.table).seats[0].person
-    page, key = visit("/"), house.links.enter(anna, 0, house.now())
-    judge(page, "/enter", f"/enter/{key}", f"/confirm/{house.links.confirm(anna, 'anna@example.org')}")
+    free = opening.open_table(app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
+    anna = snapshots.look(app, free.table).seats[0].person
+    page, key = visit("/"), app.links.enter(anna, 0, app.now())
+    judge(page, "/enter", f"/enter/{key}", f"/confirm/{app.links.confirm(anna, 'anna@example.org')}")
     judge(page, f"/t/{free.links[0]}", f"/join/{free.join}", "/play/kaiser")
     page.goto(f"/enter/{key}")
     page.get_by_role("button", name="Show my tables").click()
@@ -83,7 +83,7 @@ def test_letters(service: Running, chromium: Browser) -> None:
 
 def test_what_the_links_in_letters_open(service: Running, visit: Visit) -> None:
     opened = service.begin()
-    wishes = service.house.links.preferences(snapshots.look(service.house, opened.table).seats[0].person)
+    wishes = service.app.links.preferences(snapshots.look(service.app, opened.table).seats[0].person)
     judge(visit("/"), f"/wishes/{wishes}?table={opened.table}", f"/wishes/{wishes}/stop")
 
 

@@ -66,13 +66,13 @@ def test_the_scripts_of_a_table_are_few_and_short(service: Running, chromium: Br
 
 @pytest.mark.parametrize("path", ["/", "/new/carcassonne"])
 def test_the_first_pages_take_the_server_a_blink(service: Running, path: str) -> None:
-    assert median(create_app(service.house).test_client(), path) < BLINK
+    assert median(create_app(service.app).test_client(), path) < BLINK
 
 
 def test_the_table_of_a_finished_game_takes_hardly_more(service: Running) -> None:
     opened = service.begin(game="carcassonne")
     service.play_on(opened.table, lambda state: state.phase == "over")
-    assert median(create_app(service.house).test_client(), f"/t/{opened.links[0]}") < FINISHED
+    assert median(create_app(service.app).test_client(), f"/t/{opened.links[0]}") < FINISHED
 
 
 def median(client: FlaskClient, path: str) -> float:

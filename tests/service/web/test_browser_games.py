@@ -51,8 +51,8 @@ def skip_the_middle(service: Running, players: Sequence[Player], moves: Sequence
 
 def same_game(service: Running, table: str, known: Export) -> bool:
     """Whether this table's log says of every move what the log of the known game says, dice and shuffles and all."""
-    look = snapshots.look(service.house, table)
-    played = [json.loads(canonical(entry)) for entry in snapshots.entries(service.house, look, STARTED)]
+    look = snapshots.look(service.app, table)
+    played = [json.loads(canonical(entry)) for entry in snapshots.entries(service.app, look, STARTED)]
     return [told(entry) for entry in played] == [told(link.entry) for link in known.entries[STARTED:]]
 
 
@@ -231,8 +231,8 @@ def test_a_whole_game_at_random_is_clicked_move_by_move(service: Running, visit:
     players = [Player(visit(f"/t/{link}"), whim=whim) for whim, link in enumerate(opened.links)]
     play(players)
     ended(*(player.page for player in players))
-    look = snapshots.look(service.house, opened.table)
-    assert all(entry.seat is not None for entry in snapshots.entries(service.house, look, STARTED))
+    look = snapshots.look(service.app, opened.table)
+    assert all(entry.seat is not None for entry in snapshots.entries(service.app, look, STARTED))
 
 
 def a_page_that_has_grown_old(mover: Player, move: str) -> None:

@@ -31,11 +31,11 @@ COMES = 60.0  # seconds until a letter is drawn and sent on a busy machine
 def letter_to(service: Running, link: str) -> StoredLetter:
     """The letter about this seat's turn, as soon as it has come."""
     until = time.monotonic() + COMES
-    look = snapshots.look(service.house, access.find(service.house, link).table)
-    seat = look.seats[access.find(service.house, link).seat or 0]
+    look = snapshots.look(service.app, access.find(service.app, link).table)
+    seat = look.seats[access.find(service.app, link).seat or 0]
     begun = f"<{look.row.id}.{seat.open_since}.{seat.seat}.turn@"
     while True:
-        for letter in local_mailbox.newest(service.house, 20):
+        for letter in local_mailbox.newest(service.app, 20):
             if letter.message_id.startswith(begun):
                 return letter
         assert time.monotonic() < until, f"no letter {begun}"
@@ -52,14 +52,14 @@ def say(url: str) -> str:
 
 def book(service: Running, table: str) -> list[Any]:
     """Everything that stands in the book of a table, but for what became of its letters."""
-    with service.house.store.reading() as connection:
+    with service.app.store.reading() as connection:
         rows = [connection.execute(select(one).where(one.c.table == table)).all() for one in BOOK]
         return [*rows, connection.execute(select(letters.c.id).where(letters.c.table == table)).all()]
 
 
 def to_move(service: Running, table: str) -> str:
-    look = snapshots.look(service.house, table)
-    return access.link_of(service.house, look.seats[service.first(table)])
+    look = snapshots.look(service.app, table)
+    return access.link_of(service.app, look.seats[service.first(table)])
 
 
 def is_laid_out(page: Page, move: str) -> None:
@@ -72,13 +72,13 @@ def is_laid_out(page: Page, move: str) -> None:
 
 
 def moves_of(service: Running, table: str) -> list[str]:
-    look = snapshots.look(service.house, table)
-    return [entry.move for entry in snapshots.entries(service.house, look, 0) if entry.move]
+    look = snapshots.look(service.app, table)
+    return [entry.move for entry in snapshots.entries(service.app, look, 0) if entry.move]
 
 
 def to_the_next_turn(service: Running, table: str, begun: int | None) -> None:
     """The rest of a turn that was begun, of which no letter tells."""
-    while snapshots.look(service.house, table).seats[service.first(table)].open_since == begun:
+    while snapshots.look(service.app, table).seats[service.first(table)].open_since == begun:
         steps = iter((False, True))
         service.play_on(table, lambda _: next(steps))  # noqa: B023 - asked at once
 
@@ -91,7 +91,7 @@ def test_a_link_of_a_letter_lays_out_its_move_and_one_tap_makes_it(
     table = service.begin(game=game, letters=True).table
     reader, page = visit("/mailbox", java_script_enabled=False, **PHONE), visit("/", **PHONE)
     for _ in range(turns):
-        look = snapshots.look(service.house, table)
+        look = snapshots.look(service.app, table)
         letter = letter_to(service, to_move(service, table))
         first, *others = links_of(letter)
         settled = book(service, table)
@@ -117,11 +117,11 @@ def test_a_move_of_a_letter_waits_for_its_reader_although_he_moves_without_being
     opened = service.begin(letters=True)
     seat = to_move(service, opened.table)
     (other,) = set(opened.links) - {seat}
-    move_at_once(service.house, access.find(service.house, seat), True)
+    move_at_once(service.app, access.find(service.app, seat), True)
     page = visit(links_of(letter_to(service, seat))[0], **PHONE)
     expect(page.locator("form.deed[data-at-once][data-said]")).to_be_attached()
     settled = moves_of(service, opened.table)
-    talk.say(service.house, access.find(service.house, other), "Take your time!")
+    talk.say(service.app, access.find(service.app, other), "Take your time!")
     Player(page, finger).notice()
     expect(page.get_by_text("Take your time!").first).to_be_attached()
     page.wait_for_timeout(1_000)  # what would be sent is sent

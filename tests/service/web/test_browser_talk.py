@@ -16,7 +16,7 @@ def begun(service: Running, visit: Visit, at_once: bool = False) -> tuple[Opened
     opened = service.begin()
     seat = service.first(opened.table)
     if at_once:
-        seat_settings.move_at_once(service.house, access.find(service.house, opened.links[seat]), True)
+        seat_settings.move_at_once(service.app, access.find(service.app, opened.links[seat]), True)
     return opened, seat, visit(f"/t/{opened.links[seat]}")
 
 
@@ -26,8 +26,8 @@ def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(se
     spot(page, start).click()
     page.get_by_role("tab", name="Talk").click()
     page.get_by_label("Say something").fill("I was about to")
-    house = service.house
-    talk.say(house, access.find(house, opened.links[1 - seat]), "Take your time")
+    app = service.app
+    talk.say(app, access.find(app, opened.links[1 - seat]), "Take your time")
     expect(page.get_by_text("Take your time")).to_be_visible(timeout=SOON)
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
     expect(page.get_by_label("Say something")).to_have_value("I was about to")
@@ -42,9 +42,9 @@ def test_an_open_page_is_told_at_once_and_asks_no_more(service: Running, visit: 
         pass
     assert stream.value.headers["content-type"] == "text/event-stream"
     page.wait_for_timeout(4_500)  # longer than from one question to the next where nobody tells
-    house, said = service.house, list[str]()
+    app, said = service.app, list[str]()
     page.on("request", lambda request: said.append(request.url))
-    talk.say(house, access.find(house, opened.links[1 - seat]), "Are you there?")
+    talk.say(app, access.find(app, opened.links[1 - seat]), "Are you there?")
     expect(page.get_by_text("Are you there?").first).to_be_attached(timeout=2_000)
     assert len([url for url in said if "/pulse" in url]) == 1
 
@@ -72,9 +72,9 @@ def test_who_changes_his_mind_is_asked_again(service: Running, visit: Visit) -> 
 def test_a_board_can_be_enlarged_on_a_phone_and_stays_so(service: Running, visit: Visit) -> None:
     opened = service.begin()
     seat = service.first(opened.table)
-    house = service.house
+    app = service.app
     move = "move " + SHORT[seat].split()[0].replace("-", " ")
-    submitting.verdict(house, submitting.submit(house, access.find(house, opened.links[seat]), move), 10)
+    submitting.verdict(app, submitting.submit(app, access.find(app, opened.links[seat]), move), 10)
     page = visit(f"/t/{opened.links[seat]}/replay", viewport={"width": 360, "height": 740}, has_touch=True)
     small = width(page)
     top = page.locator("figure.plate").bounding_box()

@@ -31,8 +31,8 @@ def can_be_turned(state: Any) -> bool:
 
 
 def entries(service: Running, table: str, count: int) -> list[Any]:
-    look = snapshots.look(service.house, table)
-    return snapshots.entries(service.house, look, look.row.length - count)
+    look = snapshots.look(service.app, table)
+    return snapshots.entries(service.app, look, look.row.length - count)
 
 
 def places(player: Player) -> dict[str, list[str]]:
@@ -85,13 +85,13 @@ def test_what_could_follow_a_tile_is_not_laid_over_what_does(service: Running, v
 
 def test_what_was_put_together_can_be_put_down_again(service: Running, visit: Visit) -> None:
     table, player = tile_in_hand(service, visit)
-    length = snapshots.look(service.house, table).row.length
+    length = snapshots.look(service.app, table).row.length
     player.touch(next(iter(places(player))))
     player.page.locator("[data-early].lit").first.wait_for()
     player.page.keyboard.press("Escape")
     expect(player.page.locator("[data-early]")).to_have_count(0)
     expect(player.page.locator(".bar .made")).to_be_hidden()
-    assert snapshots.look(service.house, table).row.length == length
+    assert snapshots.look(service.app, table).row.length == length
 
 
 def two_readings(state: Any) -> list[tuple[str, ...]]:
@@ -106,7 +106,7 @@ def test_what_would_hand_over_and_may_begin_to_travel_says_what_it_does(service:
     opened = service.begin(game="kurier")
     service.play_on(opened.table, lambda state: bool(two_readings(state)))
     player = Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
-    player.touch(" ".join(two_readings(snapshots.look(service.house, opened.table).table.state)[0]))
+    player.touch(" ".join(two_readings(snapshots.look(service.app, opened.table).table.state)[0]))
     expect(player.page.locator(".bar .confirm")).to_have_text("Hand the dispatch over")
     expect(player.page.locator(".bar .made")).to_have_text(re.compile("Hand the dispatch over.* / Travel"))
 
@@ -124,7 +124,7 @@ def beside_its_courier(state: Any) -> bool:
 def test_the_dispatch_is_touched_beside_its_courier(service: Running, visit: Visit, window: dict[str, int]) -> None:
     opened = service.begin(game="kurier")
     service.play_on(opened.table, beside_its_courier)
-    state: Any = snapshots.look(service.house, opened.table).table.state
+    state: Any = snapshots.look(service.app, opened.table).table.state
     own = state.players[state.turn].dispatch
     player = Player(visit(f"/t/{opened.links[state.turn]}", viewport=window))
     spots = {token: player.page.locator(f'[data-token="{token}"]') for token in ("hand", f"{own.inn} {own.kind}")}
@@ -147,7 +147,7 @@ def touch_until_chosen(player: Player, token: str) -> None:
 def test_a_finger_between_dispatch_and_courier_is_led_closer(service: Running, visit: Visit) -> None:
     opened = service.begin(game="kurier")
     service.play_on(opened.table, beside_its_courier)
-    state: Any = snapshots.look(service.house, opened.table).table.state
+    state: Any = snapshots.look(service.app, opened.table).table.state
     own = state.players[state.turn].dispatch
     page = visit(f"/t/{opened.links[state.turn]}", viewport={"width": 390, "height": 844})
     before = page.locator("[data-stage]").get_attribute("viewBox") or ""

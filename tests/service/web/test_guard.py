@@ -23,13 +23,13 @@ from engine import catalogue
 from engine.refusal import Refused
 from engine.table import RESERVED
 from service import create_app
-from service.house import House
+from service.app import App
 from service.lru import LRU
 from service.store.schema import mailbox
 from service.tables import access, opening, seat_commands, seat_settings, submitting, talk
 from service.tables.opening import Invited
 from service.text.template_files import TEMPLATES
-from tests import houses
+from tests import apps
 from tests.estate import Estate
 from tests.visiting import Hall
 from workers import referee
@@ -67,8 +67,8 @@ def short() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
     """A house that tests only look at."""
-    with houses.standing(houses.settings(tmp_path_factory.mktemp("house")), houses.Clock()) as here:
-        yield Estate(here)
+    with apps.standing(apps.settings(tmp_path_factory.mktemp("app")), apps.Clock()) as app:
+        yield Estate(app)
 
 
 @pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["some", "all"])
@@ -86,7 +86,7 @@ def some(words: Sequence[Word], number: int, place: str) -> Iterator[Word]:
 def routes(estate: Estate, method: str, sample: int) -> list[Rule]:
     """All routes; where not everything is tried, each on SQLite or on PostgreSQL."""
     rules = estate.rules(method)
-    return rules if sample > 1 else rules[int(estate.house.store.engine.name == "postgresql") :: 2]
+    return rules if sample > 1 else rules[int(estate.app.store.engine.name == "postgresql") :: 2]
 
 
 def spoilt(rule: Rule, gaps: dict[str, Any], sample: int) -> Iterator[dict[str, Any]]:
@@ -102,8 +102,8 @@ def faults(visitor: FlaskClient, method: str, path: str, **what: Any) -> list[st
     return [f"{method} {path[:80]} {what!r:.200}"] if response.status_code >= 500 else []
 
 
-def test_looking_changes_nothing_anywhere(any_house: House) -> None:
-    estate = Estate(any_house)
+def test_looking_changes_nothing_anywhere(any_app: App) -> None:
+    estate = Estate(any_app)
     visitor, before, seen = estate.visitor(), estate.written(), set()
     for rule in estate.rules("GET"):
         for gaps in estate.ways(rule):
@@ -113,8 +113,8 @@ def test_looking_changes_nothing_anywhere(any_house: House) -> None:
     assert seen >= {rule.endpoint for rule in estate.rules("GET")} - {"mailbox.picture", "api.submission"}
 
 
-def test_no_address_however_odd_is_too_much_for_us(any_house: House, sample: int) -> None:
-    estate = Estate(any_house)
+def test_no_address_however_odd_is_too_much_for_us(any_app: App, sample: int) -> None:
+    estate = Estate(any_app)
     visitor, found = estate.visitor(), list[str]()
     for method in ("GET", "POST"):
         for rule in routes(estate, method, sample):
@@ -123,8 +123,8 @@ def test_no_address_however_odd_is_too_much_for_us(any_house: House, sample: int
     assert found == []
 
 
-def test_no_question_however_odd_is_too_much_for_us(any_house: House, sample: int) -> None:
-    estate = Estate(any_house)
+def test_no_question_however_odd_is_too_much_for_us(any_app: App, sample: int) -> None:
+    estate = Estate(any_app)
     visitor, found = estate.visitor(), list[str]()
     for rule in routes(estate, "GET", sample):
         for gaps, name, word in odd(estate, rule, sample):
@@ -132,8 +132,8 @@ def test_no_question_however_odd_is_too_much_for_us(any_house: House, sample: in
     assert found == []
 
 
-def test_no_form_however_odd_is_too_much_for_us(any_house: House, sample: int) -> None:
-    estate = Estate(any_house)
+def test_no_form_however_odd_is_too_much_for_us(any_app: App, sample: int) -> None:
+    estate = Estate(any_app)
     found = list[str]()
     for rule in routes(estate, "POST", sample):
         for gaps, name, word in odd(estate, rule, sample):
@@ -145,15 +145,15 @@ def test_no_form_however_odd_is_too_much_for_us(any_house: House, sample: int) -
 def odd(estate: Estate, rule: Rule, sample: int) -> Iterator[tuple[dict[str, Any], str, str]]:
     """Everything that a route may be asked, spoilt in turn; by the other ways that lead there no more than once."""
     first, *others = estate.ways(rule)
-    words = HOSTILE if estate.house.store.engine.name == "sqlite" else FOR_DATABASES
+    words = HOSTILE if estate.app.store.engine.name == "sqlite" else FOR_DATABASES
     for name in estate.fields(rule):
         place = f"{rule} {name}"
         yield from ((first, name, word) for word in some(words, sample, place))
         yield from ((gaps, name, "\0") for gaps in some(others, sample, place))
 
 
-def test_no_json_however_odd_is_too_much_for_us(any_house: House) -> None:
-    estate = Estate(any_house)
+def test_no_json_however_odd_is_too_much_for_us(any_app: App) -> None:
+    estate = Estate(any_app)
     visitor, found = estate.visitor(), list[str]()
     for rule in estate.rules("POST"):
         path = estate.address(rule, next(estate.ways(rule)))
@@ -167,8 +167,8 @@ def test_no_json_however_odd_is_too_much_for_us(any_house: House) -> None:
 
 
 def test_no_page_shows_what_belongs_to_another(still: Estate) -> None:
-    visitor, secrets = still.app.test_client(), still.secrets()
-    readers = {link: access.find(still.house, link) for link in still.links.values()}
+    visitor, secrets = still.flask_app.test_client(), still.secrets()
+    readers = {link: access.find(still.app, link) for link in still.links.values()}
     for rule in still.rules("GET"):
         for gaps in still.ways(rule) if "link" in rule.arguments else ():
             place = readers[gaps["link"]]
@@ -180,7 +180,7 @@ def test_no_page_shows_what_belongs_to_another(still: Estate) -> None:
 
 
 def test_who_looks_on_hears_no_talk_and_finds_no_way_in(still: Estate) -> None:
-    visitor = still.app.test_client()
+    visitor = still.flask_app.test_client()
     for name in ("watch", "gallery"):
         for rule in still.rules("GET"):
             gaps = {"link": still.links[name], "seq": 1}
@@ -188,11 +188,11 @@ def test_who_looks_on_hears_no_talk_and_finds_no_way_in(still: Estate) -> None:
                 text = visitor.get(still.address(rule, gaps)).text
                 found = [word for word in ("said by", "/wishes/", "/offer/", "/join/") if word in text]
                 assert found == [], rule.rule
-                assert name == "watch" or still.house.links.watch(still.shown[0].table) not in text
+                assert name == "watch" or still.app.links.watch(still.shown[0].table) not in text
 
 
-def test_what_was_taken_down_is_nowhere_to_be_seen(house: House) -> None:
-    estate = Estate(house)
+def test_what_was_taken_down_is_nowhere_to_be_seen(app: App) -> None:
+    estate = Estate(app)
     visitor, link, table = estate.visitor(), estate.links["gallery"], estate.shown[0].table
     ways = [
         estate.address(rule, {"link": link, "table": table, "seq": 1})
@@ -200,7 +200,7 @@ def test_what_was_taken_down_is_nowhere_to_be_seen(house: House) -> None:
         if rule.arguments & {"link", "table"} and rule.arguments <= {"link", "table", "seq"}
     ]
     before = [visitor.get(way).status_code for way in ways]
-    seat_settings.release(house, estate.shown[0], False)
+    seat_settings.release(app, estate.shown[0], False)
     after = [visitor.get(way).status_code for way in ways]
     assert before.count(200) >= 10
     assert set(after) == {404}
@@ -231,16 +231,16 @@ def test_every_answer_has_its_headers(still: Estate) -> None:
 # Forms
 
 
-def test_forms_come_through_https_though_no_browser_says_where_from(house: House) -> None:
-    visitor = create_app(house).test_client()
+def test_forms_come_through_https_though_no_browser_says_where_from(app: App) -> None:
+    visitor = create_app(app).test_client()
     page = visitor.get("/play/kaiser", base_url="https://games.example.org").text
     form = {"name": "Anna", "bots": "1", "csrf_token": page.partition('name="csrf_token" value="')[2].partition('"')[0]}
     assert visitor.post("/play/kaiser", data=form, base_url="https://games.example.org").status_code == 303
 
 
-def test_every_form_needs_its_word_except_what_programs_send(house: House) -> None:
-    estate = Estate(house)
-    estate.app.config["WTF_CSRF_ENABLED"] = True
+def test_every_form_needs_its_word_except_what_programs_send(app: App) -> None:
+    estate = Estate(app)
+    estate.flask_app.config["WTF_CSRF_ENABLED"] = True
     visitor, before = estate.visitor(), estate.written()
     open_to_all = {
         rule.endpoint
@@ -251,17 +251,17 @@ def test_every_form_needs_its_word_except_what_programs_send(house: House) -> No
     assert estate.written() == before
 
 
-def test_a_fault_is_logged_without_the_link_that_led_to_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    estate, link = Estate(house), "a" * 32
+def test_a_fault_is_logged_without_the_link_that_led_to_it(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    estate, link = Estate(app), "a" * 32
     monkeypatch.setattr(access, "find", lambda link: 1 / 0)
     with structlog.testing.capture_logs() as told:
-        assert estate.app.test_client().get(f"/t/{link}").status_code == 500
+        assert estate.flask_app.test_client().get(f"/t/{link}").status_code == 500
     assert told
     assert link not in "".join(str(one | {"exc_info": ""}) for one in told)
 
 
-def test_a_fault_of_the_database_tells_no_values(any_house: House) -> None:
-    with pytest.raises(SQLAlchemyError) as fault, any_house.store.writing() as connection:
+def test_a_fault_of_the_database_tells_no_values(any_app: App) -> None:
+    with pytest.raises(SQLAlchemyError) as fault, any_app.store.writing() as connection:
         connection.execute(sql("INSERT INTO nowhere VALUES (:address)"), {"address": "anna@example.org"})
     assert "anna" not in str(fault.value)
 
@@ -269,20 +269,20 @@ def test_a_fault_of_the_database_tells_no_values(any_house: House) -> None:
 # Who visits
 
 
-def visit(app: Flask, sender: str) -> int:
+def visit(flask_app: Flask, sender: str) -> int:
     form, headers = {"address": "anna@example.org"}, {"X-Forwarded-For": sender, "X-Forwarded-Proto": "https"}
-    return app.test_client().post("/enter", data=form, headers=headers).status_code
+    return flask_app.test_client().post("/enter", data=form, headers=headers).status_code
 
 
 @pytest.mark.parametrize(("proxies", "said"), [(0, [200, 429, 429]), (1, [200, 429, 200])])
 def test_visitors_behind_one_web_server_are_told_apart_where_its_word_is_taken(
     tmp_path: Path, proxies: int, said: list[int]
 ) -> None:
-    chosen = houses.settings(tmp_path, opens_per_hour=1, proxies=proxies)
-    with houses.standing(chosen, houses.Clock()) as here:
-        app = create_app(here)
-        app.config["WTF_CSRF_ENABLED"] = False
-        assert [visit(app, sender) for sender in ("10.0.0.1", "9.9.9.9, 10.0.0.1", "10.0.0.2")] == said
+    chosen = apps.settings(tmp_path, opens_per_hour=1, proxies=proxies)
+    with apps.standing(chosen, apps.Clock()) as app:
+        flask_app = create_app(app)
+        flask_app.config["WTF_CSRF_ENABLED"] = False
+        assert [visit(flask_app, sender) for sender in ("10.0.0.1", "9.9.9.9, 10.0.0.1", "10.0.0.2")] == said
 
 
 # What people write
@@ -303,7 +303,7 @@ def test_no_page_picture_or_letter_takes_words_from_a_text_that_escapes_nothing(
 
 def letters_of(hall: Hall) -> Iterator[Any]:
     """All letters as they left."""
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         for raw in connection.execute(select(mailbox.c.raw)).scalars():
             yield message_from_bytes(raw, policy=default)
 
@@ -315,12 +315,12 @@ CODED = ("=?utf-8?q?=0ABcc:xy?=", "=?utf-8?q?a=0D=0A=0D=0AHello=21?=", "=?utf-8?
 def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name: str) -> None:
     hall = Hall(tmp_path)
     guests = [Invited(name, OWN), Invited("Bert", "bert@example.org")]
-    opened = opening.open_table(hall.house, "kaiser", {}, guests, 0)
+    opened = opening.open_table(hall.app, "kaiser", {}, guests, 0)
     for link in opened.links:
-        submitting.submit(hall.house, access.find(hall.house, link), "sit word", "sit")
+        submitting.submit(hall.app, access.find(hall.app, link), "sit word", "sit")
     for number in (0, 1):
-        talk.say(hall.house, access.find(hall.house, opened.links[number]), name)
-        seat_settings.write(hall.house, access.find(hall.house, opened.links[number]), name)
+        talk.say(hall.app, access.find(hall.app, opened.links[number]), name)
+        seat_settings.write(hall.app, access.find(hall.app, opened.links[number]), name)
     hall.do(opened, hall.moves(opened)[0])
     hall.do(opened, "resign", 0)
     visitor = hall.visitor()
@@ -335,33 +335,33 @@ def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name
         assert letter["To"].addresses[0].display_name in (name.replace("=?", "= ?"), "Bert")
         assert set(letter.keys()) <= HEADERS
         assert not letter.defects
-    hall.house.close()
+    hall.app.close()
 
 
 @pytest.mark.parametrize("kind", ["enter", "confirm", "replaced"])
 def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None:
     hall, name = Hall(tmp_path), '<i onx="1">&'
     guests = [Invited(name, OWN), Invited("Bert <b>", "bert@example.org")]
-    opened = opening.open_table(hall.house, "kaiser", {}, guests, 0)
+    opened = opening.open_table(hall.app, "kaiser", {}, guests, 0)
     rest = {"enter": str(hall.time), "confirm": opened.table, "replaced": f"{opened.table}/1/1"}[kind]
     person = hall.look(opened).seats[0].person
-    letter = personal_letters.write(hall.house, LetterOrder("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
+    letter = personal_letters.write(hall.app, LetterOrder("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
     assert letter
     page = letter.get_body(("html",))
     assert page
     assert '<i onx="' not in page.get_content()
     assert "Bert <b>" not in page.get_content()
-    hall.house.close()
+    hall.app.close()
 
 
-def test_no_command_however_odd_is_too_much_for_the_referee(house: House) -> None:
-    places = houses.seated(house)
-    place, move = houses.on_turn(house, places)
+def test_no_command_however_odd_is_too_much_for_the_referee(app: App) -> None:
+    places = apps.seated(app)
+    place, move = apps.on_turn(app, places)
     verbs = [*sorted({*RESERVED, *seat_commands.COMMANDS, move.split()[0]} - {"resign"}), "resign"]
     for verb in verbs:
         for words in (*HOSTILE, "", "0", "2027-02-30 x", "9999-12-31 9999-12-31", "0 0 0", "x " * 500):
             with suppress(Refused):
-                said = houses.judged(house, place, f"{verb} {words}")
+                said = apps.judged(app, place, f"{verb} {words}")
                 assert said.why != referee.FAULT, f"{verb} {words[:30]}"
 
 
@@ -370,7 +370,7 @@ def test_half_a_move_however_odd_is_shown_without_a_fault(hall: Hall, name: str)
     opened = hall.begin("Anna", "Bert", "Cleo", game=name)
     verbs, link = {move.split()[0] for move in hall.moves(opened)}, opened.links[hall.turn(opened)]
     odd = ("zzz", "-1", "1,2 9", "a:b:c", ",", "()", "0", *HOSTILE[:2])
-    client, path = hall.app.test_client(), f"/t/{link}"
+    client, path = hall.flask_app.test_client(), f"/t/{link}"
     for say in (f"{verb} {words}" for verb in verbs for words in odd):
         assert client.get(path, query_string={"say": say}).status_code == 200, say
 
@@ -390,13 +390,13 @@ def test_a_kept_board_is_the_one_that_would_be_drawn_anew(hall: Hall, name: str)
     again = [boards(hall, link, tongue, paths) for link, tongue in reversed(readers)]
     assert again[::-1] == kept
     for (link, tongue), found in zip(readers, kept, strict=True):
-        hall.house.caches.boards = LRU(200)
+        hall.app.caches.boards = LRU(200)
         assert boards(hall, link, tongue, paths) == found
 
 
 def boards(hall: Hall, link: str, tongue: str, paths: tuple[str, ...]) -> list[str]:
     """What this reader is shown of the board, in pictures and in words."""
-    client, found = hall.app.test_client(), list[str]()
+    client, found = hall.flask_app.test_client(), list[str]()
     for path in paths:
         text = client.get(f"/t/{link}{path}", headers={"Accept-Language": tongue}).text
         found += re.findall(r"<svg.*?</svg>|<pre.*?</pre>", text, re.DOTALL)

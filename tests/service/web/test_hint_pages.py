@@ -18,9 +18,9 @@ BUTTON = "Show me a good move"
 
 def asked(hall: Hall, visitor: Visitor, link: str, thinking: bool = False) -> str:
     """The page that comes back after the button."""
-    ring = hall.house.bells.ring
-    hall.house.bells.ring = lambda bell: (
-        bots.answer_hints(hall.house) if bell == "bots" and not thinking else ring(bell)
+    ring = hall.app.wakeups.wake
+    hall.app.wakeups.wake = lambda queue: (
+        bots.answer_hints(hall.app) if queue == "bots" and not thinking else ring(queue)
     )
     response = visitor.post(f"/t/{link}/hint")
     assert response.status_code == 303, response.text
@@ -45,7 +45,7 @@ def test_while_the_bot_thinks_the_page_says_so_and_looks_again(hall: Hall, visit
     shown = asked(hall, visitor, link, thinking=True)
     assert "looking for a good move" in shown
     assert 'http-equiv="refresh"' in shown
-    bots.answer_hints(hall.house)
+    bots.answer_hints(hall.app)
     (number,) = re.findall(r"hint=(\d+)", visitor.post(f"/t/{link}/hint").location)
     assert "note hint" in visitor.get(f"/t/{link}?hint={number}")
 

@@ -10,24 +10,24 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
 from service import create_app
-from service.house import House
+from service.app import App
 from service.store.connect import Store
 from service.tables import seat_settings, submitting
 from service.tables.access import Place
 from service.web import health_pages
-from tests import houses
+from tests import apps
 
 
 @pytest.fixture
-def places(house: House) -> list[Place]:
-    return houses.seated(house)
+def places(app: App) -> list[Place]:
+    return apps.seated(app)
 
 
 @pytest.fixture
-def client(house: House) -> FlaskClient:
-    app = create_app(house)
-    app.config["WTF_CSRF_ENABLED"] = False
-    return app.test_client()
+def client(app: App) -> FlaskClient:
+    flask_app = create_app(app)
+    flask_app.config["WTF_CSRF_ENABLED"] = False
+    return flask_app.test_client()
 
 
 def test_a_refused_move_does_not_tell_a_program_to_wait(client: FlaskClient, places: list[Place]) -> None:
@@ -36,26 +36,28 @@ def test_a_refused_move_does_not_tell_a_program_to_wait(client: FlaskClient, pla
     assert "Retry-After" not in answer.headers
 
 
-def test_moves_by_the_form_have_a_limit_too(tmp_path: Path, clock: houses.Clock) -> None:
-    with houses.standing(houses.settings(tmp_path, moves_per_minute=3), clock) as here:
-        app = create_app(here)
-        app.config["WTF_CSRF_ENABLED"] = False
-        place = houses.seated(here)[0]
-        answers = [app.test_client().post(f"/t/{place.link}", data={"move": f"move {number}"}) for number in range(5)]
+def test_moves_by_the_form_have_a_limit_too(tmp_path: Path, clock: apps.Clock) -> None:
+    with apps.standing(apps.settings(tmp_path, moves_per_minute=3), clock) as app:
+        flask_app = create_app(app)
+        flask_app.config["WTF_CSRF_ENABLED"] = False
+        place = apps.seated(app)[0]
+        answers = [
+            flask_app.test_client().post(f"/t/{place.link}", data={"move": f"move {number}"}) for number in range(5)
+        ]
         assert [answer.status_code for answer in answers] == [303, 303, 303, 429, 429]
         assert int(answers[-1].headers["Retry-After"]) > 0
 
 
-def test_what_others_keep_for_themselves_changes_no_tag(house: House, client: FlaskClient, places: list[Place]) -> None:
+def test_what_others_keep_for_themselves_changes_no_tag(app: App, client: FlaskClient, places: list[Place]) -> None:
     def tag() -> str | None:
         return client.get(f"/api/v1/t/{places[0].link}").headers["ETag"]
 
     mine = tag()
-    seat_settings.write(house, places[1], "a note of my own")
+    seat_settings.write(app, places[1], "a note of my own")
     other = next(place for place in places if place == places[1])
-    assert houses.judged(house, other, "letters none").accepted
+    assert apps.judged(app, other, "letters none").accepted
     assert tag() == mine
-    assert houses.judged(house, *houses.on_turn(house, places)).accepted
+    assert apps.judged(app, *apps.on_turn(app, places)).accepted
     assert tag() != mine
 
 
@@ -83,7 +85,7 @@ def down(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_while_the_database_is_down_a_page_says_so_and_when_to_come_back(
     client: FlaskClient,
     places: list[Place],
-    clock: houses.Clock,
+    clock: apps.Clock,
     down: None,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -100,10 +102,10 @@ def test_health_is_503_while_the_database_is_down(client: FlaskClient, down: Non
     assert (answer.status_code, answer.json["database"]) == (503, False)
 
 
-def test_health_is_503_where_nothing_can_be_written(client: FlaskClient, house: House) -> None:
+def test_health_is_503_where_nothing_can_be_written(client: FlaskClient, app: App) -> None:
     assert client.get("/healthz").status_code == 200
-    event.listen(house.store.engine, "connect", lambda connection, _: connection.execute("PRAGMA query_only = ON"))
-    house.store.engine.dispose()
+    event.listen(app.store.engine, "connect", lambda connection, _: connection.execute("PRAGMA query_only = ON"))
+    app.store.engine.dispose()
     answer = client.get("/healthz")
     assert (answer.status_code, answer.json["database"]) == (503, False)
 
@@ -115,11 +117,11 @@ def test_health_is_503_on_a_disk_that_is_almost_full(client: FlaskClient, monkey
     assert (answer.status_code, answer.json["database"]) == (503, False)
 
 
-def test_health_calls_a_redis_of_its_own_what_it_is(tmp_path: Path, clock: houses.Clock, redis_url: str) -> None:
-    with houses.standing(houses.settings(tmp_path), clock) as here:
-        assert create_app(here).test_client().get("/healthz").json["redis"] == "embedded"
-    with houses.standing(houses.settings(tmp_path, redis=redis_url), clock) as here:
-        client = create_app(here).test_client()
+def test_health_calls_a_redis_of_its_own_what_it_is(tmp_path: Path, clock: apps.Clock, redis_url: str) -> None:
+    with apps.standing(apps.settings(tmp_path), clock) as app:
+        assert create_app(app).test_client().get("/healthz").json["redis"] == "embedded"
+    with apps.standing(apps.settings(tmp_path, redis=redis_url), clock) as app:
+        client = create_app(app).test_client()
         assert client.get("/healthz").json["redis"] is True
-        here.redis.ping = lambda: (_ for _ in ()).throw(NoRedis("gone"))  # type: ignore[method-assign]
+        app.redis.ping = lambda: (_ for _ in ()).throw(NoRedis("gone"))  # type: ignore[method-assign]
         assert client.get("/healthz").json["redis"] is False

@@ -9,7 +9,7 @@ from engine import catalogue
 from service import cli
 from service.accounts import bounces
 from service.hosting import remedies
-from service.store import book
+from service.store import queries
 from service.store.appending import Owed
 from service.store.schema import letters, people, seats, tables
 from tests.visiting import ROWS, Hall, Visitor
@@ -17,7 +17,7 @@ from tests.visiting import ROWS, Hall, Visitor
 
 @pytest.fixture
 def door(hall: Hall) -> str:
-    return f"/host/{remedies.link(hall.house)}"
+    return f"/host/{remedies.link(hall.app)}"
 
 
 def test_the_house_is_seen_at_one_glance(hall: Hall, visitor: Visitor, door: str) -> None:
@@ -41,7 +41,7 @@ def test_it_shows_no_link_no_draw_and_no_note(hall: Hall, visitor: Visitor, door
 def test_it_reads_nothing_that_holds_a_hand_or_a_draw(hall: Hall, visitor: Visitor, door: str, game: str) -> None:
     """Hands and draws are in entries, and nowhere else; plans, hints, talk and notes are their players' own."""
     opened, asked = hall.begin(game=game), list[str]()
-    event.listen(hall.house.store.engine, "before_cursor_execute", lambda *words: asked.append(words[2]))
+    event.listen(hall.app.store.engine, "before_cursor_execute", lambda *words: asked.append(words[2]))
     page = visitor.get(f"{door}?table={opened.table}")
     assert opened.table in page
     read = set(re.findall(r'\b(?:FROM|JOIN)\s+"?(\w+)', " ".join(asked)))
@@ -52,7 +52,7 @@ def test_it_reads_nothing_that_holds_a_hand_or_a_draw(hall: Hall, visitor: Visit
 def test_what_its_tables_hold_of_seeds_links_and_notes_is_not_on_it(hall: Hall, visitor: Visitor, door: str) -> None:
     opened = hall.begin()
     secret = "a word of my own, for me alone"
-    with hall.house.store.writing() as connection:
+    with hall.app.store.writing() as connection:
         connection.execute(update(seats).values(note=secret))
         rows = [*connection.execute(select(tables)).all(), *connection.execute(select(seats)).all()]
     page = visitor.get(f"{door}?table={opened.table}")
@@ -66,11 +66,11 @@ def test_what_its_tables_hold_of_seeds_links_and_notes_is_not_on_it(hall: Hall, 
 
 def test_nobody_else_gets_in_and_a_renewed_link_closes_those_before_it(hall: Hall, visitor: Visitor, door: str) -> None:
     assert "This is not the host&#39;s link" in visitor.get("/host/abcdefghijklmnopqrstuvwxyz234567", 404)
-    newer = f"/host/{remedies.link(hall.house, renew=True)}"
+    newer = f"/host/{remedies.link(hall.app, renew=True)}"
     visitor.get(door, 404)
     visitor.get(newer)
     assert visitor.post(f"{door}/notice", name="banner", words="mine").status_code == 404
-    assert hall.house.notices.read().banner == ""
+    assert hall.app.notices.read().banner == ""
 
 
 def test_a_banner_stands_on_every_page_until_it_is_taken_down(hall: Hall, visitor: Visitor, door: str) -> None:
@@ -100,10 +100,10 @@ def test_bots_finish_a_table_that_its_players_left(hall: Hall, visitor: Visitor,
 
 def test_an_address_that_takes_no_letters_is_replaced(hall: Hall, visitor: Visitor, door: str) -> None:
     opened = hall.begin()
-    with hall.house.store.writing() as connection:
+    with hall.app.store.writing() as connection:
         person = connection.execute(select(people.c.id).where(people.c.address == "bert@example.org")).scalar_one()
         bounces.note(connection, person, "550 no such user", hall.time)
-        book.owe(connection, opened.table, 2, Owed(1, "turn", hall.time))
+        queries.owe(connection, opened.table, 2, Owed(1, "turn", hall.time))
         connection.execute(
             update(letters)
             .where(letters.c.seat == 1, letters.c.kind == "turn")
@@ -113,7 +113,7 @@ def test_an_address_that_takes_no_letters_is_replaced(hall: Hall, visitor: Visit
     taken = visitor.post(f"{door}/readdress/{person}", address="anna@example.org")
     assert "Somebody here has this address already" in taken.text
     assert visitor.post(f"{door}/readdress/{person}", address="bert@example.net").status_code == 303
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         row = connection.execute(select(people).where(people.c.id == person)).one()
         lost = connection.execute(select(letters.c.sent_at).where(letters.c.seat == 1, letters.c.kind == "turn"))
         assert (row.address, row.bounced_at, row.confirmed_at) == ("bert@example.net", None, None)
@@ -123,14 +123,14 @@ def test_an_address_that_takes_no_letters_is_replaced(hall: Hall, visitor: Visit
 
 def test_a_refused_letter_is_tried_again(hall: Hall, visitor: Visitor, door: str) -> None:
     opened = hall.begin()
-    with hall.house.store.writing() as connection:
-        book.owe(connection, opened.table, 2, Owed(0, "turn", hall.time))
+    with hall.app.store.writing() as connection:
+        queries.owe(connection, opened.table, 2, Owed(0, "turn", hall.time))
         wanted = (letters.c.seat == 0, letters.c.kind == "turn")
         connection.execute(update(letters).where(*wanted).values(sent_at=hall.time, outcome="refused: 550 spam"))
         number = connection.execute(select(letters.c.id).where(*wanted)).scalars().first()
     assert "refused: 550 spam" in visitor.get(door)
     assert visitor.post(f"{door}/send/{number}").status_code == 303
-    with hall.house.store.writing() as connection:
+    with hall.app.store.writing() as connection:
         row = connection.execute(select(letters).where(letters.c.id == number)).one()
         assert (row.sent_at, row.outcome) == (None, "")
         connection.execute(update(letters).where(letters.c.id == number).values(sent_at=hall.time, outcome="sent"))
@@ -140,7 +140,7 @@ def test_a_refused_letter_is_tried_again(hall: Hall, visitor: Visitor, door: str
 def test_the_command_prints_a_link_that_opens(
     hall: Hall, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("DEPESCHE_FOLDER", str(hall.house.settings.folder))
+    monkeypatch.setenv("DEPESCHE_FOLDER", str(hall.app.settings.folder))
     assert cli.main(["host-link", "--renew"]) == 0
     address = capsys.readouterr().out.strip()
     assert address.startswith("http://127.0.0.1:8765/host/")

@@ -12,7 +12,7 @@ from engine import catalogue
 from service import create_app
 from service.text import lessons
 from service.text.languages import LANGUAGES
-from tests import houses
+from tests import apps
 
 LESSONS = [(name, number) for name in catalogue.games() for number in range(1, len(lessons.of(name)) + 1)]
 every_lesson = pytest.mark.parametrize(("name", "number"), LESSONS)
@@ -20,8 +20,8 @@ every_lesson = pytest.mark.parametrize(("name", "number"), LESSONS)
 
 @pytest.fixture(scope="module")
 def visitor(tmp_path_factory):
-    with houses.standing(houses.settings(tmp_path_factory.mktemp("house")), houses.Clock()) as here:
-        yield create_app(here).test_client()
+    with apps.standing(apps.settings(tmp_path_factory.mktemp("app")), apps.Clock()) as app:
+        yield create_app(app).test_client()
 
 
 def page(visitor, name, number, language="en", **said):

@@ -15,9 +15,9 @@ from urllib.request import urlopen
 import pytest
 from redis import Redis
 
-from service.bells import CHANGES
 from service.links import Links
 from service.tables import access, talk
+from service.wakeups import CHANGES
 from service.web import live
 from tests.running import Running
 
@@ -77,7 +77,7 @@ def port(service: Running) -> int:
 
 def test_more_pages_wait_than_there_are_threads_and_all_are_told_of_a_move(service: Running, port: int) -> None:
     opened = service.begin()
-    links = service.house.links
+    links = service.app.links
     pages = [told(port, links.live(opened.table, kind)) for kind in ("seat", "watch") for _ in range(2 * THREADS)]
     calm(pages)
     with urlopen(f"{service.address}/", timeout=5) as answer:
@@ -89,16 +89,16 @@ def test_more_pages_wait_than_there_are_threads_and_all_are_told_of_a_move(servi
 
 def test_of_talk_players_are_told_and_spectators_are_not(service: Running, port: int) -> None:
     opened = service.begin()
-    player, spectator = (told(port, service.house.links.live(opened.table, kind)) for kind in ("seat", "watch"))
+    player, spectator = (told(port, service.app.links.live(opened.table, kind)) for kind in ("seat", "watch"))
     calm([player, spectator])
-    talk.say(service.house, access.find(service.house, opened.links[0]), "Hello")
+    talk.say(service.app, access.find(service.app, opened.links[0]), "Hello")
     until_says(player, live.LOOK)
     assert is_silent(spectator)
 
 
 def test_of_other_tables_nothing_is_told(service: Running, port: int) -> None:
     one, other = service.begin(), service.begin()
-    page = told(port, service.house.links.live(one.table, "seat"))
+    page = told(port, service.app.links.live(one.table, "seat"))
     calm([page])
     service.do(other.links[0], "resign")
     assert is_silent(page)
@@ -106,14 +106,14 @@ def test_of_other_tables_nothing_is_told(service: Running, port: int) -> None:
 
 @pytest.mark.parametrize("change", [lambda token: token[:-1], lambda token: token.replace(".watch.", ".seat.")])
 def test_a_wrong_address_is_told_nothing(service: Running, port: int, change: object) -> None:
-    token = change(service.house.links.live(service.begin().table, "watch"))  # type: ignore[operator]
+    token = change(service.app.links.live(service.begin().table, "watch"))  # type: ignore[operator]
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(f"GET {live.PATH}{token} HTTP/1.0\r\n\r\n".encode())
         assert connection.recv(1_000).startswith(b"HTTP/1.0 404")
 
 
 def test_who_has_gone_is_let_go(service: Running) -> None:
-    held = live.Live(service.house)
+    held = live.Live(service.app)
     ours, theirs = socket.socketpair()
     held.hold("table.seat", ours)
     theirs.close()
@@ -123,7 +123,7 @@ def test_who_has_gone_is_let_go(service: Running) -> None:
 
 
 def test_who_reads_nothing_is_let_go_before_it_holds_others_up(service: Running) -> None:
-    held = live.Live(service.house)
+    held = live.Live(service.app)
     ours, theirs = socket.socketpair()
     held.hold("table.seat", ours)
     began = time.monotonic()
@@ -137,7 +137,7 @@ def test_where_no_more_can_be_held_a_page_is_told_to_ask(
     service: Running, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live.Live, "has_room", lambda _: False)
-    token = service.house.links.live(service.begin().table, "seat")
+    token = service.app.links.live(service.begin().table, "seat")
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(f"GET {live.PATH}{token} HTTP/1.0\r\n\r\n".encode())
         assert connection.recv(1_000).startswith(b"HTTP/1.0 503")

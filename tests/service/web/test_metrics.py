@@ -2,8 +2,8 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.house import House
-from service.meters import Meters
+from service.app import App
+from service.metrics import Metrics
 from service.settings import Settings
 from service.store.schema import letters
 from tests.visiting import Hall, Visitor
@@ -36,7 +36,7 @@ def test_moves_and_verdicts_are_counted(hall: Hall, visitor: Visitor) -> None:
 
 def test_steps_of_a_time_add_up_and_what_is_slower_counts_in_the_sum(hall: Hall, visitor: Visitor) -> None:
     for seconds in (0.001, 0.015, 0.015, 60):
-        hall.house.meters.time("thinking_seconds", "strong", seconds)
+        hall.app.metrics.time("thinking_seconds", "strong", seconds)
     found = figures(visitor.get("/metrics"))
     steps = {
         name.rsplit(" ", 1)[1]: value for name, value in found.items() if name.startswith("depesche_thinking_seconds_b")
@@ -45,22 +45,22 @@ def test_steps_of_a_time_add_up_and_what_is_slower_counts_in_the_sum(hall: Hall,
     assert found["depesche_thinking_seconds_sum strong"] == 60.031
 
 
-def test_processes_count_together(house: House) -> None:
-    here, there = Meters(house.redis), Meters(house.redis)
-    here.count("moves", "accepted")
+def test_processes_count_together(app: App) -> None:
+    app, there = Metrics(app.redis), Metrics(app.redis)
+    app.count("moves", "accepted")
     there.count("moves", "accepted")
     there.hand_over()
-    assert here.read() == {"moves|accepted|count": 2}
+    assert app.read() == {"moves|accepted|count": 2}
 
 
-def test_without_redis_what_was_counted_is_kept_until_it_is_back(house: House) -> None:
-    meters = Meters(house.redis)
-    house.redis.connection_pool.connection_kwargs["server"].connected = False
-    meters.count("moves", "accepted")
-    meters.hand_over()
-    assert meters.read() == {}
-    house.redis.connection_pool.connection_kwargs["server"].connected = True
-    assert meters.read() == {"moves|accepted|count": 1}
+def test_without_redis_what_was_counted_is_kept_until_it_is_back(app: App) -> None:
+    metrics = Metrics(app.redis)
+    app.redis.connection_pool.connection_kwargs["server"].connected = False
+    metrics.count("moves", "accepted")
+    metrics.hand_over()
+    assert metrics.read() == {}
+    app.redis.connection_pool.connection_kwargs["server"].connected = True
+    assert metrics.read() == {"moves|accepted|count": 1}
 
 
 def test_what_waits_tells_since_when(hall: Hall, visitor: Visitor) -> None:
@@ -70,7 +70,7 @@ def test_what_waits_tells_since_when(hall: Hall, visitor: Visitor) -> None:
     hall.time += 90
     found = figures(visitor.get("/metrics"))
     assert (found["depesche_submissions_waiting"], found["depesche_submissions_oldest_seconds"]) == (1, 90)
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         owed = connection.execute(letters.select()).all()
     assert found["depesche_letters_owed"] == len(owed) > 0
 
@@ -85,7 +85,7 @@ def test_strangers_are_told_nothing_but_with_the_hosts_word(hall: Hall, visitor:
     elsewhere = {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}}
     assert visitor.client.get("/metrics", **elsewhere).status_code == 404
     assert visitor.client.get("/metrics", headers={"Authorization": "Bearer "}, **elsewhere).status_code == 404
-    hall.house.settings = Settings(folder=hall.house.settings.folder, metrics="of the host")
+    hall.app.settings = Settings(folder=hall.app.settings.folder, metrics="of the host")
     for word, status in (("of the host", 200), ("of a guest", 404)):
         answer = visitor.client.get("/metrics", headers={"Authorization": f"Bearer {word}"}, **elsewhere)
         assert answer.status_code == status
@@ -93,7 +93,7 @@ def test_strangers_are_told_nothing_but_with_the_hosts_word(hall: Hall, visitor:
 
 def test_a_process_is_ready_while_database_and_redis_answer(hall: Hall, visitor: Visitor) -> None:
     assert visitor.client.get("/readyz").json == {"database": True, "redis": "embedded"}
-    hall.house.store.engine.dispose()
-    with hall.house.store.writing() as connection:
+    hall.app.store.engine.dispose()
+    with hall.app.store.writing() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
     assert visitor.client.get("/readyz").status_code == 503

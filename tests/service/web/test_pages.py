@@ -11,12 +11,12 @@ from itsdangerous import TimestampSigner
 
 from engine import catalogue
 from service import create_app
-from service.house import wall_clock
+from service.app import wall_clock
 from service.settings import Settings
 from service.tables import access, opening
 from service.tables.opening import Invited, Opened
 from service.text.template_files import TEMPLATES
-from tests import houses
+from tests import apps
 from tests.visiting import NAMES, ROWS, Hall, Strict, Visitor
 from workers import referee
 
@@ -29,7 +29,7 @@ def test_every_address_in_a_template_is_one_of_ours(hall: Hall) -> None:
         for path in TEMPLATES.rglob("*.html")
         for endpoint in re.findall(r"url_for\('([\w.]+)'[,)]", path.read_text("utf-8"))
     }
-    assert {(name, endpoint) for name, endpoint in named if endpoint not in hall.app.view_functions} == set()
+    assert {(name, endpoint) for name, endpoint in named if endpoint not in hall.flask_app.view_functions} == set()
 
 
 def test_the_lobby_shows_every_game_with_designer_and_publisher(visitor: Visitor) -> None:
@@ -53,7 +53,7 @@ def test_one_form_opens_a_table_and_leads_to_the_first_seat(hall: Hall, visitor:
     assert response.status_code == 303
     page = visitor.get(response.location)
     assert "You have sat down" in page
-    look = hall.look(Opened(access.find(hall.house, response.location.rsplit("/", 1)[1]).table, (), ""))
+    look = hall.look(Opened(access.find(hall.app, response.location.rsplit("/", 1)[1]).table, (), ""))
     assert [seat.status for seat in look.seats[:2]] == ["taken", "invited"]
     assert look.row.pace == 7 * 86_400
     assert look.table.options["rounds"] == 3
@@ -138,9 +138,7 @@ def test_whoever_moves_for_the_first_time_reads_what_the_game_is_about(hall: Hal
 
 
 def test_nobody_is_offered_to_talk_to_bots(hall: Hall, visitor: Visitor) -> None:
-    alone = opening.open_table(
-        hall.house, "kaiser", {}, [Invited("Anna", nonce="word", who="person"), Invited("Bot")], 0
-    )
+    alone = opening.open_table(hall.app, "kaiser", {}, [Invited("Anna", nonce="word", who="person"), Invited("Bot")], 0)
     assert "Table talk" not in visitor.get(f"/t/{alone.links[0]}")
     assert "Table talk" in visitor.get(f"/t/{hall.begin().links[0]}")
 
@@ -165,7 +163,7 @@ def test_only_a_verdict_still_to_come_refreshes_the_page(hall: Hall, visitor: Vi
     response = visitor.post(f"/t/{link}", move=move)
     assert 'http-equiv="refresh"' in visitor.get(response.location)
     assert "being checked" in visitor.get(response.location)
-    referee.hear()
+    referee.run()
     assert 'http-equiv="refresh"' not in visitor.get(response.location)
     assert "Accepted." in visitor.get(response.location)
 
@@ -415,20 +413,20 @@ def test_a_spectator_cannot_move(hall: Hall, visitor: Visitor) -> None:
 
 def test_nobody_opens_tables_without_end(tmp_path: Path) -> None:
     settings = Settings(folder=tmp_path, opens_per_hour=2)
-    house = houses.founded(settings, wall_clock)
-    visitor = Visitor(create_app(house).test_client())
+    app = apps.founded(settings, wall_clock)
+    visitor = Visitor(create_app(app).test_client())
     statuses = [visitor.post("/new/kaiser", **ROWS).status_code for _ in range(3)]
-    house.close()
+    app.close()
     assert statuses == [303, 303, 429]
 
 
 def test_a_house_with_a_relay_has_no_mailbox(tmp_path: Path) -> None:
     settings = Settings(folder=tmp_path, smtp="smtp://127.0.0.1:1")
-    house = houses.founded(settings, wall_clock)
-    visitor = Visitor(create_app(house).test_client())
+    app = apps.founded(settings, wall_clock)
+    visitor = Visitor(create_app(app).test_client())
     visitor.get("/mailbox", 404)
     assert "/mailbox" not in visitor.get("/")
-    house.close()
+    app.close()
 
 
 # What every page keeps to
@@ -445,17 +443,15 @@ def every_page(hall: Hall) -> list[str]:
         f"/t/{link}{tail}" for one in (playing, over) for link in (*one.links, one.watch) for tail in ("", "/replay")
     ]
     games = [f"/{form}/{name}" for name in catalogue.games() for form in ("new", "play")]
-    free = opening.open_table(
-        hall.house, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")]
-    )
+    free = opening.open_table(hall.app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
     return [
         "/",
         *games,
         f"/join/{free.join}",
         f"/t/{free.links[0]}",
-        f"/confirm/{hall.house.links.confirm(1, 'anna@example.org')}",
+        f"/confirm/{hall.app.links.confirm(1, 'anna@example.org')}",
         "/enter",
-        f"/enter/{hall.house.links.enter(1, 0, hall.time)}",
+        f"/enter/{hall.app.links.enter(1, 0, hall.time)}",
         *(f"/t/{link}" for link in (*gathering.links, gathering.watch)),
         *tables,
         "/mailbox",

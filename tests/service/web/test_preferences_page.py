@@ -29,20 +29,20 @@ def opened(hall: Hall) -> Opened:
 
 
 def person(hall: Hall, name: str) -> int:
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         return int(connection.execute(select(people.c.id).where(people.c.name == name)).scalar_one())
 
 
 def path(hall: Hall, name: str = "Anna") -> str:
-    return f"/wishes/{hall.house.links.preferences(person(hall, name))}"
+    return f"/wishes/{hall.app.links.preferences(person(hall, name))}"
 
 
 def reader(hall: Hall, name: str = "Anna") -> Recipient:
-    return preferences.reader(hall.house, hall.house.links.preferences(person(hall, name)))
+    return preferences.reader(hall.app, hall.app.links.preferences(person(hall, name)))
 
 
 def otherwise(hall: Hall, table: str, seat: int = 0) -> TableLetterSettings:
-    with hall.house.store.reading() as connection:
+    with hall.app.store.reading() as connection:
         own = select(seats.c.wishes).where(seats.c.table == table, seats.c.seat == seat)
         return letter_settings.read_otherwise(connection.execute(own).scalar_one())
 
@@ -129,7 +129,7 @@ def test_the_table_page_leads_here(hall: Hall, visitor: Visitor, opened: Opened)
 
 
 def events(hall: Hall, opened: Opened) -> list[object]:
-    return [event for entry in snapshots.entries(hall.house, hall.look(opened)) for event in entry.events]
+    return [event for entry in snapshots.entries(hall.app, hall.look(opened)) for event in entry.events]
 
 
 def test_a_vacation_is_told_at_every_table_and_ended_there(hall: Hall, visitor: Visitor, opened: Opened) -> None:
@@ -148,7 +148,7 @@ def test_a_vacation_is_told_at_every_table_and_ended_there(hall: Hall, visitor: 
 def test_a_vacation_may_begin_before_any_game(hall: Hall, visitor: Visitor) -> None:
     hall.open()
     visitor.post(f"{path(hall)}/vacation", first="2027-02-01", last="2027-02-01")
-    assert preferences.away(hall.house, reader(hall)) == [("2027-02-01", "2027-02-01")]
+    assert preferences.away(hall.app, reader(hall)) == [("2027-02-01", "2027-02-01")]
 
 
 def test_a_vacation_that_cannot_be_is_refused_with_its_days_kept(hall: Hall, visitor: Visitor, opened: Opened) -> None:
@@ -171,7 +171,7 @@ def test_a_look_stops_nothing(hall: Hall, visitor: Visitor, opened: Opened) -> N
 
 def test_a_mail_program_stops_a_table_with_a_bare_post(hall: Hall, visitor: Visitor, opened: Opened) -> None:
     """As RFC 8058 has it: no cookie, no token of the form, and as often as it likes."""
-    bare = hall.app.test_client(use_cookies=False)
+    bare = hall.flask_app.test_client(use_cookies=False)
     for _ in range(2):
         response = bare.post(
             f"{path(hall)}/stop?table={opened.table}",
@@ -187,7 +187,7 @@ def test_a_mail_program_stops_a_table_with_a_bare_post(hall: Hall, visitor: Visi
 
 def test_without_a_table_everything_stops(hall: Hall, visitor: Visitor, opened: Opened) -> None:
     visitor.post(f"{path(hall)}/here?table={opened.table}", letters="digest", plain="yes")
-    response = hall.app.test_client().post(f"{path(hall)}/stop", data={"List-Unsubscribe": "One-Click"})
+    response = hall.flask_app.test_client().post(f"{path(hall)}/stop", data={"List-Unsubscribe": "One-Click"})
     assert response.status_code == 200
     assert reader(hall).settings.letters == "none"
     assert otherwise(hall, opened.table) == TableLetterSettings(plain=True)
@@ -209,14 +209,14 @@ def test_letters_that_were_stopped_come_again_as_before(
 
 
 def test_only_the_stopping_needs_no_token_of_the_form(hall: Hall, opened: Opened) -> None:
-    bare = hall.app.test_client()
+    bare = hall.flask_app.test_client()
     for where in ("", "/here", "/vacation", "/home", "/again", "/resume"):
         assert bare.post(path(hall) + where, data=FORM).status_code == 400
 
 
 def test_who_bounced_is_written_to_again_when_he_says_so(hall: Hall, visitor: Visitor, opened: Opened) -> None:
     assert "came back" not in visitor.get(path(hall))
-    with hall.house.store.writing() as connection:
+    with hall.app.store.writing() as connection:
         back = update(people).where(people.c.id == person(hall, "Anna"))
         connection.execute(back.values(bounced_at=hall.time, bounce="550 nobody here"))
     assert "Letters to your address came back" in visitor.get(path(hall))

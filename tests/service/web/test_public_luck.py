@@ -6,10 +6,10 @@ import pytest
 
 from service import beacon as beacons
 from service import create_app
-from service.house import House
+from service.app import App
 from service.tables import access, opening, snapshots
 from service.tables.opening import Invited
-from tests import houses
+from tests import apps
 from tests.beacons import running
 from workers import rounds
 from workers.outgoing import letters
@@ -19,17 +19,17 @@ GUESTS = [Invited("Anna", "anna@example.org", "word"), Invited("Berta", "berta@e
 
 
 @pytest.fixture
-def here(tmp_path, clock):
-    with running() as server, houses.standing(houses.settings(tmp_path, beacon=server.setting), clock) as found:
+def app(tmp_path, clock):
+    with running() as server, apps.standing(apps.settings(tmp_path, beacon=server.setting), clock) as found:
         yield found
 
 
-def opened(here: House) -> opening.Opened:
-    return opening.open_table(here, "carcassonne", {}, GUESTS, luck="public")
+def opened(app: App) -> opening.Opened:
+    return opening.open_table(app, "carcassonne", {}, GUESTS, luck="public")
 
 
-def get(here: House, path: str, language: str = "en") -> str:
-    return create_app(here).test_client().get(path, headers={"Accept-Language": language}).get_data(as_text=True)
+def get(app: App, path: str, language: str = "en") -> str:
+    return create_app(app).test_client().get(path, headers={"Accept-Language": language}).get_data(as_text=True)
 
 
 SAID = {
@@ -41,63 +41,63 @@ SAID = {
 
 
 @pytest.mark.parametrize("language", SAID)
-def test_the_page_of_a_table_names_the_awaited_round(here, language):
-    page = get(here, f"/t/{opened(here).links[0]}", language)
+def test_the_page_of_a_table_names_the_awaited_round(app, language):
+    page = get(app, f"/t/{opened(app).links[0]}", language)
     assert SAID[language] in page
     assert "</html>" in page
 
 
-def test_when_the_beacon_is_late_the_page_offers_to_go_on_without_it(here, clock):
-    table = opened(here)
+def test_when_the_beacon_is_late_the_page_offers_to_go_on_without_it(app, clock):
+    table = opened(app)
     link = f"/t/{table.links[0]}"
-    assert 'value="sealed"' not in get(here, link)
+    assert 'value="sealed"' not in get(app, link)
     clock.move(beacons.LATE + 10)
-    assert 'value="sealed"' in get(here, link)
-    place = access.find(here, table.links[0])
-    assert houses.judged(here, place, "sealed").accepted
-    assert 'value="agree"' not in get(here, link)
-    assert 'value="agree"' in get(here, f"/t/{table.links[1]}")
+    assert 'value="sealed"' in get(app, link)
+    place = access.find(app, table.links[0])
+    assert apps.judged(app, place, "sealed").accepted
+    assert 'value="agree"' not in get(app, link)
+    assert 'value="agree"' in get(app, f"/t/{table.links[1]}")
 
 
-def test_the_form_asks_where_the_dice_come_from(here):
-    page = get(here, "/new/kaiser")
+def test_the_form_asks_where_the_dice_come_from(app):
+    page = get(app, "/new/kaiser")
     assert 'name="luck" value="sealed" checked' in page
     assert 'name="luck" value="public"' in page
 
 
-def test_the_interface_tells_of_public_luck_and_of_the_awaited_round(here):
-    client = create_app(here).test_client()
+def test_the_interface_tells_of_public_luck_and_of_the_awaited_round(app):
+    client = create_app(app).test_client()
     players = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Berta", "address": "berta@example.org"}]
     made = client.post("/api/v1/tables", json={"game": "kaiser", "players": players, "luck": "public"})
     assert made.status_code == 201
     seen = client.get(f"/api/v1/t/{made.json['links'][0]}").json
     assert (seen["luck"], seen["awaited"]) == ("public", None)
-    waits = opened(here)
+    waits = opened(app)
     seen = client.get(f"/api/v1/t/{waits.links[0]}").json
-    look = snapshots.look(here, waits.table)
+    look = snapshots.look(app, waits.table)
     due = look.table.beacon.due(look.table.awaited.round)
     assert seen["awaited"] == {"entry": look.table.awaited.seq, "round": look.table.awaited.round, "due": due}
 
 
 @pytest.mark.parametrize("language", SAID)
-def test_letters_tell_that_the_beacon_is_missing_and_ask_to_go_on(here, clock, language):
-    table = opened(here)
+def test_letters_tell_that_the_beacon_is_missing_and_ask_to_go_on(app, clock, language):
+    table = opened(app)
     clock.move(beacons.LATE + 10)
-    rounds.draw()
-    look = snapshots.look(here, table.table)
+    rounds.run()
+    look = snapshots.look(app, table.table)
     order = LetterOrder(table.table, look.table.awaited.seq, 1, "unlit", "berta@example.org", "Berta", language)
-    text = letters.write(here, order).get_body(("plain",)).get_content()
+    text = letters.write(app, order).get_body(("plain",)).get_content()
     word = {"en": "sealed", "nl": "verzegeld", "de": "versiegelt", "fr": "scellé"}[language]
     assert word in text
-    assert houses.judged(here, access.find(here, table.links[0]), "sealed").accepted
-    asked = letters.write(here, LetterOrder(table.table, look.row.length, 1, "sealing", "berta@example.org", "Berta"))
+    assert apps.judged(app, access.find(app, table.links[0]), "sealed").accepted
+    asked = letters.write(app, LetterOrder(table.table, look.row.length, 1, "sealing", "berta@example.org", "Berta"))
     assert "Anna" in asked.get_body(("plain",)).get_content()
 
 
-def test_the_invitation_says_where_the_dice_come_from_and_what_the_host_still_sees(here):
-    table = opened(here)
+def test_the_invitation_says_where_the_dice_come_from_and_what_the_host_still_sees(app):
+    table = opened(app)
     order = LetterOrder(table.table, 0, 1, "invitation", "berta@example.org", "Berta")
-    letter = letters.write(here, order)
+    letter = letters.write(app, order)
     for kind in ("plain", "html"):
         text = " ".join(letter.get_body((kind,)).get_content().split())
         assert "not even the host of this service" in text

@@ -13,15 +13,15 @@ from service import create_app
 from service.tables import submitting
 from service.text import rulebook
 from service.text.languages import LANGUAGES
-from tests import houses
+from tests import apps
 
 every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=catalogue.games().keys())
 
 
 @pytest.fixture(scope="module")
 def visitor(tmp_path_factory):
-    with houses.standing(houses.settings(tmp_path_factory.mktemp("house")), houses.Clock()) as here:
-        yield create_app(here).test_client()
+    with apps.standing(apps.settings(tmp_path_factory.mktemp("app")), apps.Clock()) as app:
+        yield create_app(app).test_client()
 
 
 def ids(page: str) -> set[str]:
@@ -117,12 +117,12 @@ def test_every_option_on_the_form_leads_to_its_paragraph(visitor, game):
 
 
 def test_moves_refusals_and_the_options_of_a_table_lead_to_their_paragraphs(tmp_path):
-    with houses.standing(houses.settings(tmp_path), houses.Clock()) as here:
-        places = houses.seated(here)
-        place, _ = houses.on_turn(here, places)
-        client = create_app(here).test_client()
-        submission = submitting.submit(here, place, "move A1 A99")
-        houses.referee.hear()
+    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
+        places = apps.seated(app)
+        place, _ = apps.on_turn(app, places)
+        client = create_app(app).test_client()
+        submission = submitting.submit(app, place, "move A1 A99")
+        apps.referee.run()
         page = client.get(f"/t/{place.link}?said={submission.number}").text
     alert = re.search(r'role="alert".*?</div>', page, re.DOTALL)
     assert 'href="/rules/kaiser#2.1"' in alert[0]

@@ -10,7 +10,7 @@ from workers.clock import tick
 
 
 def clock_of(hall: Hall, link: str) -> Clock:
-    return snapshots.look(hall.house, access.find(hall.house, link).table).clock
+    return snapshots.look(hall.app, access.find(hall.app, link).table).clock
 
 
 def test_the_form_asks_for_a_clock_and_the_table_shows_it(hall: Hall, visitor: Visitor) -> None:
@@ -80,7 +80,7 @@ def test_who_was_relieved_comes_back_on_the_page_or_by_moving(hall: Hall, visito
         opened = hall.begin(pace=Clock(DAY, late="seat"))
         turn = hall.turn(opened)
         hall.time += DAY
-        tick(hall.house)
+        tick(hall.app)
         page = visitor.get(f"/t/{opened.links[turn]}")
         assert "A bot plays for you." in page
         move = "back" if how == "back" else hall.moves(opened)[0]
@@ -92,7 +92,7 @@ def test_who_lost_the_seat_has_nothing_to_do_there(hall: Hall, visitor: Visitor)
     opened = hall.begin("Anna", "Bert", "Clara", pace=Clock(DAY, late="resign"))
     turn = hall.turn(opened)
     hall.time += DAY
-    tick(hall.house)
+    tick(hall.app)
     page = visitor.get(f"/t/{opened.links[turn]}")
     assert 'name="move"' not in page
     if hall.turn(opened) == turn:
@@ -107,6 +107,6 @@ def test_orders_are_given_shown_and_cancelled_on_the_page(hall: Hall, visitor: V
     assert "<code>fly me to the moon</code>" in page
     assert "fly me" not in visitor.get(f"/t/{other}")
     assert "fly me" not in visitor.get(f"/t/{opened.watch}")
-    (order,) = standing_orders.of_seat(hall.house, access.find(hall.house, link))
+    (order,) = standing_orders.of_seat(hall.app, access.find(hall.app, link))
     response = visitor.post(f"/t/{link}", verb="cancel", arg=str(order.id), key="y")
     assert "fly me" not in visitor.get(response.location)

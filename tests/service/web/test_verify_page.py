@@ -23,7 +23,7 @@ def finished(service: Running, folder: Path) -> tuple[Path, logs.Export]:
     """A table that was given up, as a player keeps its log."""
     opened = service.begin()
     service.do(opened.links[0], "resign")
-    export = Archive(service.house.store, service.house.links).export(opened.table)
+    export = Archive(service.app.store, service.app.links).export(opened.table)
     path = folder / "game.json"
     path.write_bytes(msgspec.json.encode(export))
     return path, export

@@ -15,11 +15,11 @@ from engine import menu as menus
 from engine import table as tables
 from engine.menu import Entry, Move
 from service import receipts
-from service.house import House
+from service.app import App
 from service.tables import access, snapshots
 from service.tables.access import Place
 from service.text.languages import LANGUAGES
-from tests import houses
+from tests import apps
 from tests.workers.incoming.replies import clients
 from tests.workers.incoming.replies.clients import Body
 from workers.outgoing.answer_hints import Pen
@@ -86,35 +86,35 @@ class Written(Struct, frozen=True):
     move: str = ""
 
 
-def on_turn(here: House, table: str) -> Place | None:
+def on_turn(app: App, table: str) -> Place | None:
     """Who is to move now; nobody where the game is over."""
-    look = snapshots.look(here, table)
+    look = snapshots.look(app, table)
     waiting = tables.waiting_for(look.game, look.table)
     return Place(table, waiting[0], "") if waiting else None
 
 
-def letter(here: House, place: Place, language: str) -> str:
+def letter(app: App, place: Place, language: str) -> str:
     """The text of the letter that tells this player of the turn."""
-    seat = snapshots.look(here, place.table).seats[place.seat or 0]
-    owner = access.owner(here, place)
+    seat = snapshots.look(app, place.table).seats[place.seat or 0]
+    owner = access.owner(app, place)
     order = LetterOrder(place.table, seat.open_since or 0, seat.seat, "turn", owner, seat.name, language, plain=True)
-    made = write(here, order)
+    made = write(app, order)
     assert made is not None
     return str(made.get_content())
 
 
-def genuine(here: House, place: Place, number: int) -> Written:
+def genuine(app: App, place: Place, number: int) -> Written:
     """An answer with a move in it, written in the words of one of our languages; each number another way."""
     random = Random(number)
     program, quoting = PROGRAMS[number % len(PROGRAMS)], QUOTING[(number * 5) % len(QUOTING)]
     language = tuple(LANGUAGES)[number % 4]
-    look = snapshots.look(here, place.table)
+    look = snapshots.look(app, place.table)
     move, entry = any_move(tables.menu(look.game, look.table, place.seat or 0), random)
     line = Pen(look.game, look.names, language).move(move, entry)
     before, after = AROUND[number % len(AROUND)]
     own = f"{before}{line.upper() if number % 7 == 3 else line}{after.format(name=look.names[place.seat or 0])}"
-    body = program(own, letter(here, place, language), quoting)
-    return mail(here, place, f"{number} {program.__name__} {quoting} {own!r}", body, str(move))
+    body = program(own, letter(app, place, language), quoting)
+    return mail(app, place, f"{number} {program.__name__} {quoting} {own!r}", body, str(move))
 
 
 def any_move(menu: menus.Menu, random: Random) -> tuple[Move, Entry]:
@@ -122,17 +122,17 @@ def any_move(menu: menus.Menu, random: Random) -> tuple[Move, Entry]:
     return random.choice(list(entry.moves())[:200]), entry
 
 
-def quoting_only(here: House, place: Place, number: int) -> Written:
+def quoting_only(app: App, place: Place, number: int) -> Written:
     """A mail that quotes our letter and says nothing that is a move."""
     program, quoting = PROGRAMS[number % len(PROGRAMS)], QUOTING[(number * 7) % len(QUOTING)]
     own = TALK[number % len(TALK)]
-    body = program(own, letter(here, place, tuple(LANGUAGES)[number % 4]), quoting)
-    return mail(here, place, f"{number} {program.__name__} {quoting} {own!r}", body)
+    body = program(own, letter(app, place, tuple(LANGUAGES)[number % 4]), quoting)
+    return mail(app, place, f"{number} {program.__name__} {quoting} {own!r}", body)
 
 
-def mail(here: House, place: Place, name: str, body: Body, move: str = "", **headers: str) -> Written:
-    look = snapshots.look(here, place.table)
-    to, sender = access.address_of(here, look.seats[place.seat or 0]), access.owner(here, place)
+def mail(app: App, place: Place, name: str, body: Body, move: str = "", **headers: str) -> Written:
+    look = snapshots.look(app, place.table)
+    to, sender = access.address_of(app, look.seats[place.seat or 0]), access.owner(app, place)
     named = {"From": f"Somebody <{sender}>", "To": f"<{to}>", "Subject": "Re: Kurier", "MIME-Version": "1.0"}
     named["Message-ID"] = f"<{sha256(body.content + name.encode()).hexdigest()}@phone.example>"
     for header, value in headers.items():
@@ -141,39 +141,39 @@ def mail(here: House, place: Place, name: str, body: Body, move: str = "", **hea
     return Written(name, to, sender, f"{head}{body.headers}\n\n".encode() + body.content, move)
 
 
-def attacks(here: House, place: Place, other: Place) -> Iterator[Written]:
+def attacks(app: App, place: Place, other: Place) -> Iterator[Written]:
     """Mails that carry a move which this player did not type, or may not make this way."""
-    move = houses.moves(here, place)[0]
-    whole = letter(here, place, "de")
+    move = apps.moves(app, place)[0]
+    whole = letter(app, place, "de")
     plain, html = clients.plain, clients.html
     for name, page in HIDING.items():
-        yield mail(here, place, name, html(page.format(move)))
+        yield mail(app, place, name, html(page.format(move)))
     for name, text in QUOTES.items():
-        yield mail(here, place, name, plain(text.format(move=move, letter=whole, marked=clients.marked(whole))))
+        yield mail(app, place, name, plain(text.format(move=move, letter=whole, marked=clients.marked(whole))))
     for name, headers in PROGRAMS_SAY.items():
-        yield mail(here, place, f"header {name}", plain(move), **headers)
+        yield mail(app, place, f"header {name}", plain(move), **headers)
     for sender in FORGED:
-        yield mail(here, place, f"from {sender}", plain(move), From=sender)
-    yield mail(here, place, "two senders", plain(move), From=f"{access.owner(here, place)}, eve@example.org")
-    yield mail(here, place, "answers another table", plain(move), In_Reply_To=f"<{other.table}.3.0.turn@games.example>")
+        yield mail(app, place, f"from {sender}", plain(move), From=sender)
+    yield mail(app, place, "two senders", plain(move), From=f"{access.owner(app, place)}, eve@example.org")
+    yield mail(app, place, "answers another table", plain(move), In_Reply_To=f"<{other.table}.3.0.turn@games.example>")
     yield mail(
-        here, place, "an older turn", plain(move), In_Reply_To=f"<{place.table}.1.{place.seat}.turn@games.example>"
+        app, place, "an older turn", plain(move), In_Reply_To=f"<{place.table}.1.{place.seat}.turn@games.example>"
     )
     for kind in ("text/calendar", "application/json", "text/x-python", "text/rtf", "image/svg+xml"):
-        yield mail(here, place, kind, Body(f"Content-Type: {kind}", move.encode()))
+        yield mail(app, place, kind, Body(f"Content-Type: {kind}", move.encode()))
     for name, part in PARTS.items():
         body = clients.several("mixed", plain("Look at this!"), Body(part, f"{move}\n".encode()))
-        yield mail(here, place, name, body)
-    yield from _misdirected(here, place, other, move)
+        yield mail(app, place, name, body)
+    yield from _misdirected(app, place, other, move)
 
 
-def _misdirected(here: House, place: Place, other: Place, move: str) -> Iterator[Written]:
+def _misdirected(app: App, place: Place, other: Place, move: str) -> Iterator[Written]:
     """To addresses that are not quite those of a seat."""
-    sent = mail(here, place, "", clients.plain(move))
+    sent = mail(app, place, "", clients.plain(move))
     name, _, proof = sent.to.partition("@")[0].rpartition(".")
     for to in (f"{name}.{'a' * len(proof)}@x", f"{name}@x", f"{name}.{proof[:-1]}@x", f"{name}..{proof}@x", "play@x"):
         yield Written(f"to {to}", to, sent.sender, sent.raw.replace(sent.to.encode(), to.encode()))
-    theirs = access.address_of(here, snapshots.look(here, other.table).seats[other.seat or 0])
+    theirs = access.address_of(app, snapshots.look(app, other.table).seats[other.seat or 0])
     raw = sent.raw.replace(sent.to.encode(), theirs.encode())
     yield Written("the address of another", theirs, sent.sender, raw)
 

@@ -8,7 +8,7 @@ from random import Random
 
 from msgspec import Struct
 
-from service.house import House
+from service.app import App
 from tests.servers import Sink
 from workers.incoming import inbox, mail_moves
 from workers.outgoing import post
@@ -106,20 +106,20 @@ def _moves(line: str, of_these: int) -> list[str]:
     return [first, *(f"{first.rpartition(' ')[0]} {other}" for other in others[-1:] if " " not in other)]
 
 
-def play(here: House, sink: Sink, people: list[Correspondent], most: int) -> int:
+def play(app: App, sink: Sink, people: list[Correspondent], most: int) -> int:
     """Letters leave and are answered until nothing more comes; how many were read."""
     number = 0
     for _ in range(most):
-        post.deliver()
+        post.run()
         if number == len(sink.letters):
             return number
         letter = sink.letters[number]
         number += 1
         reader = next(one for one in people if one.address in str(letter["To"]))
         if words := reader.answer(letter):
-            inbox.take(here, _reply(letter, reader, words).as_bytes(), str(letter["Reply-To"]), reader.address)
-            mail_moves.hear()
-            here.now.move(60)  # type: ignore[attr-defined]  # a clock of the tests
+            inbox.take(app, _reply(letter, reader, words).as_bytes(), str(letter["Reply-To"]), reader.address)
+            mail_moves.run()
+            app.now.move(60)  # type: ignore[attr-defined]  # a clock of the tests
     return number
 
 

@@ -16,11 +16,11 @@ from sqlalchemy import Row, select
 from structlog.testing import capture_logs
 
 from service import create_app
-from service.house import House
+from service.app import App
 from service.store.schema import letters, people, seats
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
-from tests import houses
+from tests import apps
 from tests.servers import Sink
 from workers.incoming import bounce_reports, inbox
 from workers.outgoing import pictures, post
@@ -40,11 +40,11 @@ HARMLESS = {
 
 
 @pytest.fixture
-def posted(any_house: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> House:
+def posted(any_app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
     """A house with a relay, whose pictures are quickly drawn."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
-    any_house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    return any_house
+    any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    return any_app
 
 
 @pytest.fixture
@@ -61,23 +61,23 @@ def refusing(smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]
     return said
 
 
-def person(here: House, name: str = "anna") -> Row[Any]:
-    with here.store.reading() as connection:
+def person(app: App, name: str = "anna") -> Row[Any]:
+    with app.store.reading() as connection:
         return connection.execute(select(people).where(people.c.address == f"{name}@example.org")).one()
 
 
-def rows(here: House, kind: str = "%") -> list[Row[Any]]:
-    with here.store.reading() as connection:
+def rows(app: App, kind: str = "%") -> list[Row[Any]]:
+    with app.store.reading() as connection:
         return list(connection.execute(select(letters).where(letters.c.kind.like(kind)).order_by(letters.c.id)).all())
 
 
-def outcomes(here: House, name: str) -> list[str]:
-    with here.store.reading() as connection:
+def outcomes(app: App, name: str) -> list[str]:
+    with app.store.reading() as connection:
         seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
         own = (
             select(letters.c.outcome)
             .select_from(letters.join(seats, seat))
-            .where(seats.c.person == person(here, name).id)
+            .where(seats.c.person == person(app, name).id)
         )
         return list(connection.execute(own.order_by(letters.c.id)).scalars())
 
@@ -90,31 +90,29 @@ def headline(message: EmailMessage) -> str:
 
 
 def test_an_address_that_does_not_exist_is_marked_and_not_written_to_again(
-    posted: House, smtp_sink: Sink, refusing: dict[str, str]
+    posted: App, smtp_sink: Sink, refusing: dict[str, str]
 ) -> None:
     refusing["anna@example.org"] = "550 5.1.1 <anna@example.org>: Recipient address rejected: User unknown"
-    houses.opened(posted)
-    post.deliver()
+    apps.opened(posted)
+    post.run()
     assert person(posted).bounced_at == posted.now()
     assert person(posted).bounce.startswith("550 5.1.1 ")
     refusing.clear()
-    houses.opened(posted)
-    post.deliver()
+    apps.opened(posted)
+    post.run()
     first, *others = outcomes(posted, "anna")
     assert first.startswith("refused")
     assert set(others) == {"address bounced"}
     assert {letter["To"].addresses[0].addr_spec for letter in smtp_sink.letters} == {"berta@example.org"}
 
 
-def test_everybody_else_at_every_running_table_is_told(
-    posted: House, smtp_sink: Sink, refusing: dict[str, str]
-) -> None:
-    tables = [houses.seated(posted, 3), houses.seated(posted, 2), houses.opened(posted, 2)]
-    post.deliver()
+def test_everybody_else_at_every_running_table_is_told(posted: App, smtp_sink: Sink, refusing: dict[str, str]) -> None:
+    tables = [apps.seated(posted, 3), apps.seated(posted, 2), apps.opened(posted, 2)]
+    post.run()
     smtp_sink.letters.clear()
     refusing["berta@example.org"] = "550 No such user here"
-    third = houses.opened(posted)
-    post.deliver()
+    third = apps.opened(posted)
+    post.run()
     told = [letter for letter in smtp_sink.letters if "come back" in headline(letter)]
     assert {headline(letter) for letter in told} == {"Letters to Berta come back."}
     assert len(told) == 2 + 1 + 1 + 1
@@ -136,20 +134,20 @@ def test_everybody_else_at_every_running_table_is_told(
     ],
 )
 def test_a_server_that_dislikes_a_letter_says_nothing_about_the_address(
-    house: House, smtp_sink: Sink, refusing: dict[str, str], said: str
+    app: App, smtp_sink: Sink, refusing: dict[str, str], said: str
 ) -> None:
-    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     refusing["anna@example.org"] = said
-    houses.opened(house)
-    post.deliver()
-    assert outcomes(house, "anna")[0].startswith("refused")
-    assert person(house).bounced_at is None
+    apps.opened(app)
+    post.run()
+    assert outcomes(app, "anna")[0].startswith("refused")
+    assert person(app).bounced_at is None
 
 
-def test_a_letter_that_is_refused_for_what_is_in_it_marks_nobody(posted: House, smtp_sink: Sink) -> None:
+def test_a_letter_that_is_refused_for_what_is_in_it_marks_nobody(posted: App, smtp_sink: Sink) -> None:
     smtp_sink.refuse("550 5.1.1 no")
-    houses.opened(posted)
-    post.deliver()
+    apps.opened(posted)
+    post.run()
     assert person(posted).bounced_at is None
 
 
@@ -157,10 +155,10 @@ def test_a_letter_that_is_refused_for_what_is_in_it_marks_nobody(posted: House, 
 
 
 @contextmanager
-def listening(here: House) -> Iterator[smtplib.LMTP]:
+def listening(app: App) -> Iterator[smtplib.LMTP]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    server = inbox.lmtp(here, "127.0.0.1", port)
+    server = inbox.lmtp(app, "127.0.0.1", port)
     server.start()
     try:
         with smtplib.LMTP("127.0.0.1", port) as client:
@@ -169,12 +167,12 @@ def listening(here: House) -> Iterator[smtplib.LMTP]:
         server.stop()
 
 
-def come_back(here: House, sample: str, number: int = 0, recipient: str = "") -> list[str]:
+def come_back(app: App, sample: str, number: int = 0, recipient: str = "") -> list[str]:
     """A letter comes back, by default the first that was sent; what the log says."""
-    address = recipient or f"{here.links.bounce(number or rows(here)[0].id)}@localhost"
+    address = recipient or f"{app.links.bounce(number or rows(app)[0].id)}@localhost"
     sender = "anna@example.org" if sample in ("vacation", "words_alone") else ""
     with capture_logs() as logs:
-        assert inbox.received(here, (SAMPLES / f"{sample}.eml").read_bytes(), address, sender) == inbox.TAKEN
+        assert inbox.received(app, (SAMPLES / f"{sample}.eml").read_bytes(), address, sender) == inbox.TAKEN
     return [str(log.get("why", "")) for log in logs]
 
 
@@ -183,116 +181,114 @@ def test_every_sample_is_expected_to_mean_something() -> None:
 
 
 @pytest.mark.parametrize("sample", LOST)
-def test_a_letter_that_comes_back_marks_its_address(house: House, smtp_sink: Sink, sample: str) -> None:
-    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    houses.opened(house)
-    post.deliver()
-    come_back(house, sample)
-    assert person(house).bounced_at == house.now()
-    assert person(house, "berta").bounced_at is None
-    assert [row.seat for row in rows(house, "unreachable/0")] == [1]
+def test_a_letter_that_comes_back_marks_its_address(app: App, smtp_sink: Sink, sample: str) -> None:
+    app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    apps.opened(app)
+    post.run()
+    come_back(app, sample)
+    assert person(app).bounced_at == app.now()
+    assert person(app, "berta").bounced_at is None
+    assert [row.seat for row in rows(app, "unreachable/0")] == [1]
 
 
 @pytest.mark.parametrize("sample", HARMLESS)
-def test_what_is_late_full_or_disliked_changes_nothing_and_is_logged(
-    house: House, smtp_sink: Sink, sample: str
-) -> None:
-    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    houses.opened(house)
-    post.deliver()
-    (why,) = come_back(house, sample)
+def test_what_is_late_full_or_disliked_changes_nothing_and_is_logged(app: App, smtp_sink: Sink, sample: str) -> None:
+    app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    apps.opened(app)
+    post.run()
+    (why,) = come_back(app, sample)
     assert HARMLESS[sample] in why
-    assert person(house).bounced_at is None
-    assert rows(house, "unreachable/%") == []
+    assert person(app).bounced_at is None
+    assert rows(app, "unreachable/%") == []
 
 
 def test_a_letter_comes_back_by_a_real_conversation_to_the_address_it_was_sent_from(
-    posted: House, smtp_sink: Sink
+    posted: App, smtp_sink: Sink
 ) -> None:
-    houses.opened(posted)
-    post.deliver()
+    apps.opened(posted)
+    post.run()
     with listening(posted) as client:
         client.sendmail("", [smtp_sink.envelopes[0].mail_from or ""], (SAMPLES / "postfix.eml").read_text())
     assert person(posted).bounce.startswith("smtp; 550 5.1.1 <anna@example.org>")
-    post.deliver()
+    post.run()
     assert headline(smtp_sink.letters[-1]) == "Letters to Anna come back."
 
 
-def test_the_same_report_again_changes_nothing(house: House) -> None:
-    houses.opened(house)
-    come_back(house, "postfix")
-    first = person(house)
-    houses.opened(house)
-    assert come_back(house, "gmail") == ["It is known already that letters to this person come back."]
-    assert person(house) == first
-    assert len(rows(house, "unreachable/%")) == 1
+def test_the_same_report_again_changes_nothing(app: App) -> None:
+    apps.opened(app)
+    come_back(app, "postfix")
+    first = person(app)
+    apps.opened(app)
+    assert come_back(app, "gmail") == ["It is known already that letters to this person come back."]
+    assert person(app) == first
+    assert len(rows(app, "unreachable/%")) == 1
 
 
-def test_a_forged_report_changes_nothing(house: House) -> None:
-    houses.opened(house)
-    right = f"{house.links.bounce(1)}@localhost"
+def test_a_forged_report_changes_nothing(app: App) -> None:
+    apps.opened(app)
+    right = f"{app.links.bounce(1)}@localhost"
     for wrong in (
         right.replace("+1.", "+2."),
         "bounce+1.@localhost",
         "bounce+99.abc@localhost",
         "bounce+1.é@localhost",
     ):
-        assert come_back(house, "postfix", recipient=wrong)
-    assert person(house).bounced_at is None
-    assert person(house, "berta").bounced_at is None
+        assert come_back(app, "postfix", recipient=wrong)
+    assert person(app).bounced_at is None
+    assert person(app, "berta").bounced_at is None
 
 
-def test_a_damaged_report_is_read_as_far_as_it_goes_and_never_offered_again(house: House) -> None:
-    houses.opened(house)
-    random, address = Random(11), f"{house.links.bounce(1)}@localhost"
+def test_a_damaged_report_is_read_as_far_as_it_goes_and_never_offered_again(app: App) -> None:
+    apps.opened(app)
+    random, address = Random(11), f"{app.links.bounce(1)}@localhost"
     for sample in sorted(SAMPLES.glob("*.eml")):
         for _ in range(20):
             raw = bytearray(sample.read_bytes())
             at = random.randrange(len(raw))
             raw[at : at + random.randrange(300)] = random.choice([b"", b"\x00\xff" * 9, b"\n\n", b"--=_x\n", b"(" * 90])
-            assert inbox.received(house, bytes(raw), address, "") == inbox.TAKEN
+            assert inbox.received(app, bytes(raw), address, "") == inbox.TAKEN
 
 
-def test_a_report_of_parts_within_parts_is_not_followed_for_ever(house: House) -> None:
-    houses.opened(house)
+def test_a_report_of_parts_within_parts_is_not_followed_for_ever(app: App) -> None:
+    apps.opened(app)
     deep = "".join(f'Content-Type: multipart/mixed; boundary="b{level}"\n\n--b{level}\n' for level in range(200))
-    assert inbox.received(house, deep.encode(), f"{house.links.bounce(1)}@localhost", "") == inbox.TAKEN
-    assert person(house).bounced_at is None
+    assert inbox.received(app, deep.encode(), f"{app.links.bounce(1)}@localhost", "") == inbox.TAKEN
+    assert person(app).bounced_at is None
 
 
-def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(house: House) -> None:
+def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app: App) -> None:
     from service.tables import substitutes
     from service.tables.opening import Invited
     from service.timing import Clock
     from workers import clock as timekeeping
 
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES[:3]]
-    opened = opening.open_table(house, "kaiser", {}, guests, Clock(86_400, late="seat", offer_after=1))
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:3]]
+    opened = opening.open_table(app, "kaiser", {}, guests, Clock(86_400, late="seat", offer_after=1))
     for link in opened.links:
-        houses.judged(house, access.find(house, link), "sit word")
-    house.now.move(86_400)  # type: ignore[attr-defined]  # a clock for tests
-    timekeeping.tick(house)
-    look = snapshots.look(house, opened.table)
+        apps.judged(app, access.find(app, link), "sit word")
+    app.now.move(86_400)  # type: ignore[attr-defined]  # a clock for tests
+    timekeeping.tick(app)
+    look = snapshots.look(app, opened.table)
     seat = next(number for number, chair in enumerate(look.table.seats) if chair.offered)
-    letter = next(row.id for row in rows(house, "invitation") if row.seat == seat)
-    substitutes.take(house, substitutes.link(house, look.seats[seat]), Invited("Fritz", "fritz@example.org"))
-    assert come_back(house, "postfix", letter) == ["Whoever this letter went to does not play there any more."]
-    assert person(house, "fritz").bounced_at is None
+    letter = next(row.id for row in rows(app, "invitation") if row.seat == seat)
+    substitutes.take(app, substitutes.link(app, look.seats[seat]), Invited("Fritz", "fritz@example.org"))
+    assert come_back(app, "postfix", letter) == ["Whoever this letter went to does not play there any more."]
+    assert person(app, "fritz").bounced_at is None
 
 
 # Well again
 
 
 def test_a_mail_from_the_address_lets_letters_leave_again(
-    posted: House, smtp_sink: Sink, refusing: dict[str, str]
+    posted: App, smtp_sink: Sink, refusing: dict[str, str]
 ) -> None:
-    places = houses.opened(posted)
+    places = apps.opened(posted)
     come_back(posted, "exim")
     assert person(posted).bounced_at is not None
     answer(posted, places[0])
     assert person(posted).bounced_at is None
     assert person(posted).bounce == ""
-    post.deliver()
+    post.run()
     assert {letter["To"].addresses[0].addr_spec for letter in smtp_sink.letters} == {
         "anna@example.org",
         "berta@example.org",
@@ -300,12 +296,12 @@ def test_a_mail_from_the_address_lets_letters_leave_again(
     assert [row.outcome for row in rows(posted, "unreachable/%")] == ["overtaken"]
 
 
-def answer(here: House, place: Place) -> None:
+def answer(app: App, place: Place) -> None:
     message = EmailMessage()
-    message["From"], message["Message-ID"] = access.owner(here, place), "<one@example.org>"
+    message["From"], message["Message-ID"] = access.owner(app, place), "<one@example.org>"
     message.set_content("help")
-    address = access.address_of(here, snapshots.look(here, place.table).seats[place.seat or 0])
-    assert inbox.take(here, message.as_bytes(), address, "anna@example.org") is not None
+    address = access.address_of(app, snapshots.look(app, place.table).seats[place.seat or 0])
+    assert inbox.take(app, message.as_bytes(), address, "anna@example.org") is not None
 
 
 @pytest.mark.parametrize(

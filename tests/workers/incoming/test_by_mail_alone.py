@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select, update
 
 from engine import catalogue
-from service.house import House
+from service.app import App
 from service.store.schema import people, tables
 from service.tables import opening, snapshots
 from service.tables.opening import Invited
@@ -17,14 +17,14 @@ from workers.outgoing import pictures
 TONGUES = {"kaiser": ("de", "fr"), "kurier": ("nl", "en"), "carcassonne": ("fr", "nl"), "turfmaster": ("en", "de")}
 
 
-def invited(here: House, game: str, patience: int) -> tuple[str, list[Correspondent]]:
+def invited(app: App, game: str, patience: int) -> tuple[str, list[Correspondent]]:
     """A table of that game, and its two players, each with a language."""
     tongues = TONGUES.get(game, ("de", "fr"))
     guests = [Invited(f"Player{one}", f"{one}{number}@example.org") for number, one in enumerate(tongues)]
-    opened = opening.open_table(here, game, {}, guests)
+    opened = opening.open_table(app, game, {}, guests)
     found = []
     for seat, (guest, language) in enumerate(zip(guests, tongues, strict=True)):
-        with here.store.writing() as connection:
+        with app.store.writing() as connection:
             own = update(people).where(people.c.address == guest.address)
             connection.execute(own.values(language=language, chose=True, wishes='{"plain":true}'))
         found.append(Correspondent(guest.address, language, seat, 10_000 if seat else patience))
@@ -32,26 +32,26 @@ def invited(here: House, game: str, patience: int) -> tuple[str, list[Correspond
 
 
 @pytest.fixture
-def posted(house: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> House:
+def posted(app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
-    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    return house
+    app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    return app
 
 
-def is_played_again(here: House, table: str, readers: list[Correspondent]) -> None:
+def is_played_again(app: App, table: str, readers: list[Correspondent]) -> None:
     """The game came to its end, and one word laid the table again."""
-    assert snapshots.look(here, table).table.phase == "over", [reader.last for reader in readers]
+    assert snapshots.look(app, table).table.phase == "over", [reader.last for reader in readers]
     assert [text for reader in readers for text in reader.refused] == []
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         (new,) = connection.execute(select(tables.c.id).where(tables.c.id != table)).scalars().all()
-    assert snapshots.look(here, new).table.phase == "playing"
+    assert snapshots.look(app, new).table.phase == "playing"
     for reader in readers:
         assert "turn" in reader.kinds or "accepted" in reader.kinds
         assert "over" in reader.kinds
 
 
 @pytest.mark.parametrize("game", catalogue.games())
-def test_two_people_play_from_the_invitation_to_another_game(posted: House, smtp_sink: Sink, game: str) -> None:
+def test_two_people_play_from_the_invitation_to_another_game(posted: App, smtp_sink: Sink, game: str) -> None:
     table, readers = invited(posted, game, 3)
     play(posted, smtp_sink, readers, 40)
     is_played_again(posted, table, readers)
@@ -59,7 +59,7 @@ def test_two_people_play_from_the_invitation_to_another_game(posted: House, smtp
 
 @pytest.mark.soak
 @pytest.mark.parametrize("game", catalogue.games())
-def test_two_people_play_a_whole_game(posted: House, smtp_sink: Sink, game: str) -> None:
+def test_two_people_play_a_whole_game(posted: App, smtp_sink: Sink, game: str) -> None:
     table, readers = invited(posted, game, 10_000)
     read = play(posted, smtp_sink, readers, 4_000)
     print(f"{game}: {read} letters")

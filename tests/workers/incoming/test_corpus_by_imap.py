@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from service.house import House
-from tests import houses
+from service.app import App
+from tests import apps
 from tests.workers.incoming import corpus
 from tests.workers.incoming.corpus import Written
 from tests.workers.incoming.test_corpus import FEW, GAMES, begun, moved
-from tests.workers.incoming.test_mailbox_polling import Mailbox, here, look, mailbox
+from tests.workers.incoming.test_mailbox_polling import Mailbox, app, look, mailbox
 
-assert here, mailbox  # the fixtures
+assert app, mailbox  # the fixtures
 
 
 def laid(mailbox: Mailbox, mails: Iterable[Written]) -> None:
@@ -22,23 +22,23 @@ def laid(mailbox: Mailbox, mails: Iterable[Written]) -> None:
             box.append((note + mail.raw).replace(b"\n", b"\r\n"))
 
 
-def test_answers_of_many_programs_are_right_by_imap(here: House, mailbox: Mailbox) -> None:
-    tables = {game: begun(here, game)[0].table for game in GAMES}
+def test_answers_of_many_programs_are_right_by_imap(app: App, mailbox: Mailbox) -> None:
+    tables = {game: begun(app, game)[0].table for game in GAMES}
     for number in range(0, 4 * FEW, 5):  # another choice than goes by LMTP
-        place = corpus.on_turn(here, tables[GAMES[number % len(GAMES)]])
+        place = corpus.on_turn(app, tables[GAMES[number % len(GAMES)]])
         assert place is not None
-        mail, before = corpus.genuine(here, place, number), moved(here)
+        mail, before = corpus.genuine(app, place, number), moved(app)
         laid(mailbox, [mail])
-        look(here)
-        assert moved(here) == [*before, mail.move], mail.name
+        look(app)
+        assert moved(app) == [*before, mail.move], mail.name
 
 
-def test_no_mail_in_a_mailbox_moves_that_nobody_typed_a_move_into(here: House, mailbox: Mailbox) -> None:
-    place, _ = houses.on_turn(here, begun(here, "kurier"))
-    other = next(turn for _ in range(50) if (turn := houses.on_turn(here, begun(here, "kurier"))[0]).seat != place.seat)
-    length = houses.length(here, place)
-    laid(mailbox, corpus.attacks(here, place, other))
-    laid(mailbox, (corpus.quoting_only(here, place, number) for number in range(FEW)))
-    look(here)
-    assert moved(here) == []
-    assert houses.length(here, place) == length
+def test_no_mail_in_a_mailbox_moves_that_nobody_typed_a_move_into(app: App, mailbox: Mailbox) -> None:
+    place, _ = apps.on_turn(app, begun(app, "kurier"))
+    other = next(turn for _ in range(50) if (turn := apps.on_turn(app, begun(app, "kurier"))[0]).seat != place.seat)
+    length = apps.length(app, place)
+    laid(mailbox, corpus.attacks(app, place, other))
+    laid(mailbox, (corpus.quoting_only(app, place, number) for number in range(FEW)))
+    look(app)
+    assert moved(app) == []
+    assert apps.length(app, place) == length

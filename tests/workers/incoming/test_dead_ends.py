@@ -7,17 +7,17 @@ from sqlalchemy import select
 
 from engine import catalogue
 from engine.menu import Choice, Move, bare
-from service.house import House
+from service.app import App
 from service.store.schema import letters, seats, talk
 from service.tables import snapshots
 from service.text import words
 from service.text.languages import Said
-from tests import houses
-from tests.workers.incoming.test_inbox import handed_in, here, last_letter, posted, report, rows, start, text
+from tests import apps
+from tests.workers.incoming.test_inbox import app, handed_in, last_letter, posted, report, rows, start, text
 from workers.incoming.move_parser import TALK, Guess, understand
 from workers.outgoing.answer_hints import Pen, in_words
 
-assert here  # the fixture
+assert app  # the fixture
 MENU = (Choice("move", (("A14", "A8"), ("A15", "A9"), ("A9", "Z"))), *bare("undo"))
 MEANT = {
     "1. move A14 A8": "move A14 A8",
@@ -92,63 +92,63 @@ def spoken() -> words.Vocabulary:
 
 
 @pytest.mark.parametrize("line", YES)
-def test_an_invitation_is_accepted_as_people_accept(here: House, line: str) -> None:
-    place = houses.opened(here)[1]
-    posted(here, place, line)
-    assert snapshots.look(here, place.table).seats[1].status == "taken"
+def test_an_invitation_is_accepted_as_people_accept(app: App, line: str) -> None:
+    place = apps.opened(app)[1]
+    posted(app, place, line)
+    assert snapshots.look(app, place.table).seats[1].status == "taken"
 
 
 @pytest.mark.parametrize("line", NO)
-def test_an_invitation_is_declined_its_seat_is_free_and_the_opener_hears_it(here: House, line: str) -> None:
-    first, second = houses.opened(here)
-    posted(here, second, line)
-    with here.store.reading() as connection:
+def test_an_invitation_is_declined_its_seat_is_free_and_the_opener_hears_it(app: App, line: str) -> None:
+    first, second = apps.opened(app)
+    posted(app, second, line)
+    with app.store.reading() as connection:
         seat = connection.execute(select(seats).where(seats.c.table == first.table, seats.c.seat == 1)).one()
     assert (seat.status, seat.person, seat.name) == ("open", None, "")
-    (row,) = rows(here, letters, letters.c.kind.like("declined/%"))
+    (row,) = rows(app, letters, letters.c.kind.like("declined/%"))
     assert row.seat == 0
-    assert f"{here.settings.address}/join/{here.links.join(first.table)}" in row.said
+    assert f"{app.settings.address}/join/{app.links.join(first.table)}" in row.said
     assert '"who":"Berta"' in row.said
 
 
-def test_the_opener_cannot_decline_and_nobody_can_twice(here: House) -> None:
-    first, second = houses.opened(here)
-    posted(here, first, "nein danke")
-    assert report(here)[0][1] == "refused"
-    posted(here, second, "sit word")
-    posted(here, second, "nein danke")
-    assert report(here)[0][1] == "refused"
-    assert snapshots.look(here, first.table).seats[1].status == "taken"
+def test_the_opener_cannot_decline_and_nobody_can_twice(app: App) -> None:
+    first, second = apps.opened(app)
+    posted(app, first, "nein danke")
+    assert report(app)[0][1] == "refused"
+    posted(app, second, "sit word")
+    posted(app, second, "nein danke")
+    assert report(app)[0][1] == "refused"
+    assert snapshots.look(app, first.table).seats[1].status == "taken"
 
 
-def test_a_guess_is_played_by_yes_and_by_nothing_else(here: House) -> None:
-    place, other, move = start(here)
+def test_a_guess_is_played_by_yes_and_by_nothing_else(app: App) -> None:
+    place, other, move = start(app)
     slip = f"moev {move.partition(' ')[2]}"
-    posted(here, place, slip)
-    told = text(last_letter(here, place))
+    posted(app, place, slip)
+    told = text(last_letter(app, place))
     assert f"Did you mean this? Then answer with one word: yes {move}" in told
-    posted(here, place, "Ja!")
-    assert handed_in(here) == [move]
-    posted(here, other, "ja")
-    assert handed_in(here) == [move]
+    posted(app, place, "Ja!")
+    assert handed_in(app) == [move]
+    posted(app, other, "ja")
+    assert handed_in(app) == [move]
 
 
-def test_a_guess_about_an_older_position_is_not_played(here: House) -> None:
-    place, _, move = start(here)
-    posted(here, place, f"moev {move.partition(' ')[2]}")
-    assert houses.judged(here, place, move).accepted
-    posted(here, place, "ja")
-    assert handed_in(here) == []
+def test_a_guess_about_an_older_position_is_not_played(app: App) -> None:
+    place, _, move = start(app)
+    posted(app, place, f"moev {move.partition(' ')[2]}")
+    assert apps.judged(app, place, move).accepted
+    posted(app, place, "ja")
+    assert handed_in(app) == []
 
 
-def test_a_mail_without_a_move_can_be_told_to_the_table_by_one_word(here: House) -> None:
-    place, _, _ = start(here)
-    posted(here, place, "Lovely weather here!", "And with you?")
+def test_a_mail_without_a_move_can_be_told_to_the_table_by_one_word(app: App) -> None:
+    place, _, _ = start(app)
+    posted(app, place, "Lovely weather here!", "And with you?")
     assert "nobody else has seen it. To tell it to the table, answer with one word: say" in text(
-        last_letter(here, place)
+        last_letter(app, place)
     )
-    posted(here, place, "sag")
-    with here.store.reading() as connection:
+    posted(app, place, "sag")
+    with app.store.reading() as connection:
         assert [row.text for row in connection.execute(select(talk)).all()] == ["Lovely weather here!\nAnd with you?"]
 
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from sqlalchemy import func, select
 
-from service.house import House
+from service.app import App
 from service.store.schema import mails, submissions
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
-from tests import houses
+from tests import apps
 from workers.incoming import bounce_reports, inbox, mail_moves, mailbox_polling, sender_checks
 
 CHARSETS = (
@@ -145,23 +145,23 @@ def hostile(draw: st.DrawFn) -> Letter:
 class Table:
     """A table where Anna is on turn; a new one wherever she has moved."""
 
-    def __init__(self, here: House) -> None:
-        self.here = here
+    def __init__(self, app: App) -> None:
+        self.app = app
         self.number = 0
         self.lay()
 
     def lay(self) -> None:
         guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
         while True:
-            opened = opening.open_table(self.here, "kurier", {}, guests)
-            places = [access.find(self.here, link) for link in opened.links]
+            opened = opening.open_table(self.app, "kurier", {}, guests)
+            places = [access.find(self.app, link) for link in opened.links]
             for place in places:
-                houses.judged(self.here, place, "sit lantern")
-            if houses.moves(self.here, places[0]):
+                apps.judged(self.app, place, "sit lantern")
+            if apps.moves(self.app, places[0]):
                 break
         self.place: Place = places[0]
-        look = snapshots.look(self.here, opened.table)
-        self.address = access.address_of(self.here, look.seats[0])
+        look = snapshots.look(self.app, opened.table)
+        self.address = access.address_of(self.app, look.seats[0])
         self.length = look.table.length
 
     def receive(self, letter: Letter) -> None:
@@ -169,17 +169,17 @@ class Table:
         self.number += 1
         raw = letter.raw.replace(b"NUMBER", str(self.number).encode(), 1)
         if self.number % 2:
-            mailbox_polling.hand_on(self.here, f"Delivered-To: {self.address}\n".encode() + raw)
+            mailbox_polling.hand_on(self.app, f"Delivered-To: {self.address}\n".encode() + raw)
         else:
-            assert inbox.received(self.here, raw, self.address, "anna@example.org") == inbox.TAKEN
-        mail_moves.hear()
-        if snapshots.look(self.here, self.place.table).table.length != self.length:
+            assert inbox.received(self.app, raw, self.address, "anna@example.org") == inbox.TAKEN
+        mail_moves.run()
+        if snapshots.look(self.app, self.place.table).table.length != self.length:
             self.lay()
             assert not letter.innocent, letter.raw
 
     def check(self) -> None:
         """Every mail that came in was read to its end."""
-        with self.here.store.reading() as connection:
+        with self.app.store.reading() as connection:
             waiting = connection.execute(select(func.count()).where(mails.c.read_at.is_(None))).scalar_one()
             open_ones = connection.execute(select(func.count()).where(submissions.c.accepted.is_(None))).scalar_one()
             faults = connection.execute(select(func.count()).where(mails.c.report.contains("a fault of ours")))
@@ -189,9 +189,9 @@ class Table:
 @contextmanager
 def laid() -> Iterator[Table]:
     with tempfile.TemporaryDirectory() as folder:
-        chosen = houses.settings(Path(folder), sender="table@games.example", answers_per_hour=1_000_000)
-        with houses.standing(chosen, houses.Clock()) as here:
-            yield Table(here)
+        chosen = apps.settings(Path(folder), sender="table@games.example", answers_per_hour=1_000_000)
+        with apps.standing(chosen, apps.Clock()) as app:
+            yield Table(app)
 
 
 def run(examples: int) -> None:

@@ -16,10 +16,10 @@ from msgspec import Struct
 from redis import Redis
 from sqlalchemy import select
 
-from service.house import House
+from service.app import App
 from service.store.schema import mails, talk
 from service.tables.access import Place
-from tests import houses, servers
+from tests import apps, servers
 from tests.chaos import processes
 from tests.chaos.processes import Process
 from tests.workers.incoming.test_mailbox_polling import HOST, Mailbox, answer, eventually, played, stored
@@ -35,7 +35,7 @@ KILLS, MAILS = 4, 24
 class Fetching(Struct, frozen=True):
     """A table, its mailbox, and the processes that fetch answers from there and play them."""
 
-    house: House
+    app: App
     places: list[Place]
     mailbox: Mailbox
     imap: Process
@@ -50,15 +50,15 @@ def fetching(folder: Path, database: str, redis: str, idle: bool = True) -> Iter
     commands = [["imap"], ["worker", "--queues", "referee"]]
     shared = {**words, "database": database, "redis": redis}
     mailbox.start()
-    chosen = houses.settings(folder, database, **words)
+    chosen = apps.settings(folder, database, **words)
     with (
         Redis.from_url(redis) as client,
-        houses.standing(chosen, lambda: int(time.time()), client) as here,
-        nullcontext(houses.seated(here)) as places,  # before anybody else judges
+        apps.standing(chosen, lambda: int(time.time()), client) as app,
+        nullcontext(apps.seated(app)) as places,  # before anybody else judges
         processes.service(folder, commands, **shared) as (imap, _),
     ):
         eventually(lambda: starts(imap) == 1, SOON)
-        yield Fetching(here, places, mailbox, imap)
+        yield Fetching(app, places, mailbox, imap)
         assert imap.ended() is None
         imap.send(signal.SIGTERM)
         eventually(lambda: imap.ended() == 0, SOON)
@@ -74,14 +74,14 @@ def starts(imap: Process) -> int:
     return imap.log.read_text().count("Answers are fetched from")
 
 
-def told(here: House) -> list[str]:
+def told(app: App) -> list[str]:
     """What was said at the tables, each remark as often as it stands there."""
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         return list(connection.execute(select(talk.c.text).order_by(talk.c.id)).scalars())
 
 
-def unread(here: House) -> int:
-    with here.store.reading() as connection:
+def unread(app: App) -> int:
+    with app.store.reading() as connection:
         return len(connection.execute(select(mails.c.id).where(mails.c.read_at.is_(None))).all())
 
 
@@ -90,18 +90,18 @@ def test_mails_are_played_that_came_before_the_process_and_while_it_ran(
     tmp_path: Path, laid_postgres_url: str, redis_url: str, idle: bool
 ) -> None:
     with fetching(tmp_path, laid_postgres_url, redis_url, idle) as found:
-        here, mailbox = found.house, found.mailbox
-        with mailbox_polling.opened(here.settings) as opened:
+        app, mailbox = found.app, found.mailbox
+        with mailbox_polling.opened(app.settings) as opened:
             assert mailbox_polling.tells(opened.box) is idle
-        place, move = houses.on_turn(here, found.places)
-        mailbox.put(answer(here, place, move))
-        eventually(lambda: played(here) == [move], SOON if idle else SOON + mailbox_polling.EVERY)
-        other, second = houses.on_turn(here, found.places)
+        place, move = apps.on_turn(app, found.places)
+        mailbox.put(answer(app, place, move))
+        eventually(lambda: played(app) == [move], SOON if idle else SOON + mailbox_polling.EVERY)
+        other, second = apps.on_turn(app, found.places)
         began = time.monotonic()
-        mailbox.put(answer(here, other, second, 2))
-        eventually(lambda: played(here) == [move, second], SOON if idle else SOON + mailbox_polling.EVERY)
+        mailbox.put(answer(app, other, second, 2))
+        eventually(lambda: played(app) == [move, second], SOON if idle else SOON + mailbox_polling.EVERY)
         assert not idle or time.monotonic() - began < mailbox_polling.IDLE
-        assert stored(here) == 2
+        assert stored(app) == 2
 
 
 @pytest.mark.soak  # minutes of waiting
@@ -111,26 +111,26 @@ def test_a_process_that_is_killed_again_and_again_plays_each_mail_once(
     """Killed while it fetches, stores or notes; what it had in hand is taken by the one that follows."""
     whim = random.Random(20)
     with fetching(tmp_path, laid_postgres_url, redis_url) as found:
-        here, mailbox = found.house, found.mailbox
+        app, mailbox = found.app, found.mailbox
         found.imap.kill()
-        place, move = houses.on_turn(here, found.places)
+        place, move = apps.on_turn(app, found.places)
         lines = [f"say remark {number}" for number in range(MAILS)]
-        mailbox.put(*(answer(here, place, line, number) for number, line in enumerate(lines)))
-        mailbox.put(answer(here, place, move, MAILS))
+        mailbox.put(*(answer(app, place, line, number) for number, line in enumerate(lines)))
+        mailbox.put(answer(app, place, move, MAILS))
         for _ in range(KILLS):
-            before = stored(here)
+            before = stored(app)
             found.imap.start()
-            eventually(lambda: stored(here) > before, SOON)  # noqa: B023 - asked at once
+            eventually(lambda: stored(app) > before, SOON)  # noqa: B023 - asked at once
             time.sleep(whim.uniform(0, 0.1))
             found.imap.kill()
-            if stored(here) > MAILS:
+            if stored(app) > MAILS:
                 break
         before = starts(found.imap)
         found.imap.start()
         eventually(lambda: starts(found.imap) > before, SOON)
-        eventually(lambda: stored(here) == MAILS + 1 and not unread(here), SOON)
-        assert played(here) == [move]
-        assert sorted(told(here)) == sorted(line.removeprefix("say ") for line in lines)
+        eventually(lambda: stored(app) == MAILS + 1 and not unread(app), SOON)
+        assert played(app) == [move]
+        assert sorted(told(app)) == sorted(line.removeprefix("say ") for line in lines)
 
 
 @pytest.mark.soak  # minutes of waiting
@@ -138,17 +138,17 @@ def test_a_server_that_goes_away_and_comes_back_is_told_in_two_lines_and_nothing
     tmp_path: Path, laid_postgres_url: str, redis_url: str
 ) -> None:
     with fetching(tmp_path, laid_postgres_url, redis_url) as found:
-        here, mailbox = found.house, found.mailbox
-        place, move = houses.on_turn(here, found.places)
-        mailbox.put(answer(here, place, move))
-        eventually(lambda: played(here) == [move], SOON)
+        app, mailbox = found.app, found.mailbox
+        place, move = apps.on_turn(app, found.places)
+        mailbox.put(answer(app, place, move))
+        eventually(lambda: played(app) == [move], SOON)
         mailbox.stop()
         eventually(lambda: "mailbox not reached" in found.imap.log.read_text(), SOON)
         time.sleep(mailbox_polling.FIRST_PAUSE)
         mailbox.start()
-        other, second = houses.on_turn(here, found.places)
-        mailbox.put(answer(here, other, second, 2))
-        eventually(lambda: played(here) == [move, second], 4 * mailbox_polling.FIRST_PAUSE + SOON)
+        other, second = apps.on_turn(app, found.places)
+        mailbox.put(answer(app, other, second, 2))
+        eventually(lambda: played(app) == [move, second], 4 * mailbox_polling.FIRST_PAUSE + SOON)
         # A server that is slow to stop is reached once more meanwhile, which is another outage.
         told = re.findall(r"mailbox (not reached|reached again)", found.imap.log.read_text())
         assert told == ["not reached", "reached again"] * (len(told) // 2)

@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from structlog.testing import capture_logs
 
-from service.house import House
+from service.app import App
 from service.store.schema import letters, mails, submissions
 from service.tables import access, snapshots, talk
 from service.tables.access import Place
-from tests import houses
-from tests.houses import Clock
+from tests import apps
+from tests.apps import Clock
 from workers import clock as timekeeping
 from workers.incoming import inbox, mail_moves
 from workers.outgoing.envelopes import LetterOrder
@@ -28,16 +28,16 @@ from workers.outgoing.letters import write
 
 
 @pytest.fixture
-def here(tmp_path, clock: Clock) -> Iterator[House]:
-    with houses.standing(houses.settings(tmp_path, sender="table@games.example"), clock) as here:
-        yield here
+def app(tmp_path, clock: Clock) -> Iterator[App]:
+    with apps.standing(apps.settings(tmp_path, sender="table@games.example"), clock) as app:
+        yield app
 
 
 @contextmanager
-def listening(here: House, by_lmtp: bool = True) -> Iterator[smtplib.SMTP]:
+def listening(app: App, by_lmtp: bool = True) -> Iterator[smtplib.SMTP]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    server = (inbox.lmtp if by_lmtp else inbox.smtp)(here, "127.0.0.1", port)
+    server = (inbox.lmtp if by_lmtp else inbox.smtp)(app, "127.0.0.1", port)
     server.start()
     try:
         with (smtplib.LMTP if by_lmtp else smtplib.SMTP)("127.0.0.1", port) as client:
@@ -46,14 +46,14 @@ def listening(here: House, by_lmtp: bool = True) -> Iterator[smtplib.SMTP]:
         server.stop()
 
 
-def address(here: House, place: Place) -> str:
-    return access.address_of(here, snapshots.look(here, place.table).seats[place.seat])
+def address(app: App, place: Place) -> str:
+    return access.address_of(app, snapshots.look(app, place.table).seats[place.seat])
 
 
-def answer(here: House, place: Place, body: str, **headers: str) -> EmailMessage:
+def answer(app: App, place: Place, body: str, **headers: str) -> EmailMessage:
     message = EmailMessage()
-    message["From"] = f"Somebody <{access.owner(here, place)}>"
-    message["To"] = address(here, place)
+    message["From"] = f"Somebody <{access.owner(app, place)}>"
+    message["To"] = address(app, place)
     message["Subject"] = "Re: your move"
     message["Message-ID"] = "<one@example.org>"
     for name, value in headers.items():
@@ -63,40 +63,40 @@ def answer(here: House, place: Place, body: str, **headers: str) -> EmailMessage
     return message
 
 
-def sent(here: House, message: EmailMessage, sender: str | None = None) -> None:
-    with listening(here) as client:
+def sent(app: App, message: EmailMessage, sender: str | None = None) -> None:
+    with listening(app) as client:
         client.send_message(message, sender)
-    mail_moves.hear()
+    mail_moves.run()
 
 
-def posted(here: House, place: Place, *lines: str, **headers: str) -> None:
+def posted(app: App, place: Place, *lines: str, **headers: str) -> None:
     """The same without a conversation."""
-    count = str(len(rows(here, mails)))
-    message = answer(here, place, "\n".join(lines), **{"Message_ID": f"<{count}@example.org>", **headers})
-    inbox.take(here, message.as_bytes(), address(here, place), "somebody@example.org")
-    mail_moves.hear()
+    count = str(len(rows(app, mails)))
+    message = answer(app, place, "\n".join(lines), **{"Message_ID": f"<{count}@example.org>", **headers})
+    inbox.take(app, message.as_bytes(), address(app, place), "somebody@example.org")
+    mail_moves.run()
 
 
-def rows(here: House, table, *wanted):
-    with here.store.reading() as connection:
+def rows(app: App, table, *wanted):
+    with app.store.reading() as connection:
         return connection.execute(select(table).where(*wanted).order_by(table.c.id)).all()
 
 
-def handed_in(here: House) -> list[str]:
-    return [row.move for row in rows(here, submissions) if row.by_mail]
+def handed_in(app: App) -> list[str]:
+    return [row.move for row in rows(app, submissions) if row.by_mail]
 
 
-def answered(here: House) -> list[str]:
+def answered(app: App) -> list[str]:
     """The kinds of the letters that answer mails."""
-    owed = rows(here, letters, letters.c.kind.like("accepted/%") | letters.c.kind.like("refused/%"))
+    owed = rows(app, letters, letters.c.kind.like("accepted/%") | letters.c.kind.like("refused/%"))
     return [row.kind.partition("/")[0] for row in owed]
 
 
-def last_letter(here: House, place: Place, language: str = "en") -> EmailMessage:
-    row = rows(here, letters)[-1]
-    seat = snapshots.look(here, place.table).seats[row.seat]
-    owner = access.owner(here, place)
-    message = write(here, LetterOrder(row.table, row.seq, row.seat, row.kind, owner, seat.name, language))
+def last_letter(app: App, place: Place, language: str = "en") -> EmailMessage:
+    row = rows(app, letters)[-1]
+    seat = snapshots.look(app, place.table).seats[row.seat]
+    owner = access.owner(app, place)
+    message = write(app, LetterOrder(row.table, row.seq, row.seat, row.kind, owner, seat.name, language))
     assert message is not None
     return message
 
@@ -105,77 +105,77 @@ def text(message: EmailMessage) -> str:
     return " ".join(message.get_body(("plain",)).get_content().split())
 
 
-def report(here: House) -> list[tuple[str, str]]:
+def report(app: App) -> list[tuple[str, str]]:
     """What became of the lines of the last mail."""
-    found = msgspec.json.decode(rows(here, mails)[-1].report)
+    found = msgspec.json.decode(rows(app, mails)[-1].report)
     return [(line["said"], line["outcome"]) for line in found["lines"]]
 
 
-def start(here: House) -> tuple[Place, Place, str]:
+def start(app: App) -> tuple[Place, Place, str]:
     """A game: who is on turn, who is not, and a move."""
-    places = houses.seated(here)
-    place, move = houses.on_turn(here, places)
-    return place, houses.waiting(here, places), move
+    places = apps.seated(app)
+    place, move = apps.on_turn(app, places)
+    return place, apps.waiting(app, places), move
 
 
 @pytest.mark.parametrize("by_lmtp", [True, False], ids=["lmtp", "smtp"])
-def test_the_first_own_line_is_the_move(here, by_lmtp):
-    place, _, move = start(here)
-    before = houses.length(here, place)
-    message = answer(here, place, f"\n  {move.upper()}.\n\nSee you soon!\n> what was written before\n")
-    with listening(here, by_lmtp) as client:
+def test_the_first_own_line_is_the_move(app, by_lmtp):
+    place, _, move = start(app)
+    before = apps.length(app, place)
+    message = answer(app, place, f"\n  {move.upper()}.\n\nSee you soon!\n> what was written before\n")
+    with listening(app, by_lmtp) as client:
         client.send_message(message)
-    mail_moves.hear()
-    assert handed_in(here) == [move]
-    assert houses.length(here, place) == before + 1
-    assert answered(here) == []
+    mail_moves.run()
+    assert handed_in(app) == [move]
+    assert apps.length(app, place) == before + 1
+    assert answered(app) == []
 
 
-def test_a_mail_to_two_seats_is_two_answers_and_lmtp_says_so_twice(here):
-    place, other, move = start(here)
-    message = answer(here, place, move)
-    with listening(here) as client:
+def test_a_mail_to_two_seats_is_two_answers_and_lmtp_says_so_twice(app):
+    place, other, move = start(app)
+    message = answer(app, place, move)
+    with listening(app) as client:
         client.ehlo_or_helo_if_needed()
         client.mail("somebody@example.org")
         for seat in (place, other):
-            client.rcpt(address(here, seat))
+            client.rcpt(address(app, seat))
         assert client.data(message.as_bytes())[0] == 250
         assert client.getreply() == (250, b"Thank you")
-    mail_moves.hear()
-    assert handed_in(here) == [move]
+    mail_moves.run()
+    assert handed_in(app) == [move]
 
 
-def test_lines_quoted_above_are_not_the_move(here):
-    place, _, move = start(here)
-    posted(here, place, "On Monday 3, Depesche wrote:", "> It is your turn", "> move A1 A2", "", move)
-    assert handed_in(here) == [move]
+def test_lines_quoted_above_are_not_the_move(app):
+    place, _, move = start(app)
+    posted(app, place, "On Monday 3, Depesche wrote:", "> It is your turn", "> move A1 A2", "", move)
+    assert handed_in(app) == [move]
 
 
-def test_the_same_mail_twice_is_one_move(here):
-    place, _, move = start(here)
-    before = houses.length(here, place)
+def test_the_same_mail_twice_is_one_move(app):
+    place, _, move = start(app)
+    before = apps.length(app, place)
     with capture_logs() as logs:
         for _ in range(2):
-            sent(here, answer(here, place, move))
-    assert houses.length(here, place) == before + 1
-    assert answered(here) == []
+            sent(app, answer(app, place, move))
+    assert apps.length(app, place) == before + 1
+    assert answered(app) == []
     assert [log["why"] for log in logs] == ["It has come before."]
 
 
-def test_mails_without_an_id_are_told_apart_by_what_they_say(here):
-    place, _, move = start(here)
+def test_mails_without_an_id_are_told_apart_by_what_they_say(app):
+    place, _, move = start(app)
     for line in ("status", "help", "help", move):
-        posted(here, place, line, Message_ID="")
-    assert [said for mail in rows(here, mails) for said in msgspec.json.decode(mail.lines)] == ["status", "help", move]
+        posted(app, place, line, Message_ID="")
+    assert [said for mail in rows(app, mails) for said in msgspec.json.decode(mail.lines)] == ["status", "help", move]
 
 
-def test_what_is_no_move_is_answered_by_a_letter_that_says_why(here):
-    place, _, _ = start(here)
-    before = houses.length(here, place)
-    posted(here, place, "move A1 Z99")
-    assert houses.length(here, place) == before
-    assert answered(here) == ["refused"]
-    letter = last_letter(here, place)
+def test_what_is_no_move_is_answered_by_a_letter_that_says_why(app):
+    place, _, _ = start(app)
+    before = apps.length(app, place)
+    posted(app, place, "move A1 Z99")
+    assert apps.length(app, place) == before
+    assert answered(app) == ["refused"]
+    letter = last_letter(app, place)
     assert "your answer did not count as a move" in text(letter)
     assert "> move A1 Z99" in text(letter)
     assert "does not fit; write one of these" in text(letter)
@@ -183,81 +183,81 @@ def test_what_is_no_move_is_answered_by_a_letter_that_says_why(here):
     assert letter["References"].split()[-1] == "<0@example.org>"
 
 
-def test_talk_alone_is_quoted_back(here):
-    place, _, _ = start(here)
-    posted(here, place, "Lovely weather here!", "And with you?")
-    assert answered(here) == ["refused"]
-    assert "> Lovely weather here!" in text(last_letter(here, place))
-    assert "There is no move in this mail, and nobody else has seen it." in text(last_letter(here, place))
+def test_talk_alone_is_quoted_back(app):
+    place, _, _ = start(app)
+    posted(app, place, "Lovely weather here!", "And with you?")
+    assert answered(app) == ["refused"]
+    assert "> Lovely weather here!" in text(last_letter(app, place))
+    assert "There is no move in this mail, and nobody else has seen it." in text(last_letter(app, place))
 
 
-def test_every_mistake_is_answered(here):
-    place, _, _ = start(here)
+def test_every_mistake_is_answered(app):
+    place, _, _ = start(app)
     for line in ("move", "move A1", "x" * 3000):
-        posted(here, place, line)
-    assert answered(here) == ["refused"] * 3
+        posted(app, place, line)
+    assert answered(app) == ["refused"] * 3
 
 
-def test_a_mail_without_a_line_of_its_own_is_answered(here):
-    place, _, _ = start(here)
-    posted(here, place, "> only quoted")
-    assert answered(here) == ["refused"]
-    assert "no line of its own" in text(last_letter(here, place))
+def test_a_mail_without_a_line_of_its_own_is_answered(app):
+    place, _, _ = start(app)
+    posted(app, place, "> only quoted")
+    assert answered(app) == ["refused"]
+    assert "no line of its own" in text(last_letter(app, place))
 
 
-def test_a_question_brings_a_letter_with_what_was_done(here):
-    place, _, move = start(here)
-    posted(here, place, move, "Was that wise?")
-    assert answered(here) == ["accepted"]
-    assert "your answer has been played" in text(last_letter(here, place))
-    assert f"{snapshots.look(here, place.table).seats[place.seat].name} moves a" in text(last_letter(here, place))
+def test_a_question_brings_a_letter_with_what_was_done(app):
+    place, _, move = start(app)
+    posted(app, place, move, "Was that wise?")
+    assert answered(app) == ["accepted"]
+    assert "your answer has been played" in text(last_letter(app, place))
+    assert f"{snapshots.look(app, place.table).seats[place.seat].name} moves a" in text(last_letter(app, place))
 
 
-def test_several_lines_are_played_in_order_up_to_the_first_that_fails(here):
-    place, _, move = start(here)
-    posted(here, place, "Hello there", move, "move Q1 Q2", "undo")
-    assert report(here) == [(move, "done"), ("move Q1 Q2", "refused"), ("undo", "later")]
-    assert answered(here) == ["refused"]
-    assert "only a part of your answer" in text(last_letter(here, place))
-    assert "This was not tried any more." in text(last_letter(here, place))
-    assert handed_in(here) == [move]
+def test_several_lines_are_played_in_order_up_to_the_first_that_fails(app):
+    place, _, move = start(app)
+    posted(app, place, "Hello there", move, "move Q1 Q2", "undo")
+    assert report(app) == [(move, "done"), ("move Q1 Q2", "refused"), ("undo", "later")]
+    assert answered(app) == ["refused"]
+    assert "only a part of your answer" in text(last_letter(app, place))
+    assert "This was not tried any more." in text(last_letter(app, place))
+    assert handed_in(app) == [move]
 
 
-def test_a_refusal_by_mail_says_where_its_rule_stands(here):
-    place, _, _ = start(here)
-    posted(here, place, "move Q1 Q2")
-    assert f"§ 2.1: {here.settings.address}/rules/kaiser#2.1" in text(last_letter(here, place))
+def test_a_refusal_by_mail_says_where_its_rule_stands(app):
+    place, _, _ = start(app)
+    posted(app, place, "move Q1 Q2")
+    assert f"§ 2.1: {app.settings.address}/rules/kaiser#2.1" in text(last_letter(app, place))
 
 
-def test_resigning_takes_two_mails(here):
-    place, _, _ = start(here)
-    posted(here, place, "opgeven")
-    assert handed_in(here) == []
-    assert "these two words: resign yes" in text(last_letter(here, place))
-    posted(here, place, "ich gebe auf ja")
-    assert handed_in(here) == ["resign"]
-    assert snapshots.look(here, place.table).table.phase == "over"
+def test_resigning_takes_two_mails(app):
+    place, _, _ = start(app)
+    posted(app, place, "opgeven")
+    assert handed_in(app) == []
+    assert "these two words: resign yes" in text(last_letter(app, place))
+    posted(app, place, "ich gebe auf ja")
+    assert handed_in(app) == ["resign"]
+    assert snapshots.look(app, place.table).table.phase == "over"
 
 
-def test_who_has_resigned_on_his_turn_is_offered_no_moves(here):
-    place, _ = houses.on_turn(here, houses.seated(here, 3))
-    posted(here, place, "resign yes")
-    told = text(last_letter(here, place))
+def test_who_has_resigned_on_his_turn_is_offered_no_moves(app):
+    place, _ = apps.on_turn(app, apps.seated(app, 3))
+    posted(app, place, "resign yes")
+    told = text(last_letter(app, place))
     assert "a bot plays on" in told
     assert "Answer this letter with your move" not in told
     assert "Make your move" not in told
 
 
 @pytest.mark.parametrize("word", ["undo", "Terugnemen!", "annuler svp", "Bitte rückgängig"])
-def test_an_undo_that_others_have_to_allow_is_asked_for_and_answered_by_mail(here, word):
-    place, other, move = start(here)
-    posted(here, place, move)
-    replying = houses.moves(here, other)[0]
-    posted(here, other, replying)
-    posted(here, place, word)
-    assert snapshots.look(here, place.table).table.asked
-    posted(here, other, "d'accord")
-    assert handed_in(here) == [move, replying, "undo", "agree"]
+def test_an_undo_that_others_have_to_allow_is_asked_for_and_answered_by_mail(app, word):
+    place, other, move = start(app)
+    posted(app, place, move)
+    replying = apps.moves(app, other)[0]
+    posted(app, other, replying)
+    posted(app, place, word)
+    assert snapshots.look(app, place.table).table.asked
+    posted(app, other, "d'accord")
+    assert handed_in(app) == [move, replying, "undo", "agree"]
 
 
 @pytest.mark.parametrize(
@@ -269,61 +269,61 @@ def test_an_undo_that_others_have_to_allow_is_asked_for_and_answered_by_mail(her
         ("aide", "At any time: "),
     ],
 )
-def test_status_and_help_are_told_to_whoever_asks(here, word, said):
-    _, other, _ = start(here)
-    posted(here, other, word)
-    assert handed_in(here) == []
-    assert answered(here) == ["accepted"]
-    assert said in text(last_letter(here, other))
+def test_status_and_help_are_told_to_whoever_asks(app, word, said):
+    _, other, _ = start(app)
+    posted(app, other, word)
+    assert handed_in(app) == []
+    assert answered(app) == ["accepted"]
+    assert said in text(last_letter(app, other))
 
 
-def test_a_pause_is_asked_for_by_mail(here):
-    place, _, _ = start(here)
-    posted(here, place, "Pauze")
-    assert snapshots.look(here, place.table).table.pausing
-    posted(here, place, "pause")
-    assert "cannot be paused now" in text(last_letter(here, place))
+def test_a_pause_is_asked_for_by_mail(app):
+    place, _, _ = start(app)
+    posted(app, place, "Pauze")
+    assert snapshots.look(app, place.table).table.pausing
+    posted(app, place, "pause")
+    assert "cannot be paused now" in text(last_letter(app, place))
 
 
-def test_an_invitation_is_accepted_by_mail(here):
-    first, second = houses.opened(here)
-    posted(here, first, "Ja, graag!")
-    posted(here, second, "sit lantern")
-    assert snapshots.look(here, first.table).table.phase == "playing"
+def test_an_invitation_is_accepted_by_mail(app):
+    first, second = apps.opened(app)
+    posted(app, first, "Ja, graag!")
+    posted(app, second, "sit lantern")
+    assert snapshots.look(app, first.table).table.phase == "playing"
 
 
-def test_before_and_after_the_game_nothing_is_moved(here):
-    place, _ = houses.opened(here)
-    posted(here, place, "move A1 A2")
-    assert "has not begun" in text(last_letter(here, place))
+def test_before_and_after_the_game_nothing_is_moved(app):
+    place, _ = apps.opened(app)
+    posted(app, place, "move A1 A2")
+    assert "has not begun" in text(last_letter(app, place))
 
 
-def test_who_is_not_on_turn_is_told_so(here):
-    _, other, move = start(here)
-    posted(here, other, move)
-    assert handed_in(here) == []
-    assert "It is not your turn" in text(last_letter(here, other))
+def test_who_is_not_on_turn_is_told_so(app):
+    _, other, move = start(app)
+    posted(app, other, move)
+    assert handed_in(app) == []
+    assert "It is not your turn" in text(last_letter(app, other))
 
 
-def test_an_answer_to_the_letter_of_an_earlier_turn_moves_nothing(here):
-    place, other, move = start(here)
-    first = snapshots.look(here, place.table).seats[place.seat].open_since
-    posted(here, place, move)
-    posted(here, other, houses.moves(here, other)[0])
+def test_an_answer_to_the_letter_of_an_earlier_turn_moves_nothing(app):
+    place, other, move = start(app)
+    first = snapshots.look(app, place.table).seats[place.seat].open_since
+    posted(app, place, move)
+    posted(app, other, apps.moves(app, other)[0])
     old = f"<{place.table}.{first}.{place.seat}.turn@games.example>"
-    posted(here, place, houses.moves(here, place)[0], In_Reply_To=old)
-    assert "a letter of an earlier turn" in text(last_letter(here, place))
-    now = snapshots.look(here, place.table).seats[place.seat].open_since
-    posted(here, place, houses.moves(here, place)[0], In_Reply_To=old.replace(f".{first}.", f".{now}.", 1))
-    assert len([row for row in rows(here, submissions) if row.by_mail and row.accepted]) == 3
+    posted(app, place, apps.moves(app, place)[0], In_Reply_To=old)
+    assert "a letter of an earlier turn" in text(last_letter(app, place))
+    now = snapshots.look(app, place.table).seats[place.seat].open_since
+    posted(app, place, apps.moves(app, place)[0], In_Reply_To=old.replace(f".{first}.", f".{now}.", 1))
+    assert len([row for row in rows(app, submissions) if row.by_mail and row.accepted]) == 3
 
 
-def test_a_players_own_name_under_a_mail_is_no_move(here):
-    places = houses.seated(here)
-    place, move = houses.on_turn(here, places)
-    name = snapshots.look(here, place.table).seats[place.seat].name
-    posted(here, place, move, name)
-    assert report(here) == [(move, "done")]
+def test_a_players_own_name_under_a_mail_is_no_move(app):
+    places = apps.seated(app)
+    place, move = apps.on_turn(app, places)
+    name = snapshots.look(app, place.table).seats[place.seat].name
+    posted(app, place, move, name)
+    assert report(app) == [(move, "done")]
 
 
 MACHINES = [
@@ -347,38 +347,38 @@ MACHINES = [
 
 
 @pytest.mark.parametrize(("headers", "why"), MACHINES, ids=[str(headers) for headers, _ in MACHINES])
-def test_machines_and_strangers_do_not_play_and_the_log_says_why(here, headers, why):
-    place, _, move = start(here)
+def test_machines_and_strangers_do_not_play_and_the_log_says_why(app, headers, why):
+    place, _, move = start(app)
     to_them = ~letters.c.kind.like("stranger/%")
-    owed = len(rows(here, letters, to_them))
+    owed = len(rows(app, letters, to_them))
     with capture_logs() as logs:
-        sent(here, answer(here, place, move, **headers), "somebody@example.org")
+        sent(app, answer(app, place, move, **headers), "somebody@example.org")
     assert why in logs[0]["why"]
-    assert handed_in(here) == []
-    assert len(rows(here, letters, to_them)) == owed
-    posted(here, place, move)  # and nothing is lost
-    assert handed_in(here) == [move]
+    assert handed_in(app) == []
+    assert len(rows(app, letters, to_them)) == owed
+    posted(app, place, move)  # and nothing is lost
+    assert handed_in(app) == [move]
 
 
-def test_mail_servers_that_report_do_not_play(here):
-    place, _, move = start(here)
+def test_mail_servers_that_report_do_not_play(app):
+    place, _, move = start(app)
     with capture_logs() as logs:
-        sent(here, answer(here, place, move), "")
+        sent(app, answer(app, place, move), "")
     assert "no sender to answer to" in logs[0]["why"]
-    assert handed_in(here) == []
+    assert handed_in(app) == []
 
 
-def test_too_large_is_refused_and_logged(here):
-    place, _, move = start(here)
-    with capture_logs() as logs, listening(here) as client, pytest.raises(smtplib.SMTPDataError, match="too large"):
-        client.send_message(answer(here, place, f"{move}\n" + "x" * 70 * 1024 * 70))
+def test_too_large_is_refused_and_logged(app):
+    place, _, move = start(app)
+    with capture_logs() as logs, listening(app) as client, pytest.raises(smtplib.SMTPDataError, match="too large"):
+        client.send_message(answer(app, place, f"{move}\n" + "x" * 70 * 1024 * 70))
     assert "too large" in logs[0]["why"]
-    assert handed_in(here) == []
+    assert handed_in(app) == []
 
 
-def test_a_forged_address_is_nobodys(here):
-    place, _, move = start(here)
-    message, right = answer(here, place, move), address(here, place)
+def test_a_forged_address_is_nobodys(app):
+    place, _, move = start(app)
+    message, right = answer(app, place, move), address(app, place)
     for wrong in (
         right.replace("@", "x@"),
         "play+@games.example",
@@ -387,39 +387,39 @@ def test_a_forged_address_is_nobodys(here):
         f"play+{place.table}.99999999999999999999.x@h",
         right.replace(f".{place.seat}.", f".{1 - place.seat}."),
     ):
-        assert inbox.take(here, message.as_bytes(), wrong, "anna@example.org") is None
-    assert rows(here, mails) == []
+        assert inbox.take(app, message.as_bytes(), wrong, "anna@example.org") is None
+    assert rows(app, mails) == []
 
 
-def test_who_is_answered_too_often_is_a_machine(here, clock):
-    place, _, _ = start(here)
-    here.settings = replace(here.settings, answers_per_hour=3)
+def test_who_is_answered_too_often_is_a_machine(app, clock):
+    place, _, _ = start(app)
+    app.settings = replace(app.settings, answers_per_hour=3)
     with capture_logs() as logs:
         for day in range(5):
-            posted(here, place, f"I am on vacation until May {day}.")
-    assert answered(here) == ["refused"] * 3
+            posted(app, place, f"I am on vacation until May {day}.")
+    assert answered(app) == ["refused"] * 3
     assert "too often" in logs[-1]["why"]
     clock.move(3600)
-    posted(here, place, "status")
-    assert answered(here) == ["refused"] * 3 + ["accepted"]
+    posted(app, place, "status")
+    assert answered(app) == ["refused"] * 3 + ["accepted"]
 
 
-def test_who_was_answered_too_often_can_still_move(here):
-    place, _, move = start(here)
-    here.settings = replace(here.settings, answers_per_hour=1)
+def test_who_was_answered_too_often_can_still_move(app):
+    place, _, move = start(app)
+    app.settings = replace(app.settings, answers_per_hour=1)
     for line in ("status", "help", move):
-        posted(here, place, line)
-    assert answered(here) == ["accepted"]
-    assert handed_in(here) == [move]
+        posted(app, place, line)
+    assert answered(app) == ["accepted"]
+    assert handed_in(app) == [move]
 
 
-def test_who_plays_much_by_mail_is_no_machine(here):
-    place, _, move = start(here)
-    here.settings = replace(here.settings, answers_per_hour=1)
-    posted(here, place, f"{move}\nWas that clever?")
-    posted(here, place, "undo")
-    posted(here, place, "I am on vacation until May.")
-    assert answered(here) == ["accepted", "accepted", "refused"]
+def test_who_plays_much_by_mail_is_no_machine(app):
+    place, _, move = start(app)
+    app.settings = replace(app.settings, answers_per_hour=1)
+    posted(app, place, f"{move}\nWas that clever?")
+    posted(app, place, "undo")
+    posted(app, place, "I am on vacation until May.")
+    assert answered(app) == ["accepted", "accepted", "refused"]
 
 
 PROVEN = "mx.games.example; spf=pass smtp.mailfrom=example.org; dkim=none"
@@ -440,112 +440,112 @@ PROOFS = [
 
 
 @pytest.mark.parametrize(("results", "proven"), PROOFS)
-def test_where_the_host_asks_for_it_the_sender_has_to_be_proven(here, results, proven):
-    here.settings = replace(here.settings, require_authentication=True, trusted_authserv="mx.games.example")
-    place, _, move = start(here)
-    message = answer(here, place, move)
+def test_where_the_host_asks_for_it_the_sender_has_to_be_proven(app, results, proven):
+    app.settings = replace(app.settings, require_authentication=True, trusted_authserv="mx.games.example")
+    place, _, move = start(app)
+    message = answer(app, place, move)
     raw = f"Authentication-Results: {results}\n".encode() + message.as_bytes()
     raw = raw if results else message.as_bytes()
-    inbox.take(here, raw, address(here, place), "somebody@example.org")
-    mail_moves.hear()
-    assert handed_in(here) == ([move] if proven else [])
+    inbox.take(app, raw, address(app, place), "somebody@example.org")
+    mail_moves.run()
+    assert handed_in(app) == ([move] if proven else [])
 
 
-def test_only_the_topmost_word_of_the_trusted_host_counts(here):
-    here.settings = replace(here.settings, require_authentication=True, trusted_authserv="mx.games.example")
-    place, _, move = start(here)
-    below = f"Authentication-Results: {PROVEN}\n".encode() + answer(here, place, move).as_bytes()
+def test_only_the_topmost_word_of_the_trusted_host_counts(app):
+    app.settings = replace(app.settings, require_authentication=True, trusted_authserv="mx.games.example")
+    place, _, move = start(app)
+    below = f"Authentication-Results: {PROVEN}\n".encode() + answer(app, place, move).as_bytes()
     raw = b"Authentication-Results: relay.example; none\nAuthentication-Results: mx.games.example; none\n" + below
-    inbox.take(here, raw, address(here, place), "somebody@example.org")
-    assert rows(here, mails) == []
+    inbox.take(app, raw, address(app, place), "somebody@example.org")
+    assert rows(app, mails) == []
 
 
-def test_a_mail_that_cannot_be_stored_now_is_kept_by_the_mail_server(here, monkeypatch):
-    place, _, move = start(here)
+def test_a_mail_that_cannot_be_stored_now_is_kept_by_the_mail_server(app, monkeypatch):
+    place, _, move = start(app)
     monkeypatch.setattr(inbox, "_store", broken)
-    with listening(here) as client, pytest.raises(smtplib.SMTPDataError, match="try again later"):
-        client.send_message(answer(here, place, move))
+    with listening(app) as client, pytest.raises(smtplib.SMTPDataError, match="try again later"):
+        client.send_message(answer(app, place, move))
 
 
 def broken(*_: object) -> None:
     raise OSError("no space left")
 
 
-def test_a_mail_that_cannot_be_read_is_not_offered_again(here, monkeypatch):
-    place, _, move = start(here)
+def test_a_mail_that_cannot_be_read_is_not_offered_again(app, monkeypatch):
+    place, _, move = start(app)
     monkeypatch.setattr(inbox.reply_text, "own_lines", broken)
-    sent(here, answer(here, place, move))
-    assert rows(here, mails) == []
+    sent(app, answer(app, place, move))
+    assert rows(app, mails) == []
 
 
-def test_a_fault_of_ours_changes_nothing_and_is_told(here, monkeypatch):
-    place, _, move = start(here)
-    before = houses.length(here, place)
+def test_a_fault_of_ours_changes_nothing_and_is_told(app, monkeypatch):
+    place, _, move = start(app)
+    before = apps.length(app, place)
     monkeypatch.setattr(mail_moves, "_note", broken)
-    posted(here, place, move)
-    assert houses.length(here, place) == before
-    assert "a fault of ours" in text(last_letter(here, place))
+    posted(app, place, move)
+    assert apps.length(app, place) == before
+    assert "a fault of ours" in text(last_letter(app, place))
 
 
-def test_the_clock_rings_for_a_mail_that_waits(here, monkeypatch):
-    place, _, move = start(here)
-    inbox.take(here, answer(here, place, move).as_bytes(), address(here, place), "anna@example.org")
+def test_the_clock_rings_for_a_mail_that_waits(app, monkeypatch):
+    place, _, move = start(app)
+    inbox.take(app, answer(app, place, move).as_bytes(), address(app, place), "anna@example.org")
     rung: list[str] = []
-    monkeypatch.setattr(here.bells, "ring", rung.append)
-    timekeeping.ring(here)
+    monkeypatch.setattr(app.wakeups, "wake", rung.append)
+    timekeeping.ring(app)
     assert rung == ["inbox", "post"]
 
 
-def test_the_letter_says_by_a_header_that_it_is_ours(here):
-    place, _, _ = start(here)
-    posted(here, place, "status")
-    letter = message_from_bytes(last_letter(here, place).as_bytes(), policy=policy.default)
+def test_the_letter_says_by_a_header_that_it_is_ours(app):
+    place, _, _ = start(app)
+    posted(app, place, "status")
+    letter = message_from_bytes(last_letter(app, place).as_bytes(), policy=policy.default)
     assert letter["X-Depesche"] == place.table
 
 
-def test_answers_on_every_database(any_house):
-    place, other, move = start(any_house)
-    posted(any_house, place, move)
-    posted(any_house, other, "move Q1 Q2", "status")
-    assert handed_in(any_house) == [move]
-    assert answered(any_house) == ["refused"]
-    assert report(any_house) == [("move Q1 Q2", "refused"), ("status", "later")]
+def test_answers_on_every_database(any_app):
+    place, other, move = start(any_app)
+    posted(any_app, place, move)
+    posted(any_app, other, "move Q1 Q2", "status")
+    assert handed_in(any_app) == [move]
+    assert answered(any_app) == ["refused"]
+    assert report(any_app) == [("move Q1 Q2", "refused"), ("status", "later")]
 
 
-def spoken(here: House, place: Place) -> list[str]:
-    with here.store.reading() as connection:
+def spoken(app: App, place: Place) -> list[str]:
+    with app.store.reading() as connection:
         return [remark.text for remark in talk.newest(connection, place.table)]
 
 
 @pytest.mark.parametrize("line", ["say Well done, Berta!", "Say: Well done, Berta!", "zeg Well done, Berta!"])
-def test_a_line_that_begins_with_say_is_told_to_the_table(here, line):
-    place, _, move = start(here)
-    posted(here, place, line, move)
-    assert spoken(here, place) == ["Well done, Berta!"]
-    assert report(here) == [(line, "said"), (move, "done")]
-    assert answered(here) == []
+def test_a_line_that_begins_with_say_is_told_to_the_table(app, line):
+    place, _, move = start(app)
+    posted(app, place, line, move)
+    assert spoken(app, place) == ["Well done, Berta!"]
+    assert report(app) == [(line, "said"), (move, "done")]
+    assert answered(app) == []
 
 
-def test_a_mail_that_only_talks_is_answered_in_a_sentence(here):
-    _, waiting, _ = start(here)
-    before = houses.length(here, waiting)
-    posted(here, waiting, "dis Bonjour à tous", "sag Guten Tag")
-    assert spoken(here, waiting) == ["Bonjour à tous", "Guten Tag"]
-    assert houses.length(here, waiting) == before
-    assert answered(here) == ["accepted"]
-    assert "> dis Bonjour à tous Said at the table." in text(last_letter(here, waiting))
+def test_a_mail_that_only_talks_is_answered_in_a_sentence(app):
+    _, waiting, _ = start(app)
+    before = apps.length(app, waiting)
+    posted(app, waiting, "dis Bonjour à tous", "sag Guten Tag")
+    assert spoken(app, waiting) == ["Bonjour à tous", "Guten Tag"]
+    assert apps.length(app, waiting) == before
+    assert answered(app) == ["accepted"]
+    assert "> dis Bonjour à tous Said at the table." in text(last_letter(app, waiting))
 
 
-def test_what_cannot_be_said_is_answered_with_the_reason(here):
-    place, _, _ = start(here)
-    posted(here, place, "say")
-    assert spoken(here, place) == []
-    assert answered(here) == ["refused"]
-    assert "this was empty" in text(last_letter(here, place))
+def test_what_cannot_be_said_is_answered_with_the_reason(app):
+    place, _, _ = start(app)
+    posted(app, place, "say")
+    assert spoken(app, place) == []
+    assert answered(app) == ["refused"]
+    assert "this was empty" in text(last_letter(app, place))
 
 
-def test_people_talk_by_mail_when_the_game_is_over(here):
-    place, other, _ = start(here)
-    houses.judged(here, place, "resign")
-    posted(here, other, "say Another one?")
-    assert spoken(here, other) == ["Another one?"]
+def test_people_talk_by_mail_when_the_game_is_over(app):
+    place, other, _ = start(app)
+    apps.judged(app, place, "resign")
+    posted(app, other, "say Another one?")
+    assert spoken(app, other) == ["Another one?"]

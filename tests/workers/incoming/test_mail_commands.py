@@ -13,7 +13,7 @@ from engine.table_events import (
     VacationEnded,
     VacationTaken,
 )
-from service.house import House
+from service.app import App
 from service.people import letter_settings
 from service.people.letter_settings import TableLetterSettings
 from service.store.schema import seats
@@ -22,8 +22,8 @@ from service.tables.access import Place
 from service.text import words
 from service.text.drawing import environment
 from service.text.languages import LANGUAGES, Said, say
-from tests import houses
-from tests.houses import Clock
+from tests import apps
+from tests.apps import Clock
 from tests.workers.incoming.test_inbox import answered, last_letter, posted, text
 from workers.incoming.mail_commands import asked
 from workers.incoming.move_parser import understand
@@ -72,9 +72,9 @@ TALK = (
 
 
 @pytest.fixture
-def here(tmp_path, clock: Clock) -> Iterator[House]:
-    with houses.standing(houses.settings(tmp_path, sender="table@games.example"), clock) as here:
-        yield here
+def app(tmp_path, clock: Clock) -> Iterator[App]:
+    with apps.standing(apps.settings(tmp_path, sender="table@games.example"), clock) as app:
+        yield app
 
 
 @pytest.fixture
@@ -82,21 +82,21 @@ def spoken() -> words.Vocabulary:
     return words.of(catalogue.find("kaiser"), ("Anna", "Berta"))
 
 
-def otherwise(here: House, place: Place) -> TableLetterSettings:
+def otherwise(app: App, place: Place) -> TableLetterSettings:
     own = select(seats.c.wishes).where(seats.c.table == place.table, seats.c.seat == place.seat)
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         return letter_settings.read_otherwise(connection.execute(own).scalar_one())
 
 
-def entries(here: House, place: Place) -> list[object]:
-    found = snapshots.entries(here, snapshots.look(here, place.table))
+def entries(app: App, place: Place) -> list[object]:
+    found = snapshots.entries(app, snapshots.look(app, place.table))
     return [event for entry in found for event in entry.events]
 
 
-def said(here: House, place: Place, *lines: str) -> str:
+def said(app: App, place: Place, *lines: str) -> str:
     """The letter that answers this mail."""
-    posted(here, place, *lines)
-    return text(last_letter(here, place))
+    posted(app, place, *lines)
+    return text(last_letter(app, place))
 
 
 @pytest.mark.parametrize(("line", "meant"), ASKED.items(), ids=str)
@@ -154,66 +154,66 @@ def test_who_is_told_how_to_write_it_may_write_just_that(language):
         assert found.verb == verb
 
 
-def test_a_vacation_is_taken_and_ended_by_mail(here):
-    place = houses.seated(here)[0]
-    assert "Anna is away from 1 Jul 2027 to 14 Jul 2027." in said(here, place, TWO_WEEKS)
-    assert entries(here, place)[-1] == VacationTaken(0, "2027-07-01", "2027-07-14")
-    assert "Done." in said(here, place, TWO_WEEKS)
-    assert "You are away from 2027-07-01 to 2027-07-14 already." in said(here, place, "vacation 2027-07-03 2027-07-05")
-    assert "Anna does not go away" in said(here, place, "home")
-    assert isinstance(entries(here, place)[-1], VacationEnded)
-    assert "no vacation that could end earlier" in said(here, place, "home")
-    assert "such as: vacation 2027-07-01" in said(here, place, "vacation 1.7. 14.7.")
-    assert answered(here) == ["accepted"] * 2 + ["refused", "accepted", "refused", "refused"]
+def test_a_vacation_is_taken_and_ended_by_mail(app):
+    place = apps.seated(app)[0]
+    assert "Anna is away from 1 Jul 2027 to 14 Jul 2027." in said(app, place, TWO_WEEKS)
+    assert entries(app, place)[-1] == VacationTaken(0, "2027-07-01", "2027-07-14")
+    assert "Done." in said(app, place, TWO_WEEKS)
+    assert "You are away from 2027-07-01 to 2027-07-14 already." in said(app, place, "vacation 2027-07-03 2027-07-05")
+    assert "Anna does not go away" in said(app, place, "home")
+    assert isinstance(entries(app, place)[-1], VacationEnded)
+    assert "no vacation that could end earlier" in said(app, place, "home")
+    assert "such as: vacation 2027-07-01" in said(app, place, "vacation 1.7. 14.7.")
+    assert answered(app) == ["accepted"] * 2 + ["refused", "accepted", "refused", "refused"]
 
 
-def test_orders_are_given_listed_and_cancelled_by_mail(here):
-    place = houses.waiting(here, houses.seated(here))
-    letter = said(here, place, "opdracht zet A1 A2", "order move B1 B2")
-    with here.store.reading() as connection:
+def test_orders_are_given_listed_and_cancelled_by_mail(app):
+    place = apps.waiting(app, apps.seated(app))
+    letter = said(app, place, "opdracht zet A1 A2", "order move B1 B2")
+    with app.store.reading() as connection:
         first, second = [order.id for order in standing_orders.of(connection, place.table, place.seat)]
     assert f"Noted as number {first}. As soon as it is possible in your turn, this is done: zet A1 A2" in letter
-    assert f"{first}: zet A1 A2; {second}: move B1 B2" in said(here, place, "status")
-    assert f"Order {first} is forgotten." in said(here, place, f"cancel {first}")
-    assert "You have no orders any more." in said(here, place, "cancel")
-    assert "There is no such order" in said(here, place, "cancel")
+    assert f"{first}: zet A1 A2; {second}: move B1 B2" in said(app, place, "status")
+    assert f"Order {first} is forgotten." in said(app, place, f"cancel {first}")
+    assert "You have no orders any more." in said(app, place, "cancel")
+    assert "There is no such order" in said(app, place, "cancel")
 
 
-def test_an_order_in_ones_own_language_is_carried_out(here):
-    place, move = houses.on_turn(here, houses.seated(here))
+def test_an_order_in_ones_own_language_is_carried_out(app):
+    place, move = apps.on_turn(app, apps.seated(app))
     verb, start, end = move.split()
     assert verb == "move"
-    posted(here, place, f"Auftrag ziehe {start} {end}")
-    assert snapshots.entries(here, snapshots.look(here, place.table))[-1].move == move
+    posted(app, place, f"Auftrag ziehe {start} {end}")
+    assert snapshots.entries(app, snapshots.look(app, place.table))[-1].move == move
 
 
-def test_letters_of_a_table_are_chosen_by_mail(here):
-    place = houses.seated(here)[0]
-    assert "in the one letter of your day" in said(here, place, "letters digest")
-    assert otherwise(here, place) == TableLetterSettings("digest")
-    assert "No more letters come from this table" in said(here, place, "stop")
-    assert otherwise(here, place) == TableLetterSettings("none")
-    assert "for every turn of yours" in said(here, place, "letters turn")
-    assert otherwise(here, place) == TableLetterSettings()
-    assert "letters turn, digest, reminders, or none" in said(here, place, "letters often")
+def test_letters_of_a_table_are_chosen_by_mail(app):
+    place = apps.seated(app)[0]
+    assert "in the one letter of your day" in said(app, place, "letters digest")
+    assert otherwise(app, place) == TableLetterSettings("digest")
+    assert "No more letters come from this table" in said(app, place, "stop")
+    assert otherwise(app, place) == TableLetterSettings("none")
+    assert "for every turn of yours" in said(app, place, "letters turn")
+    assert otherwise(app, place) == TableLetterSettings()
+    assert "letters turn, digest, reminders, or none" in said(app, place, "letters often")
 
 
-def test_letters_stop_before_the_game_and_after_it(here):
-    place = houses.opened(here)[0]
-    posted(here, place, "unsubscribe")
-    assert otherwise(here, place) == TableLetterSettings("none")
-    assert "has not begun yet" in said(here, place, TWO_WEEKS)
+def test_letters_stop_before_the_game_and_after_it(app):
+    place = apps.opened(app)[0]
+    posted(app, place, "unsubscribe")
+    assert otherwise(app, place) == TableLetterSettings("none")
+    assert "has not begun yet" in said(app, place, TWO_WEEKS)
 
 
-def test_what_is_asked_stands_beside_moves(here):
-    place, move = houses.on_turn(here, houses.seated(here))
-    letter = said(here, place, move, "letters digest")
-    assert snapshots.entries(here, snapshots.look(here, place.table))[-1].move == move
+def test_what_is_asked_stands_beside_moves(app):
+    place, move = apps.on_turn(app, apps.seated(app))
+    letter = said(app, place, move, "letters digest")
+    assert snapshots.entries(app, snapshots.look(app, place.table))[-1].move == move
     assert "in the one letter of your day" in letter
 
 
-def test_help_lists_what_may_be_asked(here):
-    place = houses.seated(here)[0]
-    letter = said(here, place, "help")
+def test_help_lists_what_may_be_asked(app):
+    place = apps.seated(app)[0]
+    letter = said(app, place, "help")
     for line in ("vacation 2027-07-01 2027-07-14: your clocks", "home:", "order ...:", "cancel:", "unsubscribe:"):
         assert line in letter

@@ -21,13 +21,13 @@ from structlog.testing import capture_logs
 
 from engine.refusal import Refused
 from service import cli, settings
+from service.app import App
 from service.commands import run
-from service.house import House
 from service.store.schema import letters, mails, people, submissions
 from service.tables import access, snapshots
 from service.tables.access import Place
-from tests import houses, servers
-from tests.houses import Clock
+from tests import apps, servers
+from tests.apps import Clock
 from tests.servers import Sink
 from workers.incoming import mail_moves, mailbox_polling, sender_checks
 from workers.incoming.mail_headers import MailHeaders
@@ -82,33 +82,33 @@ def mailbox(tmp_path: Path) -> Iterator[Mailbox]:
 
 
 @contextmanager
-def house_with(tmp_path: Path, clock: Clock, mailbox: Mailbox, **others: Any) -> Iterator[House]:
+def app_with(tmp_path: Path, clock: Clock, mailbox: Mailbox, **others: Any) -> Iterator[App]:
     words = {"sender": f"Friends <friends@{HOST}>", "imap": mailbox.url, **others}
-    with houses.standing(houses.settings(tmp_path, **words), clock) as here:
-        yield here
+    with apps.standing(apps.settings(tmp_path, **words), clock) as app:
+        yield app
 
 
 @pytest.fixture
-def here(tmp_path: Path, clock: Clock, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+def app(tmp_path: Path, clock: Clock, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     monkeypatch.setattr(mailbox_polling, "FIRST_PAUSE", 0.2)
     clock.at = int(time.time())  # as in the mailbox, which the first look asks for the mails of the last days
-    with house_with(tmp_path, clock, mailbox) as here:
-        yield here
+    with app_with(tmp_path, clock, mailbox) as app:
+        yield app
 
 
-def letter_to(here: House, place: Place) -> EmailMessage:
+def letter_to(app: App, place: Place) -> EmailMessage:
     """The letter that began this player's turn."""
-    seat = snapshots.look(here, place.table).seats[place.seat or 0]
-    owner = access.owner(here, place)
-    made = write(here, LetterOrder(place.table, seat.open_since, seat.seat, "turn", owner, seat.name))
+    seat = snapshots.look(app, place.table).seats[place.seat or 0]
+    owner = access.owner(app, place)
+    made = write(app, LetterOrder(place.table, seat.open_since, seat.seat, "turn", owner, seat.name))
     assert made is not None
     return made
 
 
-def answer(here: House, place: Place, body: str, number: int = 1) -> EmailMessage:
+def answer(app: App, place: Place, body: str, number: int = 1) -> EmailMessage:
     """An answer to that letter, as mail programs make it."""
-    letter, message = letter_to(here, place), EmailMessage()
+    letter, message = letter_to(app, place), EmailMessage()
     message["From"] = str(letter["To"])
     message["To"] = str(letter["Reply-To"])
     message["Subject"] = f"Re: {letter['Subject']}"
@@ -118,21 +118,21 @@ def answer(here: House, place: Place, body: str, number: int = 1) -> EmailMessag
     return message
 
 
-def look(here: House) -> None:
+def look(app: App) -> None:
     """One look into the mailbox, and all mails played."""
-    with mailbox_polling.opened(here.settings) as found:
-        mailbox_polling.collect(here, found)
-    mail_moves.hear()
+    with mailbox_polling.opened(app.settings) as found:
+        mailbox_polling.collect(app, found)
+    mail_moves.run()
 
 
-def played(here: House) -> list[str]:
+def played(app: App) -> list[str]:
     own = select(submissions.c.move).where(submissions.c.by_mail, submissions.c.accepted).order_by(submissions.c.id)
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         return list(connection.execute(own).scalars())
 
 
-def stored(here: House) -> int:
-    with here.store.reading() as connection:
+def stored(app: App) -> int:
+    with app.store.reading() as connection:
         return len(connection.execute(select(mails.c.id)).all())
 
 
@@ -144,9 +144,9 @@ def eventually(what: Callable[[], Any], seconds: float = SOON) -> None:
 
 
 @contextmanager
-def watched(here: House) -> Iterator[None]:
+def watched(app: App) -> Iterator[None]:
     stop = threading.Event()
-    thread = threading.Thread(target=mailbox_polling.watch, args=(here, stop), daemon=True)
+    thread = threading.Thread(target=mailbox_polling.watch, args=(app, stop), daemon=True)
     thread.start()
     try:
         yield
@@ -155,111 +155,111 @@ def watched(here: House) -> Iterator[None]:
         thread.join(SOON)
 
 
-def test_an_answer_is_played_once_and_the_mailbox_stays_as_it_was(here: House, mailbox: Mailbox) -> None:
-    place, move = houses.on_turn(here, houses.seated(here))
+def test_an_answer_is_played_once_and_the_mailbox_stays_as_it_was(app: App, mailbox: Mailbox) -> None:
+    place, move = apps.on_turn(app, apps.seated(app))
     note = EmailMessage()
     note["From"], note["To"], note["Subject"] = "aunt@example.org", f"friends@{HOST}", "Coffee?"
     note.set_content(move)
-    mailbox.put(note, answer(here, place, move))
+    mailbox.put(note, answer(app, place, move))
     for _ in range(3):
-        look(here)
-    assert played(here) == [move]
-    assert stored(here) == 1
+        look(app)
+    assert played(app) == [move]
+    assert stored(app) == 1
     assert mailbox.unread() == 2
 
 
 def test_a_process_that_ends_before_its_note_plays_nothing_twice(
-    here: House, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+    app: App, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place, move = houses.on_turn(here, houses.seated(here))
-    mailbox.put(answer(here, place, move))
+    place, move = apps.on_turn(app, apps.seated(app))
+    mailbox.put(answer(app, place, move))
     with monkeypatch.context() as cut:
         cut.setattr(mailbox_polling, "_note", lambda *_: (_ for _ in ()).throw(SystemExit))
         with pytest.raises(SystemExit):
-            look(here)
-    assert stored(here) == 1
-    look(here)
-    assert played(here) == [move]
-    assert stored(here) == 1
+            look(app)
+    assert stored(app) == 1
+    look(app)
+    assert played(app) == [move]
+    assert stored(app) == 1
 
 
 def test_a_mail_that_the_book_cannot_take_is_fetched_again(
-    here: House, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+    app: App, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place, move = houses.on_turn(here, houses.seated(here))
-    mailbox.put(answer(here, place, move))
+    place, move = apps.on_turn(app, apps.seated(app))
+    mailbox.put(answer(app, place, move))
     with monkeypatch.context() as full:
         full.setattr(mailbox_polling.inbox, "_store", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
         with pytest.raises(mailbox_polling.NotStored):
-            look(here)
-    assert stored(here) == 0
-    look(here)
-    assert played(here) == [move]
+            look(app)
+    assert stored(app) == 0
+    look(app)
+    assert played(app) == [move]
 
 
-def test_a_mailbox_that_numbers_its_mails_anew_plays_nothing_twice(here: House, mailbox: Mailbox) -> None:
-    place, move = houses.on_turn(here, houses.seated(here))
-    mailbox.put(answer(here, place, move))
-    look(here)
-    with mailbox_polling.opened(here.settings) as found:
+def test_a_mailbox_that_numbers_its_mails_anew_plays_nothing_twice(app: App, mailbox: Mailbox) -> None:
+    place, move = apps.on_turn(app, apps.seated(app))
+    mailbox.put(answer(app, place, move))
+    look(app)
+    with mailbox_polling.opened(app.settings) as found:
         before = found.numbering
     mailbox.stop()
     (mailbox.folder / "box" / "dovecot-uidlist").unlink()
     mailbox.start()
-    with mailbox_polling.opened(here.settings) as found:
+    with mailbox_polling.opened(app.settings) as found:
         assert found.numbering != before
-    mailbox.put(answer(here, place, "say hello", 2))
-    look(here)
-    assert played(here) == [move]
-    assert stored(here) == 2
+    mailbox.put(answer(app, place, "say hello", 2))
+    look(app)
+    assert played(app) == [move]
+    assert stored(app) == 2
 
 
-def test_a_mail_whose_headers_nobody_can_read_holds_up_none_behind_it(here: House, mailbox: Mailbox) -> None:
-    place, move = houses.on_turn(here, houses.seated(here))
-    deep = answer(here, place, move, 7).as_bytes().replace(b"From: ", b"From: " + b"(" * 3_000)
+def test_a_mail_whose_headers_nobody_can_read_holds_up_none_behind_it(app: App, mailbox: Mailbox) -> None:
+    place, move = apps.on_turn(app, apps.seated(app))
+    deep = answer(app, place, move, 7).as_bytes().replace(b"From: ", b"From: " + b"(" * 3_000)
     with mailbox.box() as box:
         box.append(deep)
-    mailbox.put(answer(here, place, move))
-    look(here)
-    assert played(here) == [move]
+    mailbox.put(answer(app, place, move))
+    look(app)
+    assert played(app) == [move]
 
 
 def test_the_service_in_one_process_plays_new_mail_as_soon_as_the_server_tells_of_it(
-    here: House, mailbox: Mailbox
+    app: App, mailbox: Mailbox
 ) -> None:
-    place, move = houses.on_turn(here, houses.seated(here))
-    with run.embedded(here):
+    place, move = apps.on_turn(app, apps.seated(app))
+    with run.embedded(app):
         time.sleep(1)
-        mailbox.put(answer(here, place, move))
-        eventually(lambda: played(here) == [move], 10)  # a look without being told comes after 120 seconds
+        mailbox.put(answer(app, place, move))
+        eventually(lambda: played(app) == [move], 10)  # a look without being told comes after 120 seconds
 
 
-def test_a_lost_mailbox_is_told_in_one_line_and_found_again(here: House, mailbox: Mailbox) -> None:
-    place, move = houses.on_turn(here, houses.seated(here))
-    with capture_logs() as lines, watched(here):
+def test_a_lost_mailbox_is_told_in_one_line_and_found_again(app: App, mailbox: Mailbox) -> None:
+    place, move = apps.on_turn(app, apps.seated(app))
+    with capture_logs() as lines, watched(app):
         mailbox.stop()
         eventually(lambda: any(line["event"] == "mailbox not reached" for line in lines))
         time.sleep(0.5)
         mailbox.start()
-        mailbox.put(answer(here, place, move))
-        eventually(lambda: stored(here) == 1)
+        mailbox.put(answer(app, place, move))
+        eventually(lambda: stored(app) == 1)
     events = [line["event"] for line in lines]
     assert events.count("mailbox not reached") == 1
     assert events.count("mailbox reached again") == 1
-    mail_moves.hear()
-    assert played(here) == [move]
+    mail_moves.run()
+    assert played(app) == [move]
 
 
-def test_a_line_that_is_cut_leaves_no_connection_behind(here: House, mailbox: Mailbox) -> None:
-    with mailbox_polling.opened(here.settings) as found:
+def test_a_line_that_is_cut_leaves_no_connection_behind(app: App, mailbox: Mailbox) -> None:
+    with mailbox_polling.opened(app.settings) as found:
         found.box.client.socket().shutdown(socket.SHUT_RDWR)
     assert found.box.client.socket().fileno() == -1
 
 
-def test_where_no_plus_is_delivered_the_subject_tells_the_seat(tmp_path: Path, here: House, mailbox: Mailbox) -> None:
-    with house_with(tmp_path / "subject", Clock(), mailbox, answer_to="subject") as other:
-        other.now = here.now
-        place, move = houses.on_turn(other, houses.seated(other))
+def test_where_no_plus_is_delivered_the_subject_tells_the_seat(tmp_path: Path, app: App, mailbox: Mailbox) -> None:
+    with app_with(tmp_path / "subject", Clock(), mailbox, answer_to="subject") as other:
+        other.now = app.now
+        place, move = apps.on_turn(other, apps.seated(other))
         message = answer(other, place, move)
         assert message["To"] == f"friends@{HOST}"
         mailbox.put(message)
@@ -271,26 +271,26 @@ def test_where_no_plus_is_delivered_the_subject_tells_the_seat(tmp_path: Path, h
 def test_one_of_subject_and_answered_letter_is_enough_and_both_need_their_proof(
     tmp_path: Path, clock: Clock, mailbox: Mailbox, known_by: str
 ) -> None:
-    with house_with(tmp_path, clock, mailbox, answer_to="subject") as here:
-        place, move = houses.on_turn(here, houses.seated(here))
-        message = answer(here, place, move)
+    with app_with(tmp_path, clock, mailbox, answer_to="subject") as app:
+        place, move = apps.on_turn(app, apps.seated(app))
+        message = answer(app, place, move)
         told = str(message[known_by])
         for name in {"Subject", "In-Reply-To"} - {known_by}:
             message.replace_header(name, "my move")
         (recipient,) = mailbox_polling.recipients(MailHeaders.of(message), b"")
-        assert access.answered(here, recipient.removeprefix("play+").removesuffix("@")) == place
-        proof = access.mark_of(here, snapshots.look(here, place.table).seats[place.seat or 0]).rpartition(".")[2]
+        assert access.answered(app, recipient.removeprefix("play+").removesuffix("@")) == place
+        proof = access.mark_of(app, snapshots.look(app, place.table).seats[place.seat or 0]).rpartition(".")[2]
         message.replace_header(known_by, told.replace(proof, "a" * 26))
-        mailbox_polling.hand_on(here, message.as_bytes())
-        assert stored(here) == 0
+        mailbox_polling.hand_on(app, message.as_bytes())
+        assert stored(app) == 0
 
 
 def test_a_letter_that_comes_back_to_an_ordinary_mailbox_is_recognised(
-    here: House, mailbox: Mailbox, smtp_sink: Sink
+    app: App, mailbox: Mailbox, smtp_sink: Sink
 ) -> None:
-    here.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    houses.opened(here)
-    post.deliver()
+    app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    apps.opened(app)
+    post.run()
     assert {envelope.mail_from for envelope in smtp_sink.envelopes} == {f"friends@{HOST}"}
     first = smtp_sink.letters[0]
     report = EmailMessage()
@@ -302,22 +302,22 @@ def test_a_letter_that_comes_back_to_an_ordinary_mailbox_is_recognised(
     )
     with mailbox.box() as box:
         box.append(raw)
-    look(here)
-    with here.store.reading() as connection:
+    look(app)
+    with app.store.reading() as connection:
         bounced = connection.execute(select(people.c.address).where(people.c.bounced_at.is_not(None))).scalars().all()
         assert connection.execute(select(letters.c.kind).where(letters.c.kind.like("unreachable%"))).first()
     assert list(bounced) == [first["To"].addresses[0].addr_spec]
 
 
-def test_an_id_made_at_a_large_provider_is_not_taken_for_ours(here: House) -> None:
+def test_an_id_made_at_a_large_provider_is_not_taken_for_ours(app: App) -> None:
     message = EmailMessage()
     message["Message-ID"] = f"<5D6BD7C5-3A51-4B5A-8E66-8D2C3B9E0B11@{HOST}>"
-    sender_checks.refuse_loops(MailHeaders.of(message), here.settings)
-    place, _ = houses.on_turn(here, houses.seated(here))
-    own = letter_to(here, place)
+    sender_checks.refuse_loops(MailHeaders.of(message), app.settings)
+    place, _ = apps.on_turn(app, apps.seated(app))
+    own = letter_to(app, place)
     message.replace_header("Message-ID", str(own["Message-ID"]))
     with pytest.raises(sender_checks.Ignored, match="letter of our own"):
-        sender_checks.refuse_loops(MailHeaders.of(message), here.settings)
+        sender_checks.refuse_loops(MailHeaders.of(message), app.settings)
 
 
 @contextmanager
@@ -380,18 +380,18 @@ def test_a_mailbox_that_could_not_be_used_is_refused_in_a_sentence(words: dict[s
         settings.read(words)
 
 
-def test_the_first_look_goes_back_some_days_and_no_further(here: House, mailbox: Mailbox, clock: Clock) -> None:
-    place, move = houses.on_turn(here, houses.seated(here))
-    mailbox.put(answer(here, place, move))
+def test_the_first_look_goes_back_some_days_and_no_further(app: App, mailbox: Mailbox, clock: Clock) -> None:
+    place, move = apps.on_turn(app, apps.seated(app))
+    mailbox.put(answer(app, place, move))
     clock.move(30 * settings.DAY)
-    look(here)
-    assert stored(here) == 0
+    look(app)
+    assert stored(app) == 0
 
 
 def test_the_doctor_opens_the_mailbox_and_says_how_soon_answers_are_noticed(
     mailbox: Mailbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path / "house"))
+    monkeypatch.setenv("DEPESCHE_FOLDER", str(tmp_path / "app"))
     monkeypatch.setenv("DEPESCHE_IMAP", mailbox.url)
     assert cli.main(["doctor"]) == 0
     assert f"well: mailbox 127.0.0.1:{mailbox.port}/INBOX: an answer is noticed at once" in capsys.readouterr().out

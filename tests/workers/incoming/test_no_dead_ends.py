@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from service.house import House
+from service.app import App
 from service.store.schema import letters, seats, talk
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
-from tests import houses
-from tests.workers.incoming.test_inbox import handed_in, here, last_letter, posted, rows, start, text
+from tests import apps
+from tests.workers.incoming.test_inbox import app, handed_in, last_letter, posted, rows, start, text
 from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
 
-assert here  # the fixture
+assert app  # the fixture
 LANGUAGES = ("en", "nl", "fr", "de")
 every_language = pytest.mark.parametrize("language", LANGUAGES)
 ACCEPT = {
@@ -51,85 +51,83 @@ COURTESY = {
 }
 
 
-def invited(here: House) -> tuple[Place, Place]:
-    first, second = houses.opened(here)
+def invited(app: App) -> tuple[Place, Place]:
+    first, second = apps.opened(app)
     return first, second
 
 
 @pytest.mark.parametrize("line", [line for lines in ACCEPT.values() for line in lines])
-def test_an_invitation_is_accepted_by_what_people_say(here: House, line: str) -> None:
-    place = invited(here)[1]
-    posted(here, place, line, "", "Bert")
-    assert snapshots.look(here, place.table).seats[1].status == "taken"
+def test_an_invitation_is_accepted_by_what_people_say(app: App, line: str) -> None:
+    place = invited(app)[1]
+    posted(app, place, line, "", "Bert")
+    assert snapshots.look(app, place.table).seats[1].status == "taken"
 
 
 @pytest.mark.parametrize("line", [line for lines in DECLINE.values() for line in lines])
-def test_it_is_declined_by_what_people_say_and_the_seat_is_free(here: House, line: str) -> None:
-    place = invited(here)[1]
-    posted(here, place, line)
-    with here.store.reading() as connection:
+def test_it_is_declined_by_what_people_say_and_the_seat_is_free(app: App, line: str) -> None:
+    place = invited(app)[1]
+    posted(app, place, line)
+    with app.store.reading() as connection:
         seat = connection.execute(select(seats).where(seats.c.table == place.table, seats.c.seat == 1)).one()
     assert (seat.status, seat.person) == ("open", None)
-    assert len(rows(here, letters, letters.c.kind.like("declined/%"))) == 1
+    assert len(rows(app, letters, letters.c.kind.like("declined/%"))) == 1
 
 
 @pytest.mark.parametrize("line", NOT_YES)
-def test_a_yes_with_a_no_in_it_takes_no_seat(here: House, line: str) -> None:
-    place = invited(here)[1]
-    posted(here, place, line)
-    assert snapshots.look(here, place.table).seats[1].status != "taken"
+def test_a_yes_with_a_no_in_it_takes_no_seat(app: App, line: str) -> None:
+    place = invited(app)[1]
+    posted(app, place, line)
+    assert snapshots.look(app, place.table).seats[1].status != "taken"
 
 
 @every_language
-def test_a_mail_without_a_move_is_passed_on_by_one_word_and_nobody_has_seen_it_before(
-    here: House, language: str
-) -> None:
-    place, _, _ = start(here)
-    posted(here, place, "Lovely weather here!")
-    told = text(last_letter(here, place, language))
+def test_a_mail_without_a_move_is_passed_on_by_one_word_and_nobody_has_seen_it_before(app: App, language: str) -> None:
+    place, _, _ = start(app)
+    posted(app, place, "Lovely weather here!")
+    told = text(last_letter(app, place, language))
     assert "Lovely weather here!" in told
     assert told.partition("Lovely weather here!")[2].split(".")[0].strip() != ""
     assert SAY[language] in told.partition("Lovely weather here!")[2][:240].split()
-    posted(here, place, SAY[language])
-    with here.store.reading() as connection:
+    posted(app, place, SAY[language])
+    with app.store.reading() as connection:
         assert [row.text for row in connection.execute(select(talk)).all()] == ["Lovely weather here!"]
 
 
 @every_language
-def test_a_typo_is_asked_about_in_the_words_of_its_reader_and_one_word_plays_it(here: House, language: str) -> None:
-    place, _, move = start(here)
+def test_a_typo_is_asked_about_in_the_words_of_its_reader_and_one_word_plays_it(app: App, language: str) -> None:
+    place, _, move = start(app)
     where = move.partition(" ")[2]
-    posted(here, place, f"{TYPO[language]} {where}")
-    assert handed_in(here) == []
-    told = text(last_letter(here, place, language))
+    posted(app, place, f"{TYPO[language]} {where}")
+    assert handed_in(app) == []
+    told = text(last_letter(app, place, language))
     assert f"{where}" in told
     assert YES[language] in told
-    posted(here, place, YES[language].capitalize() + "!")
-    assert handed_in(here) == [move]
+    posted(app, place, YES[language].capitalize() + "!")
+    assert handed_in(app) == [move]
 
 
 @pytest.mark.parametrize(("language", "form"), [(one, form) for one, forms in COURTESY.items() for form in forms])
-def test_courtesy_is_no_obstacle(here: House, language: str, form: str) -> None:
-    place, _, move = start(here)
-    posted(here, place, form.format(f"{MOVE[language]} {move.partition(' ')[2]}"))
-    assert handed_in(here) == [move]
+def test_courtesy_is_no_obstacle(app: App, language: str, form: str) -> None:
+    place, _, move = start(app)
+    posted(app, place, form.format(f"{MOVE[language]} {move.partition(' ')[2]}"))
+    assert handed_in(app) == [move]
 
 
-def tiles(here: House) -> Place:
+def tiles(app: App) -> Place:
     """The place on turn at a new table of Carcassonne, whose tokens differ most from language to language."""
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES[:2]]
-    places = [access.find(here, link) for link in opening.open_table(here, "carcassonne", {}, guests).links]
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:2]]
+    places = [access.find(app, link) for link in opening.open_table(app, "carcassonne", {}, guests).links]
     for place in places:
-        assert houses.judged(here, place, "sit word").accepted
-    return houses.on_turn(here, places)[0]
+        assert apps.judged(app, place, "sit word").accepted
+    return apps.on_turn(app, places)[0]
 
 
 @every_language
-def test_a_refusal_has_no_word_of_another_language(here: House, language: str) -> None:
-    place = tiles(here)
-    assert houses.judged(here, place, houses.moves(here, place)[0]).accepted
-    posted(here, place, "figure meeple volcano")
-    whole = last_letter(here, place, language).get_body(("plain",)).get_content()
+def test_a_refusal_has_no_word_of_another_language(app: App, language: str) -> None:
+    place = tiles(app)
+    assert apps.judged(app, place, apps.moves(app, place)[0]).accepted
+    posted(app, place, "figure meeple volcano")
+    whole = last_letter(app, place, language).get_body(("plain",)).get_content()
     told = " ".join(whole.partition("volcano")[2].split("\n\n")[1:3])
     assert told.strip()
     if language != "en":
@@ -137,23 +135,23 @@ def test_a_refusal_has_no_word_of_another_language(here: House, language: str) -
 
 
 @every_language
-def test_an_answer_from_another_address_is_told_which_one_plays_here(here: House, language: str) -> None:
-    place, _, move = start(here)
-    posted(here, place, move, From="anna@work.example")
-    assert handed_in(here) == []
-    (row,) = rows(here, letters, letters.c.kind.like("stranger/%"))
+def test_an_answer_from_another_address_is_told_which_one_plays_here(app: App, language: str) -> None:
+    place, _, move = start(app)
+    posted(app, place, move, From="anna@work.example")
+    assert handed_in(app) == []
+    (row,) = rows(app, letters, letters.c.kind.like("stranger/%"))
     order = LetterOrder(row.table, row.seq, row.seat, row.kind, "a@x.org", "Anna", language, row.said)
-    told = text(write(here, order))
+    told = text(write(app, order))
     assert "anna@work.example" in told
-    assert access.owner(here, place) in told
+    assert access.owner(app, place) in told
 
 
 @pytest.mark.parametrize("sender", ["Anna.Example@googlemail.com", "annaexample+depesche@gmail.com"])
-def test_the_domains_and_plus_addresses_of_gmail_are_one_box(here: House, sender: str) -> None:
+def test_the_domains_and_plus_addresses_of_gmail_are_one_box(app: App, sender: str) -> None:
     guests = [Invited("Anna", "anna.example@gmail.com"), Invited("Bert", "bert.example@gmail.com")]
-    places = [access.find(here, link) for link in opening.open_table(here, "kaiser", {}, guests).links]
+    places = [access.find(app, link) for link in opening.open_table(app, "kaiser", {}, guests).links]
     for place in places:
-        assert houses.judged(here, place, "sit word").accepted
-    place, move = houses.on_turn(here, places)
-    posted(here, place, move, From=sender if place.seat == 0 else sender.lower().replace("anna", "bert"))
-    assert handed_in(here) == [move]
+        assert apps.judged(app, place, "sit word").accepted
+    place, move = apps.on_turn(app, places)
+    posted(app, place, move, From=sender if place.seat == 0 else sender.lower().replace("anna", "bert"))
+    assert handed_in(app) == [move]

@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import select
 
 from engine import catalogue
-from service.house import House
+from service.app import App
 from service.store.schema import mails, submissions
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
-from tests import houses
+from tests import apps
 from workers.incoming import inbox, mail_moves, our_letters
 from workers.outgoing import letter_kinds, pictures
 from workers.outgoing.envelopes import LetterOrder
@@ -36,81 +36,81 @@ WAYS = {
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+def app(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
-    with houses.standing(
-        houses.settings(tmp_path, sender="table@games.example", answers_per_hour=1_000), houses.Clock()
-    ) as here:
-        yield here
+    with apps.standing(
+        apps.settings(tmp_path, sender="table@games.example", answers_per_hour=1_000), apps.Clock()
+    ) as app:
+        yield app
 
 
-def at(here: House, game: str) -> Place:
+def at(app: App, game: str) -> Place:
     """The place on turn at a new table of this game."""
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES[:2]]
-    places = [access.find(here, link) for link in opening.open_table(here, game, {}, guests).links]
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:2]]
+    places = [access.find(app, link) for link in opening.open_table(app, game, {}, guests).links]
     for place in places:
-        assert houses.judged(here, place, "sit word").accepted
-    return houses.on_turn(here, places)[0]
+        assert apps.judged(app, place, "sit word").accepted
+    return apps.on_turn(app, places)[0]
 
 
-def letter(here: House, place: Place, language: str, kind: str = "turn") -> EmailMessage:
-    seat = snapshots.look(here, place.table).seats[place.seat or 0]
+def letter(app: App, place: Place, language: str, kind: str = "turn") -> EmailMessage:
+    seat = snapshots.look(app, place.table).seats[place.seat or 0]
     order = LetterOrder(
-        place.table, seat.open_since or 0, seat.seat, kind, access.owner(here, place), seat.name, language
+        place.table, seat.open_since or 0, seat.seat, kind, access.owner(app, place), seat.name, language
     )
-    message = write(here, order)
+    message = write(app, order)
     assert message is not None
     return message
 
 
-def mailed(here: House, place: Place, body: str, subtype: str = "plain") -> None:
+def mailed(app: App, place: Place, body: str, subtype: str = "plain") -> None:
     message = EmailMessage()
-    message["From"] = access.owner(here, place)
-    message["To"] = access.address_of(here, snapshots.look(here, place.table).seats[place.seat or 0])
+    message["From"] = access.owner(app, place)
+    message["To"] = access.address_of(app, snapshots.look(app, place.table).seats[place.seat or 0])
     message["Subject"] = "R: Zug"
     message.set_content(body, subtype=subtype)
-    assert inbox.take(here, message.as_bytes(), str(message["To"]), "anna@example.org")
-    mail_moves.hear()
+    assert inbox.take(app, message.as_bytes(), str(message["To"]), "anna@example.org")
+    mail_moves.run()
 
 
-def played(here: House) -> list[str]:
-    with here.store.reading() as connection:
+def played(app: App) -> list[str]:
+    with app.store.reading() as connection:
         return list(connection.execute(select(submissions.c.move).where(submissions.c.by_mail)).scalars())
 
 
 @pytest.mark.parametrize("game", catalogue.games())
-def test_no_line_of_our_letter_plays_however_it_is_quoted(here: House, game: str) -> None:
-    place = at(here, game)
+def test_no_line_of_our_letter_plays_however_it_is_quoted(app: App, game: str) -> None:
+    place = at(app, game)
     for language in LANGUAGES:
-        whole = letter(here, place, language)
+        whole = letter(app, place, language)
         text, html = (whole.get_body((form,)).get_content() for form in ("plain", "html"))
         for name, way in WAYS.items():
-            mailed(here, place, way(text))
-            assert played(here) == [], (language, name)
-        mailed(here, place, html.replace("depesche-letter", "x"), "html")
-        assert played(here) == [], (language, "html")
+            mailed(app, place, way(text))
+            assert played(app) == [], (language, name)
+        mailed(app, place, html.replace("depesche-letter", "x"), "html")
+        assert played(app) == [], (language, "html")
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_move_above_a_letter_that_nothing_marks_is_played(here: House, way: str) -> None:
-    place = at(here, "kaiser")
-    move = houses.moves(here, place)[1]
-    body = f"{move}\n\n{WAYS[way](letter(here, place, 'de').get_body(('plain',)).get_content())}"
-    mailed(here, place, body)
-    assert played(here) == [move]
+def test_a_move_above_a_letter_that_nothing_marks_is_played(app: App, way: str) -> None:
+    place = at(app, "kaiser")
+    move = apps.moves(app, place)[1]
+    body = f"{move}\n\n{WAYS[way](letter(app, place, 'de').get_body(('plain',)).get_content())}"
+    mailed(app, place, body)
+    assert played(app) == [move]
 
 
-def test_every_letter_of_a_table_is_recognised_by_its_first_lines(here: House) -> None:
-    place = at(here, "kaiser")
+def test_every_letter_of_a_table_is_recognised_by_its_first_lines(app: App) -> None:
+    place = at(app, "kaiser")
     before = {"asked", "pausing", "paused", "sealing", "unlit", "offer", "offered", "relieved", "unreachable"}
     kinds = letter_kinds.SORTS.keys() - before - {"enter", "confirm", "digest", "replaced"}  # these need a story
     for language in LANGUAGES:
         for kind in sorted(kinds):
-            lines = letter(here, place, language, kind).get_body(("plain",)).get_content().splitlines()
+            lines = letter(app, place, language, kind).get_body(("plain",)).get_content().splitlines()
             assert (our_letters.begins_at(lines) or 0) <= 3, (language, kind)
 
 
-def test_lines_that_somebody_typed_are_not_ours(here: House) -> None:
+def test_lines_that_somebody_typed_are_not_ours(app: App) -> None:
     assert our_letters.begins_at(["abandonner oui", "resign yes", "ja, klar", "Viel Glück, Anna!"]) is None
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         assert connection.execute(select(mails)).all() == []

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
-from service.house import House
+from service.app import App
 from service.store.schema import letters, submissions
 from service.tables import access, opening, snapshots
 from service.tables.opening import Invited, Opened
-from tests import houses
+from tests import apps
 from tests.workers.incoming.replies import make
 from tests.workers.incoming.replies.cases import POSITIONS, REPLIES, Reply
 from workers.incoming import inbox, mail_moves
@@ -33,25 +33,25 @@ class Known:
 
 
 @pytest.fixture
-def here(tmp_path) -> Iterator[House]:
-    with houses.standing(houses.settings(tmp_path, sender="table@games.example"), houses.Clock()) as here:
-        yield here
+def app(tmp_path) -> Iterator[App]:
+    with apps.standing(apps.settings(tmp_path, sender="table@games.example"), apps.Clock()) as app:
+        yield app
 
 
-def laid(here: House, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
+def laid(app: App, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The table that replies about this game are written for."""
     monkeypatch.setattr(opening, "secrets", Known(POSITIONS[game].seed))
     guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
-    opened = opening.open_table(here, game, {}, guests)
+    opened = opening.open_table(app, game, {}, guests)
     for link in opened.links:
-        assert houses.judged(here, access.find(here, link), "sit lantern").accepted
+        assert apps.judged(app, access.find(app, link), "sit lantern").accepted
     return opened
 
 
 @pytest.mark.parametrize("game", POSITIONS)
-def test_the_corpus_is_written_for_these_tables(here, game, monkeypatch):
-    look = snapshots.look(here, laid(here, game, monkeypatch).table)
-    assert access.address_of(here, look.seats[0]) == POSITIONS[game].answer
+def test_the_corpus_is_written_for_these_tables(app, game, monkeypatch):
+    look = snapshots.look(app, laid(app, game, monkeypatch).table)
+    assert access.address_of(app, look.seats[0]) == POSITIONS[game].answer
     assert look.seats[0].open_since is not None
 
 
@@ -63,12 +63,12 @@ def test_the_corpus_is_large_and_as_its_script_writes_it():
 
 
 @pytest.mark.parametrize("reply", REPLIES, ids=[reply.name for reply in REPLIES])
-def test_a_reply_plays_what_it_says(here: House, reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
-    laid(here, reply.game, monkeypatch)
+def test_a_reply_plays_what_it_says(app: App, reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
+    laid(app, reply.game, monkeypatch)
     raw = (make.FOLDER / f"{reply.name}.eml").read_bytes()
-    inbox.take(here, raw.replace(b"\n", b"\r\n"), POSITIONS[reply.game].answer, "anna@example.org")
-    mail_moves.hear()
-    with here.store.reading() as connection:
+    inbox.take(app, raw.replace(b"\n", b"\r\n"), POSITIONS[reply.game].answer, "anna@example.org")
+    mail_moves.run()
+    with app.store.reading() as connection:
         wanted = select(submissions.c.move).where(submissions.c.by_mail, submissions.c.accepted)
         moves = tuple(connection.execute(wanted.order_by(submissions.c.id)).scalars())
         kinds = [kind.partition("/") for kind in connection.execute(select(letters.c.kind)).scalars()]

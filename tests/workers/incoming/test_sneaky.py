@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
-from service.house import House
+from service.app import App
 from service.store.schema import letters, mails
 from service.timing import HOUR
-from tests import houses
+from tests import apps
 from tests.workers.incoming.test_inbox import (
     address,
     answer,
     answered,
+    app,
     handed_in,
-    here,
     last_letter,
     posted,
     rows,
@@ -23,7 +23,7 @@ from tests.workers.incoming.test_inbox import (
 )
 from workers.incoming import html_text, inbox, mail_moves, reply_text, sender_checks
 
-assert here  # the fixture
+assert app  # the fixture
 HIDDEN = (
     '<div style="display:none">{}</div>',
     '<div style="color:red; DISPLAY : none">{}</div>',
@@ -85,51 +85,51 @@ def test_armour_initials_and_stars_are_not_typed(written: str, lines: list[str])
     assert list(reply_text.unquoted(written)) == lines
 
 
-def test_our_letter_that_comes_back_under_its_own_id_is_not_answered(here: House) -> None:
-    place, _, _ = start(here)
+def test_our_letter_that_comes_back_under_its_own_id_is_not_answered(app: App) -> None:
+    place, _, _ = start(app)
     for _ in range(2):
-        posted(here, place, "It is your turn", Message_ID=f"<{place.table}.3.{place.seat}.turn@games.example>")
-    assert rows(here, mails) == []
+        posted(app, place, "It is your turn", Message_ID=f"<{place.table}.3.{place.seat}.turn@games.example>")
+    assert rows(app, mails) == []
 
 
-def test_the_same_refused_text_of_a_sender_is_answered_once(here: House) -> None:
-    place, _, move = start(here)
+def test_the_same_refused_text_of_a_sender_is_answered_once(app: App) -> None:
+    place, _, move = start(app)
     for _ in range(3):
-        posted(here, place, "I am on holiday until Monday.", "Yours, Anna")
-    assert answered(here) == ["refused"]
-    posted(here, place, move)
-    assert handed_in(here) == [move]
+        posted(app, place, "I am on holiday until Monday.", "Yours, Anna")
+    assert answered(app) == ["refused"]
+    posted(app, place, move)
+    assert handed_in(app) == [move]
 
 
 def test_a_line_that_is_refused_again_is_answered_again_at_another_turn_or_after_an_hour(
-    here: House, clock: houses.Clock
+    app: App, clock: apps.Clock
 ) -> None:
-    places = houses.seated(here)
-    waiting = houses.waiting(here, places)
+    places = apps.seated(app)
+    waiting = apps.waiting(app, places)
     for _ in range(2):  # a program that answers every answer of ours ends here
-        posted(here, waiting, "hint")
-    assert answered(here) == ["refused"]
+        posted(app, waiting, "hint")
+    assert answered(app) == ["refused"]
     clock.move(HOUR)
-    posted(here, waiting, "hint")
-    assert answered(here) == ["refused"] * 2
+    posted(app, waiting, "hint")
+    assert answered(app) == ["refused"] * 2
     for _ in range(2):  # round the table to the next wait
-        on_turn, move = houses.on_turn(here, places)
-        posted(here, on_turn, move)
-    newest = f"<{waiting.table}.{houses.length(here, waiting) - 1}.{waiting.seat}.accepted@games.example>"
-    posted(here, waiting, "hint", In_Reply_To=newest)
-    assert answered(here) == ["refused"] * 3
+        on_turn, move = apps.on_turn(app, places)
+        posted(app, on_turn, move)
+    newest = f"<{waiting.table}.{apps.length(app, waiting) - 1}.{waiting.seat}.accepted@games.example>"
+    posted(app, waiting, "hint", In_Reply_To=newest)
+    assert answered(app) == ["refused"] * 3
 
 
 @pytest.mark.parametrize("depth", [90, 2_000])
-def test_parts_inside_parts_without_end_are_passed_over(here: House, depth: int) -> None:
-    place, _, move = start(here)
-    head = f"From: anna@example.org\nTo: {address(here, place)}\nMessage-ID: <deep@x>\nMIME-Version: 1.0\n"
+def test_parts_inside_parts_without_end_are_passed_over(app: App, depth: int) -> None:
+    place, _, move = start(app)
+    head = f"From: anna@example.org\nTo: {address(app, place)}\nMessage-ID: <deep@x>\nMIME-Version: 1.0\n"
     nest = "".join(f'Content-Type: multipart/mixed; boundary="b{n}"\n\n--b{n}\n' for n in range(depth))
     raw = f"{head}{nest}Content-Type: text/plain\n\n{move}\n".encode()
     with capture_logs() as logs:
-        assert inbox.received(here, raw, address(here, place), "anna@example.org") == inbox.TAKEN
-    mail_moves.hear()
-    assert handed_in(here) == []
+        assert inbox.received(app, raw, address(app, place), "anna@example.org") == inbox.TAKEN
+    mail_moves.run()
+    assert handed_in(app) == []
     assert [log for log in logs if log["log_level"] == "error"] == []
 
 
@@ -147,13 +147,13 @@ def test_plus_addresses_and_both_domains_of_gmail_are_one_box(one: str, other: s
     assert (sender_checks.mailbox(one) == sender_checks.mailbox(other)) == same
 
 
-def test_a_mail_from_another_address_is_told_to_the_player_once_a_day(here: House) -> None:
-    place, _, move = start(here)
+def test_a_mail_from_another_address_is_told_to_the_player_once_a_day(app: App) -> None:
+    place, _, move = start(app)
     for number in range(3):
-        message = answer(here, place, move, From="anna@work.example", Message_ID=f"<{number}@x>")
-        inbox.take(here, message.as_bytes(), address(here, place), "anna@work.example")
-    mail_moves.hear()
-    assert handed_in(here) == []
-    (row,) = rows(here, letters, letters.c.kind.like("stranger/%"))
+        message = answer(app, place, move, From="anna@work.example", Message_ID=f"<{number}@x>")
+        inbox.take(app, message.as_bytes(), address(app, place), "anna@work.example")
+    mail_moves.run()
+    assert handed_in(app) == []
+    (row,) = rows(app, letters, letters.c.kind.like("stranger/%"))
     assert "It came from {address}. At this table only answers from {own} play." in row.said
-    assert "a mail from another address was not read" in text(last_letter(here, place))
+    assert "a mail from another address was not read" in text(last_letter(app, place))

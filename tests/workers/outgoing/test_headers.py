@@ -10,12 +10,12 @@ from sqlalchemy import select, update
 
 from engine import bots, catalogue
 from engine import table as tables
-from service.house import House
+from service.app import App
 from service.store.schema import letters, people, seats
 from service.tables import access, clerk, judging, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
-from tests import houses
+from tests import apps
 from tests.engine.cases import variants
 from tests.servers import Sink
 from workers.outgoing import letter_kinds, personal_letters, pictures, post
@@ -30,22 +30,22 @@ AT_A_TABLE = sorted(letter_kinds.SORTS.keys() - PERSONAL - BEFORE)
 
 
 @pytest.fixture
-def posted(house: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> House:
+def posted(app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
     """A house with a relay, whose pictures are quickly drawn."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
-    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    return house
+    app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    return app
 
 
-def written(here: House, place: Place, kind: str) -> EmailMessage:
-    seq = snapshots.look(here, place.table).seats[place.seat].open_since or 0
-    message = write(here, LetterOrder(place.table, seq, place.seat or 0, kind, "anna@example.org", "Anna"))
+def written(app: App, place: Place, kind: str) -> EmailMessage:
+    seq = snapshots.look(app, place.table).seats[place.seat].open_since or 0
+    message = write(app, LetterOrder(place.table, seq, place.seat or 0, kind, "anna@example.org", "Anna"))
     assert message is not None
     return message
 
 
-def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(posted: House) -> None:
-    place, _ = houses.on_turn(posted, houses.seated(posted))
+def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(posted: App) -> None:
+    place, _ = apps.on_turn(posted, apps.seated(posted))
     with posted.store.reading() as connection:
         own = (seats.c.table == place.table, seats.c.seat == place.seat)
         person = connection.execute(select(seats.c.person).where(*own)).scalar_one()
@@ -59,30 +59,30 @@ def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(p
             assert f"{page}?table={place.table}" in letter.get_body((form,)).get_content()
 
 
-def test_an_answer_to_a_mail_is_no_letter_to_many(posted: House) -> None:
-    place, _ = houses.on_turn(posted, houses.seated(posted))
+def test_an_answer_to_a_mail_is_no_letter_to_many(posted: App) -> None:
+    place, _ = apps.on_turn(posted, apps.seated(posted))
     letter = written(posted, place, "accepted/1")
     for header in ("List-Id", "List-Unsubscribe", "List-Unsubscribe-Post", "Feedback-ID"):
         assert header not in letter
 
 
-def test_the_sender_on_the_envelope_tells_which_letter_comes_back(posted: House, smtp_sink: Sink) -> None:
-    houses.opened(posted)
-    post.deliver()
+def test_the_sender_on_the_envelope_tells_which_letter_comes_back(posted: App, smtp_sink: Sink) -> None:
+    apps.opened(posted)
+    post.run()
     with posted.store.reading() as connection:
         numbers = connection.execute(select(letters.c.id).order_by(letters.c.id)).scalars().all()
     senders = [envelope.mail_from for envelope in smtp_sink.envelopes]
     assert senders == [f"{posted.links.bounce(number)}@localhost" for number in numbers]
 
 
-def long_game(here: House, moves: int) -> tuple[str, ...]:
+def long_game(app: App, moves: int) -> tuple[str, ...]:
     """The links of a table with everything in the box, after so many moves."""
     game, random = catalogue.find("carcassonne"), Random(5)
-    guests = [Invited(name, f"{name.lower()}@example.org") for name in houses.NAMES]
-    opened = opening.open_table(here, "carcassonne", dict(variants(game)[-1]), guests)
+    guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES]
+    opened = opening.open_table(app, "carcassonne", dict(variants(game)[-1]), guests)
     for link in opened.links:
-        assert houses.judged(here, access.find(here, link), "sit word").accepted
-    with judging.at_table(here, opened.table) as work:
+        assert apps.judged(app, access.find(app, link), "sit word").accepted
+    with judging.at_table(app, opened.table) as work:
         for _ in range(moves):
             seat = tables.waiting_for(game, work.locked.table)[0]
             move = bots.random_move(tables.menu(game, work.locked.table, seat), random)
@@ -90,10 +90,10 @@ def long_game(here: House, moves: int) -> tuple[str, ...]:
     return opened.links
 
 
-def test_no_letter_of_a_long_game_is_longer_than_mail_programs_show(posted: House) -> None:
+def test_no_letter_of_a_long_game_is_longer_than_mail_programs_show(posted: App) -> None:
     links = long_game(posted, 160)
     places = [access.find(posted, link) for link in links]
-    mover = next(place for place in places if houses.moves(posted, place))
+    mover = next(place for place in places if apps.moves(posted, place))
     sizes = {kind: sum(map(len, bodies(written(posted, mover, kind)))) for kind in AT_A_TABLE}
     assert {kind: size for kind, size in sizes.items() if size > MOST} == {}
     with posted.store.writing() as connection:

@@ -14,15 +14,15 @@ from msgspec import UNSET
 from sqlalchemy import Row, insert, select, update
 
 from service import timing
-from service.house import House
+from service.app import App
 from service.people import letter_settings
 from service.people.letter_settings import LetterSettings, TableLetterSettings
 from service.store.schema import letters, people, seats, vacations
 from service.tables import access, snapshots, talk
 from service.tables.access import Place
 from service.timing import HOUR, Calendar
-from tests import houses
-from tests.houses import Clock
+from tests import apps
+from tests.apps import Clock
 from tests.servers import Sink
 from workers import clock as timekeeping
 from workers.outgoing import digest, letter_kinds, pictures, post
@@ -33,45 +33,45 @@ HOME = "Europe/Amsterdam"
 
 
 @pytest.fixture
-def posted(house: House, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> House:
+def posted(app: App, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> App:
     """A house with a relay, at noon, whose pictures are quickly drawn."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
-    house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     clock.at = MORNING + 4 * HOUR
-    return house
+    return app
 
 
-def wish(here: House, **wished: Any) -> None:
+def wish(app: App, **wished: Any) -> None:
     """From now on everybody wants his letters so."""
-    with here.store.writing() as connection:
+    with app.store.writing() as connection:
         connection.execute(update(people).values(wishes=letter_settings.kept(LetterSettings(**wished))))
 
 
-def wish_at(here: House, place: Place, **wished: Any) -> None:
+def wish_at(app: App, place: Place, **wished: Any) -> None:
     own = (seats.c.table == place.table, seats.c.seat == place.seat)
-    with here.store.writing() as connection:
+    with app.store.writing() as connection:
         connection.execute(update(seats).where(*own).values(wishes=letter_settings.kept(TableLetterSettings(**wished))))
 
 
-def live(here: House, calendar: Calendar) -> None:
+def live(app: App, calendar: Calendar) -> None:
     """From now on everybody lives by this calendar."""
-    with here.store.writing() as connection:
+    with app.store.writing() as connection:
         connection.execute(update(people).values(calendar=timing.kept(calendar)))
 
 
-def rows(here: House, kind: str = "%") -> list[Row[Any]]:
-    with here.store.reading() as connection:
+def rows(app: App, kind: str = "%") -> list[Row[Any]]:
+    with app.store.reading() as connection:
         return list(connection.execute(select(letters).where(letters.c.kind.like(kind)).order_by(letters.c.id)).all())
 
 
-def started(here: House, sink: Sink, pace: int | None = None) -> tuple[list[Place], Place]:
+def started(app: App, sink: Sink, pace: int | None = None) -> tuple[list[Place], Place]:
     """A game that has begun, and who is on turn; everything that is owed has not been sent but the invitations."""
-    places = houses.opened(here, pace=pace)
-    post.deliver()
+    places = apps.opened(app, pace=pace)
+    post.run()
     for place in places:
-        assert houses.judged(here, place, "sit word").accepted
+        assert apps.judged(app, place, "sit word").accepted
     sink.letters.clear()
-    return places, houses.on_turn(here, places)[0]
+    return places, apps.on_turn(app, places)[0]
 
 
 def html(message: EmailMessage) -> str:
@@ -89,10 +89,10 @@ def headlines(sink: Sink) -> list[str]:
     return [letter.get_body(("plain",)).get_content().splitlines()[0] for letter in sink.letters]
 
 
-def play(here: House, place: Place) -> None:
+def play(app: App, place: Place) -> None:
     """Move until another seat is on turn."""
-    while moves := houses.moves(here, place):
-        assert houses.judged(here, place, moves[0]).accepted
+    while moves := apps.moves(app, place):
+        assert apps.judged(app, place, moves[0]).accepted
 
 
 # Kind by kind
@@ -108,7 +108,7 @@ UNSENT = {
 
 
 @pytest.mark.parametrize("mode", UNSENT)
-def test_every_kind_of_letter_leaves_or_not_as_its_reader_wished(posted: House, smtp_sink: Sink, mode: str) -> None:
+def test_every_kind_of_letter_leaves_or_not_as_its_reader_wished(posted: App, smtp_sink: Sink, mode: str) -> None:
     _, mover = started(posted, smtp_sink)
     wish(posted, letters=mode)
     with posted.store.writing() as connection:
@@ -118,55 +118,55 @@ def test_every_kind_of_letter_leaves_or_not_as_its_reader_wished(posted: House, 
             at = {"table": mover.table, "seq": 0, "seat": mover.seat, "kind": f"{kind}/1", "due_at": posted.now()}
             mine = {"person": person, "kind": f"{kind}/1", "due_at": posted.now()}
             connection.execute(insert(letters), mine if kind in ("enter", "confirm", "digest", "replaced") else at)
-    post.deliver()
+    post.run()
     fates = {row.kind.partition("/")[0]: row.outcome for row in rows(posted, "%/1")}
     assert fates.keys() == letter_kinds.SORTS.keys()
     unsent = {kind: fate for kind, fate in fates.items() if fate in ("gathered", "not wanted")}
     assert unsent == UNSENT[mode]
 
 
-def test_a_wish_for_one_table_goes_before_that_for_all(posted: House, smtp_sink: Sink) -> None:
+def test_a_wish_for_one_table_goes_before_that_for_all(posted: App, smtp_sink: Sink) -> None:
     _, mover = started(posted, smtp_sink)
     wish(posted, letters="none")
     wish_at(posted, mover, letters="turn", plain=UNSET)
-    post.deliver()
+    post.run()
     assert len(smtp_sink.letters) == 1
 
 
-def test_a_plain_letter_has_neither_html_nor_picture(posted: House, smtp_sink: Sink) -> None:
+def test_a_plain_letter_has_neither_html_nor_picture(posted: App, smtp_sink: Sink) -> None:
     started(posted, smtp_sink)
     wish(posted, plain=True)
-    post.deliver()
+    post.run()
     (letter,) = smtp_sink.letters
     assert letter.get_content_type() == "text/plain"
     assert letter["Content-Language"] == "en"
 
 
-def test_reminders_come_where_turns_are_gathered_or_unwanted(posted: House, smtp_sink: Sink, clock: Clock) -> None:
+def test_reminders_come_where_turns_are_gathered_or_unwanted(posted: App, smtp_sink: Sink, clock: Clock) -> None:
     for mode in ("digest", "reminders"):
         _, mover = started(posted, smtp_sink)
         wish(posted, letters=mode)
-        post.deliver()
+        post.run()
         clock.at = snapshots.look(posted, mover.table).seats[mover.seat or 0].remind_at
         timekeeping.remind(posted)
-        post.deliver()
+        post.run()
         assert any("still waiting for your move" in line for line in headlines(smtp_sink)), mode
 
 
 # One letter a day
 
 
-def test_turns_are_gathered_into_one_letter_at_the_readers_hour(posted: House, smtp_sink: Sink, clock: Clock) -> None:
+def test_turns_are_gathered_into_one_letter_at_the_readers_hour(posted: App, smtp_sink: Sink, clock: Clock) -> None:
     first = started(posted, smtp_sink)
     wish(posted, letters="digest", hour=8)
     live(posted, Calendar(HOME))
     tables = [first, started(posted, smtp_sink)]
-    post.deliver()
+    post.run()
     assert smtp_sink.letters == []
     owed = {row.kind: row.due_at for row in rows(posted, "digest/%")}
     assert owed == {"digest/2027-01-16": MORNING + DAY}
     clock.at = MORNING + DAY
-    post.deliver()
+    post.run()
     sent = smtp_sink.letters
     told = {letter["To"].addresses[0].addr_spec for letter in sent}
     assert told == {access.owner(posted, mover) for _, mover in tables}
@@ -175,18 +175,18 @@ def test_turns_are_gathered_into_one_letter_at_the_readers_hour(posted: House, s
 
 
 def test_the_letter_of_the_day_says_until_when_and_what_happened_since(
-    posted: House, smtp_sink: Sink, clock: Clock
+    posted: App, smtp_sink: Sink, clock: Clock
 ) -> None:
     places, mover = started(posted, smtp_sink)
     other = next(place for place in places if place != mover)
     play(posted, mover)
-    post.deliver()
+    post.run()
     wish(posted, letters="digest", hour=8)
     play(posted, other)
     smtp_sink.letters.clear()
-    post.deliver()
+    post.run()
     clock.at = MORNING + DAY + HOUR
-    post.deliver()
+    post.run()
     (letter,) = smtp_sink.letters
     name = snapshots.look(posted, mover.table).names[other.seat or 0]
     assert letter["Subject"] == "It is your turn at one table"
@@ -199,22 +199,22 @@ def test_the_letter_of_the_day_says_until_when_and_what_happened_since(
 
 
 def test_the_letter_of_the_day_brings_what_others_said_since_its_readers_last_move(
-    posted: House, smtp_sink: Sink, clock: Clock
+    posted: App, smtp_sink: Sink, clock: Clock
 ) -> None:
     places, mover = started(posted, smtp_sink)
     other = next(place for place in places if place != mover)
     talk.say(posted, other, "Well begun.")
     clock.move(60)
     play(posted, mover)
-    post.deliver()
+    post.run()
     wish(posted, letters="digest", hour=8)
     talk.say(posted, other, "Not bad at all!\nWait and see.")
     talk.say(posted, mover, "I shall.")
     play(posted, other)
     smtp_sink.letters.clear()
-    post.deliver()
+    post.run()
     clock.at = MORNING + DAY + HOUR
-    post.deliver()
+    post.run()
     (letter,) = smtp_sink.letters
     name = snapshots.look(posted, mover.table).names[other.seat or 0]
     assert f"Said at the table: {name}: Not bad at all! Wait and see. Make your move:" in text(letter)
@@ -222,99 +222,97 @@ def test_the_letter_of_the_day_brings_what_others_said_since_its_readers_last_mo
     assert not any(said in text(letter) for said in ("Well begun", "I shall"))
 
 
-def test_who_is_not_on_turn_any_more_gets_no_letter_of_the_day(posted: House, smtp_sink: Sink, clock: Clock) -> None:
+def test_who_is_not_on_turn_any_more_gets_no_letter_of_the_day(posted: App, smtp_sink: Sink, clock: Clock) -> None:
     _, mover = started(posted, smtp_sink)
     wish(posted, letters="digest")
-    post.deliver()
+    post.run()
     play(posted, mover)
     clock.move(2 * DAY)
-    post.deliver()
+    post.run()
     assert next(row.outcome for row in rows(posted, "digest/%")) == "overtaken"
 
 
 def test_what_was_gathered_is_told_even_if_its_reader_then_wants_every_turn(
-    posted: House, smtp_sink: Sink, clock: Clock
+    posted: App, smtp_sink: Sink, clock: Clock
 ) -> None:
     started(posted, smtp_sink)
     wish(posted, letters="digest")
-    post.deliver()
+    post.run()
     wish(posted, letters="turn")
     clock.move(DAY)
-    post.deliver()
+    post.run()
     assert headlines(smtp_sink) == ["It is your turn at one table"]
 
 
 def test_after_todays_letter_has_left_the_next_turn_is_for_tomorrows(
-    posted: House, smtp_sink: Sink, clock: Clock
+    posted: App, smtp_sink: Sink, clock: Clock
 ) -> None:
     started(posted, smtp_sink)
     wish(posted, letters="digest", hour=13)
-    post.deliver()
+    post.run()
     clock.move(2 * HOUR)
-    post.deliver()
+    post.run()
     assert len(smtp_sink.letters) == 1
     with posted.store.writing() as connection:
         digest.owe(connection, rows(posted, "digest/%")[0].person, 20, Calendar(), posted.now())
     assert [row.kind for row in rows(posted, "digest/%")] == ["digest/2027-01-15", "digest/2027-01-16"]
 
 
-def test_letters_gathered_by_two_at_once_are_one_letter_of_the_day(any_house: House, smtp_sink: Sink) -> None:
-    any_house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+def test_letters_gathered_by_two_at_once_are_one_letter_of_the_day(any_app: App, smtp_sink: Sink) -> None:
+    any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     for _ in range(6):
-        houses.opened(any_house)
-    with any_house.store.writing() as connection:
+        apps.opened(any_app)
+    with any_app.store.writing() as connection:
         connection.execute(update(letters).values(kind="turn"))
-    wish(any_house, letters="digest")
-    batches = [[row] for row in post.claim(any_house)]
+    wish(any_app, letters="digest")
+    batches = [[row] for row in post.claim(any_app)]
     with ThreadPoolExecutor(6) as pool:
-        for done in [pool.submit(post.send, any_house, batch) for batch in batches]:
+        for done in [pool.submit(post.send, any_app, batch) for batch in batches]:
             done.result()
-    assert {row.outcome for row in rows(any_house, "turn")} == {"gathered"}
-    assert len(rows(any_house, "digest/%")) == 2  # one for each of two people
+    assert {row.outcome for row in rows(any_app, "turn")} == {"gathered"}
+    assert len(rows(any_app, "digest/%")) == 2  # one for each of two people
 
 
 # Quiet hours
 
 
-def at_night(here: House, clock: Clock, quiet: tuple[int, int] = (22, 7)) -> int:
+def at_night(app: App, clock: Clock, quiet: tuple[int, int] = (22, 7)) -> int:
     """It is midnight, and everybody is in bed until this moment."""
     clock.at = MORNING - 8 * HOUR + DAY
-    live(here, Calendar(HOME, quiet))
+    live(app, Calendar(HOME, quiet))
     return MORNING + DAY - HOUR
 
 
-def test_a_turn_letter_waits_until_its_reader_is_up(posted: House, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_turn_letter_waits_until_its_reader_is_up(posted: App, smtp_sink: Sink, clock: Clock) -> None:
     _, mover = started(posted, smtp_sink)
     morning = at_night(posted, clock)
-    post.deliver()
+    post.run()
     assert smtp_sink.letters == []
     assert [(row.due_at, row.tries) for row in rows(posted, "turn")] == [(morning, 0)]
     clock.at = morning
-    post.deliver()
+    post.run()
     assert len(smtp_sink.letters) == 1
     assert f"/t/{mover.link}" in text(smtp_sink.letters[0])
 
 
-def test_news_and_answers_do_not_wait(posted: House, smtp_sink: Sink, clock: Clock) -> None:
+def test_news_and_answers_do_not_wait(posted: App, smtp_sink: Sink, clock: Clock) -> None:
     _, mover = started(posted, smtp_sink)
     at_night(posted, clock)
-    assert houses.judged(posted, mover, "resign").accepted
-    post.deliver()
+    assert apps.judged(posted, mover, "resign").accepted
+    post.run()
     assert "The game of Kaiser, König, Edelmann is over." in headlines(smtp_sink)
 
 
-def test_a_letter_whose_time_is_over_in_the_morning_leaves_at_night(
-    posted: House, smtp_sink: Sink, clock: Clock
-) -> None:
+def test_a_letter_whose_time_is_over_in_the_morning_leaves_at_night(posted: App, smtp_sink: Sink, clock: Clock) -> None:
     started(posted, smtp_sink)
     morning = at_night(posted, clock)
     with posted.store.writing() as connection:
         connection.execute(update(seats).where(seats.c.open_since.is_not(None)).values(due_at=morning))
-    post.deliver()
+    post.run()
     assert len(smtp_sink.letters) == 1
 
 
-def test_on_vacation_no_turn_is_told_until_it_ends(posted: House, smtp_sink: Sink, clock: Clock) -> None:
+def test_on_vacation_no_turn_is_told_until_it_ends(posted: App, smtp_sink: Sink, clock: Clock) -> None:
     started(posted, smtp_sink)
     live(posted, Calendar(HOME))
     with posted.store.writing() as connection:
@@ -322,7 +320,7 @@ def test_on_vacation_no_turn_is_told_until_it_ends(posted: House, smtp_sink: Sin
             away = {"person": person, "first": "2027-01-10", "last": "2027-01-17"}
             connection.execute(insert(vacations), away)
         connection.execute(update(seats).values(due_at=None))
-    post.deliver()
+    post.run()
     (turn,) = rows(posted, "turn")
     assert turn.due_at == MORNING + 3 * DAY - 8 * HOUR
     assert smtp_sink.letters == []
@@ -342,16 +340,16 @@ def test_the_letter_of_the_day_leaves_when_its_reader_is_at_home_and_up() -> Non
 
 
 @pytest.fixture
-def patient(tmp_path: Path, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+def patient(tmp_path: Path, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """A house where a turn letter waits a minute, in case the turn is over by then."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    with houses.standing(houses.settings(tmp_path, smtp=relay, gather=60), clock) as here:
-        yield here
+    with apps.standing(apps.settings(tmp_path, smtp=relay, gather=60), clock) as app:
+        yield app
 
 
 def test_two_turns_within_a_minute_are_one_letter_with_what_is_true_then(
-    patient: House, smtp_sink: Sink, clock: Clock
+    patient: App, smtp_sink: Sink, clock: Clock
 ) -> None:
     places, mover = started(patient, smtp_sink)
     other = next(place for place in places if place != mover)
@@ -360,12 +358,12 @@ def test_two_turns_within_a_minute_are_one_letter_with_what_is_true_then(
         play(patient, mover)
         clock.move(10)
         play(patient, other)
-        post.deliver()
+        post.run()
         assert smtp_sink.letters == []
     clock.move(59)
-    post.deliver()
+    post.run()
     clock.move(1)
-    post.deliver()
+    post.run()
     (letter,) = smtp_sink.letters
     look = snapshots.look(patient, mover.table)
     assert letter["To"].addresses[0].addr_spec == access.owner(patient, mover)
@@ -373,8 +371,8 @@ def test_two_turns_within_a_minute_are_one_letter_with_what_is_true_then(
     assert {row.outcome for row in rows(patient, "turn")} == {"overtaken", "sent"}
 
 
-def test_other_letters_do_not_wait_for_a_second_turn(patient: House, smtp_sink: Sink) -> None:
+def test_other_letters_do_not_wait_for_a_second_turn(patient: App, smtp_sink: Sink) -> None:
     _, mover = started(patient, smtp_sink)
-    assert houses.judged(patient, mover, "resign").accepted
-    post.deliver()
+    assert apps.judged(patient, mover, "resign").accepted
+    post.run()
     assert len(smtp_sink.letters) == 2  # the game is over, for both

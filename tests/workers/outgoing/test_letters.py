@@ -15,13 +15,13 @@ from msgspec.structs import replace
 from engine import bots, catalogue
 from engine import table as tables
 from service import create_app, timing
-from service.house import House
+from service.app import App
 from service.settings import DAY
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.timing import Calendar
-from tests import houses
+from tests import apps
 from tests.workers.incoming.test_inbox import last_letter, posted
 from workers.outgoing import envelopes, letters, pictures
 
@@ -34,33 +34,33 @@ def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
 
 
-def opened(here: House, game: str = "kaiser") -> list[Place]:
+def opened(app: App, game: str = "kaiser") -> list[Place]:
     guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta")]
-    return [access.find(here, link) for link in opening.open_table(here, game, {}, guests, 3 * DAY).links]
+    return [access.find(app, link) for link in opening.open_table(app, game, {}, guests, 3 * DAY).links]
 
 
-def seated(here: House, game: str = "kaiser") -> list[Place]:
+def seated(app: App, game: str = "kaiser") -> list[Place]:
     """A game where a seat is on turn again after another one has moved, with a choice; the one on turn comes first."""
-    places = opened(here, game)
+    places = opened(app, game)
     for place in places:
-        assert houses.judged(here, place, "sit word").accepted
+        assert apps.judged(app, place, "sit word").accepted
     moved: list[int | None] = []
     while True:
-        mover, move = houses.on_turn(here, places)
-        look = snapshots.look(here, mover.table)
+        mover, move = apps.on_turn(app, places)
+        look = snapshots.look(app, mover.table)
         choice = any(entry.count() > 1 for entry in tables.menu(look.game, look.table, mover.seat or 0))
         if choice and mover.seat in moved and moved[-1] != mover.seat:
             break
-        assert houses.judged(here, mover, move).accepted
+        assert apps.judged(app, mover, move).accepted
         moved.append(mover.seat)
     return sorted(places, key=lambda place: place.seat != mover.seat)
 
 
-def written(here: House, place: Place, kind: str, language: str = "en", calendar: str = "") -> EmailMessage:
-    seat = snapshots.look(here, place.table).seats[place.seat or 0]
+def written(app: App, place: Place, kind: str, language: str = "en", calendar: str = "") -> EmailMessage:
+    seat = snapshots.look(app, place.table).seats[place.seat or 0]
     since = seat.open_since or 0
     order = envelopes.LetterOrder(place.table, since, seat.seat, kind, "guest@example.org", seat.name, language)
-    letter = letters.write(here, replace(order, calendar=calendar))
+    letter = letters.write(app, replace(order, calendar=calendar))
     assert letter is not None
     return letter
 
@@ -80,10 +80,10 @@ def stands_in_order(text: str, *parts: str) -> None:
 
 @every_game
 @pytest.mark.parametrize("kind", ["plain", "html"])
-def test_a_turn_letter_says_things_in_the_order_in_which_they_matter(house: House, game: str, kind: str) -> None:
-    place = seated(house, game)[0]
-    look = snapshots.look(house, place.table)
-    letter = written(house, place, "turn")
+def test_a_turn_letter_says_things_in_the_order_in_which_they_matter(app: App, game: str, kind: str) -> None:
+    place = seated(app, game)[0]
+    look = snapshots.look(app, place.table)
+    letter = written(app, place, "turn")
     text = body(letter, kind)
     board = ["cid:"] if kind == "html" else []
     stands_in_order(
@@ -106,43 +106,43 @@ def test_a_turn_letter_says_things_in_the_order_in_which_they_matter(house: Hous
 
 @every_game
 @pytest.mark.parametrize("kind", ["plain", "html"])
-def test_a_first_turn_letter_tells_how_it_began_and_leads_to_the_rules(house: House, game: str, kind: str) -> None:
-    places = opened(house, game)
+def test_a_first_turn_letter_tells_how_it_began_and_leads_to_the_rules(app: App, game: str, kind: str) -> None:
+    places = opened(app, game)
     for place in places:
-        assert houses.judged(house, place, "sit word").accepted
-    text = body(written(house, houses.on_turn(house, places)[0], "turn"), kind)
+        assert apps.judged(app, place, "sit word").accepted
+    text = body(written(app, apps.on_turn(app, places)[0], "turn"), kind)
     stands_in_order(text, "it is your turn", "How it began", "The game begins.", f"/rules/{game}", "Answer this letter")
     assert "sits down" not in text
 
 
 @every_game
-def test_without_pictures_a_letter_says_how_the_game_stands(house: House, game: str) -> None:
-    place = seated(house, game)[0]
-    shown = body(written(house, place, "turn"), "html")
+def test_without_pictures_a_letter_says_how_the_game_stands(app: App, game: str) -> None:
+    place = seated(app, game)[0]
+    shown = body(written(app, place, "turn"), "html")
     alt = shown.split('alt="')[1].split('"')[0]
     assert len(alt.split()) > 5
 
 
 @every_game
-def test_an_example_is_a_move(house: House, game: str) -> None:
-    place = seated(house, game)[0]
-    text = body(written(house, place, "turn"), "plain")
+def test_an_example_is_a_move(app: App, game: str) -> None:
+    place = seated(app, game)[0]
+    text = body(written(app, place, "turn"), "plain")
     example = text.split("For instance:")[1].replace("°", "").split()
-    end = next(size for size in range(1, 6) if " ".join(example[:size]) in houses.moves(house, place))
+    end = next(size for size in range(1, 6) if " ".join(example[:size]) in apps.moves(app, place))
     assert end
 
 
-def test_a_deadline_is_told_in_the_readers_own_time(house: House) -> None:
-    place = seated(house)[0]
+def test_a_deadline_is_told_in_the_readers_own_time(app: App) -> None:
+    place = seated(app)[0]
     kept = timing.kept(Calendar("America/New_York"))
     assert "until Monday 18 January, 03:00 (America/New York). 3 days left." in body(
-        written(house, place, "turn", calendar=kept), "plain"
+        written(app, place, "turn", calendar=kept), "plain"
     )
 
 
 @pytest.mark.parametrize("kind", ["plain", "html"])
-def test_an_invitation_tells_what_one_is_invited_to(house: House, kind: str) -> None:
-    text = " ".join(body(written(house, opened(house)[1], "invitation"), kind).split())
+def test_an_invitation_tells_what_one_is_invited_to(app: App, kind: str) -> None:
+    text = " ".join(body(written(app, opened(app)[1], "invitation"), kind).split())
     stands_in_order(
         text,
         "Anna invites you to a game of Kaiser",
@@ -157,37 +157,37 @@ def test_an_invitation_tells_what_one_is_invited_to(house: House, kind: str) -> 
     )
 
 
-def test_an_invitation_calls_a_chair_for_anybody_a_free_seat(house: House) -> None:
+def test_an_invitation_calls_a_chair_for_anybody_a_free_seat(app: App) -> None:
     anybody, anna = Invited("", who="anybody"), Invited("Anna", "anna@example.org", "word")
     guests = [anna, Invited("Berta", "berta@example.org"), anybody]
-    links = opening.open_table(house, "kaiser", {}, guests, None).links
-    letter = written(house, access.find(house, links[1]), "invitation")
+    links = opening.open_table(app, "kaiser", {}, guests, None).links
+    letter = written(app, access.find(app, links[1]), "invitation")
     assert "At the table: Anna, Berta, a free seat." in body(letter, "plain")
     assert ": Anna, Berta [" in letter["Subject"]
 
 
 @pytest.mark.parametrize("language", ["en", "nl", "fr", "de"])
-def test_who_answers_an_invitation_as_it_says_sits_down(house: House, language: str) -> None:
-    place = opened(house)[1]
-    text = body(written(house, place, "invitation", language), "plain")
+def test_who_answers_an_invitation_as_it_says_sits_down(app: App, language: str) -> None:
+    place = opened(app)[1]
+    text = body(written(app, place, "invitation", language), "plain")
     answer = next(line for line in text.splitlines() if line.startswith("  "))
-    posted(house, place, answer)
-    assert snapshots.look(house, place.table).table.seats[1].status == "taken"
+    posted(app, place, answer)
+    assert snapshots.look(app, place.table).table.seats[1].status == "taken"
 
 
 @pytest.mark.parametrize(("game", "explained"), [("kaiser", False), ("kurier", True)])
-def test_the_last_letter_tells_places_and_points_and_what_they_count(house: House, game: str, explained: bool) -> None:
-    places, random = seated(house, game), Random(1)
-    loser, visitor = houses.waiting(house, places), create_app(house).test_client()
+def test_the_last_letter_tells_places_and_points_and_what_they_count(app: App, game: str, explained: bool) -> None:
+    places, random = seated(app, game), Random(1)
+    loser, visitor = apps.waiting(app, places), create_app(app).test_client()
     counts = "The number tells how far the dispatch came: the villages count 1 to 4, a guard 5, the tsar 6."
-    posted(house, places[0], "status")
-    told = [visitor.get(f"/t/{places[0].link}").text, " ".join(body(last_letter(house, places[0]), "plain").split())]
-    assert houses.judged(house, loser, "resign").accepted
-    while (look := snapshots.look(house, loser.table)).table.phase != "over":
+    posted(app, places[0], "status")
+    told = [visitor.get(f"/t/{places[0].link}").text, " ".join(body(last_letter(app, places[0]), "plain").split())]
+    assert apps.judged(app, loser, "resign").accepted
+    while (look := snapshots.look(app, loser.table)).table.phase != "over":
         seat = tables.waiting_for(look.game, look.table)[0]
         move = bots.random_move(tables.menu(look.game, look.table, seat), random)
-        assert houses.judged(house, Place(loser.table, seat, ""), str(move)).accepted
-    letter = written(house, places[0], "over")
+        assert apps.judged(app, Place(loser.table, seat, ""), str(move)).accepted
+    letter = written(app, places[0], "over")
     text = body(letter, "plain")
     points = [own.score for own in look.game.standing(look.table.state)]
     for seat, name in enumerate(("Anna", "Berta")):
@@ -198,11 +198,11 @@ def test_the_last_letter_tells_places_and_points_and_what_they_count(house: Hous
 
 
 @every_game
-def test_each_move_is_a_link_that_lays_it_out_and_does_nothing(house: House, game: str) -> None:
-    place = seated(house, game)[0]
-    client, before = create_app(house).test_client(), houses.length(house, place)
-    found = re.findall(r'href="([^"]+[?]say=[^"]+)"', body(written(house, place, "turn"), "html"))
-    moves = houses.moves(house, place)
+def test_each_move_is_a_link_that_lays_it_out_and_does_nothing(app: App, game: str) -> None:
+    place = seated(app, game)[0]
+    client, before = create_app(app).test_client(), apps.length(app, place)
+    found = re.findall(r'href="([^"]+[?]say=[^"]+)"', body(written(app, place, "turn"), "html"))
+    moves = apps.moves(app, place)
     assert len(found) > 1
     for address in found[:3]:
         address = html.unescape(address)
@@ -215,58 +215,58 @@ def test_each_move_is_a_link_that_lays_it_out_and_does_nothing(house: House, gam
         assert " ".join(begun) == said  # the stage begins with the move laid out
         if said in moves:
             assert f'name="move" value="{said}"' in shown.text  # and without a script one button does it
-    assert houses.length(house, place) == before
+    assert apps.length(app, place) == before
 
 
-def test_a_link_of_an_earlier_turn_says_so_and_shows_what_can_be_done_now(house: House) -> None:
-    place = seated(house)[0]
-    address = html.unescape(re.search(r'href="([^"]+[?]say=[^"]+)"', body(written(house, place, "turn"), "html"))[1])
-    while houses.moves(house, place):
-        assert houses.judged(house, place, houses.moves(house, place)[0]).accepted
-    before = houses.length(house, place)
-    shown = create_app(house).test_client().get(address)
+def test_a_link_of_an_earlier_turn_says_so_and_shows_what_can_be_done_now(app: App) -> None:
+    place = seated(app)[0]
+    address = html.unescape(re.search(r'href="([^"]+[?]say=[^"]+)"', body(written(app, place, "turn"), "html"))[1])
+    while apps.moves(app, place):
+        assert apps.judged(app, place, apps.moves(app, place)[0]).accepted
+    before = apps.length(app, place)
+    shown = create_app(app).test_client().get(address)
     assert shown.status_code == 200
     assert "This link is from an earlier letter, and the table has gone on since." in shown.text
-    assert houses.length(house, place) == before
+    assert apps.length(app, place) == before
 
 
-def test_reminders_and_the_end_are_told_by_their_subject_and_turns_are_not(house: House) -> None:
-    place = seated(house)[0]
-    subjects = {kind: str(written(house, place, kind, "de")["Subject"]) for kind in ("turn", "reminder", "over")}
+def test_reminders_and_the_end_are_told_by_their_subject_and_turns_are_not(app: App) -> None:
+    place = seated(app)[0]
+    subjects = {kind: str(written(app, place, kind, "de")["Subject"]) for kind in ("turn", "reminder", "over")}
     assert subjects["reminder"] == f"Erinnerung: {subjects['turn']}"
     assert subjects["over"] == f"Zu Ende: {subjects['turn']}"
 
 
-def test_what_is_seen_before_opening_says_the_kind_and_the_deadline(house: House) -> None:
-    text = body(written(house, seated(house)[0], "reminder"), "html")
+def test_what_is_seen_before_opening_says_the_kind_and_the_deadline(app: App) -> None:
+    text = body(written(app, seated(app)[0], "reminder"), "html")
     shown = re.search(r'<div class="preview".*?>(.*?)</div>', text, re.DOTALL)[1]
     assert "the table is still waiting for your move" in shown
     assert "3 days left" in shown
     assert text.index(shown) < text.index("<h1")
 
 
-def test_one_line_tells_what_else_may_be_written(house: House) -> None:
-    text = body(written(house, seated(house)[0], "turn"), "plain")
+def test_one_line_tells_what_else_may_be_written(app: App) -> None:
+    text = body(written(app, seated(app)[0], "turn"), "plain")
     (line,) = [line for line in text.splitlines() if line.startswith("At any time:")]
     assert {"help", "say …"} <= set(line.removeprefix("At any time: ").split(", "))
 
 
-def test_outlook_for_windows_keeps_the_width_and_the_button(house: House) -> None:
+def test_outlook_for_windows_keeps_the_width_and_the_button(app: App) -> None:
     """Word draws its HTML: no max-width, no padding of a link; widths and colours of tables it knows."""
-    text = body(written(house, seated(house)[0], "turn"), "html")
+    text = body(written(app, seated(app)[0], "turn"), "html")
     assert '<!--[if mso]><table role="presentation" width="640"' in text
     assert re.search(r'<td class="button" bgcolor="#1f5f46"[^>]*padding: 15px 26px', text)
     assert re.search(r'<img [^>]*width="590"', text)
 
 
-def test_a_legend_says_whose_colour_and_shape_is_which(house: House) -> None:
-    text = body(written(house, seated(house)[0], "turn"), "html")
+def test_a_legend_says_whose_colour_and_shape_is_which(app: App) -> None:
+    text = body(written(app, seated(app)[0], "turn"), "html")
     for colour, shape, name in (("#0072b2", "●", "Anna"), ("#e69f00", "■", "Berta")):
         assert re.search(rf'style="color: {colour};?">{shape}</span>(&nbsp;|\xa0){name}', text)
 
 
-def test_a_deadline_names_its_weekday_in_every_language(house: House) -> None:
-    place = seated(house)[0]
+def test_a_deadline_names_its_weekday_in_every_language(app: App) -> None:
+    place = seated(app)[0]
     days = {"en": "Monday 18 January", "de": "Montag, 18. Januar", "fr": "lundi 18 janvier", "nl": "maandag 18 januari"}
     for language, told in days.items():
-        assert told in body(written(house, place, "turn", language), "plain")
+        assert told in body(written(app, place, "turn", language), "plain")

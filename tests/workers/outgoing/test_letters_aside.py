@@ -13,14 +13,14 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from engine.catalogue import NotInstalled
-from service.house import House
+from service.app import App
 from service.store.connect import is_away
 from service.store.schema import letters as letters_owed
 from service.store.schema import tables
 from service.tables import snapshots
 from service.tables.access import Place
-from tests import houses
-from tests.houses import Clock
+from tests import apps
+from tests.apps import Clock
 from workers import process_pool
 from workers.outgoing import letters, pictures, post
 from workers.outgoing.envelopes import LetterOrder
@@ -33,8 +33,8 @@ def aside() -> Iterator[None]:
     process_pool.stop()
 
 
-def order(here: House, place: Place) -> LetterOrder:
-    seat = snapshots.look(here, place.table).seats[place.seat or 0]
+def order(app: App, place: Place) -> LetterOrder:
+    seat = snapshots.look(app, place.table).seats[place.seat or 0]
     return LetterOrder(place.table, seat.open_since or 0, seat.seat, "turn", "anna@example.org", seat.name)
 
 
@@ -45,39 +45,39 @@ def said(letter: EmailMessage | None) -> list[tuple[list[tuple[str, str]], bytes
     return [(part.items(), part.get_payload(decode=True) or b"") for part in parts]
 
 
-def seen(here: House, table: str) -> tuple[int, str, int]:
-    return here.now(), str(snapshots.look(here, table).row.head), os.getpid()
+def seen(app: App, table: str) -> tuple[int, str, int]:
+    return app.now(), str(snapshots.look(app, table).row.head), os.getpid()
 
 
 def test_a_house_handed_to_another_process_has_the_same_book_and_the_time_of_that_moment(
-    house: House, clock: Clock
+    app: App, clock: Clock
 ) -> None:
-    places = houses.seated(house)
+    places = apps.seated(app)
     place = places[0]
     for _ in range(2):
         clock.move(60)
-        at, head, process = process_pool.do(seen, house, place.table)
-        assert (at, head) == (clock.at, snapshots.look(house, place.table).row.head)
+        at, head, process = process_pool.do(seen, app, place.table)
+        assert (at, head) == (clock.at, snapshots.look(app, place.table).row.head)
         assert process != os.getpid()
-        place, move = houses.on_turn(house, places)
-        assert houses.judged(house, place, move).accepted
+        place, move = apps.on_turn(app, places)
+        assert apps.judged(app, place, move).accepted
 
 
 @pytest.mark.usefixtures("real_pictures")
-def test_a_letter_written_aside_is_the_letter_written_here(house: House) -> None:
-    place, _ = houses.on_turn(house, houses.seated(house))
-    wanted = order(house, place)
-    assert said(process_pool.do(letters.write, house, wanted)) == said(letters.write(house, wanted))
+def test_a_letter_written_aside_is_the_letter_written_here(app: App) -> None:
+    place, _ = apps.on_turn(app, apps.seated(app))
+    wanted = order(app, place)
+    assert said(process_pool.do(letters.write, app, wanted)) == said(letters.write(app, wanted))
 
 
-def test_the_post_has_its_letters_written_aside(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of a letter is made in this process, whose interpreter the referee wants."""
-    houses.seated(house)
+    apps.seated(app)
     begun()
     monkeypatch.setattr(pictures, "png", lambda _: pytest.fail("drawn here"))
-    owed = post.claim(house)
+    owed = post.claim(app)
     assert owed
-    assert all(post._written(house, letter) for letter in owed)
+    assert all(post._written(app, letter) for letter in owed)
 
 
 def test_until_the_process_aside_has_begun_letters_are_written_here() -> None:
@@ -91,13 +91,13 @@ def test_until_the_process_aside_has_begun_letters_are_written_here() -> None:
 
 
 def test_who_waits_for_the_process_aside_when_the_house_stops_ends_and_its_letters_are_as_if_never_tried(
-    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A letter that tells how a game went takes many seconds, and a host waits ten."""
-    houses.seated(house)
+    apps.seated(app)
     begun()
     monkeypatch.setattr(post, "write", too_long)
-    works = [partial(post.deliver_some, house), partial(process_pool.do, too_long)]
+    works = [partial(post.deliver_some, app), partial(process_pool.do, too_long)]
     waiting = [threading.Thread(target=ended, args=(work,), daemon=True) for work in works]
     for thread in waiting:
         thread.start()
@@ -106,7 +106,7 @@ def test_who_waits_for_the_process_aside_when_the_house_stops_ends_and_its_lette
     for thread in waiting:
         thread.join(5)
         assert not thread.is_alive()
-    with house.store.reading() as connection:
+    with app.store.reading() as connection:
         owed = connection.execute(select(letters_owed).where(letters_owed.c.sent_at.is_(None))).all()
     assert {(row.tries, row.outcome) for row in owed} == {(0, "")}
     assert not caplog.text
@@ -128,19 +128,19 @@ def begun() -> None:
         time.sleep(0.02)
 
 
-def test_a_letter_whose_game_is_not_installed_waits_as_if_it_were_written_here(house: House) -> None:
-    place, _ = houses.on_turn(house, houses.seated(house))
-    wanted = order(house, place)
-    with house.store.writing() as connection:
+def test_a_letter_whose_game_is_not_installed_waits_as_if_it_were_written_here(app: App) -> None:
+    place, _ = apps.on_turn(app, apps.seated(app))
+    wanted = order(app, place)
+    with app.store.writing() as connection:
         connection.execute(tables.update().values(edition=99))
     with pytest.raises(NotInstalled, match="99"):
-        process_pool.do(letters.write, house, wanted)
+        process_pool.do(letters.write, app, wanted)
 
 
-def test_a_database_that_is_away_is_told_from_a_letter_that_cannot_be_written(house: House) -> None:
-    place, _ = houses.on_turn(house, houses.seated(house))
-    wanted = order(house, place)
-    house.settings.folder.joinpath("depesche.sqlite").rename(house.settings.folder / "elsewhere")
+def test_a_database_that_is_away_is_told_from_a_letter_that_cannot_be_written(app: App) -> None:
+    place, _ = apps.on_turn(app, apps.seated(app))
+    wanted = order(app, place)
+    app.settings.folder.joinpath("depesche.sqlite").rename(app.settings.folder / "elsewhere")
     with pytest.raises(OperationalError) as caught:
-        process_pool.do(letters.write, house, wanted)
+        process_pool.do(letters.write, app, wanted)
     assert is_away(caught.value)

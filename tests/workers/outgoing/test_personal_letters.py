@@ -8,54 +8,54 @@ import pytest
 from sqlalchemy import Row, func, select, update
 
 from service import timing
-from service.house import House
+from service.app import App
 from service.people import register as known
 from service.people import register as persons
-from service.store import book
+from service.store import queries
 from service.store.schema import letters, people, tables
 from service.text.languages import LANGUAGES
 from service.timing import Calendar
-from tests import houses
-from tests.houses import Clock
+from tests import apps
+from tests.apps import Clock
 from tests.servers import Sink
 from workers.outgoing import post
 
 
 @pytest.fixture
-def posted(any_house: House, smtp_sink: Sink) -> House:
+def posted(any_app: App, smtp_sink: Sink) -> App:
     """A house with a relay."""
-    any_house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    return any_house
+    any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    return any_app
 
 
-def anna(here: House, language: str = "en") -> Row[Any]:
+def anna(app: App, language: str = "en") -> Row[Any]:
     """A person we know."""
-    with here.store.writing() as connection:
-        number = persons.person(connection, "anna@example.org", "Anna", here.now(), language)
+    with app.store.writing() as connection:
+        number = persons.person(connection, "anna@example.org", "Anna", app.now(), language)
         return connection.execute(select(people).where(people.c.id == number)).one()
 
 
-def owe(here: House, person: int, kind: str) -> None:
-    with here.store.writing() as connection:
-        book.owe_person(connection, person, kind, here.now())
+def owe(app: App, person: int, kind: str) -> None:
+    with app.store.writing() as connection:
+        queries.owe_person(connection, person, kind, app.now())
 
 
 def text(message: EmailMessage) -> str:
     return " ".join(message.get_body(("plain",)).get_content().split())
 
 
-def outcomes(here: House) -> list[str]:
-    with here.store.reading() as connection:
+def outcomes(app: App) -> list[str]:
+    with app.store.reading() as connection:
         return list(connection.execute(select(letters.c.outcome).order_by(letters.c.id)).scalars())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_letter_for_signing_in_has_a_link_good_for_an_hour(
-    posted: House, smtp_sink: Sink, clock: Clock, language: str
+    posted: App, smtp_sink: Sink, clock: Clock, language: str
 ) -> None:
     person = anna(posted, language)
     owe(posted, person.id, f"enter/{clock.at}")
-    post.deliver()
+    post.run()
     (letter,) = smtp_sink.letters
     link = f"{posted.settings.address}/enter/{posted.links.enter(person.id, person.sessions, clock.at)}"
     assert link in text(letter)
@@ -66,51 +66,49 @@ def test_the_letter_for_signing_in_has_a_link_good_for_an_hour(
     assert "List-Unsubscribe" not in letter
 
 
-def test_moments_in_a_personal_letter_are_those_of_its_readers_zone(
-    posted: House, smtp_sink: Sink, clock: Clock
-) -> None:
+def test_moments_in_a_personal_letter_are_those_of_its_readers_zone(posted: App, smtp_sink: Sink, clock: Clock) -> None:
     person = anna(posted)
     with posted.store.writing() as connection:
         connection.execute(update(people).values(calendar=timing.kept(Calendar("America/New_York"))))
     owe(posted, person.id, f"enter/{clock.at}")
-    post.deliver()
+    post.run()
     assert "good until 15 Jan 2027, 04:00 (America/New York)" in text(smtp_sink.letters[0])
 
 
-def test_a_link_for_signing_in_that_is_no_longer_good_is_not_sent(posted: House, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_link_for_signing_in_that_is_no_longer_good_is_not_sent(posted: App, smtp_sink: Sink, clock: Clock) -> None:
     owe(posted, anna(posted).id, f"enter/{clock.at}")
     clock.move(3600)
-    post.deliver()
+    post.run()
     assert outcomes(posted) == ["overtaken"]
     assert smtp_sink.letters == []
 
 
 def test_the_letter_that_asks_for_confirmation_names_the_table_and_whom_it_invites(
-    posted: House, smtp_sink: Sink
+    posted: App, smtp_sink: Sink
 ) -> None:
     person = anna(posted)
-    first, _ = houses.opened(posted)
-    post.deliver()
+    first, _ = apps.opened(posted)
+    post.run()
     smtp_sink.letters.clear()
     owe(posted, person.id, f"confirm/{first.table}")
-    post.deliver()
+    post.run()
     (letter,) = smtp_sink.letters
     assert f"/confirm/{posted.links.confirm(person.id, 'anna@example.org')}" in text(letter)
     assert "for Berta." in text(letter)
     assert letter["Subject"] == "Please confirm your address"
 
 
-def test_who_has_confirmed_is_not_asked(posted: House, smtp_sink: Sink) -> None:
+def test_who_has_confirmed_is_not_asked(posted: App, smtp_sink: Sink) -> None:
     person = anna(posted)
     with posted.store.writing() as connection:
         connection.execute(update(people).where(people.c.id == person.id).values(confirmed_at=posted.now()))
     owe(posted, person.id, "confirm")
-    post.deliver()
+    post.run()
     assert outcomes(posted) == ["overtaken"]
     assert smtp_sink.letters == []
 
 
-def test_a_personal_letter_is_owed_once_however_many_owe_it(posted: House) -> None:
+def test_a_personal_letter_is_owed_once_however_many_owe_it(posted: App) -> None:
     person = anna(posted)
     with ThreadPoolExecutor(4) as pool:
         for done in [pool.submit(owe, posted, person.id, "digest/2027-01-15") for _ in range(8)]:
@@ -119,29 +117,29 @@ def test_a_personal_letter_is_owed_once_however_many_owe_it(posted: House) -> No
         assert connection.execute(select(func.count()).select_from(letters)).scalar_one() == 1
 
 
-def test_the_letters_of_a_held_table_wait_until_it_is_released(posted: House, smtp_sink: Sink) -> None:
-    places = houses.opened(posted)
-    post.deliver()
+def test_the_letters_of_a_held_table_wait_until_it_is_released(posted: App, smtp_sink: Sink) -> None:
+    places = apps.opened(posted)
+    post.run()
     with posted.store.writing() as connection:
         connection.execute(update(tables).values(held=True))
     for place in places:
-        assert houses.judged(posted, place, "sit word").accepted
+        assert apps.judged(posted, place, "sit word").accepted
     opener = anna(posted).id
     owe(posted, opener, f"confirm/{places[0].table}")
     smtp_sink.letters.clear()
-    post.deliver()
+    post.run()
     assert [letter["Subject"] for letter in smtp_sink.letters] == ["Please confirm your address"]
     with posted.store.writing() as connection:
         assert known.held(connection, opener) == [places[0].table]
         known.confirmed(connection, opener, posted.now())
         assert known.held(connection, opener) == []
-    post.deliver()
+    post.run()
     assert "it is your turn" in text(smtp_sink.letters[-1])
     assert len(smtp_sink.letters) == 2
 
 
-def test_only_who_opened_a_table_releases_it(posted: House) -> None:
-    houses.opened(posted)
+def test_only_who_opened_a_table_releases_it(posted: App) -> None:
+    apps.opened(posted)
     with posted.store.writing() as connection:
         connection.execute(update(tables).values(held=True))
         berta = connection.execute(select(people.c.id).where(people.c.address == "berta@example.org")).scalar_one()

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser
 from engine import bots, catalogue, options
 from service.lru import LRU
 from service.text.drawing import Scene, board_svg, players, sprite
-from tests import houses
+from tests import apps
 from workers import process_pool
 from workers.outgoing import pictures
 
@@ -43,7 +43,7 @@ def drawn(game: str, *, boxes: bool = False) -> tuple[str, ...]:
     course = bots.playout(rules, options.read(rules.META.options, chosen), 3, game.encode())
     for _, _, state, _ in islice(course, 3, 64, 20):
         seat, menu = next((seat, menu) for seat in range(3) if (menu := rules.menu(state, seat)))
-        scene = Scene(rules, rules.view(state, seat), players(houses.NAMES[:3]), seat, menu)
+        scene = Scene(rules, rules.view(state, seat), players(apps.NAMES[:3]), seat, menu)
         found.append(board_svg(scene))
     return tuple(found)
 

@@ -12,38 +12,38 @@ from msgspec.structs import replace
 from sqlalchemy import Row, select, update
 from sqlalchemy.exc import OperationalError
 
-from service.house import House
+from service.app import App
 from service.store.schema import letters, people, seats
 from service.tables import snapshots
 from service.tables.access import Place
-from tests import houses
-from tests.houses import Clock
+from tests import apps
+from tests.apps import Clock
 from tests.servers import Sink, free_port
 from workers.jobs import work_for
 from workers.outgoing import post
 
 
 @pytest.fixture
-def posted(any_house: House, smtp_sink: Sink) -> House:
+def posted(any_app: App, smtp_sink: Sink) -> App:
     """A house with a relay."""
-    any_house.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    return any_house
+    any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+    return any_app
 
 
-def rows(here: House) -> list[Row[Any]]:
-    with here.store.reading() as connection:
+def rows(app: App) -> list[Row[Any]]:
+    with app.store.reading() as connection:
         return list(connection.execute(select(letters).order_by(letters.c.id)).all())
 
 
-def outcomes(here: House) -> list[str]:
+def outcomes(app: App) -> list[str]:
     """What became of each letter; empty while it is owed and was not tried."""
-    return [row.outcome for row in rows(here)]
+    return [row.outcome for row in rows(app)]
 
 
-def started(here: House, sink: Sink) -> list[Place]:
+def started(app: App, sink: Sink) -> list[Place]:
     """A table whose game has begun, its letters sent and thrown away."""
-    places = houses.seated(here)
-    post.deliver()
+    places = apps.seated(app)
+    post.run()
     sink.letters.clear()
     return places
 
@@ -53,9 +53,9 @@ def parts(message: EmailMessage) -> list[str]:
 
 
 @pytest.mark.usefixtures("real_pictures")
-def test_a_turn_letter_has_text_html_and_a_picture(posted: House, smtp_sink: Sink) -> None:
-    places = houses.seated(posted)
-    post.deliver()
+def test_a_turn_letter_has_text_html_and_a_picture(posted: App, smtp_sink: Sink) -> None:
+    places = apps.seated(posted)
+    post.run()
     letter = smtp_sink.letters[-1]
     assert parts(letter) == ["text/plain", "text/html", "image/png"]
     picture = next(part for part in letter.walk() if part.get_content_type() == "image/png")
@@ -66,16 +66,16 @@ def test_a_turn_letter_has_text_html_and_a_picture(posted: House, smtp_sink: Sin
     assert html
     assert text
     assert f"cid:{picture['Content-ID'].strip('<>')}" in html.get_content()
-    mover, _ = houses.on_turn(posted, places)
+    mover, _ = apps.on_turn(posted, places)
     assert f"{posted.settings.address}/t/{mover.link}" in text.get_content()
     assert snapshots.look(posted, mover.table).row.head in text.get_content()  # the receipt
-    assert letter["To"].addresses[0].addr_spec == f"{houses.NAMES[mover.seat or 0].lower()}@example.org"
+    assert letter["To"].addresses[0].addr_spec == f"{apps.NAMES[mover.seat or 0].lower()}@example.org"
     assert letter["Auto-Submitted"] == "auto-generated"
 
 
-def test_letters_of_a_seat_are_one_thread(posted: House, smtp_sink: Sink) -> None:
-    houses.seated(posted)
-    post.deliver()
+def test_letters_of_a_seat_are_one_thread(posted: App, smtp_sink: Sink) -> None:
+    apps.seated(posted)
+    post.run()
     invitation, other, turn = smtp_sink.letters
     assert turn["To"] in (invitation["To"], other["To"])
     root = next(letter for letter in (invitation, other) if letter["To"] == turn["To"])
@@ -84,59 +84,59 @@ def test_letters_of_a_seat_are_one_thread(posted: House, smtp_sink: Sink) -> Non
     assert len({letter["Message-ID"] for letter in smtp_sink.letters}) == 3
 
 
-def test_nothing_is_sent_twice_by_two_rings(posted: House, smtp_sink: Sink) -> None:
-    houses.seated(posted)
-    post.deliver()
-    post.deliver()
+def test_nothing_is_sent_twice_by_two_rings(posted: App, smtp_sink: Sink) -> None:
+    apps.seated(posted)
+    post.run()
+    post.run()
     assert len(smtp_sink.letters) == 3
     assert outcomes(posted) == ["sent"] * 3
 
 
-def test_two_workers_share_the_letters(posted: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_workers_share_the_letters(posted: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(post, "BATCH", 5)
     monkeypatch.setattr(post, "OWED", post.OWED.limit(5))
     for _ in range(10):
-        houses.opened(posted)
+        apps.opened(posted)
     with ThreadPoolExecutor() as pool:
-        for done in [pool.submit(post.deliver) for _ in range(3)]:
+        for done in [pool.submit(post.run) for _ in range(3)]:
             done.result()
     sent = [letter["Message-ID"] for letter in smtp_sink.letters]
     assert len(sent) == len(set(sent)) == 20
 
 
-def test_a_refused_recipient_is_marked_and_not_tried_again(posted: House, smtp_sink: Sink, clock: Clock) -> None:
-    houses.opened(posted)
+def test_a_refused_recipient_is_marked_and_not_tried_again(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+    apps.opened(posted)
     smtp_sink.refuse("550 no such mailbox")
-    post.deliver()
+    post.run()
     assert all(outcome.startswith("refused") for outcome in outcomes(posted))
     smtp_sink.accept()
     clock.move(30 * 86_400)
-    post.deliver()
+    post.run()
     assert smtp_sink.letters == []
 
 
-def test_an_address_that_no_letter_can_be_written_to_holds_no_other_letter_up(posted: House, smtp_sink: Sink) -> None:
-    houses.opened(posted)
+def test_an_address_that_no_letter_can_be_written_to_holds_no_other_letter_up(posted: App, smtp_sink: Sink) -> None:
+    apps.opened(posted)
     with posted.store.writing() as connection:
         first = connection.execute(select(people.c.id).order_by(people.c.id).limit(1)).scalar_one()
         connection.execute(update(people).where(people.c.id == first).values(address="mu\u017fter@example.org"))
-    post.deliver()
+    post.run()
     assert {outcome.partition(":")[0] for outcome in outcomes(posted)} == {"refused", "sent"}
     with posted.store.reading() as connection:
         assert connection.execute(select(people.c.bounced_at).where(people.c.id == first)).scalar_one()
 
 
 def test_what_was_sent_stays_sent_where_the_database_goes_away_in_the_middle(
-    posted: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
+    posted: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    houses.opened(posted)
+    apps.opened(posted)
     mark, marked = post._done, list[int]()
 
-    def once(here: House, row: Any, outcome: str) -> None:
+    def once(app: App, row: Any, outcome: str) -> None:
         if marked:
             raise OperationalError("UPDATE", {}, OSError("gone"))
         marked.append(row.id)
-        mark(here, row, outcome)
+        mark(app, row, outcome)
 
     monkeypatch.setattr(post, "_done", once)
     with pytest.raises(OperationalError):
@@ -144,92 +144,92 @@ def test_what_was_sent_stays_sent_where_the_database_goes_away_in_the_middle(
     assert outcomes(posted) == ["sent", ""]
 
 
-def pauses(here: House, clock: Clock) -> Iterator[int]:
+def pauses(app: App, clock: Clock) -> Iterator[int]:
     """How long the post waits before each further try of the first letter."""
-    while (letter := rows(here)[0]).sent_at is None:
+    while (letter := rows(app)[0]).sent_at is None:
         pause = letter.due_at - clock.at
         clock.move(pause - 1)
-        post.deliver()
-        assert rows(here)[0].tries == letter.tries, "tried before its time"
+        post.run()
+        assert rows(app)[0].tries == letter.tries, "tried before its time"
         clock.move(1)
-        post.deliver()
+        post.run()
         yield pause
 
 
-def unwilling(here: House, sink: Sink) -> None:
+def unwilling(app: App, sink: Sink) -> None:
     sink.refuse("451 try again later")
 
 
-def dead(here: House, _: Sink) -> None:
-    here.relay = f"smtp://127.0.0.1:{free_port()}"
+def dead(app: App, _: Sink) -> None:
+    app.relay = f"smtp://127.0.0.1:{free_port()}"
 
 
 @pytest.mark.parametrize("trouble", [unwilling, dead])
-def test_trouble_is_met_with_growing_pauses(posted: House, smtp_sink: Sink, clock: Clock, trouble: Any) -> None:
-    houses.opened(posted)
+def test_trouble_is_met_with_growing_pauses(posted: App, smtp_sink: Sink, clock: Clock, trouble: Any) -> None:
+    apps.opened(posted)
     relay = posted.relay
     trouble(posted, smtp_sink)
-    post.deliver()
+    post.run()
     assert list(itertools.islice(pauses(posted, clock), 5)) == [10, 20, 40, 80, 160]
     smtp_sink.accept()
     posted.relay = relay
     clock.move(6 * 3600)
-    post.deliver()
+    post.run()
     assert outcomes(posted) == ["sent"] * 2
     assert len(smtp_sink.letters) == 2
 
 
-def test_after_three_days_it_is_given_up_and_said(posted: House, smtp_sink: Sink, clock: Clock) -> None:
-    houses.opened(posted)
+def test_after_three_days_it_is_given_up_and_said(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+    apps.opened(posted)
     begun = clock.at
     unwilling(posted, smtp_sink)
-    post.deliver()
+    post.run()
     assert max(pauses(posted, clock)) == 6 * 3600
     assert all(outcome.startswith("given up: ") for outcome in outcomes(posted))
     assert 3 * 86_400 <= clock.at - begun <= 4 * 86_400
 
 
-def test_an_overtaken_turn_letter_is_not_sent(posted: House, smtp_sink: Sink) -> None:
+def test_an_overtaken_turn_letter_is_not_sent(posted: App, smtp_sink: Sink) -> None:
     places = started(posted, smtp_sink)
-    first, move = houses.on_turn(posted, places)
-    assert houses.judged(posted, first, move).accepted
-    while houses.moves(posted, first):
-        assert houses.judged(posted, first, houses.moves(posted, first)[0]).accepted
-    second, move = houses.on_turn(posted, places)
-    while houses.moves(posted, second):
-        assert houses.judged(posted, second, houses.moves(posted, second)[0]).accepted
-    post.deliver()
+    first, move = apps.on_turn(posted, places)
+    assert apps.judged(posted, first, move).accepted
+    while apps.moves(posted, first):
+        assert apps.judged(posted, first, apps.moves(posted, first)[0]).accepted
+    second, move = apps.on_turn(posted, places)
+    while apps.moves(posted, second):
+        assert apps.judged(posted, second, apps.moves(posted, second)[0]).accepted
+    post.run()
     assert outcomes(posted)[-2:] == ["overtaken", "sent"]
     (letter,) = smtp_sink.letters
-    assert letter["To"].addresses[0].addr_spec.startswith(houses.NAMES[first.seat or 0].lower())
+    assert letter["To"].addresses[0].addr_spec.startswith(apps.NAMES[first.seat or 0].lower())
 
 
-def test_the_letters_of_a_worker_that_died_are_sent_by_another(posted: House, smtp_sink: Sink, clock: Clock) -> None:
-    houses.opened(posted)
+def test_the_letters_of_a_worker_that_died_are_sent_by_another(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+    apps.opened(posted)
     assert len(post.claim(posted)) == 2  # and then the power went
-    post.deliver()
+    post.run()
     assert smtp_sink.letters == []
     clock.move(posted.settings.lease)
-    post.deliver()
+    post.run()
     assert outcomes(posted) == ["sent"] * 2
     assert len(smtp_sink.letters) == 2
 
 
-def test_a_worker_whose_lease_ran_out_sends_nothing_more(posted: House, smtp_sink: Sink, clock: Clock) -> None:
-    houses.opened(posted)
+def test_a_worker_whose_lease_ran_out_sends_nothing_more(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+    apps.opened(posted)
     slow = post.claim(posted)
     clock.move(posted.settings.lease)
-    post.deliver()
+    post.run()
     post.send(posted, slow)
     assert len(smtp_sink.letters) == 2
 
 
 def test_a_letter_that_tells_a_whole_game_goes_last_and_alone_and_may_take_long(
-    posted: House, smtp_sink: Sink, clock: Clock
+    posted: App, smtp_sink: Sink, clock: Clock
 ) -> None:
-    assert houses.judged(posted, started(posted, smtp_sink)[0], "resign").accepted
+    assert apps.judged(posted, started(posted, smtp_sink)[0], "resign").accepted
     clock.move(1)
-    houses.opened(posted)
+    apps.opened(posted)
     batches = [post.claim(posted) for _ in range(4)]
     assert [[letter.row.kind for letter in batch] for batch in batches] == [["invitation"] * 2, ["over"], ["over"], []]
     clock.move(posted.settings.lease)  # so long does it take to write them
@@ -239,7 +239,7 @@ def test_a_letter_that_tells_a_whole_game_goes_last_and_alone_and_may_take_long(
 
 
 def test_a_lost_connection_costs_only_the_letter_in_hand(
-    posted: House, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    posted: App, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hang_up(server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
         if address.startswith("anna"):
@@ -248,53 +248,53 @@ def test_a_lost_connection_costs_only_the_letter_in_hand(
         return "250 fine"
 
     monkeypatch.setattr(smtp_sink, "handle_RCPT", hang_up, raising=False)
-    houses.opened(posted, 3)
-    post.deliver()
+    apps.opened(posted, 3)
+    post.run()
     assert [row.tries for row in rows(posted)] == [1, 1, 1]
     assert [row.outcome == "sent" for row in rows(posted)] == [False, True, True]
 
 
 def test_a_letter_that_cannot_be_written_does_not_hold_up_the_others(
-    posted: House, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
+    posted: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = post.write
 
-    def trembling(here: House, order: Any) -> EmailMessage | None:
+    def trembling(app: App, order: Any) -> EmailMessage | None:
         if order.seat == 0:
             raise ZeroDivisionError("ink")
-        message = write(here, order)
+        message = write(app, order)
         if message is not None and order.seat == 1:
             message._headers = [("X", "\udce4")]  # type: ignore[attr-defined]  # no bytes can be made of this
         return message
 
     monkeypatch.setattr(post, "write", trembling)
-    houses.opened(posted, 3)
-    post.deliver()
+    apps.opened(posted, 3)
+    post.run()
     assert outcomes(posted)[0] == "not written: ink"
     assert outcomes(posted)[2] == "sent"
     assert len(smtp_sink.letters) == 1
 
 
-def test_nobody_is_written_to_where_nobody_sits_any_more(posted: House, smtp_sink: Sink) -> None:
-    first, _ = houses.opened(posted)
+def test_nobody_is_written_to_where_nobody_sits_any_more(posted: App, smtp_sink: Sink) -> None:
+    first, _ = apps.opened(posted)
     with posted.store.writing() as connection:
         erased = update(seats).where(seats.c.table == first.table, seats.c.seat == 0)
         connection.execute(erased.values(person=None))
-    post.deliver()
+    post.run()
     assert outcomes(posted) == ["nobody there", "sent"]
 
 
 def test_an_embedded_house_reads_its_own_letters(tmp_path: Path, clock: Clock) -> None:
     from service import local_mailbox
 
-    with houses.standing(replace(houses.settings(tmp_path), smtp="embedded"), clock) as here:
-        mail = local_mailbox.start(here)
-        here.relay = f"smtp://127.0.0.1:{mail.port}"
+    with apps.standing(replace(apps.settings(tmp_path), smtp="embedded"), clock) as app:
+        mail = local_mailbox.start(app)
+        app.relay = f"smtp://127.0.0.1:{mail.port}"
         try:
-            work_for(here)
-            houses.opened(here)
-            post.deliver()
-            assert {letter.recipient for letter in local_mailbox.newest(here)} == {
+            work_for(app)
+            apps.opened(app)
+            post.run()
+            assert {letter.recipient for letter in local_mailbox.newest(app)} == {
                 "anna@example.org",
                 "berta@example.org",
             }

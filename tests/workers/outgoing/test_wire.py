@@ -10,12 +10,12 @@ import fast_mail_parser
 import pytest
 from sqlalchemy import update
 
-from service.house import House
+from service.app import App
 from service.settings import DAY
 from service.store.schema import people
 from service.tables import access, opening, snapshots
 from service.tables.opening import Invited
-from tests import houses
+from tests import apps
 from tests.servers import Sink
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
@@ -41,24 +41,24 @@ def posted(tmp_path, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"\x89PNG a picture")
     monkeypatch.setattr(letters, "overtaken", lambda look, order: False)
     sender = "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
-    chosen = houses.settings(
+    chosen = apps.settings(
         tmp_path, sender=sender, address="https://games.a-long-name-of-a-club.example.org/board/games"
     )
-    with houses.standing(chosen, houses.Clock()) as here:
-        here.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-        yield here
+    with apps.standing(chosen, apps.Clock()) as app:
+        app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
+        yield app
 
 
-def write(here: House, order: LetterOrder) -> EmailMessage:
-    message = letters.write(here, order) if order.table else personal_letters.write(here, order)
+def write(app: App, order: LetterOrder) -> EmailMessage:
+    message = letters.write(app, order) if order.table else personal_letters.write(app, order)
     assert message is not None
     return message
 
 
-def on_the_wire(here: House, sink: Sink, order: LetterOrder) -> bytes:
+def on_the_wire(app: App, sink: Sink, order: LetterOrder) -> bytes:
     """The letter as the relay got it."""
-    with post.connect(here.relay) as server:
-        server.send_message(write(here, order), "bounce@example.org", [order.address])
+    with post.connect(app.relay) as server:
+        server.send_message(write(app, order), "bounce@example.org", [order.address])
     return bytes(sink.envelopes[-1].content)
 
 
@@ -69,15 +69,15 @@ def seen_by(parsed: dict[str, list[str]], name: str) -> str:
 @pytest.mark.parametrize("language", ["de", "fr"])
 def test_headers_for_programs_are_the_same_to_every_parser(posted, smtp_sink, monkeypatch, language) -> None:
     monkeypatch.setattr(
-        letters, "_answered", lambda here, order: (LONG, MailReport((mail_reports.ReportLine("x", "help"),)))
+        letters, "_answered", lambda app, order: (LONG, MailReport((mail_reports.ReportLine("x", "help"),)))
     )
     guests = [Invited("Zoë Ångström, „die Böse“", "anna@example.org"), Invited("Berta", "berta@example.org")]
     places = [access.find(posted, link) for link in opening.open_table(posted, "kaiser", {}, guests).links]
     for place in places:
-        assert houses.judged(posted, place, "sit word").accepted
-    place, _ = houses.on_turn(posted, places)
+        assert apps.judged(posted, place, "sit word").accepted
+    place, _ = apps.on_turn(posted, places)
     seat = snapshots.look(posted, place.table).seats[place.seat]
-    monkeypatch.setattr(letters, "_reachable_again", lambda here, look, order: False)
+    monkeypatch.setattr(letters, "_reachable_again", lambda app, look, order: False)
     for kind in KINDS:
         order = LetterOrder(
             place.table, 7, seat.seat, kind, "anna@example.org", seat.name, language, person=seat.person
@@ -111,10 +111,10 @@ def test_letters_to_a_person_are_the_same_to_every_parser(posted, smtp_sink, lan
     opened = opening.open_table(posted, "kaiser", {}, guests, 3 * DAY)
     places = [access.find(posted, link) for link in opened.links]
     for place in places:
-        assert houses.judged(posted, place, "sit word").accepted
+        assert apps.judged(posted, place, "sit word").accepted
     with posted.store.writing() as connection:
         connection.execute(update(people).values(wishes='{"letters":"digest"}', confirmed_at=None))
-    place, _ = houses.on_turn(posted, places)
+    place, _ = apps.on_turn(posted, places)
     seat = snapshots.look(posted, place.table).seats[place.seat]
     other = snapshots.look(posted, place.table).seats[1 - place.seat]
     for kind in (f"enter/{posted.now()}", "confirm/", "digest/2027-01-15", f"replaced/{place.table}/{other.seat}"):
@@ -127,7 +127,7 @@ def test_letters_to_a_person_are_the_same_to_every_parser(posted, smtp_sink, lan
 
 
 def test_a_list_has_a_name_without_a_bare_comma(posted, smtp_sink) -> None:
-    place = houses.opened(posted)[0]
+    place = apps.opened(posted)[0]
     raw = on_the_wire(
         posted, smtp_sink, LetterOrder(place.table, 0, 0, "invitation", "anna@example.org", "Anna", person=1)
     )

@@ -12,26 +12,26 @@ from flask.testing import FlaskClient
 
 from engine import catalogue
 from service import create_app
-from service.house import House
-from service.store.book import seats_of
+from service.app import App
+from service.store.queries import seats_of
 from service.tables import access, snapshots
 from service.tables.archive import Archive
-from tests import houses
+from tests import apps
 from workers import bots, referee
 
 PLAYERS = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert", "address": "bert@example.org"}]
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch) -> Iterator[House]:
-    with houses.standing(houses.settings(tmp_path), houses.Clock()) as here:
-        monkeypatch.setattr(here.bells, "ring", lambda bell: referee.hear() if bell == "referee" else None)
-        yield here
+def app(tmp_path, monkeypatch) -> Iterator[App]:
+    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
+        monkeypatch.setattr(app.wakeups, "wake", lambda queue: referee.run() if queue == "referee" else None)
+        yield app
 
 
 @pytest.fixture
-def client(here) -> FlaskClient:
-    return create_app(here).test_client()
+def client(app) -> FlaskClient:
+    return create_app(app).test_client()
 
 
 def post(client: FlaskClient, path: str, body: Any) -> tuple[int, Any]:
@@ -136,18 +136,18 @@ def test_a_bad_move_gets_a_sentence_and_changes_nothing(client, links, body, wor
     ],
     ids=str,
 )
-def test_a_bad_opening_gets_a_sentence_and_opens_nothing(client, here, change, word):
+def test_a_bad_opening_gets_a_sentence_and_opens_nothing(client, app, change, word):
     status, answer = post(client, "/tables", {"game": "kaiser", "players": PLAYERS, **change})
     assert status == 422
     assert word in answer["refused"]
-    assert get_tables(here) == 0
+    assert get_tables(app) == 0
 
 
-def test_a_bot_of_a_level_sits_at_the_table(client, here):
+def test_a_bot_of_a_level_sits_at_the_table(client, app):
     hal = {"name": "Hal", "who": "bot", "level": "easy"}
     status, opened = post(client, "/tables", {"game": "kaiser", "players": [PLAYERS[0], hal]})
     assert status == 201
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         levels = [(seat.name, seat.level) for seat in seats_of(connection, opened["table"])]
     assert levels[1] == ("Hal (easy)", "easy")
     status, answer = post(client, "/tables", {"game": "kaiser", "players": [PLAYERS[0], hal | {"level": "godlike"}]})
@@ -155,14 +155,14 @@ def test_a_bot_of_a_level_sits_at_the_table(client, here):
     assert answer["refused"]
 
 
-def test_a_good_move_can_be_asked_for_where_the_table_has_hints(client, here):
+def test_a_good_move_can_be_asked_for_where_the_table_has_hints(client, app):
     clock = {"pace": 0, "hints": True}
     _, opened = post(client, "/tables", {"game": "kaiser", "players": PLAYERS, "clock": clock})
     for link in opened["links"]:
         post(client, f"/t/{link}/sit", {"nonce": "a word"})
     link, seen = on_turn(client, opened["links"])
     assert client.post(f"/api/v1/t/{link}/hint").status_code == 202
-    bots.answer_hints(here)
+    bots.answer_hints(app)
     answer = client.post(f"/api/v1/t/{link}/hint")
     assert answer.status_code == 200
     assert answer.get_json()["move"] in seen["moves"]
@@ -170,8 +170,8 @@ def test_a_good_move_can_be_asked_for_where_the_table_has_hints(client, here):
     assert "your own turn" in client.post(f"/api/v1/t/{other}/hint").get_json()["refused"]
 
 
-def get_tables(here: House) -> int:
-    return len(Archive(here.store, here.links).tables())
+def get_tables(app: App) -> int:
+    return len(Archive(app.store, app.links).tables())
 
 
 @pytest.mark.parametrize("body", [b"", b"not json", b'{"move": ', b"\xff\xfe"], ids=str)
@@ -208,23 +208,23 @@ def test_an_unknown_address_is_said_to_be_one(client, path):
     assert answer["refused"]
 
 
-def test_not_your_turn_and_only_looking_on(client, links, here):
+def test_not_your_turn_and_only_looking_on(client, links, app):
     link, _ = on_turn(client, links)
     other = next(one for one in links if one != link)
     status, answer = post(client, f"/t/{other}/moves", {"move": "move A1 A2"})
     assert (status, "not your turn" in answer["refused"]) == (422, True)
-    watch = here.links.watch(access.find(here, link).table)
+    watch = app.links.watch(access.find(app, link).table)
     assert get(client, f"/t/{watch}")[1]["menu"] == []
     status, answer = post(client, f"/t/{watch}/moves", {"move": "move A1 A2"})
     assert (status, "looking on" in answer["refused"]) == (422, True)
 
 
-def test_a_spectator_and_a_waiting_seat_see_only_their_view(client, here):
+def test_a_spectator_and_a_waiting_seat_see_only_their_view(client, app):
     """Kurier has hidden coins: what the interface shows is the game's own view for that reader."""
     _, opened = post(client, "/tables", {"game": "kurier", "players": PLAYERS})
     for link in opened["links"]:
         post(client, f"/t/{link}/sit", {})
-    look = snapshots.look(here, opened["table"])
+    look = snapshots.look(app, opened["table"])
     for seat, link in [*enumerate(opened["links"]), (None, opened["watch"])]:
         shown = get(client, f"/t/{link}")[1]["view"]
         assert shown == json.loads(json.dumps(_plain(look.game.view(look.table.state, seat))))

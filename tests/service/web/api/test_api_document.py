@@ -15,44 +15,44 @@ from schemathesis.config import ChecksConfig, GenerationConfig, ProjectConfig, P
 
 from engine import catalogue
 from service import create_app
-from service.house import House
+from service.app import App
 from service.tables import access, opening
 from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
 from service.web.api import openapi
 from service.web.api.routes import Language, described
-from tests import houses
+from tests import apps
 from workers import referee
 
 CONTENT = "application/json"
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory) -> Iterator[House]:
+def app(tmp_path_factory) -> Iterator[App]:
     """A house where the referee looks at once, and nobody writes letters."""
-    with houses.standing(houses.settings(tmp_path_factory.mktemp("house")), houses.Clock()) as here:
-        here.bells.ring = lambda bell: referee.hear() if bell == "referee" else None  # type: ignore[method-assign]
-        yield here
+    with apps.standing(apps.settings(tmp_path_factory.mktemp("app")), apps.Clock()) as app:
+        app.wakeups.wake = lambda queue: referee.run() if queue == "referee" else None  # type: ignore[method-assign]
+        yield app
 
 
 @pytest.fixture(scope="module")
-def links(here) -> list[str]:
+def links(app) -> list[str]:
     """Links of every kind: a seat at a begun table of each game, one at a table that gathers, one that looks on."""
     found = []
     for number, (name, game) in enumerate(catalogue.games().items()):
-        guests = [Invited(one, f"{one}{number}@example.org") for one in houses.NAMES[: min(game.META.seats)]]
-        opened = opening.open_table(here, name, {}, guests, 0)
+        guests = [Invited(one, f"{one}{number}@example.org") for one in apps.NAMES[: min(game.META.seats)]]
+        opened = opening.open_table(app, name, {}, guests, 0)
         for link in opened.links:
-            houses.judged(here, access.find(here, link), "sit word")
+            apps.judged(app, access.find(app, link), "sit word")
         found += [opened.links[0], opened.watch]
-    return [*found, opening.open_table(here, name, {}, guests, 0).links[1]]
+    return [*found, opening.open_table(app, name, {}, guests, 0).links[1]]
 
 
-def test_every_route_is_documented_and_every_document_is_a_route(here):
+def test_every_route_is_documented_and_every_document_is_a_route(app):
     prefix = "/api/v1"
     served = {
         (method, openapi.path(str(rule)).removeprefix(prefix))
-        for rule in create_app(here).url_map.iter_rules()
+        for rule in create_app(app).url_map.iter_rules()
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
         if str(rule).startswith(f"{prefix}/")
     }
@@ -79,9 +79,9 @@ def test_the_languages_are_those_we_speak():
     assert set(get_args(Language)) == LANGUAGES.keys()
 
 
-def test_the_examples_work(here):
+def test_the_examples_work(app):
     """Open a table as the example says, sit down as it says; the move was once on the menu of a table like that."""
-    paths, client = described()["paths"], create_app(here).test_client()
+    paths, client = described()["paths"], create_app(app).test_client()
 
     def example(path: str) -> Any:
         return paths[path]["post"]["requestBody"]["content"][CONTENT]["example"]
@@ -113,8 +113,8 @@ door = Door()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def opened(here, links) -> None:
-    door.app, door.links = create_app(here), itertools.cycle(links)
+def opened(app, links) -> None:
+    door.app, door.links = create_app(app), itertools.cycle(links)
 
 
 def schema(examples: int, links: Any) -> Any:

@@ -16,27 +16,27 @@ from engine import catalogue
 from engine import table as tables
 from service import create_app
 from service.accounts import preferences
-from service.house import House
+from service.app import App
 from service.store.schema import people
 from service.tables import access, snapshots
 from service.timing import Calendar
 from service.web.api.routes import described
-from tests import houses
+from tests import apps
 from workers import referee
 
 PLAYERS = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert", "address": "bert@example.org"}]
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch) -> Iterator[House]:
-    with houses.standing(houses.settings(tmp_path), houses.Clock()) as here:
-        monkeypatch.setattr(here.bells, "ring", lambda bell: referee.hear() if bell == "referee" else None)
-        yield here
+def app(tmp_path, monkeypatch) -> Iterator[App]:
+    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
+        monkeypatch.setattr(app.wakeups, "wake", lambda queue: referee.run() if queue == "referee" else None)
+        yield app
 
 
 @pytest.fixture
-def client(here) -> FlaskClient:
-    return create_app(here).test_client()
+def client(app) -> FlaskClient:
+    return create_app(app).test_client()
 
 
 def get(client: FlaskClient, path: str, **headers: str) -> TestResponse:
@@ -82,27 +82,27 @@ def test_who_has_the_answer_already_is_told_so(client):
     assert get(client, f"/t/{link}").headers["ETag"] not in tags
 
 
-def test_a_new_deadline_is_news_too(client, here):
+def test_a_new_deadline_is_news_too(client, app):
     """What a table shows can change without an entry: a player's quiet hours move the deadline."""
     (link, other), _ = begun(client, "kaiser")
     mine = next(one for one in (link, other) if get(client, f"/t/{one}").json["menu"])
     tag = get(client, f"/t/{link}").headers["ETag"]
-    here.now.move(3600)  # type: ignore[attr-defined]
+    app.now.move(3600)  # type: ignore[attr-defined]
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 304
-    place = access.find(here, mine)
-    person = snapshots.look(here, place.table).seats[place.seat].person
-    preferences.rest(here, person, Calendar("Europe/Amsterdam", (1, 13), weekends=True))
+    place = access.find(app, mine)
+    person = snapshots.look(app, place.table).seats[place.seat].person
+    preferences.rest(app, person, Calendar("Europe/Amsterdam", (1, 13), weekends=True))
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 200
 
 
 @pytest.mark.parametrize("name", catalogue.games())
-def test_everybody_hears_what_his_seat_may_hear(client, here, name):
+def test_everybody_hears_what_his_seat_may_hear(client, app, name):
     """While a table is played: the redacted entries, no more; afterwards all of them."""
     links, watch = begun(client, name)
     for _ in range(6):
         move(client, links)
-    look = snapshots.look(here, access.find(here, watch).table)
-    written = snapshots.entries(here, look)
+    look = snapshots.look(app, access.find(app, watch).table)
+    written = snapshots.entries(app, look)
     for seat, link in [*enumerate(links), (None, watch)]:
         told = get(client, f"/t/{link}/events").json
         assert told["next"] == told["length"] == len(told["entries"]) == len(written)
@@ -148,16 +148,16 @@ def test_prose_and_refusals_are_in_the_language_asked_for(client):
     assert boxes[0] != boxes[1]
 
 
-def test_the_past_is_what_this_seat_could_see_then(client, here):
+def test_the_past_is_what_this_seat_could_see_then(client, app):
     links, watch = begun(client, "kurier")
     for _ in range(5):
         move(client, links)
-    look = snapshots.look(here, access.find(here, watch).table)
+    look = snapshots.look(app, access.find(app, watch).table)
     for seq in (2, 3, 5, look.row.length - 1):
-        then = snapshots.past(here, look, seq)
+        then = snapshots.past(app, look, seq)
         for seat, link in [*enumerate(links), (None, watch)]:
             moment = get(client, f"/t/{link}/replay/{seq}").json
-            assert moment["receipt"] == snapshots.receipt(here, look, seq)
+            assert moment["receipt"] == snapshots.receipt(app, look, seq)
             assert moment["entry"]["seq"] == seq
             view = look.game.view(then.state, seat) if then.state is not None else None
             assert moment["view"] == json.loads(msgspec.json.encode(view))
@@ -207,16 +207,16 @@ def test_what_the_address_asks_wrongly_is_refused(client):
         assert (answer.status_code, "address" in answer.json["refused"]) == (422, True), query
 
 
-def test_a_verdict_that_takes_its_time_can_be_asked_for_later(client, here, monkeypatch):
+def test_a_verdict_that_takes_its_time_can_be_asked_for_later(client, app, monkeypatch):
     links, _ = begun(client, "kaiser")
-    monkeypatch.setattr(here.bells, "ring", lambda bell: None)
+    monkeypatch.setattr(app.wakeups, "wake", lambda queue: None)
     link = next(one for one in links if get(client, f"/t/{one}").json["menu"])
     command = {"move": get(client, f"/t/{link}").json["moves"][0], "key": "k"}
     later = client.post(f"/api/v1/t/{link}/moves", json=command)
     assert (later.status_code, later.json["accepted"]) == (202, None)
     where = later.headers["Location"]
     assert client.get(where).json == {**later.json}
-    referee.hear()
+    referee.run()
     assert client.get(where).json["accepted"] is True
     assert client.post(f"/api/v1/t/{link}/moves", json=command).json == client.get(where).json
     other = next(one for one in links if one != link)
@@ -224,9 +224,9 @@ def test_a_verdict_that_takes_its_time_can_be_asked_for_later(client, here, monk
 
 
 def test_a_link_moves_only_so_often_a_minute(tmp_path):
-    with houses.standing(houses.settings(tmp_path, moves_per_minute=3), houses.Clock()) as here:
-        client = create_app(here).test_client()
-        first, second = houses.seated(here)
+    with apps.standing(apps.settings(tmp_path, moves_per_minute=3), apps.Clock()) as app:
+        client = create_app(app).test_client()
+        first, second = apps.seated(app)
         answers = [client.post(f"/api/v1/t/{first.link}/moves", json={"move": "fly"}) for _ in range(4)]
         assert [answer.status_code for answer in answers] == [202, 202, 202, 429]
         assert 0 < int(answers[-1].headers["Retry-After"]) <= 60
@@ -235,17 +235,17 @@ def test_a_link_moves_only_so_often_a_minute(tmp_path):
 
 
 def test_a_program_opens_no_more_tables_than_people_would(tmp_path):
-    with houses.standing(houses.settings(tmp_path, opens_per_hour=1), houses.Clock()) as here:
-        client, opening = create_app(here).test_client(), {"game": "kaiser", "players": PLAYERS}
+    with apps.standing(apps.settings(tmp_path, opens_per_hour=1), apps.Clock()) as app:
+        client, opening = create_app(app).test_client(), {"game": "kaiser", "players": PLAYERS}
         answers = [client.post("/api/v1/tables", json=opening) for _ in range(2)]
         assert [answer.status_code for answer in answers] == [201, 429]
         assert 0 < int(answers[1].headers["Retry-After"]) <= 3_600
 
 
-def test_an_api_opening_can_say_the_language_of_its_letters(client, here):
+def test_an_api_opening_can_say_the_language_of_its_letters(client, app):
     opening = {"game": "kaiser", "players": PLAYERS, "language": "nl"}
     assert client.post("/api/v1/tables", json=opening).status_code == 201
-    with here.store.reading() as connection:
+    with app.store.reading() as connection:
         assert set(connection.execute(select(people.c.language)).scalars()) == {"nl"}
     assert client.post("/api/v1/tables", json={**opening, "language": "it"}).status_code == 422
 

@@ -14,10 +14,10 @@ import fakeredis
 
 from engine import menu as menus
 from engine import table as tables
-from service.house import House
+from service.app import App
 from service.settings import Settings
 from service.store import Store
-from service.store.book import Verdict
+from service.store.queries import Verdict
 from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited
@@ -82,71 +82,71 @@ def copied(url: str) -> bool:
     return True
 
 
-def founded(chosen: Settings, now: Callable[[], int], redis: Any = None) -> House:
+def founded(chosen: Settings, now: Callable[[], int], redis: Any = None) -> App:
     """A house with its database made, and a Redis of its own inside this process unless it is given one."""
     made = copied(chosen.database_url)
-    here = House(chosen, now, redis or fakeredis.FakeRedis(server=fakeredis.FakeServer()))
+    app = App(chosen, now, redis or fakeredis.FakeRedis(server=fakeredis.FakeServer()))
     if not made:
-        here.open()
-    return here
+        app.open()
+    return app
 
 
 @contextmanager
-def standing(chosen: Settings, now: Callable[[], int], redis: Any = None) -> Iterator[House]:
+def standing(chosen: Settings, now: Callable[[], int], redis: Any = None) -> Iterator[App]:
     """The same, whose jobs are those of this process."""
-    here = founded(chosen, now, redis)
+    app = founded(chosen, now, redis)
     try:
-        work_for(here)
-        yield here
+        work_for(app)
+        yield app
     finally:
-        here.close()
+        app.close()
 
 
-def opened(here: House, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
+def opened(app: App, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
     """The places of a new table, where only bots sit so far."""
     people = [Invited(name, f"{name.lower()}@example.org") for name in NAMES[: seats - bots]]
     guests = [*people, *(Invited(f"Bot {number + 1}") for number in range(bots))]
-    made = opening.open_table(here, "kaiser", {}, guests, pace)
-    return [access.find(here, link) for link in made.links if link]
+    made = opening.open_table(app, "kaiser", {}, guests, pace)
+    return [access.find(app, link) for link in made.links if link]
 
 
-def seated(here: House, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
+def seated(app: App, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
     """The places of a new table where everybody sits, so that the game has begun."""
-    places = opened(here, seats, bots, pace)
+    places = opened(app, seats, bots, pace)
     for place in places:
-        assert judged(here, place, "sit word").accepted
+        assert judged(app, place, "sit word").accepted
     return places
 
 
-def judged(here: House, place: Place, text: str, key: str = "", seen: int | None = None) -> Verdict:
+def judged(app: App, place: Place, text: str, key: str = "", seen: int | None = None) -> Verdict:
     """What the referee says to this."""
-    submission = submitting.submit(here, place, text, key, seen)
-    referee.hear()
-    return verdict(here, submission)
+    submission = submitting.submit(app, place, text, key, seen)
+    referee.run()
+    return verdict(app, submission)
 
 
-def verdict(here: House, handed: Handed) -> Verdict:
-    said = submitting.verdict(here, handed)
+def verdict(app: App, handed: Handed) -> Verdict:
+    said = submitting.verdict(app, handed)
     assert said is not None
     return said
 
 
-def length(here: House, place: Place) -> int:
-    return int(snapshots.look(here, place.table).row.length)
+def length(app: App, place: Place) -> int:
+    return int(snapshots.look(app, place.table).row.length)
 
 
-def moves(here: House, place: Place) -> list[str]:
+def moves(app: App, place: Place) -> list[str]:
     """What this seat may do now."""
-    look = snapshots.look(here, place.table)
+    look = snapshots.look(app, place.table)
     assert place.seat is not None
     return [str(move) for move in menus.moves(tables.menu(look.game, look.table, place.seat))]
 
 
-def on_turn(here: House, places: list[Place]) -> tuple[Place, str]:
+def on_turn(app: App, places: list[Place]) -> tuple[Place, str]:
     """A place that may act, and a move it may make."""
-    return next((place, found[0]) for place in places if (found := moves(here, place)))
+    return next((place, found[0]) for place in places if (found := moves(app, place)))
 
 
-def waiting(here: House, places: list[Place]) -> Place:
+def waiting(app: App, places: list[Place]) -> Place:
     """A place that has to wait."""
-    return next(place for place in places if not moves(here, place))
+    return next(place for place in places if not moves(app, place))

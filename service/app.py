@@ -10,13 +10,13 @@ from typing import Any
 from redis import Redis
 
 from engine import catalogue
-from service.bells import Bells
 from service.links import Links
 from service.lru import Caches
-from service.meters import Meters
+from service.metrics import Metrics
 from service.settings import EMBEDDED, Settings, keep_secret
 from service.store import Store, identity
 from service.store.notices import Board
+from service.wakeups import Wakeups
 
 PATIENCE = 5.0  # seconds for an answer of Redis, which is longer than anybody waits for a verdict through it
 Now = Callable[[], int]
@@ -26,7 +26,7 @@ def wall_clock() -> int:
     return int(time.time())
 
 
-class House:
+class App:
     """The settings, and what is made from them: database, bells, links, caches."""
 
     def __init__(self, settings: Settings, now: Now = wall_clock, redis: Redis | None = None) -> None:
@@ -39,8 +39,8 @@ class House:
         self.store = Store(settings.database_url, settings.replica)
         self.notices = Board(self.store, now)
         self.redis: Redis = redis or connect_redis(settings.redis)
-        self.meters = Meters(self.redis)
-        self.bells = Bells(self.redis)
+        self.metrics = Metrics(self.redis)
+        self.wakeups = Wakeups(self.redis)
         self.relay = settings.smtp
         self.inbound = ""  # where the local mailbox sends answers to
         self.links = Links(self.secret)
@@ -60,15 +60,15 @@ class House:
         return _at_that_time, (self.settings, self.now())
 
 
-def _at_that_time(settings: Settings, now: int) -> House:
-    here = _own(settings)
-    here.now = lambda: now
-    return here
+def _at_that_time(settings: Settings, now: int) -> App:
+    app = _own(settings)
+    app.now = lambda: now
+    return app
 
 
 @functools.cache
-def _own(settings: Settings) -> House:
-    return House(settings)
+def _own(settings: Settings) -> App:
+    return App(settings)
 
 
 def connect_redis(url: str) -> Any:

@@ -22,7 +22,7 @@ STEPS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)  # seconds; what
 log = structlog.get_logger()
 
 
-class Meter(Struct, frozen=True):
+class Metric(Struct, frozen=True):
     """One thing that is counted or timed; `label` is what its figures are told apart by."""
 
     about: str
@@ -30,16 +30,16 @@ class Meter(Struct, frozen=True):
     timed: bool = False
 
 
-METERS = {
-    "moves": Meter("Submissions that were judged", "verdict"),
-    "letters": Meter("Letters that were settled", "outcome"),
-    "bells": Meter("Bells that were rung; those of the clock found work that nobody looked at", "bell"),
-    "verdict_seconds": Meter("From a submission on a page to its verdict", "way", timed=True),
-    "thinking_seconds": Meter("How long bots thought about a move", "level", timed=True),
+METRICS = {
+    "moves": Metric("Submissions that were judged", "verdict"),
+    "letters": Metric("Letters that were settled", "outcome"),
+    "wakeups": Metric("Wake-ups that were sent; those of the clock found work that no worker had noticed", "queue"),
+    "verdict_seconds": Metric("From a submission on a page to its verdict", "way", timed=True),
+    "thinking_seconds": Metric("How long bots thought about a move", "level", timed=True),
 }
 
 
-class Meters:
+class Metrics:
     """The meters of this process, and of all together."""
 
     def __init__(self, redis: Redis) -> None:
