@@ -1,4 +1,4 @@
-"""The servers that tests ask for are real."""
+"""The servers that tests use are real."""
 
 import smtplib
 import subprocess
@@ -12,10 +12,10 @@ import redis
 from playwright.sync_api import Browser
 from sqlalchemy import create_engine, text
 
-from tests.servers import Sink, guarded
+from tests.servers import Sink, run_guarded
 
 
-def letter(to: str) -> EmailMessage:
+def write_letter(to: str) -> EmailMessage:
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = "depesche@example.org", to, "Your move, Jürgen"
     message.set_content("deploy lady Iwan — ✉")
@@ -41,20 +41,20 @@ def test_postgres_answers_and_is_empty_each_time(postgres_url: str, time_round: 
 
 def test_a_letter_arrives_in_the_sink(smtp_sink: Sink) -> None:
     with smtplib.SMTP(smtp_sink.hostname, smtp_sink.port, timeout=5) as relay:
-        relay.send_message(letter("anna@example.org"))
+        relay.send_message(write_letter("anna@example.org"))
     (received,) = smtp_sink.letters
     assert received["Subject"] == "Your move, Jürgen"
     assert received.get_content() == "deploy lady Iwan — ✉\n"
     assert smtp_sink.envelopes[0].rcpt_tos == ["anna@example.org"]
 
 
-def test_the_sink_refuses_when_told(smtp_sink: Sink) -> None:
+def test_the_sink_refuses_letters_on_request(smtp_sink: Sink) -> None:
     smtp_sink.refuse("554 no such player")
     with smtplib.SMTP(smtp_sink.hostname, smtp_sink.port, timeout=5) as relay:
         with pytest.raises(smtplib.SMTPDataError, match="no such player"):
-            relay.send_message(letter("nobody@example.org"))
+            relay.send_message(write_letter("nobody@example.org"))
         smtp_sink.accept()
-        relay.send_message(letter("anna@example.org"))
+        relay.send_message(write_letter("anna@example.org"))
     assert len(smtp_sink.letters) == 1
 
 
@@ -88,9 +88,9 @@ def test_a_server_stops_when_its_starter_is_killed(server: str) -> None:
     assert psutil.wait_procs(family, timeout=10)[1] == []
 
 
-def test_a_server_that_is_ready_before_it_hears_signals_stops_all_the_same(tmp_path: Path) -> None:
+def test_a_server_that_is_ready_before_it_handles_signals_is_stopped(tmp_path: Path) -> None:
     slow = "import signal, time; time.sleep(1); signal.signal(signal.SIGINT, lambda *_: exit()); time.sleep(60)"
     (tmp_path / "own").mkdir()
-    with guarded([sys.executable, "-c", slow], tmp_path / "own", lambda: None):
+    with run_guarded([sys.executable, "-c", slow], tmp_path / "own", lambda: None):
         pass
     assert not (tmp_path / "own").exists()

@@ -174,7 +174,7 @@ def mail_server() -> Iterator[str]:
 
 
 def wait_for(port: int) -> None:
-    end = time.monotonic() + servers.PATIENCE
+    end = time.monotonic() + servers.START_TIMEOUT_S
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()

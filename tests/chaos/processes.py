@@ -1,4 +1,4 @@
-"""Processes of the service that can be killed, frozen, given another time, and started again."""
+"""Processes of the service that can be killed, frozen, given a shifted clock, and started again."""
 
 import os
 import random
@@ -14,11 +14,11 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 120.0  # seconds in which a service has to be well again, also on a machine with much else to do
+RECOVERY_S = 120.0  # seconds in which a service has to recover, also on a busy machine
 
 
 class Process:
-    """A process of the service in a group of its own, which can be killed and started again."""
+    """A process of the service with its own process group, which can be killed and started again."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Process:
     ) -> None:
         self._clock = log.with_suffix(".clock")
         self._clock.write_text("0")
-        self._command = [*host, sys.executable, "-m", "tests.chaos.moved", str(self._clock), *command]
+        self._command = [*host, sys.executable, "-m", "tests.chaos.shifted_clock", str(self._clock), *command]
         self._source = source
         self._environment = environment
         self._groups: list[int] = []
@@ -38,8 +38,8 @@ class Process:
         self.name = command[0]
         self.start()
 
-    def move_clock(self, seconds: int) -> None:
-        """From now on its time is so far ahead."""
+    def shift_clock(self, seconds: int) -> None:
+        """Set its clock ahead by so many seconds."""
         self._clock.write_text(str(seconds))
 
     def start(self) -> None:
@@ -55,33 +55,33 @@ class Process:
             )
         self._groups.append(self._running.pid)
 
-    def ended(self) -> int | None:
-        """The status with which it ended without being killed by us; None while it runs."""
+    def exit_status(self) -> int | None:
+        """Return the status with which it ended by itself; None while it runs."""
         return self._running.poll()
 
     def kill(self) -> None:
-        """kill -9, with all its children."""
+        """Kill it and all its children with SIGKILL."""
         os.killpg(self._running.pid, signal.SIGKILL)
         self._running.wait()
 
-    def kill_alone(self) -> None:
-        """kill -9, while its children live on until they notice."""
+    def kill_parent(self) -> None:
+        """Kill it with SIGKILL; its children live on until they notice."""
         self._running.kill()
         self._running.wait()
 
     def kill_child(self) -> None:
-        """kill -9 one of its children; it starts another."""
+        """Kill one of its children with SIGKILL; it starts another."""
         children = psutil.Process(self._running.pid).children()
         if children:
             random.choice(children).kill()
 
-    def send(self, number: signal.Signals) -> None:
+    def send_signal(self, number: signal.Signals) -> None:
         """Send a signal to it and all its children."""
         with suppress(ProcessLookupError):
             os.killpg(self._running.pid, number)
 
     def stop(self) -> bool:
-        """As a host would stop it, and whether it ended by itself before a container would have been killed."""
+        """Stop it as a host would; return whether it ended before a container would have been killed."""
         self._running.terminate()
         try:
             self._running.wait(timeout=10)
@@ -90,12 +90,12 @@ class Process:
             return False
         return True
 
-    def left(self) -> bool:
-        """Whether anything that was ever started here still runs."""
-        return any(group in self._groups for group in map(_group, psutil.pids()))
+    def has_survivors(self) -> bool:
+        """Return whether any process that was ever started here still runs."""
+        return any(group in self._groups for group in map(_get_group, psutil.pids()))
 
 
-def _group(pid: int) -> int | None:
+def _get_group(pid: int) -> int | None:
     try:
         return os.getpgid(pid)
     except ProcessLookupError:
@@ -103,17 +103,17 @@ def _group(pid: int) -> int | None:
 
 
 @contextmanager
-def service(
+def run_service(
     folder: Path,
     commands: Sequence[Sequence[str]],
     source: Path = ROOT,
     hosts: Sequence[Sequence[str]] = (),
-    **chosen: object,
+    **settings: object,
 ) -> Iterator[list[Process]]:
-    """These commands as processes, with these settings: of this source or another version's, each on its host."""
+    """Run these commands as processes with these settings, from this source or an older one, each on its host."""
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("DEPESCHE_")}
-    words = {f"DEPESCHE_{name.upper()}": str(value) for name, value in chosen.items()}
-    environment = {**inherited, **words, "DEPESCHE_FOLDER": str(folder), "DEPESCHE_OPENS_PER_HOUR": "1000000"}
+    given = {f"DEPESCHE_{name.upper()}": str(value) for name, value in settings.items()}
+    environment = {**inherited, **given, "DEPESCHE_FOLDER": str(folder), "DEPESCHE_OPENS_PER_HOUR": "1000000"}
     environment |= {"DEPESCHE_MOVES_PER_MINUTE": "1000000", "DEPESCHE_GATHER": "0", "DEPESCHE_CONFIRM": "off"}
     environment |= {f"DEPESCHE_{name}": "1000000" for name in ("INVITATIONS_PER_DAY", "ANSWERS_PER_HOUR")}
     running: list[Process] = []
@@ -124,31 +124,31 @@ def service(
         yield running
     finally:
         late = [process.name for process in running if not process.stop()]
-    assert not late, "did not end when they were told to"
-    until(lambda: not any(process.left() for process in running), "every process has ended")
+    assert not late, "did not end when they were stopped"
+    wait_until(lambda: not any(process.has_survivors() for process in running), "every process has ended")
 
 
-def lasting_port() -> int:
-    """A port that nobody takes by chance while its server is being started again: no outgoing connection uses these."""
+def pick_stable_port() -> int:
+    """Return a free port from a range that no outgoing connection uses, so that it stays free during a restart."""
     while True:
         port = random.randrange(15_000, 30_000)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
 
 
-def until_none(left: Callable[[], int], what: str) -> None:
-    """Wait until nothing of this is left; as long as it becomes less, however slowly, that is well."""
-    least, end = left(), time.monotonic() + PATIENCE
+def wait_until_none(count: Callable[[], int], what: str) -> None:
+    """Wait until the count is 0; the time starts again whenever the count falls."""
+    least, end = count(), time.monotonic() + RECOVERY_S
     while least:
         time.sleep(0.2)
-        if (now := left()) < least:
-            least, end = now, time.monotonic() + PATIENCE
-        assert time.monotonic() < end, f"not within {PATIENCE} s: {what}; {least} are left"
+        if (now := count()) < least:
+            least, end = now, time.monotonic() + RECOVERY_S
+        assert time.monotonic() < end, f"not within {RECOVERY_S} s: {what}; {least} are left"
 
 
-def until(wanted: Callable[[], bool], what: str) -> None:
-    """Wait for something that has to come about by itself."""
-    end = time.monotonic() + PATIENCE
-    while not wanted():
-        assert time.monotonic() < end, f"not within {PATIENCE} s: {what}"
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    """Wait for a condition that the service has to reach by itself."""
+    end = time.monotonic() + RECOVERY_S
+    while not condition():
+        assert time.monotonic() < end, f"not within {RECOVERY_S} s: {what}"
         time.sleep(0.2)

@@ -14,7 +14,7 @@ from engine import catalogue
 from service.store import Store
 from tests.chaos import faults, hosts, ledger, machines, processes
 from tests.chaos.crowd import Crowd, Mails
-from tests.chaos.faults import Vandal
+from tests.chaos.faults import FaultInjector
 from tests.conftest import or_skip
 from tests.workers.test_survival import SETTINGS, accepted, played, report, up
 
@@ -27,10 +27,10 @@ TABLES, LEAST = 6, 40
 @pytest.mark.timeout(0)
 def test_hosts_that_are_cut_off_and_come_back(tmp_path: Path) -> None:
     with (
-        or_skip(lambda: hosts.network(2)) as network,
-        or_skip(lambda: machines.durable_postgres(network.address)) as postgres,
-        or_skip(lambda: machines.mortal_redis(network.address)) as (redis_server, redis_url),
-        machines.moody_relay(network.address) as relay,
+        or_skip(lambda: hosts.build_network(2)) as network,
+        or_skip(lambda: machines.killable_postgres(network.address)) as postgres,
+        or_skip(lambda: machines.killable_redis(network.address)) as (redis_server, redis_url),
+        machines.faulty_relay(network.address) as relay,
         closing(Store(postgres.url)) as store,
         Redis.from_url(redis_url) as redis,
     ):
@@ -42,7 +42,7 @@ def test_hosts_that_are_cut_off_and_come_back(tmp_path: Path) -> None:
             for host in network.hosts:
                 folder = tmp_path / host.name
                 folder.mkdir()
-                own = processes.service(folder, parts(host), processes.ROOT, [host.enter] * 4, **words)
+                own = processes.run_service(folder, parts(host), processes.ROOT, [host.command_prefix] * 4, **words)
                 running.append(stack.enter_context(own))
                 up(Crowd([(host.address, WEB_PORT)], ()))
             of_first, of_second = running
@@ -50,19 +50,19 @@ def test_hosts_that_are_cut_off_and_come_back(tmp_path: Path) -> None:
             pages = [(host.address, WEB_PORT) for host in network.hosts]
             mails = Mails((second.address, MAIL_PORT), relay, store, ledger.HOST)
             crowd = Crowd(pages, tuple(catalogue.games()), mails)
-            befalls = {
+            chosen_faults = {
                 "the first host cut off": first.cut_off,
                 "the second host cut off": second.cut_off,
-                **faults.deaths([*of_first, *of_second]),
-                **faults.of_redis(redis_server, redis),
-                **faults.of_relay(relay),
+                **faults.process_faults([*of_first, *of_second]),
+                **faults.redis_faults(redis_server, redis),
+                **faults.relay_faults(relay),
             }
-            vandal = Vandal([*of_first, *of_second], befalls, (1.0, 3.0))
-            played(crowd, vandal, TABLES, _enough, store)
-            ledger.settle(store)
-            taken = [letter.id for letter in relay.taken]
-            report(crowd, vandal, len(taken), ledger.check(store, crowd, taken))
-        ledger.check_own_logs([*of_first, *of_second])
+            injector = FaultInjector([*of_first, *of_second], chosen_faults, (1.0, 3.0))
+            played(crowd, injector, TABLES, _enough, store)
+            ledger.wait_until_settled(store)
+            taken = [letter.id for letter in relay.received]
+            report(crowd, injector, len(taken), ledger.check_all(store, crowd, taken))
+        ledger.check_process_logs([*of_first, *of_second])
 
 
 def parts(host: hosts.Host) -> list[list[str]]:
@@ -70,5 +70,5 @@ def parts(host: hosts.Host) -> list[list[str]]:
     return [web, ["worker"], ["clock"], ["inbound", "--bind", f"{host.address}:{MAIL_PORT}"]]
 
 
-def _enough(crowd: Crowd, vandal: Vandal) -> bool:
-    return len(vandal.befell) >= FAULTS and accepted(crowd) >= LEAST
+def _enough(crowd: Crowd, injector: FaultInjector) -> bool:
+    return len(injector.injected) >= FAULTS and accepted(crowd) >= LEAST

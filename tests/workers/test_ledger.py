@@ -1,4 +1,4 @@
-"""The ledger of the chaos runs finds what it is there to find."""
+"""The ledger of the chaos runs reports what is lost, doubled or wrong."""
 
 import pytest
 from sqlalchemy import delete, insert, select, update
@@ -27,7 +27,7 @@ def played(app: App) -> Played:
 
 def checked(played: Played) -> int:
     app, _, received = played
-    return ledger.check(app.store, Crowd([], []), received)
+    return ledger.check_all(app.store, Crowd([], []), received)
 
 
 def test_a_table_in_order_passes_and_what_came_twice_is_counted(played: Played) -> None:
@@ -72,9 +72,9 @@ def test_a_submission_that_counts_twice_is_noticed(played: Played) -> None:
 
 
 def test_a_bot_that_never_moves_is_noticed(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "PATIENCE", 0.1)
+    monkeypatch.setattr(processes, "RECOVERY_S", 0.1)
     places = apps.seated(app, 2, bots=1)
     while apps.moves(app, places[0]):
         assert apps.judged(app, *apps.on_turn(app, places)).accepted
     with pytest.raises(AssertionError, match="every bot has moved"):
-        ledger.settle(app.store)
+        ledger.wait_until_settled(app.store)

@@ -47,7 +47,7 @@ def test_a_redis_that_is_away_is_told_once_and_heard_again_at_once(
     tmp_path: Path, told: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     with ExitStack() as stack:
-        server, url = stack.enter_context(or_skip(machines.mortal_redis))
+        server, url = stack.enter_context(or_skip(machines.killable_redis))
         redis = stack.enter_context(Redis.from_url(url))
         app = stack.enter_context(apps.standing(apps.settings(tmp_path), Clock(), redis))
         stop = threading.Event()
@@ -77,7 +77,7 @@ def test_a_redis_that_is_away_is_told_once_and_heard_again_at_once(
 def test_a_database_that_is_away_is_told_once_and_costs_no_letter_a_try(
     tmp_path: Path, told: list[str], smtp_sink: Sink
 ) -> None:
-    with or_skip(machines.durable_postgres) as server:
+    with or_skip(machines.killable_postgres) as server:
         chosen = apps.settings(tmp_path, server.url, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
         with apps.standing(chosen, time_of := Clock()) as app:
             places = apps.seated(app, 3, bots=1)

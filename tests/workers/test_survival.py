@@ -22,10 +22,10 @@ from service.store import Store
 from service.store.schema import mailbox
 from tests.chaos import faults, ledger, machines, processes
 from tests.chaos.crowd import Crowd, Mails, longest_waits
-from tests.chaos.faults import Vandal
+from tests.chaos.faults import FaultInjector
 from tests.conftest import or_skip
 
-SETTINGS = {"secret": "a house for tests", "patience": 1.0, "thinking": 0.02, "lease": ledger.LEASE}
+SETTINGS = {"secret": "a house for tests", "patience": 1.0, "thinking": 0.02, "lease": ledger.LEASE_S}
 LONG = float(os.environ.get("CHAOS_SECONDS", "240"))
 MOVES, FAULTS = int(os.environ.get("CHAOS_MOVES", "0")), int(os.environ.get("CHAOS_FAULTS", "0"))
 TABLES, FEW_TABLES = 8, 4
@@ -33,18 +33,18 @@ LEAST = 40  # moves that have to be accepted
 BRIEFLY = (
     "PostgreSQL crashed",
     "Redis down",
-    "the relay drops the line",
+    "the relay drops the connection",
     "worker killed",
     "web killed",
     "slow visitors",
 )
-Enough = Callable[[Crowd, Vandal], bool]
+Enough = Callable[[Crowd, FaultInjector], bool]
 
 
 @pytest.mark.timeout(240)
 def test_web_workers_clock_inbox_and_their_servers(tmp_path: Path) -> None:
-    def enough(crowd: Crowd, vandal: Vandal) -> bool:
-        return len(vandal.befell) >= len(BRIEFLY) and accepted(crowd) >= LEAST
+    def enough(crowd: Crowd, injector: FaultInjector) -> bool:
+        return len(injector.injected) >= len(BRIEFLY) and accepted(crowd) >= LEAST
 
     production(tmp_path, FEW_TABLES, enough, BRIEFLY)
 
@@ -55,9 +55,9 @@ def test_web_workers_clock_inbox_and_their_servers_for_long(tmp_path: Path) -> N
     """Until there were as many moves and faults as asked for; without a number, and at the latest, when time is up."""
     began, longest = time.monotonic(), LONG
 
-    def enough(crowd: Crowd, vandal: Vandal) -> bool:
+    def enough(crowd: Crowd, injector: FaultInjector) -> bool:
         wanted = MOVES or FAULTS
-        done = accepted(crowd) >= MOVES and len(vandal.befell) >= FAULTS
+        done = accepted(crowd) >= MOVES and len(injector.injected) >= FAULTS
         return (bool(wanted) and done) or time.monotonic() > began + longest
 
     production(tmp_path, TABLES, enough)
@@ -65,25 +65,25 @@ def test_web_workers_clock_inbox_and_their_servers_for_long(tmp_path: Path) -> N
 
 @pytest.mark.timeout(240)
 def test_the_embedded_service(tmp_path: Path) -> None:
-    embedded(tmp_path, lambda crowd, vandal: len(vandal.befell) >= 3 and accepted(crowd) >= LEAST)
+    embedded(tmp_path, lambda crowd, injector: len(injector.injected) >= 3 and accepted(crowd) >= LEAST)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(LONG + 300)
 def test_the_embedded_service_for_long(tmp_path: Path) -> None:
     end = time.monotonic() + LONG
-    embedded(tmp_path, lambda crowd, vandal: time.monotonic() > end)
+    embedded(tmp_path, lambda crowd, injector: time.monotonic() > end)
 
 
 def production(folder: Path, tables: int, enough: Enough, briefly: Sequence[str] = ()) -> None:
     ports, mail_port = (
-        [processes.lasting_port(), processes.lasting_port()][: 1 if briefly else 2],
-        processes.lasting_port(),
+        [processes.pick_stable_port(), processes.pick_stable_port()][: 1 if briefly else 2],
+        processes.pick_stable_port(),
     )
     with (
-        or_skip(machines.durable_postgres) as postgres,
-        or_skip(machines.mortal_redis) as (redis_server, redis_url),
-        machines.moody_relay() as relay,
+        or_skip(machines.killable_postgres) as postgres,
+        or_skip(machines.killable_redis) as (redis_server, redis_url),
+        machines.faulty_relay() as relay,
         closing(Store(postgres.url)) as store,
         Redis.from_url(redis_url) as redis,
     ):
@@ -93,56 +93,56 @@ def production(folder: Path, tables: int, enough: Enough, briefly: Sequence[str]
         webs = [["web", "--workers", "1", "--threads", "8", "--bind", f"127.0.0.1:{port}"] for port in ports]
         parts = [*webs, *[["worker"]] * len(webs), ["clock"], ["inbound", "--bind", f"127.0.0.1:{mail_port}"]]
         store.migrate()
-        with processes.service(folder, parts, **SETTINGS, **words) as running:
-            befalls = {
-                **faults.deaths(running),
-                **faults.of_visitors(ports),
-                **faults.of_postgres(postgres, store),
-                **faults.of_redis(redis_server, redis),
-                **faults.of_relay(relay),
+        with processes.run_service(folder, parts, **SETTINGS, **words) as running:
+            chosen_faults = {
+                **faults.process_faults(running),
+                **faults.visitor_faults(ports),
+                **faults.postgres_faults(postgres, store),
+                **faults.redis_faults(redis_server, redis),
+                **faults.relay_faults(relay),
             }
-            befalls = {name: fault for name, fault in befalls.items() if not briefly or name in briefly}
+            chosen_faults = {name: fault for name, fault in chosen_faults.items() if not briefly or name in briefly}
             crowd = Crowd(ports, tuple(catalogue.games()), Mails(mail_port, relay, store, ledger.HOST))
-            vandal = Vandal(
-                running, befalls, (0.8, 1.6) if briefly else (1.0, 3.0), (lambda: up(crowd)) if briefly else None
+            injector = FaultInjector(
+                running, chosen_faults, (0.8, 1.6) if briefly else (1.0, 3.0), (lambda: up(crowd)) if briefly else None
             )
-            played(crowd, vandal, tables, enough, store)
-            ledger.settle(store)
-            doubled = ledger.check(store, crowd, [letter.id for letter in relay.taken])
-            report(crowd, vandal, len(relay.taken), doubled)
-        ledger.check_own_logs(running)
-        assert befalls.keys() <= {name for _, name in vandal.befell}
+            played(crowd, injector, tables, enough, store)
+            ledger.wait_until_settled(store)
+            doubled = ledger.check_all(store, crowd, [letter.id for letter in relay.received])
+            report(crowd, injector, len(relay.received), doubled)
+        ledger.check_process_logs(running)
+        assert chosen_faults.keys() <= {name for _, name in injector.injected}
 
 
 def embedded(folder: Path, enough: Enough) -> None:
-    port, database = processes.lasting_port(), f"sqlite:///{folder / 'depesche.sqlite'}"
+    port, database = processes.pick_stable_port(), f"sqlite:///{folder / 'depesche.sqlite'}"
     words = {**SETTINGS, "sender": f"depesche@{ledger.HOST}"}
     with (
-        processes.service(folder, [["serve", "--port", str(port)]], **words) as running,
+        processes.run_service(folder, [["serve", "--port", str(port)]], **words) as running,
         closing(Store(database)) as store,
     ):
         crowd = Crowd([port], tuple(catalogue.games()))
-        vandal = Vandal(running, faults.deaths(running), (0.2, 1.5), lambda: up(crowd))
-        played(crowd, vandal, FEW_TABLES, enough, store)
-        ledger.settle(store)
+        injector = FaultInjector(running, faults.process_faults(running), (0.2, 1.5), lambda: up(crowd))
+        played(crowd, injector, FEW_TABLES, enough, store)
+        ledger.wait_until_settled(store)
         with store.reading() as connection:
             raw = connection.execute(select(mailbox.c.raw)).scalars().all()
         received = [str(message_from_bytes(letter)["Message-ID"]) for letter in raw]
-        report(crowd, vandal, len(received), ledger.check(store, crowd, received))
-    ledger.check_own_logs(running)
+        report(crowd, injector, len(received), ledger.check_all(store, crowd, received))
+    ledger.check_process_logs(running)
 
 
-def played(crowd: Crowd, vandal: Vandal, tables: int, enough: Enough, store: Store) -> None:
-    """Let the crowd play among the vandal's doings until it is enough, and let everybody finish."""
+def played(crowd: Crowd, injector: FaultInjector, tables: int, enough: Enough, store: Store) -> None:
+    """Let the crowd play among the injector's doings until it is enough, and let everybody finish."""
     up(crowd)
     crowd.play(tables)
-    vandal.start()
-    while not enough(crowd, vandal) and vandal.is_alive() and not crowd.errors:
+    injector.start()
+    while not enough(crowd, injector) and injector.is_alive() and not crowd.errors:
         time.sleep(0.2)
-    vandal.leave()
-    crowd.leave()
-    assert not crowd.errors, (crowd.errors[:5], vandal.befell[-20:], ledger.waiting(store))
-    assert not vandal.at_fault, "a process ended by itself"
+    injector.stop()
+    crowd.stop()
+    assert not crowd.errors, (crowd.errors[:5], injector.injected[-20:], ledger.describe_pending(store))
+    assert not injector.unexpected_exits, "a process ended by itself"
 
 
 def up(crowd: Crowd) -> Any:
@@ -150,20 +150,20 @@ def up(crowd: Crowd) -> Any:
 
 
 def accepted(crowd: Crowd) -> int:
-    return sum(one.accepted for one in crowd.heard)
+    return sum(one.accepted for one in crowd.records)
 
 
-def report(crowd: Crowd, vandal: Vandal, letters: int, doubled: int) -> None:
-    """What befell whom, and how long anybody waited; who waited longer than `PATIENCE` has said so before."""
-    waits = longest_waits(vandal.befell, crowd)
-    times = Counter(name for _, name in vandal.befell)
+def report(crowd: Crowd, injector: FaultInjector, letters: int, doubled: int) -> None:
+    """What injected whom, and how long anybody waited; who waited longer than `PATIENCE` has said so before."""
+    waits = longest_waits(injector.injected, crowd)
+    times = Counter(name for _, name in injector.injected)
     for name, wait in sorted(waits.items(), key=lambda one: -one[1]):
         print(f"{times[name]:5} x {name}: longest wait {wait:.1f} s")
-    ways = Counter(one.source for one in crowd.heard)
-    print(f"processes that ended by themselves, as a host can mend: {dict(vandal.ended)}")
+    ways = Counter(one.source for one in crowd.records)
+    print(f"processes that ended by themselves: {dict(injector.exits)}")
     print(
-        f"{len(vandal.befell)} faults; {len(crowd.links)} tables, {len(crowd.heard)} submissions heard {dict(ways)}, "
-        f"{accepted(crowd)} accepted, {sum(one.requests > 1 for one in crowd.heard)} repeated; "
+        f"{len(injector.injected)} faults; {len(crowd.links)} tables, {len(crowd.records)} submissions {dict(ways)}, "
+        f"{accepted(crowd)} accepted, {sum(one.requests > 1 for one in crowd.records)} repeated; "
         f"{letters} letters, {doubled} of them doubled"
     )
     assert accepted(crowd) >= LEAST

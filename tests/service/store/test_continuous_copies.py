@@ -183,16 +183,16 @@ class Archived:
                     if connection.execute("SELECT pg_is_in_recovery()").fetchone() != (False,):
                         raise psycopg.OperationalError("it still reads its log")
 
-            with servers.guarded(command, socket, ready, user=self.user):
+            with servers.run_guarded(command, socket, ready, user=self.user):
                 yield plain.replace("postgresql:", "postgresql+psycopg:")
 
 
 @contextmanager
 def archived() -> Iterator[Archived]:
-    programs, user = servers.postgres_programs(), servers.unprivileged()
+    programs, user = servers.find_postgres_programs(), servers.find_unprivileged_user()
     with servers.temporary_folder(user) as folder, servers.temporary_folder(user) as readable:
-        if user != os.geteuid() and not servers.readable_by_all(programs):
-            programs = servers.copied(programs, readable, user)
+        if user != os.geteuid() and not servers.is_readable_by_all(programs):
+            programs = servers.copy_programs(programs, readable, user)
         yield Archived(folder, programs, user)
 
 

@@ -27,7 +27,7 @@ GUESTS = [Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org
 @pytest.fixture
 def programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The programs of the PostgreSQL that the tests run, where the house finds them."""
-    monkeypatch.setenv("PATH", f"{servers.postgres_programs()}:{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", f"{servers.find_postgres_programs()}:{os.environ['PATH']}")
 
 
 def lived_in(app: App) -> list[str]:

@@ -26,7 +26,7 @@ from tests.conftest import or_skip
 @contextmanager
 def standby(first: machines.Postgres) -> Iterator[tuple[Server, str]]:
     """A server that follows another one, and its URL."""
-    user = servers.unprivileged()
+    user = servers.find_unprivileged_user()
     with servers.temporary_folder(user) as folder:
         copy = [str(first.programs / "pg_basebackup"), "-D", str(folder / "data"), "-h", str(first.folder)]
         subprocess.run([*copy, "-U", "postgres", "-R", "-c", "fast"], check=True, user=user, cwd=folder)
@@ -66,7 +66,7 @@ class Twins:
     def caught_up(self) -> None:
         with self.app.store.reading() as connection:
             position = connection.exec_driver_sql("SELECT pg_current_wal_lsn()").scalar_one()
-        until = time.monotonic() + servers.PATIENCE
+        until = time.monotonic() + servers.START_TIMEOUT_S
         while not self._has_reached(position):
             assert time.monotonic() < until
             time.sleep(0.02)
@@ -87,7 +87,7 @@ class Twins:
 
 @pytest.fixture(scope="module")
 def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twins]:
-    with or_skip(machines.durable_postgres) as first, standby(first) as (follower, replica):
+    with or_skip(machines.killable_postgres) as first, standby(first) as (follower, replica):
         chosen = apps.settings(tmp_path_factory.mktemp("app"), first.url, replica=replica)
         with apps.standing(chosen, apps.Clock()) as app:
             found = Twins(app, follower)

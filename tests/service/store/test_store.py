@@ -245,7 +245,7 @@ def test_only_notes_do_not_wait_for_the_disk(any_app: App) -> None:
 def test_what_is_handed_in_does_not_wait_for_the_disk_but_lies_there_where_no_verdict_comes(tmp_path: Path) -> None:
     """The referee's commit takes it there; a page that waits in vain makes sure of it."""
     with (
-        or_skip(machines.durable_postgres) as server,
+        or_skip(machines.killable_postgres) as server,
         apps.standing(apps.settings(tmp_path, server.url), apps.Clock()) as app,
     ):
         places = apps.seated(app)

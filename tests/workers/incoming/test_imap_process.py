@@ -44,7 +44,7 @@ class Fetching(Struct, frozen=True):
 @contextmanager
 def fetching(folder: Path, database: str, redis: str, idle: bool = True) -> Iterator[Fetching]:
     mailbox = Mailbox(folder / "mails", idle)
-    mailbox.port = processes.lasting_port()
+    mailbox.port = processes.pick_stable_port()
     mailbox.url = re.sub(r":\d+/INBOX", f":{mailbox.port}/INBOX", mailbox.url)
     words = {"sender": f"Friends <friends@{HOST}>", "imap": mailbox.url, "secret": SECRET}
     commands = [["imap"], ["worker", "--queues", "referee"]]
@@ -55,13 +55,13 @@ def fetching(folder: Path, database: str, redis: str, idle: bool = True) -> Iter
         Redis.from_url(redis) as client,
         apps.standing(chosen, lambda: int(time.time()), client) as app,
         nullcontext(apps.seated(app)) as places,  # before anybody else judges
-        processes.service(folder, commands, **shared) as (imap, _),
+        processes.run_service(folder, commands, **shared) as (imap, _),
     ):
         eventually(lambda: starts(imap) == 1, SOON)
         yield Fetching(app, places, mailbox, imap)
-        assert imap.ended() is None
-        imap.send(signal.SIGTERM)
-        eventually(lambda: imap.ended() == 0, SOON)
+        assert imap.exit_status() is None
+        imap.send_signal(signal.SIGTERM)
+        eventually(lambda: imap.exit_status() == 0, SOON)
         said = imap.log.read_text()
         assert "Traceback" not in said
         assert servers.IMAP_PASSWORD not in said

@@ -34,10 +34,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder, port = tmp_path_factory.mktemp("service"), servers.free_port()
     with (
         servers.smtp_server() as sink,
-        chaos.service(folder, [["serve", "--port", str(port)]], smtp=f"smtp://{sink.hostname}:{sink.port}", gather=600),
+        chaos.run_service(
+            folder, [["serve", "--port", str(port)]], smtp=f"smtp://{sink.hostname}:{sink.port}", gather=600
+        ),
     ):
         address = f"http://127.0.0.1:{port}"
-        chaos.until(lambda: answers(f"{address}/healthz"), "the service answers")
+        chaos.wait_until(lambda: answers(f"{address}/healthz"), "the service answers")
         yield address
 
 
