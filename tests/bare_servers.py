@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import psutil
 
-from tests.servers import PATIENCE, Stopped, Unavailable
+from tests.servers import START_TIMEOUT_S, Stopped, Unavailable
 
 SUITE = "bookworm"
 BOOTED = "running", "degraded"  # a unit that a container cannot have does not matter
@@ -63,7 +63,7 @@ def bare_server(shown: Sequence[tuple[Path, str]] = ()) -> Iterator[BareServer]:
             finally:
                 container.terminate()
                 try:
-                    container.wait(PATIENCE)
+                    container.wait(START_TIMEOUT_S)
                 except subprocess.TimeoutExpired:
                     container.kill()
 
@@ -79,7 +79,7 @@ def _laid(root: Path) -> None:
 
 
 def _booted(root: Path, container: subprocess.Popen[bytes], log: Path) -> BareServer:
-    end = time.monotonic() + 2 * PATIENCE
+    end = time.monotonic() + 2 * START_TIMEOUT_S
     while container.poll() is None and time.monotonic() < end:
         time.sleep(0.2)
         for leader in psutil.Process(container.pid).children():
