@@ -1,7 +1,7 @@
-"""Checking a log afterwards: is it whole, were the draws honest, was every move legal, do the rules still agree?
+"""Checks a log afterwards: its format and chain, its draws, its moves and their consequences, and receipts against it.
 
-Tampering breaks the chain, a digest or a draw. Drift is an honest log that today's rules would have decided
-otherwise. Either is reported with the first entry concerned.
+Tampering breaks the format, the chain, a digest, a draw or a command of the table itself: those never change. Drift is
+an honest log that today's rules of the game decide differently. The report names the first entry concerned.
 """
 
 from __future__ import annotations
@@ -11,27 +11,30 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine import beacon as beacons
+from engine import canonical_json, log, open_command, record
 from engine import chance as chances
-from engine import form, law, log, record, table
-from engine.beacon import Signed
+from engine import table as tables
+from engine.beacon import VerifySignature
 from engine.chance import Chance
 from engine.game import Game
 from engine.log import Entry, Export, Link
 from engine.menu import Move
-from engine.reading import convert
 from engine.record import Rewind, Table
 from engine.refusal import Refused
-from engine.table_events import (
-    RoundDrawn,
-)
+from engine.table_events import TABLE_EVENTS, Ended, Opened, RoundDrawn, RoundNamed, UndoAsked, Undone, WentSealed
 
 Kind = Literal["tampering", "drift"]
 
+NEEDS_MENU = frozenset(("expire", "miss"))  # commands of the server that need an open menu, so they depend on the rules
+RELEASES_DRAWS = frozenset((RoundDrawn, WentSealed))  # events after which a command that waited is carried out
+MAY_DRAW = frozenset(("start", "expire", "round", "sealed", "agree"))
+
 
 class Finding(Struct, frozen=True):
-    """Something that is not as it should be, and the entry at which it shows first."""
+    """A fault of a log, and the first entry that shows it."""
 
     seq: int
     kind: Kind
@@ -39,11 +42,11 @@ class Finding(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """What an audit found: entries seen, how many of them were open to a full check, and what is wrong.
+    """The result of an audit: how many entries there are, how many could be replayed, and the first fault if any.
 
-    `proven` counts the entries that are what was sealed; `named` says that the log seals the name of its table.
-    `ruled` says that the rules were there; without them no move can be judged. `rounds` of a public beacon were drawn
-    by, and `signed` says that their signatures were checked.
+    `proven` counts the entries that are proven to be what was sealed. `seals_name` says that the log seals the name of
+    its table, `has_rules` that the game was available: without it no move can be judged. `rounds` counts the rounds of
+    a public beacon that the log draws by, and `checked_signatures` says whether their signatures were checked.
     """
 
     entries: int
@@ -51,17 +54,14 @@ class Report(Struct, frozen=True):
     head: str
     finding: Finding | None = None
     proven: int = 0
-    named: bool = True
-    ruled: bool = True
+    seals_name: bool = True
+    has_rules: bool = True
     rounds: int = 0
-    signed: bool = True
+    checked_signatures: bool = True
 
 
 class Receipt(Struct, frozen=True):
-    """What a letter said on its day: the head hash after so many entries, of which table, and where it was found.
-
-    Who types it may give only the beginning of the hash.
-    """
+    """A receipt from a letter: the head after `length` entries, or only its first digits; the table and the source."""
 
     hash: str
     length: int
@@ -70,120 +70,131 @@ class Receipt(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """A receipt held against a log: whether they agree, in a sentence."""
+    """Whether a receipt agrees with a log, with a sentence that says so."""
 
     receipt: Receipt
     agrees: bool
     sentence: str
 
 
-def audit(game: Game | None, export: Export, *, running: bool = False, signed: Signed | None = None) -> Report:
-    """Everything that can be checked about this log with what it discloses; without its game all but the moves.
+def audit(
+    game: Game | None, export: Export, *, running: bool = False, verify_signature: VerifySignature | None = None
+) -> Report:
+    """Check everything that the log discloses; without its game, everything except the moves.
 
-    `running` is for its host, who alone holds the seed of a table that has not ended. `signed` knows the curve of
-    beacons; without it their signatures are not checked, and the report says so.
+    `running` is for the host, who has the seed of a table that has not ended. `verify_signature` checks signatures of a
+    beacon; without it they are not checked, and the report says so.
     """
-    broken = form.broken(export, running=running) or next(beacons.broken(export, signed), None)
-    finding, replayed = (_tampered(*broken) if broken else None), 0
+    fault = log.find_format_fault(export, running=running) or next(beacons.find_faults(export, verify_signature), None)
+    finding, replayed = (_tampering(*fault) if fault else None), 0
     checked = 0
     if finding is None and export.seed is not None:
         seed = bytes.fromhex(export.seed)
-        finding, checked = _replay(game, export, seed) if game else _unsealed(export, seed)
+        finding, checked = _replay(game, export, seed) if game else _check_without_rules(export, seed)
         replayed = checked if game else 0
     proven = checked if export.seed else sum(link.salt is not None for link in export.entries)
-    finding = _head(export, finding)
-    named = "table" in log.opening(export)
-    rounds = 0 if finding else beacons.rounds(export)
-    seen = (len(export.entries), replayed, export.head, finding, 0 if finding else proven)
-    return Report(*seen, named, game is not None, rounds, signed is not None)
+    finding = _check_head(export, finding)
+    return Report(
+        entries=len(export.entries),
+        replayed=replayed,
+        head=export.head,
+        finding=finding,
+        proven=0 if finding else proven,
+        seals_name="table" in export.opening,
+        has_rules=game is not None,
+        rounds=0 if finding else beacons.count_rounds(export),
+        checked_signatures=verify_signature is not None,
+    )
 
 
-def _tampered(seq: int, sentence: str) -> Finding:
+def _tampering(seq: int, sentence: str) -> Finding:
     return Finding(seq, "tampering", sentence)
 
 
-def _head(export: Export, finding: Finding | None) -> Finding | None:
-    """A log that misses its head hash was tampered with; what else was found tells where."""
+def _check_head(export: Export, finding: Finding | None) -> Finding | None:
+    """Report a wrong head as tampering; an earlier finding tells at which entry."""
     if finding and finding.kind == "tampering":
         return finding
-    if not form.misses_head(export):
+    if not log.has_wrong_head(export):
         return finding
-    broken = "The digests do not lead to the head hash of this log."
+    sentence = "The digests do not lead to the head hash of this log."
     if finding:
-        return _tampered(finding.seq, f"{broken} {finding.sentence}")
-    return _tampered(len(export.entries) - 1, broken)
+        return _tampering(finding.seq, f"{sentence} {finding.sentence}")
+    return _tampering(len(export.entries) - 1, sentence)
 
 
 def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, int]:
-    """Every entry in turn: sealed as it stands, honestly drawn, and what the rules make of its move."""
-    tables, key, decode = [Table()], b"", record.decoder(game).decode
+    """Check the digest, the draws and the move of each entry; return the first fault and how many entries are right."""
+    history, key, decode = [Table()], b"", record.decoder(game).decode
     for number, link in enumerate(export.entries):
-        entry = _opened(decode, number, link, seed)
+        entry = _open_entry(decode, number, link, seed)
         if isinstance(entry, Finding):
             return entry, number
-        now = tables[-1]
-        if entry.move == "start" and now.phase == "gathering":
-            key = chances.key(seed, (seat.nonce for seat in now.seats))
-        drawn = _draws(entry, _own_key(entry, key)) if entry.draws else None
-        after = drawn or _decision(game, now, entry, tables.__getitem__)
+        table = history[-1]
+        if entry.move == "start" and table.phase == "gathering":
+            key = chances.derive_key(seed, (seat.nonce for seat in table.seats))
+        finding = _check_draws(entry, _derive_entry_key(entry, key)) if entry.draws else None
+        after = finding or _judge_again(game, table, entry, history.__getitem__)
         if isinstance(after, Finding):
             return after, number
-        tables.append(after)
+        history.append(after)
     return None, len(export.entries)
 
 
-def _unsealed(export: Export, seed: bytes) -> tuple[Finding | None, int]:
-    """Every entry in turn without the rules: sealed as it stands, and honestly drawn."""
+def _check_without_rules(export: Export, seed: bytes) -> tuple[Finding | None, int]:
+    """Check the digest and the draws of each entry; return the first fault and how many entries are right."""
     nonces, key = dict[int, str](), b""
     for number, link in enumerate(export.entries):
-        entry = convert(link.entry, Entry[dict[str, Any]])
-        if log.digest(seed, number, log.canonical(entry)) != link.digest:
-            return _tampered(number, f"Entry {number} is not the one that was sealed: its digest differs."), number
+        entry = canonical_json.convert(link.entry, Entry[dict[str, Any]])
+        if log.digest(seed, number, canonical_json.encode(entry)) != link.digest:
+            return _tampering(number, f"Entry {number} is not the one that was sealed: its digest differs."), number
         nonces |= {event["seat"]: event["nonce"] for event in entry.events if event["type"] == "table.Sat"}
         if entry.move == "start" and not key:
-            key = chances.key(seed, (nonces[seat] for seat in sorted(nonces)))
-        if broken := _draws(entry, _own_key(entry, key)):
-            return broken, number
+            key = chances.derive_key(seed, (nonces[seat] for seat in sorted(nonces)))
+        if finding := _check_draws(entry, _derive_entry_key(entry, key)):
+            return finding, number
     return None, len(export.entries)
 
 
-def _opened(decode: Callable[[bytes], Entry[Any]], seq: int, link: Link, seed: bytes) -> Entry[Any] | Finding:
-    body = log.canonical(link.entry)
+def _open_entry(decode: Callable[[bytes], Entry[Any]], seq: int, link: Link, seed: bytes) -> Entry[Any] | Finding:
+    """Decode an entry if its digest is right and it is in canonical form."""
+    body = canonical_json.encode(link.entry)
     if log.digest(seed, seq, body) != link.digest:
-        return _tampered(seq, f"Entry {seq} is not the one that was sealed: its digest differs.")
+        return _tampering(seq, f"Entry {seq} is not the one that was sealed: its digest differs.")
     try:
         entry = decode(body)
     except msgspec.MsgspecError as error:
         return Finding(seq, "drift", f"Today's rules cannot read entry {seq}: {error}.")
-    if (again := log.canonical(entry)) != body and not _within(link.entry, log.plain(again)):
-        return _tampered(seq, f"Entry {seq} is not in its one written form: a field is unknown, or tells a default.")
+    again = canonical_json.encode(entry)
+    if again != body and not _only_adds_fields(link.entry, canonical_json.decode_object(again)):
+        return _tampering(seq, f"Entry {seq} is not in its one written form: a field is unknown, or tells a default.")
     return entry
 
 
-def _within(then: Any, now: Any) -> bool:
-    """Whether today's form says the same and at most adds fields that came later, at their defaults."""
+def _only_adds_fields(then: Any, now: Any) -> bool:
+    """Whether `now` is `then`, apart from more fields: those were added to the game later and have their defaults."""
     if isinstance(then, dict) and isinstance(now, dict):
-        return all(name in now and _within(value, now[name]) for name, value in then.items())
+        return all(name in now and _only_adds_fields(value, now[name]) for name, value in then.items())
     if isinstance(then, list) and isinstance(now, list):
-        return len(then) == len(now) and all(map(_within, then, now))
+        return len(then) == len(now) and all(map(_only_adds_fields, then, now))
     return type(then) is type(now) and bool(then == now)
 
 
-def _own_key(entry: Entry[Any], key: bytes) -> bytes:
-    """The key of the draws of this entry: that of its table, with the round it draws by mixed in."""
+def _derive_entry_key(entry: Entry[Any], key: bytes) -> bytes:
+    """Return the key for the draws of this entry: the table's, combined with the beacon's round if it draws by one."""
     match entry.events[0]:
         case RoundDrawn(_, signature) | {"type": "table.RoundDrawn", "signature": str(signature)}:
-            return chances.public(key, signature)
+            return chances.derive_round_key(key, signature)
     return key
 
 
-def _draws(entry: Entry[Any], key: bytes) -> Finding | None:
+def _check_draws(entry: Entry[Any], key: bytes) -> Finding | None:
     if entry.draws and not key:
-        return _tampered(entry.seq, f"Entry {entry.seq} draws before the table has started.")
+        return _tampering(entry.seq, f"Entry {entry.seq} draws before the table has started.")
     for number, draw in enumerate(entry.draws):
-        result = chances.drawn(key, entry.seq, number, draw.size) if draw.size > 0 else None
+        result = chances.compute_draw(key, entry.seq, number, draw.size) if draw.size > 0 else None
         if result != draw.result:
-            return _tampered(
+            return _tampering(
                 entry.seq,
                 f"Draw {number} of entry {entry.seq} (“{draw.label}”) gives {result} of "
                 f"{draw.size} from the revealed seed, not {draw.result}.",
@@ -191,50 +202,52 @@ def _draws(entry: Entry[Any], key: bytes) -> Finding | None:
     return None
 
 
-def _decision(game: Game, now: Table, entry: Entry[Any], rewind: Rewind) -> Table | Finding:
-    """The same command under today's rules, with the draws as recorded; the table after it where they agree."""
-    chance = _unlit(now, entry) if now.beacon else Chance(_recorded(entry))
+def _judge_again(game: Game, table: Table, entry: Entry[Any], rewind: Rewind) -> Table | Finding:
+    """Judge the command by today's rules, with the draws as recorded; return the table after it if they agree."""
+    chance = _make_pending_chance(table, entry) if table.beacon else Chance(_replay_draws(entry))
     move = Move.read(entry.move or "-")
-    if why := law.objection(now, entry, move):
-        return _tampered(entry.seq, f"The table’s own law forbids {_said(entry)}: {why}.")
+    if why := _find_objection(table, entry, move):
+        return _tampering(entry.seq, f"The table’s own law forbids {_name(entry)}: {why}.")
     try:
-        after, events = table.play(game, now, entry.seat, move, chance, rewind)
-    except (Refused, Drifted) as refused:
-        kind: Kind = "drift" if law.hangs_on_rules(entry, move) else "tampering"
-        return Finding(entry.seq, kind, f"Today's rules would not allow {_said(entry)}: {refused}")
-    same = events == entry.events or law.without_later_options(game, entry, events) == entry.events
+        after, events = tables.play(game, table, entry.seat, move, chance, rewind)
+    except (Refused, DifferentDraw) as refused:
+        kind: Kind = "drift" if _depends_on_rules(entry, move) else "tampering"
+        return Finding(entry.seq, kind, f"Today's rules would not allow {_name(entry)}: {refused}")
+    same = events == entry.events or _without_later_options(game, entry, events) == entry.events
     if same and tuple(chance.draws) == entry.draws:
         return after
-    kind = "drift" if law.agree(entry, events) else "tampering"
-    difference = _difference(entry.events, events)
-    return Finding(entry.seq, kind, f"Today's rules decide {_said(entry)} otherwise: {difference}.")
+    kind = "drift" if _differs_by_rules_only(entry, events) else "tampering"
+    difference = _describe_difference(entry.events, events)
+    return Finding(entry.seq, kind, f"Today's rules decide {_name(entry)} otherwise: {difference}.")
 
 
-def _said(entry: Entry[Any]) -> str:
+def _name(entry: Entry[Any]) -> str:
     return f"entry {entry.seq} (“{entry.move}”)"
 
 
-class Drifted(Exception):
-    """Today's rules draw something else than was drawn then."""
+class DifferentDraw(Exception):
+    """Today's rules make another draw than the one that is recorded."""
 
 
-def _unlit(now: Table, entry: Entry[Any]) -> Chance:
-    """Where the table draws in public and waits for nothing yet a draw has to wait; otherwise draws are as recorded."""
-    assert now.beacon
-    return Chance(_recorded(entry)) if now.awaited else chances.unlit(now.beacon.named(entry.at))
+def _make_pending_chance(table: Table, entry: Entry[Any]) -> Chance:
+    """Return chance for a table with a beacon: a command whose round is not drawn yet may not draw."""
+    assert table.beacon
+    return Chance(_replay_draws(entry)) if table.awaited else chances.make_pending(table.beacon.next_round(entry.at))
 
 
-def _recorded(entry: Entry[Any]) -> chances.Source:
+def _replay_draws(entry: Entry[Any]) -> chances.Source:
+    """Return a source that gives the recorded results, and raises DifferentDraw for any other draw."""
+
     def source(label: str, faces: Any, index: int) -> int:
         draw = entry.draws[index] if index < len(entry.draws) else None
         if draw is None or (draw.label, draw.size) != (label, len(faces)):
-            raise Drifted(f"they draw “{label}” out of {len(faces)}, which was not drawn then.")
+            raise DifferentDraw(f"they draw “{label}” out of {len(faces)}, which was not drawn then.")
         return draw.result
 
     return source
 
 
-def _difference(then: tuple[Any, ...], now: tuple[Any, ...]) -> str:
+def _describe_difference(then: tuple[Any, ...], now: tuple[Any, ...]) -> str:
     for number, (old, new) in enumerate(zip(then, now, strict=False)):
         if old != new:
             return f"event {number} was {old!r} and would be {new!r}"
@@ -243,28 +256,104 @@ def _difference(then: tuple[Any, ...], now: tuple[Any, ...]) -> str:
     return f"there were {len(then)} events and would be {len(now)}"
 
 
-def compared(export: Export, receipts: Iterable[Receipt]) -> tuple[Comparison, ...]:
-    """Every receipt held against the log, whose head after so many entries it has to be; other tables' are left out.
+def _find_objection(table: Table, entry: Entry[Any], move: Move) -> str:
+    """Return why this entry is impossible whatever the rules of the game are; empty if it is possible."""
+    if str(move) != entry.move:
+        return "its words are not parted by single blanks"
+    if table.phase == "over":
+        return "the table is over"
+    if entry.seat is not None and (entry.seat >= len(table.seats) or not (table.phase == "playing" or table.awaited)):
+        return "no seat can act there now"
+    if entry.draws and move.verb not in MAY_DRAW and _is_table_command(entry, move):
+        return "nothing is drawn for it"
+    if entry.seat is None and move.verb == "open" and not _matches_command(entry, move):
+        return "the opening says something else than the command"
+    return ""
 
-    The heads are worked out from the digests, so this holds for the log as far as `audit` finds its chain whole.
+
+def _is_table_command(entry: Entry[Any], move: Move) -> bool:
+    """Whether this is a command of the table and not a move of the game."""
+    return entry.seat is None or move.verb in tables.RESERVED
+
+
+def _depends_on_rules(entry: Entry[Any], move: Move) -> bool:
+    """Whether the rules of the game, and not only those of the table, can be the reason why an entry is refused."""
+    if not _is_table_command(entry, move):
+        return True
+    if any(type(event) in RELEASES_DRAWS for event in entry.events[:2]):
+        return True
+    if entry.seat is not None:
+        return False
+    if move.verb == "start":
+        return bool(entry.draws) or len(entry.events) > 1
+    return move.verb in NEEDS_MENU or move.verb == "open"
+
+
+def _differs_by_rules_only(entry: Entry[Any], events: tuple[Any, ...]) -> bool:
+    """Whether the table's own events are the same today, so that only the rules of the game make the difference."""
+    then, now = _select_table_events(entry.events), _select_table_events(events)
+    if _waits_for_round(entry.events) != _waits_for_round(events):  # the rules of the game decide whether a move draws
+        return True
+    if then and now and {type(then[0]), type(now[0])} == {UndoAsked, Undone}:  # menus decide whether an undo is free
+        return (then[0].seat, then[0].to) == (now[0].seat, now[0].to)
+    return then == now and _begins_with_table_event(entry.events) == _begins_with_table_event(events)
+
+
+def _without_later_options(game: Game, entry: Entry[Any], events: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Remove from an opening the options that the game got later, if they have their defaults."""
+    match entry.events, events:
+        case (Opened() as then,), (Opened() as now,):
+            default = msgspec.to_builtins(game.META.options())
+            options = {
+                name: value for name, value in now.options.items() if name in then.options or value != default.get(name)
+            }
+            return (replace(now, options=options),)
+    return events
+
+
+def _select_table_events(events: tuple[Any, ...]) -> list[Any]:
+    """Return the table's own events except the end: the game decides who has won."""
+    return [event for event in events if type(event) in TABLE_EVENTS and type(event) is not Ended]
+
+
+def _waits_for_round(events: tuple[Any, ...]) -> bool:
+    return type(events[0]) is RoundNamed
+
+
+def _begins_with_table_event(events: tuple[Any, ...]) -> bool:
+    return type(events[0]) in TABLE_EVENTS
+
+
+def _matches_command(entry: Entry[Any], move: Move) -> bool:
+    """Whether the opening says exactly what its command says, each word once."""
+    match entry.events:
+        case (Opened() as opened,):
+            return sorted(move.args) == sorted(open_command.list_words(opened))
+    return False
+
+
+def compare_receipts(export: Export, receipts: Iterable[Receipt]) -> tuple[Comparison, ...]:
+    """Compare each receipt of this table with the log's head after that many entries; skip those of other tables.
+
+    The heads are computed from the digests, so the result is valid as far as `audit` finds the chain complete.
     """
-    heads = log.heads([link.digest for link in export.entries])
-    return tuple(_compared(receipt, heads) for receipt in receipts if receipt.table in ("", export.table))
+    heads = log.compute_heads([link.digest for link in export.entries])
+    return tuple(_compare_receipt(receipt, heads) for receipt in receipts if receipt.table in ("", export.table))
 
 
-def _compared(receipt: Receipt, heads: Sequence[str]) -> Comparison:
-    named = f"The receipt after {receipt.length} entries{f' ({receipt.source})' if receipt.source else ''}"
+def _compare_receipt(receipt: Receipt, heads: Sequence[str]) -> Comparison:
+    name = f"The receipt after {receipt.length} entries{f' ({receipt.source})' if receipt.source else ''}"
     if not 0 < receipt.length <= len(heads):
-        return Comparison(receipt, False, f"{named} contradicts the log, which has {len(heads)} entries.")
+        return Comparison(receipt, False, f"{name} contradicts the log, which has {len(heads)} entries.")
     head = heads[receipt.length - 1]
     if not head.startswith(receipt.hash):
-        said = f"it says {receipt.hash}, the log {head}. Something up to entry {receipt.length - 1} is not as it was"
-        return Comparison(receipt, False, f"{named} contradicts the log: {said}.")
-    return Comparison(receipt, True, f"{named} agrees with the log.")
+        why = f"it says {receipt.hash}, the log {head}. Something up to entry {receipt.length - 1} is not as it was"
+        return Comparison(receipt, False, f"{name} contradicts the log: {why}.")
+    return Comparison(receipt, True, f"{name} agrees with the log.")
 
 
-def sentences(report: Report) -> Iterator[str]:
-    """The report as somebody would read it aloud: what is wrong, or what is proven and what is not."""
+def describe(report: Report) -> Iterator[str]:
+    """Yield the report as sentences: the fault, or what is proven and what is not."""
     yield f"{report.entries} entries, receipt {report.head}"
     if report.finding:
         yield f"{report.finding.kind.upper()} at entry {report.finding.seq}: {report.finding.sentence}"
@@ -273,21 +362,21 @@ def sentences(report: Report) -> Iterator[str]:
         yield "The chain, every digest, every draw, every move and every consequence are as they should be."
     else:
         yield f"The chain of {report.entries} digests is whole, so none was taken out, added or put elsewhere."
-        yield _unproven(report) if report.ruled else _unruled(report)
-    if report.rounds and report.signed:
+        yield _describe_unproven(report) if report.has_rules else _describe_without_rules(report)
+    if report.rounds and report.checked_signatures:
         yield f"{report.rounds} rounds of the public beacon were named before they came, and are signed by its key."
     elif report.rounds:
         yield f"NOT CHECKED: the signatures of {report.rounds} rounds of the public beacon."
-    if not report.named:
+    if not report.seals_name:
         yield "This log does not seal the name of its table; only a receipt shows which table it is from."
 
 
-def _unruled(report: Report) -> str:
+def _describe_without_rules(report: Report) -> str:
     checked = f"{report.proven} of {report.entries} entries are what was sealed, with all draws they show."
     return f"{checked} NOT CHECKED: the moves. The game is not installed here, and only its rules can judge them."
 
 
-def _unproven(report: Report) -> str:
+def _describe_unproven(report: Report) -> str:
     later = "draws and hidden moves can be checked once the table has ended"
     if not report.proven:
         return f"NOT PROVEN: what the entries say. This copy has no salts that would prove it; {later}."

@@ -1,55 +1,56 @@
-"""Players that move at random, from the contract of a game alone; those that think are in `engine.search`."""
+"""Moves that need no thought: random games, and the only move of a seat. Bots that think are in `engine.search`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
 from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
-from engine.chance import Chance
+from engine import record
+from engine import table as tables
 from engine.game import Game
 from engine.menu import Menu, Move
+from engine.record import Table
+from engine.refusal import Refused
+
+Chooser = Callable[[Game, Any, int, Menu, Random], Move]
+"""Chooses a move for a seat in a position, from its menu."""
+
+REDEALS = 6
 
 
-def loose(random: Random) -> Chance:
-    """Unsealed chance for playing in one's head."""
-    return Chance(lambda label, faces, index: random.randrange(len(faces)) if len(faces) > 1 else 0)
-
-
-def random_move(menu: Menu, random: Random) -> Move:
-    """Any move on the menu."""
+def pick_random_move(menu: Menu, random: Random) -> Move:
+    """Return any move of the menu."""
     return menus.pick(menu, random.randrange)
 
 
-def wander(game: Game, state: Any, random: Random, depth: int) -> Any:
-    """The position after at most so many random moves."""
-    luck, seats = loose(random), range(len(game.standing(state)))
-    for _ in range(depth):
+def choose_at_random(_game: Game, _state: Any, _seat: int, menu: Menu, random: Random) -> Move:
+    """Return any move of the menu; a `Chooser`."""
+    return menus.pick(menu, random.randrange)
+
+
+def play_random_moves(game: Game, state: Any, random: Random, most: int) -> Any:
+    """Play up to `most` random moves and return the position."""
+    chance, seats = chances.make_from_random(random), range(len(game.standing(state)))
+    for _ in range(most):
         open_menus = [(seat, menu) for seat in seats if (menu := game.menu(state, seat))]
         if not open_menus:
             break
         seat, menu = random.choice(open_menus)
-        state, _ = games.perform(game, state, seat, random_move(menu, random), luck)
+        state, _ = games.perform(game, state, seat, pick_random_move(menu, random), chance)
     return state
 
 
-Chooser = Callable[[Game, Any, int, Menu, Random], Move]
-"""Whoever chooses a move at a game's position, for a seat, from its menu."""
-
-
-def at_random(_game: Game, _state: Any, _seat: int, menu: Menu, random: Random) -> Move:
-    """Any move of this menu."""
-    return menus.pick(menu, random.randrange)
-
-
-def playout(game: Game, options: Any, seats: int, seed: bytes, choose: Chooser = at_random) -> Any:
-    """A whole game from this seed: yields (seat, move, state, events), the set-up first with seat None."""
+def playout(
+    game: Game, options: Any, seats: int, seed: bytes, choose: Chooser = choose_at_random
+) -> Iterator[tuple[int | None, Move, Any, tuple[Any, ...]]]:
+    """Play a whole game from this seed; yield (seat, move, state, events), first the set-up with seat None."""
     random = Random(seed)
-    key = chances.key(seed, ())
-    state, events = games.begin(game, options, seats, chances.sealed(key, 0))
+    key = chances.derive_key(seed, ())
+    state, events = games.begin(game, options, seats, chances.make_sealed(key, 0))
     yield None, Move("start"), state, events
     number = 0
     while open_menus := [(seat, menu) for seat in range(seats) if (menu := game.menu(state, seat))]:
@@ -57,5 +58,29 @@ def playout(game: Game, options: Any, seats: int, seed: bytes, choose: Chooser =
         seat, menu = open_menus[0] if len(open_menus) == 1 else random.choice(open_menus)
         move = choose(game, state, seat, menu, random)
         games.check(menu, move)
-        state, events = games.perform(game, state, seat, move, chances.sealed(key, number))
+        state, events = games.perform(game, state, seat, move, chances.make_sealed(key, number))
         yield seat, move, state, events
+
+
+def find_only_move(game: Game, table: Table, seat: int, seed: bytes) -> Move | None:
+    """Return the seat's move if it has only one and making it for the seat betrays nothing, otherwise None.
+
+    Even a spectator can tell that it is the only move, nothing is drawn for it, and all see all of it.
+    """
+    menu = tables.menu(game, table, seat)
+    if menus.count(menu) != 1 or not _is_public(game, table, seat, menu):
+        return None
+    move, chance = next(menus.moves(menu)), tables.draws(table, seed)
+    try:
+        events = tables.play(game, table, seat, move, chance).events
+    except Refused:
+        return None
+    public = all(record.hear(game, event, None) == event for event in events)
+    return move if public and not chance.draws else None
+
+
+def _is_public(game: Game, table: Table, seat: int, menu: Menu) -> bool:
+    """Whether the menu is the same in other deals of what a spectator cannot see."""
+    chance = chances.make_from_random(Random(table.length))
+    deals = (game.redeal(table.state, None, chance) for _ in range(REDEALS))
+    return all(game.menu(deal, seat) == menu for deal in deals)

@@ -1,4 +1,4 @@
-"""Sealed randomness: nobody can choose a draw, everybody can check it afterwards.
+"""Sealed draws: nobody can choose a result, and everybody can check it afterwards.
 
 The exact bytes are specified in `engine/README.md`; change nothing here without a new version of that page.
 """
@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from random import Random
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
 Item = TypeVar("Item")
 Source = Callable[[str, Sequence[Any], int], int]
+"""Chooses the result of a draw, counted from 0: from its label, its possible results, and its number in the entry."""
+
+BITS_64 = (1 << 64) - 1
 
 
 class Draw(Struct, frozen=True, array_like=True):
-    """One draw: what it was for, out of how many, and which (counted from 0) it was."""
+    """One draw: its label, the number of possible results, and the result, counted from 0."""
 
     label: str
     size: int
@@ -24,28 +28,28 @@ class Draw(Struct, frozen=True, array_like=True):
 
 
 class Chance(Struct, eq=False):
-    """The dice, bags and shuffles of one entry; remembers every draw."""
+    """The dice, bags and shuffles of one entry; records every draw."""
 
     source: Source
     draws: list[Draw] = []
 
     def roll(self, label: str, sides: int) -> int:
-        """A die: 1 to `sides`."""
+        """Roll a die; return 1 to `sides`."""
         return self._draw(label, range(1, sides + 1)) + 1
 
     def pick(self, label: str, items: Sequence[Item]) -> Item:
-        """One of the items, each as likely as any other."""
+        """Pick one of the items, each with the same probability."""
         return items[self._draw(label, items)]
 
     def shuffle(self, label: str, items: Iterable[Item]) -> tuple[Item, ...]:
-        """The items in a new order, drawn one after the other."""
+        """Return the items in a new order, drawn one after the other."""
         left, order = list(items), []
         while len(left) > 1:
             order.append(left.pop(self._draw(label, left)))
         return (*order, *left)
 
     def reveal(self, label: str) -> None:
-        """Note that something hidden but already fixed was turned over: no choice, yet nothing to take back."""
+        """Record that something hidden but already fixed was turned over: no choice, but it cannot be undone."""
         self._draw(label, (None,))
 
     def _draw(self, label: str, faces: Sequence[Any]) -> int:
@@ -54,13 +58,13 @@ class Chance(Struct, eq=False):
         return result
 
 
-def commitment(seed: bytes) -> str:
-    """What is published when a table opens: it binds the server to a seed nobody has seen."""
+def commit(seed: bytes) -> str:
+    """Return the commitment that is published when a table opens: it binds the server to a secret seed."""
     return hashlib.sha256(b"depesche commitment 1" + seed).hexdigest()
 
 
-def key(seed: bytes, nonces: Iterable[str]) -> bytes:
-    """The key of all draws of a table: the server's seed and a word from every seat, in seat order."""
+def derive_key(seed: bytes, nonces: Iterable[str]) -> bytes:
+    """Return the key of all draws of a table: from the server's seed and the nonce of each seat, in seat order."""
     mixed = hashlib.sha256(b"depesche key 1" + seed)
     for nonce in nonces:
         word = nonce.encode()
@@ -68,47 +72,64 @@ def key(seed: bytes, nonces: Iterable[str]) -> bytes:
     return mixed.digest()
 
 
-def sealed(key: bytes, entry: int) -> Chance:
-    """The draws of one entry of a table's log."""
-    material = _material(key, entry)
-    return Chance(lambda _, faces, index: _nth(material, index, len(faces)))
-
-
-def public(key: bytes, signature: str) -> bytes:
-    """The key of an entry that also mixes in a round of a public beacon, by that round's signature."""
+def derive_round_key(key: bytes, signature: str) -> bytes:
+    """Return the key of an entry that draws by a round of a public beacon, from that round's signature."""
     return hashlib.sha256(b"depesche round 1" + key + bytes.fromhex(signature)).digest()
 
 
-class Unlit(Exception):
-    """A draw waits for a round of the beacon that is still to come."""
+def make_sealed(key: bytes, entry: int) -> Chance:
+    """Return the chance of one entry of a log, whose draws follow from the key."""
+    material = _make_material(key, entry)
+    return Chance(lambda _, faces, index: _compute(material, index, len(faces)))
+
+
+class RoundPending(Exception):
+    """A draw needs a round of the beacon that is not published yet."""
 
     def __init__(self, round: int) -> None:  # noqa: A002  # the beacon's own word
         super().__init__(f"round {round}")
         self.round = round
 
 
-def unlit(round: int) -> Chance:  # noqa: A002  # the beacon's own word
-    """Chance before its round is there: what is certain is certain, and any real draw raises `Unlit`."""
+def make_pending(round: int) -> Chance:  # noqa: A002  # the beacon's own word
+    """Return chance for a round that is not published yet: a draw with more than one face raises `RoundPending`."""
 
     def source(_label: str, faces: Sequence[Any], _index: int) -> int:
         if len(faces) > 1:
-            raise Unlit(round)
+            raise RoundPending(round)
         return 0
 
     return Chance(source)
 
 
-def drawn(key: bytes, entry: int, index: int, size: int) -> int:
-    """The result of one draw, as anybody can work it out who knows the key."""
-    return _nth(_material(key, entry), index, size)
+def make_from_random(random: Random) -> Chance:
+    """Return chance for imagined games and tests; its draws come from a generator."""
+    return Chance(lambda label, faces, index: random.randrange(len(faces)) if len(faces) > 1 else 0)
 
 
-def _material(key: bytes, entry: int) -> bytes:
+def make_from_seed(seed: int) -> Chance:
+    """Return chance for imagined games, the same for the same seed; quicker to create than a generator (SplitMix64)."""
+
+    def source(_: str, faces: Any, index: int) -> int:
+        mixed = (seed + (index + 1) * 0x9E3779B97F4A7C15) & BITS_64
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & BITS_64
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & BITS_64
+        return (mixed ^ (mixed >> 31)) % len(faces)
+
+    return Chance(source)
+
+
+def compute_draw(key: bytes, entry: int, index: int, size: int) -> int:
+    """Return the result of one draw; everybody who knows the key can compute it."""
+    return _compute(_make_material(key, entry), index, size)
+
+
+def _make_material(key: bytes, entry: int) -> bytes:
     return key + entry.to_bytes(8, "big")
 
 
-def _nth(material: bytes, index: int, size: int) -> int:
-    """A number from 0 to size - 1, evenly, out of SHAKE-256 of the material: bits too large are passed over."""
+def _compute(material: bytes, index: int, size: int) -> int:
+    """Return a number from 0 to size - 1, all equally likely, from SHAKE-256; bits that are too large are skipped."""
     if size < 2:
         return 0
     bits = (size - 1).bit_length()
@@ -116,28 +137,28 @@ def _nth(material: bytes, index: int, size: int) -> int:
     stream = hashlib.shake_256(material + index.to_bytes(4, "big"))
     length = 16 * width
     while True:
-        for number in _numbers(stream.digest(length), width):
+        for number in _split_numbers(stream.digest(length), width):
             if number & mask < size:
                 return number & mask
         length *= 2
 
 
-def _numbers(stream: bytes, width: int) -> Iterable[int]:
-    """The stream in pieces of so many bytes, each as a number."""
+def _split_numbers(stream: bytes, width: int) -> Iterable[int]:
+    """Split the stream into pieces of `width` bytes, each as a number."""
     if width == 1:
         return stream
     return (int.from_bytes(stream[start : start + width], "big") for start in range(0, len(stream), width))
 
 
-class Unforced(Exception):
-    """A rigged draw asked for something that was not foreseen."""
+class UnexpectedDraw(Exception):
+    """A rigged draw for which no fitting result was given."""
 
 
 class Rig:
-    """Draws foreseen, label by label in order; what is asked for beyond them is left to `otherwise`.
+    """A source with given results for each label, in order; `otherwise` draws when they are used up.
 
-    A forced result is written as what is seen: the number on the die, the item picked. What is certain need not be
-    foreseen. Without `otherwise` an unforeseen draw is an error.
+    A result is written as a player sees it: the number on the die, the item picked. A draw with one possible result
+    needs none. Without `otherwise` a draw that was not expected raises `UnexpectedDraw`.
     """
 
     def __init__(self, forced: Mapping[str, Sequence[object]], otherwise: Source | None = None) -> None:
@@ -146,36 +167,36 @@ class Rig:
 
     def __call__(self, label: str, faces: Sequence[Any], index: int) -> int:
         if len(faces) == 1:
-            return self._certain(label, faces[0])
+            return self._take_only_face(label, faces[0])
         if label in self.left:
-            return _face(label, faces, self._next(label))
+            return _find_face(label, faces, self._take_next(label))
         if self._otherwise is None:
-            raise Unforced(f"nothing was foreseen for “{label}” (one of {len(faces)})")
+            raise UnexpectedDraw(f"nothing was foreseen for “{label}” (one of {len(faces)})")
         return self._otherwise(label, faces, index)
 
-    def _certain(self, label: str, face: object) -> int:
-        """The only face there is; it takes the place of what was foreseen as the very same."""
+    def _take_only_face(self, label: str, face: object) -> int:
+        """Draw the only possible result; if the next given result is the same, it is used up."""
         if label in self.left:
             if str(self.left[label][0]) == str(face):
-                self._next(label)
+                self._take_next(label)
         elif isinstance(self._otherwise, Rig):
-            self._otherwise._certain(label, face)
+            self._otherwise._take_only_face(label, face)
         return 0
 
-    def _next(self, label: str) -> object:
+    def _take_next(self, label: str) -> object:
         result = self.left[label].pop(0)
         if not self.left[label]:
             del self.left[label]
         return result
 
 
-def rigged(forced: Mapping[str, Sequence[object]], otherwise: Source | None = None) -> Chance:
-    """Chance that gives the results a test or a scenario asks for, label by label in order."""
+def make_rigged(forced: Mapping[str, Sequence[object]], otherwise: Source | None = None) -> Chance:
+    """Return chance with the results that a test or a scenario gives for each label, in order."""
     return Chance(Rig(forced, otherwise))
 
 
-def _face(label: str, faces: Sequence[Any], wanted: object) -> int:
+def _find_face(label: str, faces: Sequence[Any], wanted: object) -> int:
     for place, face in enumerate(faces):
         if face == wanted or str(face) == str(wanted):
             return place
-    raise Unforced(f"“{wanted}” cannot be drawn for “{label}” from {', '.join(map(str, faces))}")
+    raise UnexpectedDraw(f"“{wanted}” cannot be drawn for “{label}” from {', '.join(map(str, faces))}")

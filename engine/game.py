@@ -47,7 +47,7 @@ class Standing(Struct, frozen=True):
 class Game(Protocol):
     """A module that offers these names is a game.
 
-    It may offer `outlook(state)` too, see `engine.shares`, and `sources(event, seat)`,
+    It may offer `outlook(state)` too, see `engine.win_shares`, and `sources(event, seat)`,
     which says where points come from.
     """
 

@@ -1,37 +1,31 @@
-"""Entries and the chain that seals them.
+"""A table's log: entries, the hash chain that seals them, and the file format of an exported log.
 
-One entry stands for one accepted command. It is never edited or deleted: whoever holds the hash of an entry holds
-proof of everything before it. The exact bytes are specified in `engine/README.md`.
+An entry records one accepted command and is never edited or deleted. The hash of an entry proves everything before it.
+The exact bytes and the rules of the format are specified in `engine/README.md`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterable, Sequence
-from typing import Any, Generic, Literal, TypeVar
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-import msgspec
 from msgspec import Struct
 
+from engine import canonical_json, chance
 from engine.chance import Draw
-from engine.reading import reader
 
 Event = TypeVar("Event")
 GENESIS = bytes(32).hex()
-IN_ORDER = msgspec.json.Encoder(order="sorted")
-LARGEST = 2**53 - 1  # up to here every language counts exactly
-# A number of sixteen digits may be too large; it follows neither a quotation mark nor a digit, as those of hashes do.
-KINDS = bytes(
-    b"0"[0] if chr(one) in "0123456789" else b"a"[0] if chr(one) in 'abcdef"' else b" "[0] for one in range(256)
-)
-LONG_NUMBER = b" " + b"0" * 16
+HASH = re.compile("[0-9a-f]{64}")
+FIELDS = frozenset(("seq", "at", "seat", "move", "draws", "events", "edition"))
 
 
 class Entry(Struct, Generic[Event], frozen=True):
-    """What one command did: who said what when, what was drawn for it, and what came of it.
+    """One accepted command: its seat, time and text, the draws that were made for it, and the events it caused.
 
-    `seat` is None where the house acted. `move` is None only in a copy made for somebody who may not know it.
+    `seat` is None for a command of the server. `move` is None only in a copy for a reader who may not know the move.
     """
 
     seq: int
@@ -44,9 +38,9 @@ class Entry(Struct, Generic[Event], frozen=True):
 
 
 class Link(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """An entry of an exported log, whole or as far as its reader may know it, with the digest of the whole one.
+    """An entry of an exported log, complete (`whole`) or redacted, with the digest of the complete entry.
 
-    Before the end `salt` proves an entry that its reader knows as a whole; afterwards the seed gives all salts.
+    Before the end of the table `salt` proves a complete entry; afterwards the seed gives all salts.
     """
 
     digest: str
@@ -56,7 +50,7 @@ class Link(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
 
 
 class Export(Struct, frozen=True, forbid_unknown_fields=True):
-    """A log as somebody may keep it: complete with its seed after the end, redacted for one seat before."""
+    """An exported log: complete and with its seed after the end of the table, redacted for one seat before."""
 
     table: str
     game: str
@@ -67,111 +61,202 @@ class Export(Struct, frozen=True, forbid_unknown_fields=True):
     seed: str | None = None
     seat: int | None = None
 
+    @property
+    def opening(self) -> dict[str, Any]:
+        """The event that opened the table; empty if the log does not begin with one."""
+        match self.entries:
+            case (Link(entry={"events": [{"type": "table.Opened"} as opened]}), *_):
+                return dict(opened)
+        return {}
 
-def opening(export: Export) -> dict[str, Any]:
-    """The event that opened the table, or nothing where the log does not begin with one."""
-    match export.entries:
-        case (Link(entry={"events": [{"type": "table.Opened"} as opened]}), *_):
-            return dict(opened)
-    return {}
-
-
-def edition(export: Export) -> int:
-    """The edition of the game's rules that this table was opened with; 1 where the log does not say."""
-    number = opening(export).get("edition")
-    return number if isinstance(number, int) else 1
-
-
-def canonical(entry: Any) -> bytes:
-    """The one JSON form of an entry that is hashed: UTF-8, no white space, keys in order."""
-    return IN_ORDER.encode(entry)
+    @property
+    def edition(self) -> int:
+        """The edition of the game's rules that the table was opened with; 1 if the log does not say."""
+        number = self.opening.get("edition")
+        return number if isinstance(number, int) else 1
 
 
-def salt(seed: bytes, seq: int) -> bytes:
-    """What keeps a digest from being guessed while the table is still being played."""
+def derive_salt(seed: bytes, seq: int) -> bytes:
+    """Return the salt of an entry, which keeps its digest from being guessed while the game is played."""
     return hashlib.sha256(b"depesche salt 1" + seed + seq.to_bytes(8, "big")).digest()
 
 
 def digest(seed: bytes, seq: int, body: bytes) -> str:
-    """The digest of an entry under the salt that follows from the seed."""
+    """Return the digest of an entry, with the salt that follows from the seed."""
     sha = hashlib.sha256
     return sha(sha(b"depesche salt 1" + seed + seq.to_bytes(8, "big")).digest() + body).hexdigest()
 
 
-def salted(salt: bytes, body: bytes) -> str:
-    """The digest of an entry whose salt is known."""
+def digest_with_salt(salt: bytes, body: bytes) -> str:
+    """Return the digest of an entry, with a given salt."""
     return hashlib.sha256(salt + body).hexdigest()
 
 
-def link(before: str, digest: str) -> str:
-    """The hash of an entry: it holds the entry's digest and, through the one before, the whole past."""
-    return hashlib.sha256(bytes.fromhex(before) + bytes.fromhex(digest)).hexdigest()
+def extend_head(head: str, digest: str) -> str:
+    """Return the head after one more entry: it depends on the entry's digest and, through `head`, on all before."""
+    return hashlib.sha256(bytes.fromhex(head) + bytes.fromhex(digest)).hexdigest()
 
 
-def chain(digests: Iterable[str], head: str = GENESIS) -> str:
-    """The head hash that these digests lead to."""
-    found, sha, plain = bytes.fromhex(head), hashlib.sha256, bytes.fromhex
+def compute_head(digests: Iterable[str], head: str = GENESIS) -> str:
+    """Return the head after entries with these digests."""
+    result, sha, from_hex = bytes.fromhex(head), hashlib.sha256, bytes.fromhex
     for one in digests:
-        found = sha(found + plain(one)).digest()
-    return found.hex()
+        result = sha(result + from_hex(one)).digest()
+    return result.hex()
 
 
-def heads(digests: Sequence[str]) -> tuple[str, ...]:
-    """The receipt of every entry, in order."""
-    found, head = list[str](), GENESIS
+def compute_heads(digests: Sequence[str]) -> tuple[str, ...]:
+    """Return the head after each entry, in order."""
+    heads, head = list[str](), GENESIS
     for one in digests:
-        head = link(head, one)
-        found.append(head)
-    return tuple(found)
+        head = extend_head(head, one)
+        heads.append(head)
+    return tuple(heads)
 
 
-def plain(body: str | bytes) -> dict[str, Any]:
-    """A stored entry as plain values, whatever events it knows."""
-    return reader(dict[str, Any]).decode(body)
+def make_link(seed: bytes, entry: Entry[Any], redacted: Entry[Any], digest: str) -> Link:
+    """Return the link of an entry for a reader before the end; with its salt if nothing is hidden from the reader."""
+    whole = redacted is entry
+    salt = derive_salt(seed, entry.seq).hex() if whole else None
+    return Link(digest, whole, canonical_json.decode_object(canonical_json.encode(redacted)), salt)
 
 
-def known(seed: bytes, whole: Entry[Any], told: Entry[Any], digest: str) -> Link:
-    """An entry as its reader may know it before the end, with the proof of it where that is all of it."""
-    proof = salt(seed, whole.seq).hex() if told is whole else None
-    return Link(digest, told is whole, plain(canonical(told)), proof)
+def parse_export(raw: bytes) -> Export:
+    """Parse an exported log; raise an error if its JSON is not of this type or can be read in two ways."""
+    export = canonical_json.make_decoder(Export).decode(raw)
+    canonical_json.check_unambiguous(raw, export)
+    return export
 
 
-def read(raw: bytes) -> Export:
-    """An exported log from its file, in which nothing may be told twice or be read in two ways."""
-    found = reader(Export).decode(raw)
-    if not _is_as_we_write(raw):
-        _refuse_two_readings(raw, found)
-    return found
+class FormatFault(NamedTuple):
+    """A rule of the format that a log breaks, in a sentence, and the first entry that breaks it."""
+
+    seq: int
+    sentence: str
 
 
-def _refuse_two_readings(raw: bytes, found: Export) -> None:
-    numbers: dict[str, Any] = {"parse_float": _no_fraction, "parse_constant": _no_fraction, "parse_int": _whole}
-    json.loads(raw, object_pairs_hook=_once, **numbers)
-    try:
-        canonical(found)
-    except UnicodeEncodeError as error:
-        raise msgspec.ValidationError("a text holds half of a character") from error
+def find_format_fault(export: Export, *, running: bool = False) -> FormatFault | None:
+    """Return the first rule of the format that the log breaks, or None; needs neither digests nor rules of a game.
+
+    `running` allows a seed before the end of the table: the host has such logs.
+    """
+    checks = (_check_order, _check_opening, _check_seed, _check_redacted if export.seed is None else _check_disclosed)
+    for check in checks:
+        for fault in check(export):
+            return fault
+    return _find_wrong_end(export) if export.seed is not None and not running else None
 
 
-def _is_as_we_write(raw: bytes) -> bool:
-    """Whether this is, but for white space, what our encoder makes of it: then nothing can be told in two ways."""
-    if LONG_NUMBER in raw.translate(KINDS):
-        return False
-    return msgspec.json.encode(WHOLE.decode(raw)) == msgspec.json.format(raw, indent=-1)
+def has_wrong_head(export: Export) -> bool:
+    """Whether the digests lead to another head than the log names."""
+    return compute_head(link.digest for link in export.entries) != export.head
 
 
-def _once(pairs: list[tuple[str, Any]]) -> None:
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise msgspec.ValidationError(f"an object tells something twice: {', '.join(name for name, _ in pairs)[:80]}")
+def _check_order(export: Export) -> Iterator[FormatFault]:
+    if not export.entries:
+        yield FormatFault(0, "The log has no entries.")
+    is_hash = HASH.fullmatch
+    for number, link in enumerate(export.entries):
+        entry = link.entry
+        seq = entry.get("seq")
+        if seq != number or type(seq) is not int:
+            yield FormatFault(number, f"Entry {number} is missing or out of order.")
+        if not is_hash(link.digest):
+            yield FormatFault(number, f"Entry {number} has no digest of 64 small hexadecimal digits.")
+        if why := _find_wrong_shape(entry) or ("" if entry["events"] or not link.whole else "is whole, yet empty"):
+            yield FormatFault(number, f"Entry {number} {why}.")
 
 
-def _no_fraction(text: str) -> None:
-    raise msgspec.ValidationError(f"all numbers are whole, not {text[:40]}")
+def _find_wrong_shape(entry: dict[str, Any]) -> str:
+    """Return what is wrong with the fields of an entry, complete or redacted."""
+    if entry.keys() != FIELDS:
+        return "has other fields than seq, at, seat, move, draws, events and edition"
+    at, edition, seat, events = entry["at"], entry["edition"], entry["seat"], entry["events"]
+    if type(at) is not int or type(edition) is not int or at < 0 or edition < 0:
+        return "tells its time or its edition otherwise than in whole numbers"
+    if seat is not None and (type(seat) is not int or seat < 0):
+        return "is neither a seat's nor the house's"
+    if type(entry["draws"]) is not list or type(events) is not list:
+        return "has no list of draws or of events"
+    for event in events:
+        if type(event) is not dict or type(event.get("type")) is not str:
+            return "has an event without a type"
+    return ""
 
 
-WHOLE = msgspec.json.Decoder(float_hook=_no_fraction)
+def _check_opening(export: Export) -> Iterator[FormatFault]:
+    first = export.entries[0].entry
+    opened = first["events"][0] if len(first["events"]) == 1 else {}
+    if first["seat"] is not None or opened.get("type") != "table.Opened":
+        yield FormatFault(0, "The log does not begin with the opening of a table by the house.")
+    if opened.get("commitment") != export.commitment or not HASH.fullmatch(export.commitment):
+        yield FormatFault(0, "The table was not opened with the commitment that this log names.")
+    if opened.get("game") != export.game:
+        yield FormatFault(0, f"The table was opened for another game than “{export.game}”.")
+    if opened.get("table", export.table) != export.table:
+        yield FormatFault(0, f"The table was opened under another name than “{export.table}”.")
+    edition = opened.get("edition")
+    for link in export.entries:
+        if link.entry["edition"] != edition:
+            yield FormatFault(link.entry["seq"], f"Entry {link.entry['seq']} is of another edition than the opening.")
 
 
-def _whole(text: str) -> None:
-    if text == "-0" or len(text) > 17 or abs(int(text)) > LARGEST:
-        raise msgspec.ValidationError(f"numbers lie between -2^53 and 2^53 and have one form each, not {text[:40]}")
+def _check_seed(export: Export) -> Iterator[FormatFault]:
+    if export.seed is None:
+        return
+    if not HASH.fullmatch(export.seed) or chance.commit(bytes.fromhex(export.seed)) != export.commitment:
+        yield FormatFault(0, "The revealed seed is not the one that was committed to when the table opened.")
+    if export.seat is not None:
+        yield FormatFault(0, "A log with its seed is nobody's own copy, yet this one names a seat.")
+
+
+def _check_disclosed(export: Export) -> Iterator[FormatFault]:
+    """With the seed, each entry is complete and has no salt of its own."""
+    for seq, link in enumerate(export.entries):
+        if link.whole and link.salt is None and type(link.entry["move"]) is str:
+            continue
+        if link.salt is None:
+            yield FormatFault(seq, f"Entry {seq} is not whole, though the seed is revealed.")
+        yield FormatFault(seq, f"Entry {seq} has a salt of its own, though the seed gives it.")
+
+
+def _check_redacted(export: Export) -> Iterator[FormatFault]:
+    """Without the seed, each entry is either complete and proven by its salt, or redacted.
+
+    Logs that do not seal the name of their table may be older than salts.
+    """
+    salted = "table" in export.opening or any(link.salt is not None for link in export.entries)
+    for seq, link in enumerate(export.entries):
+        if any(event["type"] == "table.Ended" for event in link.entry["events"]):
+            yield FormatFault(seq, f"Entry {seq} ends the table, yet the seed is not revealed.")
+        if why := _find_wrong_redaction(link, salted):
+            yield FormatFault(seq, f"Entry {seq} {why}.")
+
+
+def _find_wrong_redaction(link: Link, salted: bool) -> str:
+    if not link.whole:
+        shown = bool(link.entry["draws"]) or link.salt is not None
+        return "is said not to be whole, yet shows its draws or its salt" if shown else ""
+    if not isinstance(link.entry["move"], str):
+        return "is said to be whole, yet its move is missing"
+    if salted and (link.salt is None or not HASH.fullmatch(link.salt)):
+        return "is said to be whole, yet has no salt to prove it"
+    if link.salt and digest_with_salt(bytes.fromhex(link.salt), canonical_json.encode(link.entry)) != link.digest:
+        return "is not the one that was sealed: its digest differs"
+    return ""
+
+
+def _find_wrong_end(export: Export) -> FormatFault | None:
+    """The seed is revealed when the table is over, so the last event of the last entry, and no other, is the end."""
+    last = len(export.entries) - 1
+    for seq, link in enumerate(export.entries):
+        events = link.entry["events"]
+        ends = 0
+        for event in events:
+            ends += event["type"] == "table.Ended"
+        if not ends:
+            continue
+        if ends > 1 or events[-1]["type"] != "table.Ended":
+            return FormatFault(seq, f"In entry {seq} something happens after the end of the table.")
+        return FormatFault(seq + 1, f"Entry {seq + 1} comes after the end of the table.") if seq < last else None
+    return FormatFault(last, "The seed is revealed, yet the end of the table is missing: the log was cut off.")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, inspect
 
-from engine.reading import reader
+from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 
 CITED = re.compile(r"§\s?(\d+(?:\.\d+)?)")
@@ -78,7 +78,7 @@ def read(options: type[Struct], chosen: Mapping[str, Any]) -> Any:
                 raise Refused("There is no option “{name}”; this game has none.", name=name)
             raise Refused("There is no option “{name}”; the options are: {names}.", name=name, names=", ".join(known))
     values = {name: _value(known[name], value) for name, value in chosen.items()}
-    return reader(options).decode(msgspec.json.encode(values))
+    return make_decoder(options).decode(msgspec.json.encode(values))
 
 
 def _value(option: Option, value: Any) -> Any:

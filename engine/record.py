@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from engine import beacon as beacons
 from engine.beacon import Beacon
+from engine.canonical_json import make_decoder
 from engine.game import Game
 from engine.log import Entry
-from engine.reading import reader
 from engine.table_events import (
     TABLE_EVENTS,
     Ended,
@@ -208,7 +208,7 @@ def _evolve_table(game: Game, table: Table, event: TableEvent, rewind: Rewind) -
     match event:
         case Opened(name, edition, seats, commitment, options, clock, _, beacon):
             new = Table(name, edition, options, commitment, (Seat(),) * seats, "gathering", length=table.length)
-            return replace(new, clock=clock, beacon=beacons.read(beacon))
+            return replace(new, clock=clock, beacon=beacons.parse(beacon))
         case Started():
             return replace(table, phase="playing", state=game.State())
         case TimedOut() | Missed():
@@ -318,6 +318,27 @@ def to_ask(table: Table, seat: int) -> tuple[int, ...]:
     return tuple(number for number, other in enumerate(table.seats) if other.status == "taken" and number != seat)
 
 
+def hear(game: Game, event: Any, seat: int | None) -> Any:
+    """An event as that seat, or a spectator, may learn it; what the table does is known to all."""
+    return event if type(event) in TABLE_EVENTS else game.hear(event, seat)
+
+
+def redact(game: Game, entry: Entry[Any], seat: int | None) -> Entry[Any]:
+    """The entry as that seat may know it: where an event is hidden from it, so are the draws and the move.
+
+    Draws out of what is hidden are shown to nobody: the place at which a known card lay tells of the cards around it.
+    What a move is that still waits for its draws is its player's secret: what will be hidden of it nobody knows yet.
+    """
+    if isinstance(entry.events[0], RoundNamed):
+        return entry if seat == entry.seat or entry.seat is None else replace(entry, move=None)
+    heard = tuple(hear(game, event, seat) for event in entry.events)
+    if heard == entry.events:
+        hidden = any(draw.label in game.META.hidden_draws for draw in entry.draws)
+        return replace(entry, draws=()) if hidden else entry
+    move = entry.move if seat is not None and entry.seat == seat else None
+    return replace(entry, move=move, draws=(), events=tuple(event for event in heard if event is not None))
+
+
 @functools.cache
 def entry_type(game: Game) -> Any:
     """The type of an entry of this game's log, for decoding."""
@@ -327,4 +348,4 @@ def entry_type(game: Game) -> Any:
 @functools.cache
 def decoder(game: Game) -> msgspec.json.Decoder[Entry[Any]]:
     """Reads one stored entry."""
-    return reader(entry_type(game))
+    return make_decoder(entry_type(game))

@@ -21,9 +21,9 @@ from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
 from engine import options as choices
+from engine.canonical_json import convert
 from engine.chance import Chance, Rig
 from engine.game import Game
-from engine.reading import convert
 from engine.refusal import Refused
 
 
@@ -161,8 +161,8 @@ def attempt(scenario: Scenario, text: str, word: menus.Word = lambda token: (tok
 
 def _luck(title: str) -> chances.Source:
     """What is drawn where nothing was foreseen: the same for a scenario every time."""
-    key, numbers = chances.key(title.encode(), ()), itertools.count()
-    return lambda label, faces, _: chances.drawn(key, 0, next(numbers), len(faces))
+    key, numbers = chances.derive_key(title.encode(), ()), itertools.count()
+    return lambda label, faces, _: chances.compute_draw(key, 0, next(numbers), len(faces))
 
 
 def _find(name: str) -> Game:
@@ -185,7 +185,7 @@ def _opening(scenario: Scenario, game: Game, rig: Rig) -> Stage:
         state, events = games.begin(game, options, scenario.seats, Chance(rig))
     except Refused as refused:
         raise Unfit(f"the opening: {refused}") from refused
-    except chances.Unforced as unforced:
+    except chances.UnexpectedDraw as unforced:
         raise Failed(f"the opening: {unforced}") from unforced
     state = patched(game, state, scenario.given) if scenario.given else state
     return Stage(game, scenario.seats, state, events, events)
@@ -222,7 +222,7 @@ def _step(stage: Stage, step: Step, where: str, rig: Rig) -> Stage:
         played = games.play(stage.game, stage.state, step.seat, move, Chance(own))
     except Refused as refused:
         return _refused(stage, step, where, refused)
-    except chances.Unforced as unforced:
+    except chances.UnexpectedDraw as unforced:
         raise Failed(f"{where}: {unforced}") from unforced
     if step.refused:
         raise Failed(f"{where}: was accepted")

@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from engine import beacon as beacons
@@ -19,15 +17,12 @@ from engine import game as games
 from engine import menu as menus
 from engine import open_command
 from engine import options as choices
-from engine.beacon import Beacon
-from engine.chance import Chance, Unlit
+from engine.chance import Chance, RoundPending
 from engine.game import Game
-from engine.log import Entry
 from engine.menu import Menu, Move
 from engine.record import Awaited, Rewind, Seat, Step, Table, awaiting, closed, evolve, no_rewind, to_ask
 from engine.refusal import Refused
 from engine.table_events import (
-    TABLE_EVENTS,
     Ended,
     Missed,
     Offered,
@@ -62,7 +57,6 @@ RESERVED = frozenset(
 )
 ROUND = "round"
 STANDING = frozenset("substitute relieve offer vacation home".split())  # what the house may do while a round is awaited
-NO_CLOCK: Mapping[str, str] = MappingProxyType({})
 
 
 class Played(NamedTuple):
@@ -148,7 +142,7 @@ def undo_is_free(game: Game, table: Table, seat: int, rewind: Rewind) -> bool:
 
 def draws(table: Table, seed: bytes) -> Chance:
     """The sealed chance of the next entry."""
-    return chances.sealed(_key(table, seed), table.length)
+    return chances.make_sealed(_key(table, seed), table.length)
 
 
 def luck(table: Table, seed: bytes, move: Move, at: int) -> Chance:
@@ -156,16 +150,16 @@ def luck(table: Table, seed: bytes, move: Move, at: int) -> Chance:
     if table.beacon is None:
         return draws(table, seed)
     if table.awaited is None:
-        return chances.unlit(table.beacon.named(at))
+        return chances.make_pending(table.beacon.next_round(at))
     key = _key(table, seed)
     if move.verb == ROUND and len(move.args) == 2 and beacons.SIGNATURE.fullmatch(move.args[1]):
-        key = chances.public(key, move.args[1])
-    return chances.sealed(key, table.length)
+        key = chances.derive_round_key(key, move.args[1])
+    return chances.make_sealed(key, table.length)
 
 
 def _key(table: Table, seed: bytes) -> bytes:
     nonces = [seat.nonce for seat in table.seats]
-    return chances.key(seed, nonces)
+    return chances.derive_key(seed, nonces)
 
 
 def play(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind = no_rewind) -> Played:
@@ -174,7 +168,7 @@ def play(game: Game, table: Table, seat: int | None, move: Move, chance: Chance,
         return _meanwhile(game, table, seat, move, chance, rewind)
     try:
         return _played(game, table, seat, move, chance, rewind)
-    except Unlit as unlit:
+    except RoundPending as unlit:
         chance.draws.clear()
         named = RoundNamed(unlit.round)
         return Played(closed(awaiting(table, named, seat, str(move)), None, False), (named,))
@@ -292,7 +286,7 @@ def _moved(game: Game, table: Table, seat: int, first: tuple[Any, ...], move: Mo
 def _house(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, ...]:
     match table.phase, move.verb, move.args:
         case "new", "open", (name, seats, commitment, *chosen) if name == game.META.name:
-            return (open_command.opened(game, seats, commitment, chosen),)
+            return (open_command.parse_open_command(game, seats, commitment, chosen),)
         case "gathering", "sit" | "bot", (number, nonce):
             seat = _chair(table, number)
             leaves = move.verb == "bot" and table.seats[seat] == Seat("taken", nonce, held=True)
@@ -332,29 +326,6 @@ def _is_date(text: str) -> bool:
         return date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
-
-
-def open_move(
-    game: Game,
-    seats: int,
-    seed: bytes,
-    chosen: Mapping[str, Any],
-    clock: Mapping[str, str] = NO_CLOCK,
-    name: str = "",
-    beacon: Beacon | None = None,
-) -> Move:
-    """The command that opens a table: the seed's commitment, the options in full, its clock, its name, its beacon."""
-    options = msgspec.to_builtins(choices.read(game.META.options, chosen))
-    words = [f"{option}={word(value)}" for option, value in options.items()]
-    words += [f"clock.{word}={value}" for word, value in clock.items()]
-    words += [f"table.name={name}"] if name else []
-    words += [f"beacon.{word}={value}" for word, value in beacons.words(beacon).items()] if beacon else []
-    return Move("open", (game.META.name, str(seats), chances.commitment(seed), *words))
-
-
-def word(value: Any) -> str:
-    """The value of an option as the opening writes it."""
-    return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
 def _command(game: Game, table: Table, seat: int, move: Move, rewind: Rewind) -> tuple[Any, ...]:
@@ -422,24 +393,3 @@ def _places(table: Table, standing: tuple[games.Standing, ...]) -> tuple[int, ..
 
     ranks = [rank(seat) for seat in range(len(table.seats))]
     return tuple(1 + sum(other < own for other in ranks) for own in ranks)
-
-
-def hear(game: Game, event: Any, seat: int | None) -> Any:
-    """An event as that seat, or a spectator, may learn it; what the table does is known to all."""
-    return event if type(event) in TABLE_EVENTS else game.hear(event, seat)
-
-
-def redact(game: Game, entry: Entry[Any], seat: int | None) -> Entry[Any]:
-    """The entry as that seat may know it: where an event is hidden from it, so are the draws and the move.
-
-    Draws out of what is hidden are shown to nobody: the place at which a known card lay tells of the cards around it.
-    What a move is that still waits for its draws is its player's secret: what will be hidden of it nobody knows yet.
-    """
-    if isinstance(entry.events[0], RoundNamed):
-        return entry if seat == entry.seat or entry.seat is None else replace(entry, move=None)
-    heard = tuple(hear(game, event, seat) for event in entry.events)
-    if heard == entry.events:
-        hidden = any(draw.label in game.META.hidden_draws for draw in entry.draws)
-        return replace(entry, draws=()) if hidden else entry
-    move = entry.move if seat is not None and entry.seat == seat else None
-    return replace(entry, move=move, draws=(), events=tuple(event for event in heard if event is not None))

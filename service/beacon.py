@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from engine import beacon as beacons
 from engine.beacon import Beacon
-from engine.reading import reader
+from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 
 DOMAIN = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
@@ -48,7 +48,7 @@ def source(text: str) -> Source:
     try:
         if not addresses or len(rest) != 3 or not all(word in words[: len(addresses)] for word in addresses):
             raise ValueError("other words")
-        found = beacons.read(dict(zip(("key", "genesis", "period"), rest, strict=True)))
+        found = beacons.parse(dict(zip(("key", "genesis", "period"), rest, strict=True)))
         assert found
     except (Refused, ValueError):
         raise Refused(
@@ -65,7 +65,7 @@ def fetched(source: Source, number: int) -> str | None:
         try:
             request = Request(url, headers={"Accept": "application/json"})  # noqa: S310  # the host chose the address
             with urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
-                found = reader(Round).decode(answer.read(LARGEST))
+                found = make_decoder(Round).decode(answer.read(LARGEST))
         except (OSError, ValueError, msgspec.MsgspecError) as error:
             log.info("beacon not reached", url=url, error=str(error))
             continue

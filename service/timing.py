@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec import Meta, Struct
 
-from engine.reading import convert, reader
+from engine.canonical_json import convert, make_decoder
 from engine.refusal import Refused
 from service.settings import DAY
 
@@ -217,7 +217,7 @@ def refilled(clock: Clock, left: int | None) -> int:
 @lru_cache(maxsize=1024)
 def calendar(text: str, away: tuple[tuple[str, str], ...] = (), spare_weekends: bool = False) -> Calendar:
     """A person's calendar as it is kept, with his vacations, and with weekends where a table spares them."""
-    own = reader(Calendar).decode(text) if text else Calendar()
+    own = make_decoder(Calendar).decode(text) if text else Calendar()
     return msgspec.structs.replace(own, away=away, weekends=own.weekends or spare_weekends)
 
 

@@ -46,7 +46,7 @@ def whim(sample: Sample, seat: int, random: Random) -> None:
         sample.do(None, Move("substitute", (str(seat),)))
         return
     late = random.choice(table.waiting_for(sample.game, at))
-    stand_in = bots.random_move(table.menu(sample.game, at, late), random)
+    stand_in = bots.pick_random_move(table.menu(sample.game, at, late), random)
     app, move = random.choice(
         [
             (False, Move("undo")),

@@ -79,7 +79,7 @@ class Running:
         app, random = self.app, Random(whim)
         while not until((look := snapshots.look(app, table)).table.state):
             seat = tables.waiting_for(look.game, look.table)[0]
-            move = bots.random_move(tables.menu(look.game, look.table, seat), random)
+            move = bots.pick_random_move(tables.menu(look.game, look.table, seat), random)
             self.do(access.link_of(app, look.seats[seat]), str(move))
 
     def no_letters(self, table: str) -> None:

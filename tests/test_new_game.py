@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from engine import audit, catalogue, log
+from engine import audit, canonical_json, catalogue, log
 from engine.log import Export
 from service import create_app
 from service.accounts import my_tables
@@ -108,7 +108,7 @@ def test_without_its_package_a_finished_log_is_checked_all_but_its_moves(
     report = audit.audit(None, log_of(without, played["over"][0]))
     assert report.finding is None
     assert report.proven == report.entries > 8
-    assert any("NOT CHECKED: the moves" in sentence for sentence in audit.sentences(report))
+    assert any("NOT CHECKED: the moves" in sentence for sentence in audit.describe(report))
 
 
 def test_without_its_package_a_running_log_hides_what_only_the_rules_can_tell(
@@ -126,10 +126,10 @@ def test_without_its_package_a_running_log_hides_what_only_the_rules_can_tell(
 def resealed(export: Export, seq: int, **fields: object) -> Export:
     """The log with another entry, sealed as if it had always been there."""
     entry = {**export.entries[seq].entry, **fields}
-    digest = log.digest(bytes.fromhex(export.seed or ""), seq, log.canonical(entry))
+    digest = log.digest(bytes.fromhex(export.seed or ""), seq, canonical_json.encode(entry))
     links = list(export.entries)
     links[seq] = replace(links[seq], entry=entry, digest=digest)
-    return replace(export, entries=tuple(links), head=log.chain(link.digest for link in links))
+    return replace(export, entries=tuple(links), head=log.compute_head(link.digest for link in links))
 
 
 def test_a_draw_that_was_changed_is_found_without_the_rules(without: App, played: dict[str, list[str]]) -> None:

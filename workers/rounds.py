@@ -80,7 +80,7 @@ def _later(app: App, look: Snapshot) -> None:
         if beacon is None or awaited is None:
             queries.look_for_round(connection, look.row.id, None)
             return
-        late = app.now() - beacon.due(awaited.round)
+        late = app.now() - beacon.time_of(awaited.round)
         queries.look_for_round(connection, look.row.id, app.now() + max(beacon.period, min(late, LONGEST)))
         if late >= beacons.LATE:
             for seat in _players(look):

@@ -12,12 +12,12 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from engine import bots, chance, log, menu, options
+from engine import bots, canonical_json, chance, menu, options
 from engine import game as games
+from engine.canonical_json import make_decoder
 from engine.contract.cases import Case, game_of, some
 from engine.contract.plugin import Check
 from engine.menu import Move
-from engine.reading import reader
 from engine.refusal import Refused
 from engine.table import RESERVED
 from engine.table_events import (
@@ -48,14 +48,14 @@ def test_every_menu_entry_is_accepted_and_changes_no_other_position(case: Case) 
         for seat in range(case.seats):
             offered = case.game.menu(position.state, seat)
             every = list(menu.moves(offered)) if menu.count(offered) <= 60 else []
-            for move in every or [bots.random_move(offered, random) for _ in range(60 if offered else 0)]:
-                played = games.play(case.game, position.state, seat, move, bots.loose(random))
+            for move in every or [bots.pick_random_move(offered, random) for _ in range(60 if offered else 0)]:
+                played = games.play(case.game, position.state, seat, move, chance.make_from_random(random))
                 assert played.events
         assert msgspec.json.encode(position.state) == before
 
 
 def test_what_is_not_on_the_menu_is_refused(case: Case) -> None:
-    positions, dice = some(game_of(case, SEEDS[0])), bots.loose(Random(1))
+    positions, dice = some(game_of(case, SEEDS[0])), chance.make_from_random(Random(1))
     elsewhere = dict.fromkeys(
         move
         for position in positions
@@ -86,18 +86,18 @@ def test_replay_by_evolve_alone_gives_the_played_state(case: Case) -> None:
 
 def test_states_events_and_views_survive_json(case: Case) -> None:
     for position in some(game_of(case, SEEDS[0])):
-        assert reader(case.game.State).decode(msgspec.json.encode(position.state)) == position.state
+        assert make_decoder(case.game.State).decode(msgspec.json.encode(position.state)) == position.state
         for event in position.events:
-            assert reader(case.game.Event).decode(msgspec.json.encode(event)) == event
+            assert make_decoder(case.game.Event).decode(msgspec.json.encode(event)) == event
         for seat in (*range(case.seats), None):
             view = case.game.view(position.state, seat)
-            assert reader(case.game.View).decode(msgspec.json.encode(view)) == view
+            assert make_decoder(case.game.View).decode(msgspec.json.encode(view)) == view
 
 
 def test_events_have_one_canonical_form(case: Case) -> None:
     """Whole numbers and texts as keys: a verifier that was not written by us gets the same bytes."""
     for position in game_of(case, SEEDS[1]):
-        body = log.canonical(position.events)
+        body = canonical_json.encode(position.events)
         assert json.dumps(json.loads(body), ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode() == body
         assert b"." not in json.dumps(_numbers(json.loads(body))).encode()
 
@@ -134,11 +134,11 @@ def test_a_view_and_a_menu_tell_nothing_that_could_be_otherwise(case: Case) -> N
     """The leak test: what a seat cannot know is dealt anew, and it notices nothing."""
     for number, position in enumerate(some(game_of(case, SEEDS[0]), 30)):
         for seat in (*range(case.seats), None):
-            imagined = case.game.redeal(position.state, seat, bots.loose(Random(number)))
+            imagined = case.game.redeal(position.state, seat, chance.make_from_random(Random(number)))
             assert case.game.view(imagined, seat) == case.game.view(position.state, seat)
             if seat is not None:
                 assert case.game.menu(imagined, seat) == case.game.menu(position.state, seat)
-        imagined = case.game.redeal(position.state, None, bots.loose(Random(number)))
+        imagined = case.game.redeal(position.state, None, chance.make_from_random(Random(number)))
         assert case.game.standing(imagined) == case.game.standing(position.state)
 
 
@@ -146,9 +146,10 @@ def test_dealing_anew_hangs_on_nothing_that_is_hidden(case: Case) -> None:
     """With the same luck two tables that look the same to a seat become the same table."""
     for number, position in enumerate(some(game_of(case, SEEDS[0]), 10)):
         for seat in (*range(case.seats), None):
-            other = case.game.redeal(position.state, seat, bots.loose(Random(number)))
+            other = case.game.redeal(position.state, seat, chance.make_from_random(Random(number)))
             first, second = (
-                case.game.redeal(state, seat, chance.sealed(bytes(32), number)) for state in (position.state, other)
+                case.game.redeal(state, seat, chance.make_sealed(bytes(32), number))
+                for state in (position.state, other)
             )
             assert first == second
 
@@ -157,8 +158,8 @@ def test_a_redealt_position_can_be_played_to_the_end(case: Case) -> None:
     positions = game_of(case, SEEDS[0])
     for number, position in enumerate(some(positions, 4)):
         random = Random(number)
-        imagined = case.game.redeal(position.state, number % case.seats, bots.loose(random))
-        ended = bots.wander(case.game, imagined, random, 20 * len(positions) + 1000)
+        imagined = case.game.redeal(position.state, number % case.seats, chance.make_from_random(random))
+        ended = bots.play_random_moves(case.game, imagined, random, 20 * len(positions) + 1000)
         assert games.is_over(case.game, ended)
 
 
@@ -203,7 +204,7 @@ def test_wrong_options_are_refused_in_a_sentence(game: Any) -> None:
             options.read(game.META.options, {option.name: "purple"})
     for seats in (0, 1, 99):
         with pytest.raises(Refused, match="played by"):
-            games.begin(game, game.META.options(), seats, chance.sealed(b"", 0))
+            games.begin(game, game.META.options(), seats, chance.make_sealed(b"", 0))
 
 
 def test_an_unknown_event_is_a_loud_fault(game: Any) -> None:

@@ -1,6 +1,5 @@
-"""Players that think: they need the contract of a game and nothing else, and know no more than their seat may."""
+"""Bots that think: they need only the contract of a game, and know no more than their seat may know."""
 
-from engine.search.levels import LEVELS, Level, choose, rank
-from engine.search.whole_turn import whole_turn
+from engine.search.levels import LEVELS, Level, choose_move, choose_turn, rank_moves
 
-__all__ = ["LEVELS", "Level", "choose", "rank", "whole_turn"]
+__all__ = ["LEVELS", "Level", "choose_move", "choose_turn", "rank_moves"]

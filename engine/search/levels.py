@@ -1,4 +1,4 @@
-"""How strong a bot plays: how many positions it looks at, and how often it errs."""
+"""The levels of bots: how many positions a bot evaluates, and how often it makes mistakes."""
 
 from __future__ import annotations
 
@@ -8,133 +8,155 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
+from engine import chance as chances
+from engine import game as games
 from engine import menu as menus
 from engine.game import Game
 from engine.menu import Menu, Move
-from engine.search.candidates import MANY
-from engine.search.mind import Mind, dice
+from engine.search.evaluation import MAX_LISTED_MOVES, Search
 from engine.search.tree import Node, grow
 
 Name = Literal["easy", "normal", "strong"]
 
 
 class Level(Struct, frozen=True):
-    """A budget of positions, a cap in seconds of the processor, and how a player of this level errs.
+    """The budget of a bot in positions and in seconds of processor time, and its mistakes.
 
-    A whim is how far promises are misjudged, a blindness how often a move is not seen.
+    `noise` is how much the bot misjudges its moves, `miss_rate` how often it does not see a move.
     """
 
     evaluations: int
     seconds: float
-    whim: float = 0.0
-    blindness: float = 0.0
+    noise: float = 0.0
+    miss_rate: float = 0.0
 
 
 LEVELS: dict[str, Level] = {
-    "easy": Level(0, 1.0, whim=1.1),
-    "normal": Level(0, 1.0, blindness=0.15),
+    "easy": Level(0, 1.0, noise=1.1),
+    "normal": Level(0, 1.0, miss_rate=0.15),
     "strong": Level(4_000, 1.5),
 }
 
+FIRST_EVALUATIONS, MAX_DEALS = 32, 10  # if there are few moves, each is evaluated in several deals
+CERTAIN = 1.0
+SAME_SHARE = 0.002  # one of the moves that are worse than the best by so little is chosen, so that no bot waits forever
+MIN_SPREAD = 0.01  # noise is at least this large
+CHECKED_MOVES = 6  # a bot that makes mistakes takes the first of so many moves that does not lose at once
 
-GLANCES, MOST_LOOKS = 32, 10
-"""Where there are few moves each is looked at more than once, with other luck and other deals; so many looks in all."""
-SURE = 1.0
-ALIKE, SPREAD = 0.002, 0.01
-"""Any move is made of those that promise so little less than the best; a whim takes no spread for smaller than that.
-
-So bots that would all rather wait do not do so for ever, where the rules would let them; nor does one that is blind now
-and then, though it takes the first of moves alike.
-"""
-CAREFUL = 6
-"""Of so many moves a bot that errs takes the first that does not lose at once."""
+MAX_TURN_MOVES = 4
+DEALS_THAT_AGREE = 2  # the next move of a turn is chosen if the menu is the same in so many deals
 
 
-class Ranked(NamedTuple):
-    """A move, the share that it promises to whom it is for, and how often it was tried."""
+class RankedMove(NamedTuple):
+    """A move, the share that its seat can expect from it, and how often it was tried."""
 
     move: Move
     share: float
     visits: int
 
 
-def choose(level: Level, game: Game, state: Any, seat: int, seed: int, but: Collection[Move] = frozenset()) -> Move:
-    """The move a bot of this level makes; the same for the same seed, whatever its seat cannot know.
+def choose_move(
+    level: Level, game: Game, state: Any, seat: int, seed: int, avoid: Collection[Move] = frozenset()
+) -> Move:
+    """Return the move of a bot of this level; the same for the same seed, whatever the seat cannot know.
 
-    Moves in `but` were tried in vain; one of them is made only where there is no other.
+    Moves in `avoid` were refused before; one of them is returned only if there is no other.
     """
     menu = game.menu(state, seat)
-    only = _only(menu)
-    if only:
-        return only
-    mind = Mind(game, state, seat, level.evaluations, level.seconds, seed)
-    ranking = rank(mind, seat, menu)
-    ranking = [ranked for ranked in ranking if ranked.move not in but] or ranking
-    if ranking[0].share >= SURE:
+    if menus.count(menu) == 1:
+        return next(menus.moves(menu))
+    search = Search(game, state, seat, level.evaluations, level.seconds, seed)
+    ranking = rank_moves(search, seat, menu)
+    ranking = [ranked for ranked in ranking if ranked.move not in avoid] or ranking
+    if ranking[0].share >= CERTAIN:
         return ranking[0].move
-    if level.whim or level.blindness:
-        seen = _seen(ranking, level.blindness, mind.random)
-        return _safe(mind, seat, _misjudged(seen, level.whim, mind.random), ranking)
-    return mind.random.choice(_alike(ranking)).move
+    if level.noise or level.miss_rate:
+        considered = _overlook(ranking, level.miss_rate, search.random)
+        return _choose_safe(search, seat, _misjudge(considered, level.noise, search.random), ranking)
+    return search.random.choice(_select_equal(ranking)).move
 
 
-def rank(mind: Mind, seat: int, menu: Menu) -> list[Ranked]:
-    """The moves, the best first, as far as the mind's budget reaches; each one is looked at once at least."""
+def rank_moves(search: Search, seat: int, menu: Menu) -> list[RankedMove]:
+    """Return the moves, the best first, as far as the budget reaches; each one is evaluated at least once."""
     root = Node(seat)
-    looks = min(max(GLANCES // menus.count(menu), 1), MOST_LOOKS)
-    root.look(mind, menu, *(mind.imagined(mind.luck()) for _ in range(looks)))
-    grow(mind, root)
-    return [Ranked(edge.move, edge.mean(seat), edge.visits) for edge in root.edges]
+    deals = min(max(FIRST_EVALUATIONS // menus.count(menu), 1), MAX_DEALS)
+    root.expand(search, menu, *(search.redeal(search.make_chance()) for _ in range(deals)))
+    grow(search, root)
+    return [RankedMove(edge.move, edge.average(seat), edge.visits) for edge in root.edges]
 
 
-def _only(menu: Menu) -> Move | None:
-    return next(menus.moves(menu)) if menus.count(menu) == 1 else None
+def choose_turn(level: Level, game: Game, state: Any, seat: int, seed: int) -> tuple[Move, ...]:
+    """Return the moves that a bot makes one after the other, as far as its seat can foresee its next menu.
+
+    For instance a tile, and then the figure on it, before another seat moves or anything is drawn.
+    """
+    random = Random(seed)  # noqa: S311 - imagined games need no cryptography
+    moves = [choose_move(level, game, state, seat, seed)]
+    deals = [game.redeal(state, seat, chances.make_from_seed(random.getrandbits(64))) for _ in range(DEALS_THAT_AGREE)]
+    while len(moves) < MAX_TURN_MOVES:
+        results = [_play_one(game, deal, seat, moves[-1], random.getrandbits(64)) for deal in deals]
+        deals = [deal for deal, _ in results]
+        next_menus = {menu for _, menu in results}
+        if len(next_menus) > 1 or () in next_menus:
+            break
+        moves.append(choose_move(level, game, deals[0], seat, random.getrandbits(64)))
+    return tuple(moves)
 
 
-def _alike(ranking: list[Ranked]) -> list[Ranked]:
-    """The moves that promise about as much as the first one, in as many worlds."""
+def _play_one(game: Game, state: Any, seat: int, move: Move, seed: int) -> tuple[Any, Menu]:
+    """Return the position after a move and the seat's next menu; an empty one if anything was drawn."""
+    chance = chances.make_from_seed(seed)
+    after = games.perform(game, state, seat, move, chance).state
+    return after, () if chance.draws else game.menu(after, seat)
+
+
+def _select_equal(ranking: list[RankedMove]) -> list[RankedMove]:
+    """Return the moves that are about as good as the first one, and were tried as often."""
     first = ranking[0]
-    return [one for one in ranking if one.share >= first.share - ALIKE and one.visits == first.visits]
+    return [one for one in ranking if one.share >= first.share - SAME_SHARE and one.visits == first.visits]
 
 
-def _seen(ranking: list[Ranked], blindness: float, random: Random) -> list[Ranked]:
-    """The moves that are not overlooked; all of them where none would be left."""
-    return [ranked for ranked in ranking if random.random() >= blindness] or ranking
+def _overlook(ranking: list[RankedMove], miss_rate: float, random: Random) -> list[RankedMove]:
+    """Return the moves without those that the bot does not see; all of them if none would be left."""
+    return [ranked for ranked in ranking if random.random() >= miss_rate] or ranking
 
 
-def _misjudged(ranking: list[Ranked], whim: float, random: Random) -> list[Ranked]:
-    """The moves as somebody ranks them who errs by about this much of what lies between a good and a middling one."""
-    spread = max(ranking[0].share - ranking[len(ranking) // 2].share, SPREAD)
-    return sorted(ranking, key=lambda ranked: -ranked.share - random.gauss(0, whim * spread))
+def _misjudge(ranking: list[RankedMove], noise: float, random: Random) -> list[RankedMove]:
+    """Sort the moves again with errors, in proportion to the difference between a good and a middling move."""
+    spread = max(ranking[0].share - ranking[len(ranking) // 2].share, MIN_SPREAD)
+    return sorted(ranking, key=lambda ranked: -ranked.share - random.gauss(0, noise * spread))
 
 
-def _safe(mind: Mind, seat: int, errant: list[Ranked], ranking: list[Ranked]) -> Move:
-    """The first of the moves after which nobody can throw this seat out, or win, at once; who errs looks again."""
-    hopeful = [ranked for ranked in errant[:CAREFUL] if ranked.share >= errant[0].share / 2]
-    for ranked in (*hopeful, *ranking[:CAREFUL]):
-        if not _gives_away(mind, seat, ranked.move):
+def _choose_safe(search: Search, seat: int, misjudged: list[RankedMove], ranking: list[RankedMove]) -> Move:
+    """Return the first of the moves after which no other seat can at once win, or throw this seat out."""
+    hopeful = [ranked for ranked in misjudged[:CHECKED_MOVES] if ranked.share >= misjudged[0].share / 2]
+    for ranked in (*hopeful, *ranking[:CHECKED_MOVES]):
+        if not _loses_at_once(search, seat, ranked.move):
             return ranked.move
-    return errant[0].move
+    return misjudged[0].move
 
 
-def _gives_away(mind: Mind, seat: int, move: Move) -> bool:
-    """Whether another seat has an answer that ends everything for this one."""
-    state = mind.played(mind.imagined(mind.luck()), seat, move, mind.luck())
-    mover = mind.mover(state)
+def _loses_at_once(search: Search, seat: int, move: Move) -> bool:
+    """Whether another seat has an answer after which this seat has lost."""
+    state = search.play(search.redeal(search.make_chance()), seat, move, search.make_chance())
+    mover = search.find_mover(state)
     if mover is None or mover[0] == seat:
         return False
-    luck = mind.random.getrandbits(64)
-    return any(_lost(mind, mind.played(state, mover[0], answer, dice(luck)), seat) for answer in _some(mover[1], mind))
+    seed = search.random.getrandbits(64)
+    return any(
+        _has_lost(search, search.play(state, mover[0], answer, chances.make_from_seed(seed)), seat)
+        for answer in _select_some(mover[1], search)
+    )
 
 
-def _some(menu: Menu, mind: Mind) -> Iterator[Move]:
-    """All moves; of a menu that is too large for that as many at random."""
-    if menus.count(menu) <= MANY:
+def _select_some(menu: Menu, search: Search) -> Iterator[Move]:
+    """Return all moves, or random ones if the menu is too large."""
+    if menus.count(menu) <= MAX_LISTED_MOVES:
         return menus.moves(menu)
-    return (menus.pick(menu, mind.random.randrange) for _ in range(MANY))
+    return (menus.pick(menu, search.random.randrange) for _ in range(MAX_LISTED_MOVES))
 
 
-def _lost(mind: Mind, state: Any, seat: int) -> bool:
-    """Whether all is over for this seat; asked of the rules, which is quicker than an estimate."""
-    own = mind.game.standing(state)[seat]
-    return own.out or (own.place or 1) > 1
+def _has_lost(search: Search, state: Any, seat: int) -> bool:
+    """Whether the seat has lost; the rules answer this more quickly than an evaluation."""
+    standing = search.game.standing(state)[seat]
+    return standing.out or (standing.place or 1) > 1

@@ -1,54 +1,55 @@
-"""Information-set tree search: each try deals anew what the seat cannot know, and every mover plays for itself.
+"""Trying moves out: a search tree for two seats, and playing on until the turn comes round for three and more.
 
-The tree is for two. With three and more seats a try goes on without one, until the turn has come round.
+Each try imagines one deal of what the seat cannot know (information-set tree search), and every seat plays for itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from math import log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
+from engine import chance as chances
+from engine import menu as menus
 from engine.menu import Menu, Move
-from engine.search.candidates import candidates
-from engine.search.mind import Mind
-from engine.search.rounds import Rounds
-from engine.shares import Shares, mean
+from engine.search.evaluation import MAX_LISTED_MOVES, Search, evaluate_moves
+from engine.win_shares import Shares, average
 
-TRUST = 1.0
-"""How many tries the first look at a move weighs."""
-CURIOSITY = 0.12
-"""How much more a move has to promise than one that was tried less often."""
-WIDTH = 2.0
-"""At a node two moves are tried, and this times the root of its visits more."""
-FIELD = 16
-"""So many of the moves at hand are tried at first."""
+PRIOR_WEIGHT = 1.0  # the first evaluation of a move counts as so many tries
+EXPLORATION = 0.12  # the larger, the more often moves are tried that were tried seldom
+WIDENING = 2.0  # a node tries two moves, and this many times the root of its visits more
+MAX_FIELD = 16  # so many moves of the root are tried in the first round
+
+MAX_TURNS = 2  # how often the turn comes round to the searching seat in a try
+MAX_TURN_COST = 0.25  # once only, if a turn for every move would use this part of the budget
+MOVES_AGAIN = 4  # how many of the best moves of a step are evaluated again in the next try of the same deal
 
 
 class Edge:
-    """A move out of a node: what the first look promised, and what has come of it since."""
+    """A move out of a node: its first evaluation, and the sum of the results of its tries."""
 
-    __slots__ = ("ends", "move", "prior", "totals", "visits")
+    __slots__ = ("children", "move", "prior", "totals", "visits")
 
     def __init__(self, move: Move, prior: Shares) -> None:
         self.move = move
         self.prior = prior
         self.visits = 0
-        self.totals = [TRUST * share for share in prior]
-        self.ends: dict[object, Node] = {}
+        self.totals = [PRIOR_WEIGHT * share for share in prior]
+        self.children: dict[object, Node] = {}
 
-    def mean(self, seat: int) -> float:
-        """What the move promises to a seat, the first look included."""
-        return self.totals[seat] / (TRUST + self.visits)
+    def average(self, seat: int) -> float:
+        """Return the mean share of a seat, the first evaluation included."""
+        return self.totals[seat] / (PRIOR_WEIGHT + self.visits)
 
-    def learn(self, shares: Shares) -> None:
+    def add(self, shares: Shares) -> None:
+        """Add the result of a try."""
         self.visits += 1
         for seat, share in enumerate(shares):
             self.totals[seat] += share
 
 
 class Node:
-    """What a mover may do: the moves, the most promising first."""
+    """A position in which a seat chooses among moves, the best ones first."""
 
     __slots__ = ("edges", "seat", "visits")
 
@@ -57,83 +58,160 @@ class Node:
         self.visits = 0
         self.edges: list[Edge] = []
 
-    def look(self, mind: Mind, menu: Menu, *states: Any) -> Shares:
-        """Try every move in each state, all with the same luck; what the best one promises is what the node does."""
-        seen = [candidates(mind, state, self.seat, menu, mind.random.getrandbits(64)) for state in states]
-        self.edges = [Edge(move, mean([one[move] for one in seen if move in one])) for move in seen[0]]
+    def expand(self, search: Search, menu: Menu, *states: Any) -> Shares:
+        """Evaluate every move in each state, all with the same draws; return the shares after the best one."""
+        tables = [evaluate_moves(search, state, self.seat, menu, search.random.getrandbits(64)) for state in states]
+        self.edges = [Edge(move, average([one[move] for one in tables if move in one])) for move in tables[0]]
         self.edges.sort(key=lambda edge: -edge.prior[self.seat])
         return self.edges[0].prior
 
     def pick(self) -> Edge:
-        """The move to try next: one that promises much, or was tried little."""
+        """Return the move to try next: one with good results, or one that was tried seldom."""
         self.visits += 1
-        width = 2 + int(WIDTH * sqrt(self.visits))
-        seat, doubt = self.seat, CURIOSITY * sqrt(log(1 + self.visits))
-        return max(self.edges[:width], key=lambda edge: edge.mean(seat) + doubt / sqrt(1 + edge.visits))
+        width = 2 + int(WIDENING * sqrt(self.visits))
+        seat, bonus = self.seat, EXPLORATION * sqrt(log(1 + self.visits))
+        return max(self.edges[:width], key=lambda edge: edge.average(seat) + bonus / sqrt(1 + edge.visits))
 
 
 Attempt = Callable[[Edge], Shares | None]
-"""What came of one try of a move; nothing where the budget was spent on the way."""
+"""Tries a move once and returns the result; None if the budget was used up on the way."""
 
 
-def grow(mind: Mind, root: Node) -> None:
-    """Try the most promising moves in turn, then the better half of them, and so on, until the budget is spent.
+def grow(search: Search, root: Node) -> None:
+    """Try the best moves in turn, then the better half of them, and so on, until the budget is used up.
 
-    All are tried in the same imagined worlds, so that what tells them apart is not luck.
+    All are tried in the same imagined deals, so that they do not differ by their draws.
     """
-    if mind.spent >= 1:
+    if search.used_budget >= 1:
         return
-    mind.random.shuffle(root.edges)  # of moves that promise the same any may come first
-    root.edges.sort(key=lambda edge: -edge.mean(root.seat))
-    field = root.edges[:FIELD]
+    search.random.shuffle(root.edges)  # of moves with the same evaluation any may come first
+    root.edges.sort(key=lambda edge: -edge.average(root.seat))
+    field = root.edges[:MAX_FIELD]
     rounds = max((len(field) - 1).bit_length(), 1)
-    attempt = _attempt(mind, root.seat, len(field))
+    attempt = _make_attempt(search, root.seat, len(field))
     for number in range(1, rounds + 1):
-        while mind.spent < number / rounds:
-            _try_all(mind, attempt, field)
-        field.sort(key=lambda edge: -edge.mean(root.seat))
+        while search.used_budget < number / rounds:
+            _try_all(search, attempt, field)
+        field.sort(key=lambda edge: -edge.average(root.seat))
         root.edges[: len(field)] = field
         field = field[: (len(field) + 1) // 2]
 
 
-def _attempt(mind: Mind, seat: int, moves: int) -> Attempt:
-    """How one of so many moves is tried."""
-    if mind.seats == 2:
-        return lambda edge: _try(mind, seat, edge)
-    rounds = Rounds(mind, seat, moves)
-    return lambda edge: rounds.follow(edge.move, edge.visits)
+def _make_attempt(search: Search, seat: int, moves: int) -> Attempt:
+    """Return the way in which one of so many moves is tried."""
+    if search.seats == 2:
+        return lambda edge: _descend(search, seat, edge)
+    turns = TurnSearch(search, seat, moves)
+    return lambda edge: turns.play_on(edge.move, edge.visits)
 
 
-def _try_all(mind: Mind, attempt: Attempt, field: list[Edge]) -> None:
-    """Try each move in one world; nothing is learnt where the budget does not reach for all of them."""
-    found = list[Shares]()
+def _try_all(search: Search, attempt: Attempt, field: list[Edge]) -> None:
+    """Try each move in one deal; add no result if the budget is used up before all are tried."""
+    results = list[Shares]()
     for edge in field:
-        shares = None if mind.spent >= 1 else attempt(edge)
+        shares = None if search.used_budget >= 1 else attempt(edge)
         if shares is None:
             return
-        found.append(shares)
-    for edge, shares in zip(field, found, strict=True):
-        edge.learn(shares)
+        results.append(shares)
+    for edge, shares in zip(field, results, strict=True):
+        edge.add(shares)
 
 
-def _try(mind: Mind, seat: int, edge: Edge) -> Shares:
-    """One way down the tree behind a move, as far as a node that nobody has looked at yet, and what it came to."""
-    luck, way = mind.world(edge.visits), list[Edge]()
-    state = mind.imagined(next(luck))
+def _descend(search: Search, seat: int, edge: Edge) -> Shares:
+    """Go down the tree below a move as far as a new node; return its evaluation, which is added on the way back."""
+    chance, path = search.make_chances(edge.visits), list[Edge]()
+    state = search.redeal(next(chance))
     while True:
-        state = mind.played(state, seat, edge.move, next(luck))
-        # A node is what its mover may do: another hand, or another draw, leads to another node.
-        mover = mind.mover(state)
+        state = search.play(state, seat, edge.move, next(chance))
+        # A node is a seat with a menu: another hand, or another draw, leads to another node.
+        mover = search.find_mover(state)
         if mover is None:
-            shares = mind.shares(state)
+            shares = search.evaluate(state)
             break
         seat, menu = mover
-        if mover not in edge.ends:
-            node = edge.ends[mover] = Node(seat)
-            shares = node.look(mind, menu, state)
+        if mover not in edge.children:
+            node = edge.children[mover] = Node(seat)
+            shares = node.expand(search, menu, state)
             break
-        edge = edge.ends[mover].pick()
-        way.append(edge)
-    for edge in way:
-        edge.learn(shares)
+        edge = edge.children[mover].pick()
+        path.append(edge)
+    for edge in path:
+        edge.add(shares)
     return shares
+
+
+class Step(NamedTuple):
+    """The moves that were evaluated when a try first came to this step of a deal, and the best of them."""
+
+    best: frozenset[Move]
+    moves: frozenset[Move]
+
+
+class TurnSearch:
+    """Tries for three and more seats: every seat makes its best move until the turn comes round, without a tree.
+
+    In one deal, a move that was bad in one try is bad in the next: so only the best moves of a step are evaluated
+    again, and those that were impossible before.
+    """
+
+    def __init__(self, search: Search, seat: int, moves: int) -> None:
+        self._search = search
+        self._seat = seat
+        self._moves = moves
+        self._turns: int | None = None
+        self._steps: dict[tuple[int, int, int], Step] = {}
+
+    def play_on(self, move: Move, deal: int) -> Shares | None:
+        """Play a move in the deal of this number, and on; None if the budget is used up on the way.
+
+        The result is the mean of the evaluations at each turn: the first one is the surest, the last one sees furthest.
+        """
+        search, seat, chance = self._search, self._seat, self._search.make_chances(deal)
+        state, others_moved, results = search.redeal(next(chance)), False, list[Shares]()
+        used_before, step = search.used_evaluations, 0
+        while True:
+            state = search.play(state, seat, move, next(chance))
+            mover = search.find_mover(state)
+            if mover is None:
+                return self._complete(results, search.evaluate(state))
+            if search.used_budget >= 1:
+                return None
+            seat, menu = mover
+            move, shares = self._find_best(state, seat, menu, (deal, step, seat))
+            if not shares[self._seat]:
+                return self._complete(results, shares)  # the searching seat is out: its turn does not come again
+            if others_moved and seat == self._seat:
+                results.append(shares)
+                self._set_turns(search.used_evaluations - used_before)
+            if len(results) == self._turns:
+                return average(results)
+            others_moved = seat != self._seat
+            step += 1
+
+    def _set_turns(self, cost: float) -> None:
+        """Decide how far to play on, by the cost of the first turn of the first try."""
+        if self._turns is None:
+            self._turns = 1 if cost * self._moves > MAX_TURN_COST else MAX_TURNS
+
+    def _complete(self, results: list[Shares], last: Shares) -> Shares:
+        """Return the mean if the game ends early: its end counts for the turns that are missing."""
+        return average(results + [last] * ((self._turns or MAX_TURNS) - len(results)))
+
+    def _find_best(self, state: Any, seat: int, menu: Menu, step: tuple[int, int, int]) -> tuple[Move, Shares]:
+        """Return the mover's best move, and the shares of all seats after it."""
+        search, seed = self._search, self._search.random.getrandbits(64)
+        if step in self._steps and menus.count(menu) <= MAX_LISTED_MOVES:
+            moves = _select_again(menu, self._steps[step])
+            evaluations = {
+                move: search.evaluate(search.play(state, seat, move, chances.make_from_seed(seed))) for move in moves
+            }
+        else:
+            evaluations = evaluate_moves(search, state, seat, menu, seed)
+            best = sorted(evaluations, key=lambda move: -evaluations[move][seat])[:MOVES_AGAIN]
+            self._steps[step] = Step(frozenset(best), frozenset(evaluations))
+        return max(evaluations.items(), key=lambda item: item[1][seat])
+
+
+def _select_again(menu: Menu, step: Step) -> Collection[Move]:
+    moves = list(menus.moves(menu))
+    return [move for move in moves if move in step.best or move not in step.moves] or moves

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, Select, case, func, or_, select
 
-from engine import log
+from engine import canonical_json
 from service.app import App
 from service.store import queries
 from service.store.schema import seats, tables
@@ -170,5 +170,7 @@ def _rank(app: App, person: int) -> None:
     for row in rows:
         with app.store.writing() as connection:
             (last,) = queries.entries_of(connection, row.id, row.length - 1, row.length)
-            ended = next(event for event in log.plain(last.body)["events"] if event["type"] == "table.Ended")
+            ended = next(
+                event for event in canonical_json.decode_object(last.body)["events"] if event["type"] == "table.Ended"
+            )
             queries.rank(connection, row.id, tuple(ended["places"]))

@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 
 from engine import audit as audits
-from engine import catalogue, log, record
+from engine import canonical_json, catalogue, record
+from engine.canonical_json import make_decoder
 from engine.game import Game
 from engine.log import Export
-from engine.reading import reader
 from service.benches import Measure, bench
 from service.commands import playout
 from service.text import samples
@@ -33,7 +33,7 @@ CARCASSONNE_GAMES = 300.0
 def rebuild() -> Iterator[Measure]:
     """From the stored bytes of a long log to its position, with nothing kept from before."""
     game = catalogue.find("kaiser")
-    logs = [[log.canonical(entry) for entry in _long(game, number)] for number in range(9)]
+    logs = [[canonical_json.encode(entry) for entry in _long(game, number)] for number in range(9)]
     milliseconds = [1_000 * _timed(_rebuild, game, stored) for stored in logs]
     yield Measure("rebuild a 1,000-entry game, cold", statistics.median(milliseconds), "ms", REBUILT_MS, at_most=True)
 
@@ -59,7 +59,7 @@ def audit() -> Iterator[Measure]:
     files = [msgspec.json.encode(_finished(game, number)) for number in range(12)]
     rates = []
     for file in files:
-        export = reader(Export).decode(file)
+        export = make_decoder(Export).decode(file)
         rates.append(len(export.entries) / _timed(_audit, game, file))
     yield Measure("audit of an archive, Kaiser", statistics.median(rates), "entries/s", AUDITED)
 
@@ -72,7 +72,7 @@ def _finished(game: Game, number: int) -> Export:
 
 
 def _audit(game: Game, file: bytes) -> None:
-    report = audits.audit(game, reader(Export).decode(file))
+    report = audits.audit(game, make_decoder(Export).decode(file))
     if report.finding or report.replayed != report.entries:
         raise AssertionError(f"a fresh log was found wrong: {report}")
 

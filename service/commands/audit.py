@@ -232,21 +232,20 @@ def judged(name: str, read: Callable[[], Export], receipts: tuple[Receipt, ...],
     """The outcome of one log; what cannot be read or followed is damaged, and the others are audited all the same."""
     from engine import audit as audits
     from engine import catalogue
-    from engine import log as engine_log
     from engine.refusal import Refused
     from service import beacon
 
     try:
         log = read()
         known = log.game in catalogue.games()  # without its rules all but the moves is audited
-        game = catalogue.find(log.game, engine_log.edition(log)) if known else None
+        game = catalogue.find(log.game, log.edition) if known else None
     except (Misuse, Refused) as refused:
         return Audited(name, "unusable", (str(refused),))
     except Exception as fault:
         return Audited(name, "damage", (f"The log cannot be read ({type(fault).__name__}: {fault}).",))
     try:
-        report = audits.audit(game, log, running=running, signed=beacon.signed)
-        compared = audits.compared(log, receipts)
+        report = audits.audit(game, log, running=running, verify_signature=beacon.signed)
+        compared = audits.compare_receipts(log, receipts)
     except Exception as fault:
         return Audited(name, "damage", (f"The log cannot be followed ({type(fault).__name__}: {fault}).",))
     return _outcome(name, log, report, compared)
@@ -257,8 +256,17 @@ def _outcome(name: str, log: Export, report: Report, compared: tuple[Comparison,
 
     agreed = all(one.agrees for one in compared)
     verdict = report.finding.kind if report.finding else "sound" if agreed else "contradicted"
-    lines = (*audits.sentences(report), *(one.sentence for one in compared))
+    lines = (*audits.describe(report), *(one.sentence for one in compared))
     sealed = (report.entries, report.replayed, report.proven, report.head)
     return Audited(
-        name, verdict, lines, log.table, log.game, verdict == "sound", *sealed, report.finding, compared, report.ruled
+        name,
+        verdict,
+        lines,
+        log.table,
+        log.game,
+        verdict == "sound",
+        *sealed,
+        report.finding,
+        compared,
+        report.has_rules,
     )

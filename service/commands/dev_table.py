@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import update
 
-from engine import bots, catalogue
+from engine import bots, catalogue, record
 from engine import table as engine_table
 from engine.menu import Move
 from service.app import App
@@ -73,7 +73,7 @@ def table(app: App, name: str, seats: int, moves: int, language: str) -> DevTabl
 
 
 def _heard(look: Snapshot, entry: Any) -> Iterator[Any]:
-    heard = (engine_table.hear(look.game, event, None) for event in entry.events)
+    heard = (record.hear(look.game, event, None) for event in entry.events)
     return (event for event in heard if event is not None)
 
 
@@ -89,7 +89,7 @@ def _played(app: App, table: str, seats: int, moves: int) -> int:
             if not open_menus:
                 return made
             seat, menu = random.choice(open_menus)
-            work.locked = clerk.enter(work.locked, seat, bots.random_move(menu, random))
+            work.locked = clerk.enter(work.locked, seat, bots.pick_random_move(menu, random))
     return moves
 
 

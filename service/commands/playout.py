@@ -184,9 +184,9 @@ def _chooser(bot: str) -> Chooser:
     from engine import bots, search
 
     if bot == BOTS[0]:
-        return bots.at_random
+        return bots.choose_at_random
     level = search.LEVELS[bot]
-    return lambda game, state, seat, _, random: search.choose(level, game, state, seat, random.getrandbits(64))
+    return lambda game, state, seat, _, random: search.choose_move(level, game, state, seat, random.getrandbits(64))
 
 
 def _timed(course: PlayedGame, steps: Iterator[Any]) -> Iterator[Any]:

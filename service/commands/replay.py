@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from engine.reading import convert
+from engine import record
+from engine.canonical_json import convert
 from service.commands import terminal
 from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, add_json, counted
 
@@ -97,7 +98,7 @@ def load(file: str) -> Export:
     from engine import log
 
     try:
-        return log.read(terminal.read(file))
+        return log.parse_export(terminal.read(file))
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise Misuse(f"{file} is not a log of Depesche: {error}.") from error
 
@@ -105,12 +106,11 @@ def load(file: str) -> Export:
 def _opened(file: str, export: Export, seat: int | None) -> Log:
     """The log for this reader; refuses where it does not hold what that seat knew."""
     from engine import catalogue
-    from engine.log import edition
     from engine.table_events import (
         Opened,
     )
 
-    game = catalogue.find(export.game, edition(export))
+    game = catalogue.find(export.game, export.edition)
     entries = tuple(_entries(file, game, export))
     opening = entries[0].events[0] if entries and entries[0].events else None
     if not isinstance(opening, Opened):
@@ -166,9 +166,8 @@ def _tables(log: Log, only: int | None) -> Iterator[Table | None]:
 
 
 def _heard(log: Log, entry: Entry[Any]) -> Entry[Any]:
-    from engine import table
 
-    return table.redact(log.game, entry, log.seat) if log.whole and not log.omniscient else entry
+    return record.redact(log.game, entry, log.seat) if log.whole and not log.omniscient else entry
 
 
 def _plain(events: Sequence[Any]) -> list[dict[str, Any]]:

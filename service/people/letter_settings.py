@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 from sqlalchemy import Connection, select, update
 
-from engine.reading import reader
+from engine.canonical_json import make_decoder
 from service.store.schema import people, seats
 
 Mode = Literal["turn", "digest", "reminders", "none"]
@@ -38,13 +38,13 @@ class TableLetterSettings(Struct, frozen=True, omit_defaults=True):
 
 def read(text: str) -> LetterSettings:
     """The settings of a person, from their stored text."""
-    found: LetterSettings = reader(LetterSettings).decode(text) if text else LetterSettings()
+    found: LetterSettings = make_decoder(LetterSettings).decode(text) if text else LetterSettings()
     return found
 
 
 def read_otherwise(text: str) -> TableLetterSettings:
     """The settings of one table, from their stored text."""
-    found: TableLetterSettings = reader(TableLetterSettings).decode(text) if text else TableLetterSettings()
+    found: TableLetterSettings = make_decoder(TableLetterSettings).decode(text) if text else TableLetterSettings()
     return found
 
 

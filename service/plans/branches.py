@@ -18,9 +18,9 @@ from sqlalchemy import Connection, delete, insert, select, update
 from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
+from engine.canonical_json import make_decoder
 from engine.game import Game
 from engine.menu import Move
-from engine.reading import reader
 from engine.record import Table
 from engine.refusal import Refused
 from service.app import App
@@ -81,7 +81,7 @@ def origin(look: Snapshot, then: Table, branch: Branch) -> Any:
     """The first position of a branch, with everything hidden dealt anew unless the game was over when it began."""
     if knows_all(look, branch.at):
         return then.state
-    return look.game.redeal(then.state, branch.seat, chances.sealed(branch.seed, 0))
+    return look.game.redeal(then.state, branch.seat, chances.make_sealed(branch.seed, 0))
 
 
 def knows_all(look: Snapshot, at: int) -> bool:
@@ -94,7 +94,7 @@ def played(game: Game, state: Any, branch: Branch) -> PlayedBranch:
     states, events = [state], []
     for number, (seat, text) in enumerate(branch.moves, 1):
         try:
-            state, happened = games.play(game, state, seat, Move.read(text), chances.sealed(branch.seed, number))
+            state, happened = games.play(game, state, seat, Move.read(text), chances.make_sealed(branch.seed, number))
         except Refused:
             break
         states.append(state)
@@ -191,7 +191,7 @@ def _own(connection: Connection, place: Place, number: int) -> Branch:
 
 
 def _read(row: Any) -> Branch:
-    moves: Moves = reader(Moves).decode(row.moves)
+    moves: Moves = make_decoder(Moves).decode(row.moves)
     return Branch(row.id, row.table, row.seat, row.name, row.seq, bytes(row.seed), moves, row.at)
 
 

@@ -18,7 +18,7 @@ from alembic.util import CommandError
 from msgspec import Struct
 from sqlalchemy import URL, inspect, make_url
 
-from engine.reading import reader
+from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 from service.settings import Settings, keep_secret, put_secret
 from service.store.connect import MIGRATIONS, Store
@@ -88,7 +88,7 @@ def _opened(file: Path) -> Iterator[ZipFile]:
 
 def _contents(copy: ZipFile) -> Contents:
     """What is in the copy, where this version can read it."""
-    contents = reader(Contents).decode(copy.read(CONTENTS))
+    contents = make_decoder(Contents).decode(copy.read(CONTENTS))
     try:
         known = bool(ScriptDirectory(str(MIGRATIONS)).get_revision(contents.revision))
     except CommandError:

@@ -96,7 +96,7 @@ def entries_at(connection: Connection, places: Sequence[tuple[str, int]]) -> Seq
 def rows_of(table: str, export: Export, bodies: Sequence[bytes]) -> Iterator[dict[str, Any]]:
     """The entries of a log as rows of this table."""
     digests = [link.digest for link in export.entries]
-    for seq, (body, digest, head) in enumerate(zip(bodies, digests, log.heads(digests), strict=True)):
+    for seq, (body, digest, head) in enumerate(zip(bodies, digests, log.compute_heads(digests), strict=True)):
         yield {"table": table, "seq": seq, "body": body.decode(), "digest": digest, "hash": head}
 
 

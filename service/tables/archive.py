@@ -8,11 +8,10 @@ from typing import Any
 from msgspec.structs import replace
 from sqlalchemy import Connection, insert, select
 
-from engine import audit, catalogue, log, open_command, record
-from engine import table as engine_table
+from engine import audit, canonical_json, catalogue, log, open_command, record
+from engine.canonical_json import make_decoder
 from engine.game import Game
 from engine.log import Export
-from engine.reading import reader
 from engine.refusal import Refused
 from service import beacon
 from service.app import App
@@ -51,29 +50,31 @@ def export_for(app: App, place: Place) -> Export:
 
 def _link(game: Game | None, row: Found, stored: Found, seat: int | None) -> log.Link:
     if row.phase == "over":
-        return log.Link(stored.digest, True, log.plain(stored.body))
+        return log.Link(stored.digest, True, canonical_json.decode_object(stored.body))
     if game is None:
         return _without_rules(row, stored)
     entry = record.decoder(game).decode(stored.body)
-    return log.known(row.seed, entry, engine_table.redact(game, entry, seat), stored.digest)
+    return log.make_link(row.seed, entry, record.redact(game, entry, seat), stored.digest)
 
 
 def _without_rules(row: Found, stored: Found) -> log.Link:
     """An entry of a game that is not installed: nobody here knows what it hides, so only the table's part is told."""
-    entry = reader(log.Entry[dict[str, Any]]).decode(stored.body)
+    entry = make_decoder(log.Entry[dict[str, Any]]).decode(stored.body)
     events = tuple(event for event in entry.events if event["type"].startswith("table."))
     told = entry if events == entry.events else replace(entry, move=None, draws=(), events=events)
-    return log.known(row.seed, entry, told, stored.digest)
+    return log.make_link(row.seed, entry, told, stored.digest)
 
 
 def refuse(brought: Export) -> None:
     """Raise Refused unless this is the log of a finished table that can be replayed here without a doubt."""
     if brought.seed is None:
         raise Refused("Only the log of a finished table can be imported; this one does not disclose its seed yet.")
-    if not open_command.NAME.fullmatch(brought.table):
+    if not open_command.TABLE_NAME.fullmatch(brought.table):
         raise Refused("The name of a table is one word of letters and digits, not “{table}”.", table=brought.table)
     catalogue.find(brought.game)  # a game that is not here is no table's of this house, so nothing is said of its log
-    finding = audit.audit(catalogue.find(brought.game, log.edition(brought)), brought, signed=beacon.signed).finding
+    finding = audit.audit(
+        catalogue.find(brought.game, brought.edition), brought, verify_signature=beacon.signed
+    ).finding
     if finding:
         raise Refused("This log is not taken: {why}", why=finding.sentence)
     if not all(0 <= link.entry["at"] <= LATEST for link in brought.entries):
@@ -112,7 +113,7 @@ class Archive:
         with self._store.reading() as connection:
             row = self._row(connection, table)
             links = tuple(
-                log.Link(stored.digest, True, log.plain(stored.body))
+                log.Link(stored.digest, True, canonical_json.decode_object(stored.body))
                 for stored in queries.entries_of(connection, table)
             )
             return replace(export(connection, row), entries=links, seed=row.seed.hex())
@@ -120,8 +121,8 @@ class Archive:
     def import_(self, brought: Export) -> str:
         """Add the log of a finished table, as it is and proven; the result is the table's name here."""
         refuse(brought)
-        game = catalogue.find(brought.game, log.edition(brought))
-        bodies = [log.canonical(link.entry) for link in brought.entries]
+        game = catalogue.find(brought.game, brought.edition)
+        bodies = [canonical_json.encode(link.entry) for link in brought.entries]
         ended = record.fold(game, map(record.decoder(game).decode, bodies))
         with self._store.writing() as connection:
             if queries.find(connection, brought.table):
@@ -143,7 +144,7 @@ class Archive:
         return {
             "id": brought.table,
             "game": brought.game,
-            "edition": log.edition(brought),
+            "edition": brought.edition,
             "seats": count,
             "seed": bytes.fromhex(brought.seed or ""),
             "commitment": brought.commitment,

@@ -77,7 +77,7 @@ def _moments(app: App, look: Snapshot) -> tuple[Moment, ...]:
     key = ("course", look.row.id, look.row.length)
     moments = app.caches.stories.get(key)
     if moments is None:
-        moments = story.course(look.game, snapshots.entries(app, look))
+        moments = story.compute_chance_history(look.game, snapshots.entries(app, look))
         app.caches.stories.put(key, moments)
     found: tuple[Moment, ...] = moments
     return found

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import Connection
 
-from engine import catalogue, log
+from engine import canonical_json, catalogue, log
 from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
@@ -147,7 +147,7 @@ def enter(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
 
 def _draws_at(after: Table) -> int | None:
     """When the round comes that this table waits for."""
-    return after.beacon.due(after.awaited.round) if after.beacon and after.awaited else None
+    return after.beacon.time_of(after.awaited.round) if after.beacon and after.awaited else None
 
 
 def _updated(seat: SeatRow, updates: Mapping[int, SeatUpdate]) -> SeatRow:
@@ -157,9 +157,9 @@ def _updated(seat: SeatRow, updates: Mapping[int, SeatUpdate]) -> SeatRow:
 
 def seal(seed: bytes, head: str, entry: Entry[Any]) -> Sealed:
     """The entry's bytes, its digest, and the new head of the chain."""
-    body = log.canonical(entry)
+    body = canonical_json.encode(entry)
     digest = log.digest(seed, entry.seq, body)
-    return Sealed(entry.seq, body.decode(), digest, log.link(head, digest))
+    return Sealed(entry.seq, body.decode(), digest, log.extend_head(head, digest))
 
 
 def _owed(locked: LockedTable, after: Table, updates: Iterable[SeatUpdate], entry: Entry[Any]) -> Iterator[Owed]:

@@ -188,7 +188,7 @@ def _refuse_old_question(locked: LockedTable, then: Table, move: Move) -> None:
 
 def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
     """Nobody gives up the beacon that is on time."""
-    due = locked.table.beacon.due(locked.table.awaited.round) if locked.table.beacon and locked.table.awaited else 0
+    due = locked.table.beacon.time_of(locked.table.awaited.round) if locked.table.beacon and locked.table.awaited else 0
     if move.verb == "sealed" and locked.now < due + beacon.LATE:
         minutes = -(-(due + beacon.LATE - locked.now) // 60)
         raise Refused(

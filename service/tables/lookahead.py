@@ -6,7 +6,7 @@ from typing import Any
 
 from engine import chance as chances
 from engine import game as games
-from engine.chance import Unforced
+from engine.chance import UnexpectedDraw
 from engine.menu import Move
 from engine.refusal import Refused
 from service.tables.snapshots import Snapshot
@@ -18,10 +18,10 @@ def foreseen(look: Snapshot, seat: int, text: str) -> Any:
     """The state after that move, as this seat imagines it; None where its turn ends or something is drawn."""
     if look.table.phase != "playing" or look.table.asked or not text.strip():
         return None
-    game, chance = look.game, chances.rigged({})
-    imagined = game.redeal(look.table.state, seat, chances.sealed(ANY, 0))
+    game, chance = look.game, chances.make_rigged({})
+    imagined = game.redeal(look.table.state, seat, chances.make_sealed(ANY, 0))
     try:
         state = games.play(game, imagined, seat, Move.read(text), chance).state
-    except (Refused, Unforced):
+    except (Refused, UnexpectedDraw):
         return None
     return None if chance.draws or not game.menu(state, seat) else state

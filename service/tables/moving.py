@@ -16,10 +16,10 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 from sqlalchemy import Connection, delete, insert, select, update
 
-from engine import audit, catalogue, log, record
+from engine import audit, canonical_json, catalogue, record
+from engine.canonical_json import make_decoder
 from engine.game import Game
 from engine.log import Export, Link
-from engine.reading import reader
 from engine.record import Table
 from engine.refusal import Refused
 from service import beacon
@@ -128,7 +128,7 @@ def packed(load: Load) -> bytes:
 def unpacked(raw: bytes) -> Load:
     """The load of a file; one that was altered or cut is refused."""
     try:
-        load = reader(Load).decode(raw)
+        load = make_decoder(Load).decode(raw)
         json.loads(raw, object_pairs_hook=_once)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise Refused("This is no file of tables that move: {why}", why=str(error)[:200]) from None
@@ -173,7 +173,9 @@ def _row(connection: Connection, name: str) -> Found:
 
 
 def _carried(connection: Connection, row: Found, known: dict[int, int]) -> Carried:
-    links = tuple(Link(one.digest, True, log.plain(one.body)) for one in queries.entries_of(connection, row.id))
+    links = tuple(
+        Link(one.digest, True, canonical_json.decode_object(one.body)) for one in queries.entries_of(connection, row.id)
+    )
     whole = Export(row.id, row.game, row.commitment, row.head, links, seed=row.seed.hex())
     _audited(whole, over=row.phase == "over")
     sitting = queries.seats_of(connection, row.id)
@@ -194,8 +196,8 @@ def _carried(connection: Connection, row: Found, known: dict[int, int]) -> Carri
 
 def _audited(whole: Export, *, over: bool) -> Game:
     """The game of a log that is sound; any other is not carried about."""
-    game = catalogue.find(whole.game, log.edition(whole))
-    finding = audit.audit(game, whole, running=not over, signed=beacon.signed).finding
+    game = catalogue.find(whole.game, whole.edition)
+    finding = audit.audit(game, whole, running=not over, verify_signature=beacon.signed).finding
     if finding:
         raise Refused("The table {table} cannot move: {why}", table=whole.table, why=finding.sentence)
     return game
@@ -277,7 +279,7 @@ def _person(connection: Connection, one: Person, at: int) -> int:
 def _settle(app: App, connection: Connection, carried: Carried, known: dict[int, int], away: int) -> None:
     whole, name = carried.log, carried.log.table
     game = _audited(whole, over=carried.ended_at is not None)
-    bodies = [log.canonical(link.entry) for link in whole.entries]
+    bodies = [canonical_json.encode(link.entry) for link in whole.entries]
     position = record.fold(game, map(record.decoder(game).decode, bodies))
     if len(position.seats) != len(carried.chairs) or whole.seed is None:
         raise Refused("The table {table} cannot move: its seats are not those of its log.", table=name)

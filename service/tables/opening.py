@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from engine import catalogue, chance, log
+from engine import catalogue, chance, log, open_command
 from engine import options as choices
-from engine import table as engine_table
 from engine.game import objection
 from engine.menu import Move
 from engine.refusal import Refused
@@ -243,7 +242,7 @@ def _laid(app: App, connection: Connection, opening: NewTable) -> str:
     game = catalogue.find(opening.game)
     beacon = app.settings.beacon_source.beacon if (opening.luck or app.settings.luck) == "public" else None
     clock = timing.words(opening.clock)
-    move = engine_table.open_move(game, len(guests), seed, opening.chosen, clock, table, beacon)
+    move = open_command.make_open_command(game, len(guests), seed, opening.chosen, clock, table, beacon)
     _seat(clerk.enter(clerk.lock(app, connection, table), None, move), guests)
     if held and organiser is not None:
         queries.owe_person(connection, organiser, f"confirm/{table}", at)
@@ -275,7 +274,7 @@ def _row(app: App, table: str, seed: bytes, opening: NewTable) -> dict[str, Any]
         "edition": catalogue.find(opening.game).META.edition,
         "seats": len(opening.guests),
         "seed": seed,
-        "commitment": chance.commitment(seed),
+        "commitment": chance.commit(seed),
         "phase": "new",
         "length": 0,
         "head": log.GENESIS,

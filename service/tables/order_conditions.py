@@ -10,11 +10,10 @@ import msgspec
 from msgspec import Struct
 
 from engine import record
-from engine import table as tables
+from engine.canonical_json import make_decoder
 from engine.game import Game
 from engine.log import Entry
 from engine.menu import Menu, Move
-from engine.reading import reader
 from engine.record import Table
 from engine.table_events import (
     RoundDrawn,
@@ -40,7 +39,7 @@ class Condition(Struct, frozen=True, omit_defaults=True):
 
 def read(text: str) -> Condition | None:
     """The condition of an order; None for an order that always holds."""
-    found: Condition | None = reader(Condition).decode(text) if text else None
+    found: Condition | None = make_decoder(Condition).decode(text) if text else None
     return found
 
 
@@ -52,7 +51,7 @@ def kept(condition: Condition) -> str:
 def sight(game: Game, state: Any, seat: int) -> str:
     """A digest of all that a seat sees and may do."""
     for kind in (game.View, Menu):
-        reader(kind)  # so that msgspec knows it, in whatever thread this is
+        make_decoder(kind)  # so that msgspec knows it, in whatever thread this is
     seen = msgspec.json.encode((game.view(state, seat), game.menu(state, seat)), order="deterministic")
     return hashlib.sha256(seen).hexdigest()
 
@@ -100,5 +99,5 @@ def _told(game: Game, entry: Entry[Any], said: Entry[Any], seat: int) -> tuple[i
 
 def as_heard(game: Game, mover: int, text: str, events: Iterable[Any], seat: int) -> tuple[int, str | None]:
     """A move as that seat hears of it: without its words, where something of what it brought is hidden."""
-    whole = mover == seat or all(tables.hear(game, event, seat) == event for event in events)
+    whole = mover == seat or all(record.hear(game, event, seat) == event for event in events)
     return mover, text if whole else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine import table as tables
+from engine import record
 from engine.game import Standing
 from engine.options import describe
 from engine.refusal import Refused
@@ -170,7 +170,7 @@ def protocol(app: App, look: Snapshot, reader: Viewpoint) -> str:
 def _lines(app: App, look: Snapshot, reader: Viewpoint) -> Iterator[ProtocolLine]:
     voice = _voice(look, reader)
     for entry in snapshots.entries(app, look):
-        known = entry if look.table.phase == "over" else tables.redact(look.game, entry, reader.eyes)
+        known = entry if look.table.phase == "over" else record.redact(look.game, entry, reader.eyes)
         sentences = tuple(told for event in known.events if (told := voice.tell(event)))
         who = "" if known.seat is None else look.names[known.seat]
         yield ProtocolLine(known.seq, known.at, who, known.move or "", sentences)

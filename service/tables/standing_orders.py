@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import OperationalError
 
-from engine import automatic
+from engine import bots
 from engine import menu as menus
 from engine import table as tables
 from engine.menu import Move
@@ -128,7 +128,7 @@ def _step(locked: LockedTable) -> LockedTable | None:
             if after is not None:
                 return after
         if locked.clock.automatic:
-            only = automatic.only_move(locked.game, locked.table, seat.seat, locked.row.seed)
+            only = bots.find_only_move(locked.game, locked.table, seat.seat, locked.row.seed)
             after = _entered(locked, seat.seat, only) if only else None
             if after is not None:
                 return after

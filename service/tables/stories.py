@@ -13,7 +13,7 @@ from msgspec import Struct
 from sqlalchemy import delete, select, update
 
 from engine import catalogue, record, story
-from engine.reading import reader
+from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 from engine.story import Story
 from service.app import App
@@ -94,7 +94,7 @@ def tell(game: str, edition: int, bodies: tuple[str, ...]) -> Story:
     """The story of these entries."""
     played = catalogue.find(game, edition)
     read = record.decoder(played).decode
-    return story.story(played, [read(body) for body in bodies])
+    return story.make_story(played, [read(body) for body in bodies])
 
 
 def _keep(app: App, look: Snapshot, found: Story) -> None:
@@ -108,7 +108,7 @@ def _keep(app: App, look: Snapshot, found: Story) -> None:
 def _read(app: App, look: Snapshot, body: str) -> Story | None:
     if not body:
         return None
-    found = reader(Story).decode(body)
+    found = make_decoder(Story).decode(body)
     app.caches.stories.put(_key(look), found)
     return found
 

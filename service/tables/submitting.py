@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 
-from engine.reading import reader
+from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 from service.app import App
 from service.links import hashed
@@ -43,7 +43,7 @@ class ToldVerdict(Struct, frozen=True):
     def read(cls, told: bytes | None, handed: Handed) -> Verdict | None:
         """The verdict on this submission, if that was told."""
         with suppress(msgspec.MsgspecError):  # an older referee tells only that there is one
-            found = reader(cls).decode(told or b"")
+            found = make_decoder(cls).decode(told or b"")
             return found.verdict if found.table == handed.table else None
         return None
 

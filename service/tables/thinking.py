@@ -27,9 +27,9 @@ def think(
     game: str, edition: int, state: object, seat: int, level: Level, seed: bytes, but: frozenset[Move] = frozenset()
 ) -> Move:
     """A move found by looking ahead, one of the others than `but` where there is one."""
-    return search.choose(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"), but)
+    return search.choose_move(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"), but)
 
 
 def think_ahead(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes) -> tuple[Move, ...]:
     """A move, and those that follow from it in the same turn."""
-    return search.whole_turn(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"))
+    return search.choose_turn(level, catalogue.find(game, edition), state, seat, int.from_bytes(seed, "big"))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from engine.reading import reader
+from engine.canonical_json import make_decoder
 from engine.table import RESERVED
 
 
@@ -17,7 +17,7 @@ class _Header(Struct):
     move: str
 
 
-HEADER = reader(_Header)
+HEADER = make_decoder(_Header)
 
 
 class TurnIndex(Struct, frozen=True):

@@ -8,7 +8,6 @@ from typing import Any
 from msgspec import Struct
 
 from engine import record
-from engine import table as tables
 from engine.game import Game
 from engine.log import Entry
 from engine.table_events import (
@@ -32,7 +31,7 @@ class Chapter(Struct, frozen=True):
 def chapters(game: Game, entries: Iterable[Entry[Any]], voice: Voice, seat: int | None) -> Iterator[Chapter]:
     """The entries in prose, leaving out those that tell this reader nothing."""
     for entry in entries:
-        heard = [event for event in (tables.hear(game, one, seat) for one in entry.events) if event is not None]
+        heard = [event for event in (record.hear(game, one, seat) for one in entry.events) if event is not None]
         told = tuple(sentence for event in heard if (sentence := voice.tell(event)))
         if told:
             places = tuple(dict.fromkeys(place for event in heard for place in _places(event)))

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from engine import catalogue
-from engine.reading import reader
+from engine.canonical_json import make_decoder
 
 LANGUAGES = {"en": "English", "nl": "Nederlands", "fr": "Français", "de": "Deutsch"}
 LOCALES = {"en": "en_GB"}  # dates that cannot be misread on either side of the ocean
@@ -58,7 +58,7 @@ class Said(Struct, frozen=True):
     @classmethod
     def read(cls, kept: str) -> Said:
         """A stored sentence; plain text is a sentence without words."""
-        return reader(cls).decode(kept) if kept.startswith("{") else cls(kept)
+        return make_decoder(cls).decode(kept) if kept.startswith("{") else cls(kept)
 
 
 def file_of(language: str, domain: str) -> Path:

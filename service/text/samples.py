@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 from typing import Any
 
-from engine import bots, log, record, table
-from engine.chance import commitment
+from engine import bots, canonical_json, log, open_command, record, table
+from engine.chance import commit
 from engine.game import Game
 from engine.log import Entry, Export, Link
 from engine.menu import Move
@@ -47,22 +47,22 @@ def exported(
 ) -> Export:
     """These entries, sealed; the seed is told only where all is to be revealed."""
     links = tuple(_link(game, entry, seed, reveal, seat) for entry in entries)
-    head = log.chain(link.digest for link in links)
-    return Export(name, game.META.name, commitment(seed), head, links, seed=seed.hex() if reveal else None, seat=seat)
+    head = log.compute_head(link.digest for link in links)
+    return Export(name, game.META.name, commit(seed), head, links, seed=seed.hex() if reveal else None, seat=seat)
 
 
 def _link(game: Game, entry: Entry[Any], seed: bytes, reveal: bool, seat: int | None) -> Link:
-    body = log.canonical(entry)
+    body = canonical_json.encode(entry)
     digest = log.digest(seed, entry.seq, body)
     if reveal:
-        return Link(digest, True, log.plain(body))
-    return log.known(seed, entry, table.redact(game, entry, seat), digest)
+        return Link(digest, True, canonical_json.decode_object(body))
+    return log.make_link(seed, entry, record.redact(game, entry, seat), digest)
 
 
 def started(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {}, name: str = "") -> Sample:
     """A table where everybody has just sat down; without a name its log may be exported under any."""
     sample = Sample(game, seed)
-    sample.do(None, table.open_move(game, seats, sample.seed, chosen, name=name))
+    sample.do(None, open_command.make_open_command(game, seats, sample.seed, chosen, name=name))
     for seat in range(seats):
         sample.do(None, Move("sit", (str(seat), f"word{seat}")))
     sample.do(None, Move("start"))
@@ -73,5 +73,5 @@ def played(sample: Sample, random: Random) -> Iterator[int]:
     """Random moves to the end, one at a time; yields the seat that has moved."""
     while waiting := table.waiting_for(sample.game, sample.table):
         seat = random.choice(waiting)
-        sample.do(seat, bots.random_move(table.menu(sample.game, sample.table, seat), random))
+        sample.do(seat, bots.pick_random_move(table.menu(sample.game, sample.table, seat), random))
         yield seat

@@ -216,7 +216,7 @@ def _dice(look: Snapshot) -> dict[str, Any] | None:
     beacon, waited = look.table.beacon, look.table.awaited
     if beacon is None or waited is None:
         return None
-    due = beacon.due(waited.round)
+    due = beacon.time_of(waited.round)
     late = get_app().now() >= due + beacons.LATE
     return {"round": waited.round, "entry": waited.seq, "due": due, "late": late, "sealing": look.table.sealing}
 

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, redirect, request, url_for
 from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
-from engine import table as tables
+from engine import record
 from engine.refusal import Refused
 from service import numbers
 from service.plans import branch_orders, branches
@@ -189,7 +189,7 @@ def _steps(look: Snapshot, branch: Branch, line: PlayedBranch) -> Iterator[Branc
     """The moves so far, told as this seat would hear of them."""
     voice = Voice(look.game, look.names, language(), branch.seat)
     for number, ((seat, move), events) in enumerate(zip(branch.moves, line.events, strict=False), 1):
-        heard = tuple(tables.hear(look.game, event, branch.seat) for event in events)
+        heard = tuple(record.hear(look.game, event, branch.seat) for event in events)
         told = tuple(sentence for event in heard if event is not None and (sentence := voice.tell(event)))
         yield BranchStep(number, seat, move, told, heard != events)
 

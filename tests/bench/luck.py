@@ -15,7 +15,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from engine import catalogue, story
-from engine.shares import Shares, shares
+from engine.win_shares import Shares, evaluate
 from tests.engine.ledger import play_on, started
 
 TOLD = 100  # games, after which the mean so far is told
@@ -23,16 +23,16 @@ TOLD = 100  # games, after which the mean so far is told
 
 def as_it_lies(game: Any, state: Any, _: int) -> Shares:
     """What a position promises, without a look at its moves."""
-    return shares(game, state)
+    return evaluate(game, state)
 
 
 def luck(name: str, number: int, quick: bool) -> float:
     """The luck of the first seat in one game."""
     game = catalogue.find(name)
     ledger = play_on(started(game, game.META.seats[0], seed=number.to_bytes(32, "big")), Random(number))
-    promise, otherwise = (as_it_lies, 1) if quick else (story._promise, story.OTHERWISE)
-    pages = story._pages(game, ledger.entries)
-    return sum(found[0] for page in pages if (found := story._luck(game, page, promise, otherwise)))
+    promise, otherwise = (as_it_lies, 1) if quick else (story._evaluate_best_move, story.MAX_REDRAWS)
+    pages = story._list_steps(game, ledger.entries)
+    return sum(found[0] for page in pages if (found := story._compute_luck(game, page, promise, otherwise)))
 
 
 def main(name: str, games: str, *more: str) -> None:

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 KEPT, PAGE = HERE / "matches.jsonl", HERE / "MATCHES.md"
 ASKED = 200  # games
-PLAYERS = ("engine/shares.py", "engine/search", "tests/engine/adversaries.py")
+PLAYERS = ("engine/win_shares.py", "engine/search", "tests/engine/adversaries.py")
 ABOUT = f"""# Matches of the bots
 
 Made by `make bots`. The first figure is held against what is wanted: the first player's part of the victories; of equal

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import psycopg
 
-from engine import bots
+from engine import bots, chance
 from engine import table as tables
 from service.app import App
 from service.benches import Measure, bench
@@ -99,8 +99,8 @@ def foreseen(look: Snapshot, places: list[Place], whim: int, moves: int) -> Game
     random, table, game = Random(whim), look.table, Game()
     while len(game) < moves and table.phase == "playing":
         (seat,) = tables.waiting_for(look.game, table)
-        move = bots.random_move(tables.menu(look.game, table, seat), random)
-        table, _ = tables.play(look.game, table, seat, move, bots.loose(random), lambda _: look.table)
+        move = bots.pick_random_move(tables.menu(look.game, table, seat), random)
+        table, _ = tables.play(look.game, table, seat, move, chance.make_from_random(random), lambda _: look.table)
         game.append((places[seat], str(move)))
     return game
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sqlalchemy import insert
 
-from engine import catalogue, log, record
+from engine import canonical_json, catalogue, log, record
 from service.app import App
 from service.benches import Measure, bench
 from service.benches.engine import _long
@@ -60,7 +60,7 @@ def events_beside_eventsourcing() -> Iterator[Measure]:
     Ours seals each, keeps the chain, and folds the game's own rules; theirs stores the same bytes and collects them.
     """
     game, peer = catalogue.find("kaiser"), python_with(EVENTSOURCING)
-    bodies = [log.canonical(entry) for entry in _long(game, 0)[:EVENTS]]
+    bodies = [canonical_json.encode(entry) for entry in _long(game, 0)[:EVENTS]]
     rounds = [(_ours(bodies), _theirs(peer, bodies)) for _ in range(ROUNDS)]  # in turn, on the same machine
     for what, key in (("appended", "append"), ("replayed", "replay")):
         ours, theirs = (min(one[side][key] for one in rounds) for side in (0, 1))
@@ -83,7 +83,7 @@ def _ours(bodies: Sequence[bytes]) -> Taken:
         begun, cpu = time.perf_counter(), time.process_time()
         for seq, body in enumerate(bodies):
             digest = log.digest(seed, seq, body)
-            head = log.link(head, digest)
+            head = log.extend_head(head, digest)
             with app.store.writing() as connection:
                 appending.append(connection, Addition(table, Sealed(seq, body.decode(), digest, head), "playing", seq))
         taken = {"append": time.perf_counter() - begun, "append_cpu": time.process_time() - cpu}

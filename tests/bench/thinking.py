@@ -43,7 +43,7 @@ def thinking() -> Iterator[Measure]:
 
 def seconds(game: Game, position: Position, level: str) -> float:
     begun = time.thread_time()
-    search.choose(search.LEVELS[level], game, position.state, position.seat, 1)
+    search.choose_move(search.LEVELS[level], game, position.state, position.seat, 1)
     return time.thread_time() - begun
 
 

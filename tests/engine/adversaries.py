@@ -6,8 +6,9 @@ from math import ceil
 from random import Random
 from typing import Any
 
-from engine import bots, menu
+from engine import bots, chance, menu
 from engine import game as games
+from engine.chance import make_from_seed
 from engine.games import carcassonne, kaiser
 from engine.games.carcassonne import scoring
 from engine.games.carcassonne.boxes import rules_of
@@ -15,7 +16,6 @@ from engine.games.carcassonne.rules import score
 from engine.games.kaiser.board import STEPS_TO_CENTRE
 from engine.games.kurier.board import VILLAGE_OF, count_roubles
 from engine.menu import Move
-from engine.search.mind import dice
 from tests.engine.matches import Player
 
 FIGURES = {"emperor": 0, "king": 2, "nobleman": 3}
@@ -33,7 +33,7 @@ def _searched(state: Any, depth: int, low: float, high: float, seat: int, random
     random.shuffle(moves)
     moves.sort(key=lambda move: move.args[1] not in state.stones)
     for move in moves:
-        after = games.perform(kaiser, state, seat, move, dice(0)).state
+        after = games.perform(kaiser, state, seat, move, make_from_seed(0)).state
         if after.places or depth == 1:
             value = _material(after, seat) + depth * bool(after.places and after.places[seat] == 1)
         elif after.turn == seat:
@@ -65,7 +65,7 @@ def greedy_turn(game: Any, state: Any, seat: int, seed: int) -> Move:
 def _best_turn(state: Any, seat: int, depth: int) -> tuple[float, Any]:
     best, found = -1e9, None
     for move in menu.moves(carcassonne.menu(state, seat)):
-        after = games.perform(carcassonne, state, seat, move, dice(5)).state
+        after = games.perform(carcassonne, state, seat, move, make_from_seed(5)).state
         goes_on = after.turn == state.turn and after.work and after.work[-1].step == "figure"
         if depth > 1 and goes_on and carcassonne.menu(after, seat):
             value = _best_turn(after, seat, depth - 1)[0]
@@ -96,10 +96,10 @@ def _on_the_table(state: Any) -> list[float]:
 def one_ply(game: Any, state: Any, seat: int, seed: int) -> Move:
     """Kurier: the move after which dispatch, purse and couriers look best."""
     random = Random(seed)
-    imagined = game.redeal(state, seat, dice(seed))
+    imagined = game.redeal(state, seat, make_from_seed(seed))
 
     def value(move: Move) -> float:
-        after = games.perform(game, imagined, seat, move, dice(seed)).state
+        after = games.perform(game, imagined, seat, move, make_from_seed(seed)).state
         if after.places:
             return 1000.0 * (after.places[seat] == 1)
         others = [_progress(after, other) for other in range(len(after.players)) if other != seat]
@@ -124,13 +124,13 @@ def monte_carlo(tries: int, depth: int = 40, most: int = 24) -> Player:
     def choose(game: Any, state: Any, seat: int, seed: int) -> Move:
         random, offered = Random(seed), game.menu(state, seat)
         moves = list(menu.moves(offered)) if menu.count(offered) <= most else []
-        moves = moves or list(dict.fromkeys(bots.random_move(offered, random) for _ in range(most)))
+        moves = moves or list(dict.fromkeys(bots.pick_random_move(offered, random) for _ in range(most)))
         worths = dict.fromkeys(moves, 0.0)
         for _ in range(ceil(tries / len(moves)) if len(moves) > 1 else 0):
             for move in moves:
-                luck = bots.loose(random)
+                luck = chance.make_from_random(random)
                 after = games.perform(game, game.redeal(state, seat, luck), seat, move, luck).state
-                worths[move] += _promise(game.standing(bots.wander(game, after, random, depth)), seat)
+                worths[move] += _promise(game.standing(bots.play_random_moves(game, after, random, depth)), seat)
         return max(moves, key=lambda move: worths[move])
 
     return choose

@@ -6,7 +6,7 @@ import types
 from random import Random
 from typing import Any
 
-from engine import bots, chance, log, menu
+from engine import bots, canonical_json, chance, log, menu, open_command, record
 from engine import table as tables
 from engine.beacon import Beacon
 from engine.log import Entry, Export, Link
@@ -44,22 +44,24 @@ class Ledger:
         return tables.waiting_for(self.game, self.table)
 
     def any_move(self, seat: int, random: Random) -> Move:
-        return bots.random_move(tables.menu(self.game, self.table, seat), random)
+        return bots.pick_random_move(tables.menu(self.game, self.table, seat), random)
 
     def export(self, seat: int | None = None) -> Export:
         """The log as that seat may keep it; open and with its seed once the table is over."""
         over = self.table.phase == "over"
-        digests = [log.digest(self.seed, entry.seq, log.canonical(entry)) for entry in self.entries]
-        known = [entry if over else tables.redact(self.game, entry, seat) for entry in self.entries]
+        digests = [log.digest(self.seed, entry.seq, canonical_json.encode(entry)) for entry in self.entries]
+        known = [entry if over else record.redact(self.game, entry, seat) for entry in self.entries]
         links = tuple(
-            Link(digest, True, log.plain(log.canonical(entry))) if over else log.known(self.seed, entry, told, digest)
+            Link(digest, True, canonical_json.decode_object(canonical_json.encode(entry)))
+            if over
+            else log.make_link(self.seed, entry, told, digest)
             for digest, told, entry in zip(digests, known, self.entries, strict=True)
         )
         return Export(
             table=NAME,
             game=self.game.META.name,
-            commitment=chance.commitment(self.seed),
-            head=log.chain(digests),
+            commitment=chance.commit(self.seed),
+            head=log.compute_head(digests),
             entries=links,
             seed=self.seed.hex() if over else None,
             seat=None if over else seat,
@@ -71,7 +73,7 @@ def seated(
 ) -> Ledger:
     """A table at which everybody sits and nothing has begun."""
     ledger = Ledger(game, seed)
-    ledger.do(None, tables.open_move(game, seats, seed, dict(chosen), dict(clock), NAME, beacon))
+    ledger.do(None, open_command.make_open_command(game, seats, seed, dict(chosen), dict(clock), NAME, beacon))
     for seat in range(seats):
         ledger.do(None, f"sit {seat} nonce-{seat}")
     return ledger

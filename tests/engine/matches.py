@@ -45,11 +45,11 @@ class Rate(NamedTuple):
 def level(name: str) -> Player:
     """The bot of a level; only its budget ends its thoughts, so that a match comes out the same on every machine."""
     strength = replace(search.LEVELS[name], seconds=FOREVER)
-    return lambda game, state, seat, seed: search.choose(strength, game, state, seat, seed)
+    return lambda game, state, seat, seed: search.choose_move(strength, game, state, seat, seed)
 
 
 def at_random(game: Any, state: Any, seat: int, seed: int) -> Move:
-    return bots.random_move(game.menu(state, seat), Random(seed))
+    return bots.pick_random_move(game.menu(state, seat), Random(seed))
 
 
 def match(game: Any, chosen: dict[str, str], seats: int, players: tuple[Player, Player], pairs: int) -> Rate:
@@ -86,8 +86,8 @@ def _played(game: Any, settled: Any, seated: list[Player], number: int) -> Any:
 
 def states(game: Any, settled: Any, seated: list[Player], number: int) -> Iterator[Any]:
     """The positions of a game whose luck has this number, at most so many."""
-    key = chance.key(b"match %d" % number, ())
-    state = games.begin(game, settled, len(seated), chance.sealed(key, 0)).state
+    key = chance.derive_key(b"match %d" % number, ())
+    state = games.begin(game, settled, len(seated), chance.make_sealed(key, 0)).state
     for entry in range(1, LONGEST):
         yield state
         open_seats = [seat for seat in range(len(seated)) if game.menu(state, seat)]
@@ -96,7 +96,7 @@ def states(game: Any, settled: Any, seated: list[Player], number: int) -> Iterat
         seat = open_seats[0]
         move = seated[seat](game, state, seat, 1_000_003 * number + entry)
         assert menu.allows(game.menu(state, seat), move)
-        state = games.play(game, state, seat, move, chance.sealed(key, entry)).state
+        state = games.play(game, state, seat, move, chance.make_sealed(key, entry)).state
 
 
 def game_length(game: Any, chosen: dict[str, str], seated: list[Player], number: int) -> int:

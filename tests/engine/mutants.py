@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from engine import chance, log
+from engine import canonical_json, chance, log
 from tests.beacons import sign
 
 Plain = dict[str, Any]
@@ -124,7 +124,7 @@ def rechained(mutation: Mutation) -> Mutation:
 
 def chain(plain: Plain) -> None:
     try:
-        plain["head"] = log.chain(link["digest"] for link in plain["entries"])
+        plain["head"] = log.compute_head(link["digest"] for link in plain["entries"])
     except (KeyError, TypeError, ValueError):
         plain["head"] = log.GENESIS
 
@@ -134,7 +134,7 @@ def resealed(plain: Plain, first: int = 0) -> None:
     seed = bytes.fromhex(plain["seed"])
     for number, link in enumerate(plain["entries"][first:], first):
         link["entry"]["seq"] = number
-        link["digest"] = log.digest(seed, number, log.canonical(link["entry"]))
+        link["digest"] = log.digest(seed, number, canonical_json.encode(link["entry"]))
     chain(plain)
 
 
@@ -164,10 +164,10 @@ def drawn_anew(plain: Plain, random: Random) -> None:
     late["edition"] = plain["entries"][0]["entry"]["edition"]
     late["events"] = [{"type": "table.Sat", "seat": seat, "nonce": "again"}]
     plain["entries"].insert(after, {"digest": "", "whole": True, "entry": late})
-    key = chance.key(bytes.fromhex(plain["seed"]), [words[seat] for seat in sorted(words)])
+    key = chance.derive_key(bytes.fromhex(plain["seed"]), [words[seat] for seat in sorted(words)])
     for number, link in enumerate(plain["entries"][after:], after):
         link["entry"]["draws"] = [
-            [label, size, chance.drawn(key, number, place, size)]
+            [label, size, chance.compute_draw(key, number, place, size)]
             for place, (label, size, _) in enumerate(link["entry"]["draws"])
         ]
     resealed(plain)
@@ -195,9 +195,12 @@ def _words(plain: Plain) -> dict[int, str]:
 
 def _drawn(plain: Plain, words: dict[int, str]) -> list[list[Any]]:
     """The draws of all entries that draw, had these been the nonces."""
-    key = chance.key(bytes.fromhex(plain["seed"]), [words[seat] for seat in sorted(words)])
+    key = chance.derive_key(bytes.fromhex(plain["seed"]), [words[seat] for seat in sorted(words)])
     return [
-        [[label, size, chance.drawn(key, entry["seq"], at, size)] for at, (label, size, _) in enumerate(entry["draws"])]
+        [
+            [label, size, chance.compute_draw(key, entry["seq"], at, size)]
+            for at, (label, size, _) in enumerate(entry["draws"])
+        ]
         for entry in drawing(plain)
     ]
 
@@ -268,11 +271,11 @@ def _drawn_by(plain: Plain, entry: Plain, number: int, signature: str) -> None:
     entry["move"] = f"round {number} {signature}"
     entry["events"][0] |= {"round": number, "signature": signature}
     words = _words(plain)
-    key = chance.key(bytes.fromhex(plain["seed"]), [words[seat] for seat in sorted(words)])
+    key = chance.derive_key(bytes.fromhex(plain["seed"]), [words[seat] for seat in sorted(words)])
     if len(signature) == 96:
-        lit = chance.public(key, signature)
+        lit = chance.derive_round_key(key, signature)
         entry["draws"] = [
-            [label, size, chance.drawn(lit, entry["seq"], place, size)]
+            [label, size, chance.compute_draw(lit, entry["seq"], place, size)]
             for place, (label, size, _) in enumerate(entry["draws"])
         ]
     resealed(plain)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from engine import audit, chance, log
+from engine import audit, canonical_json, chance, log
 from engine.log import Export, Link
 from tests.engine import highcard
 from tests.engine.cases import cases
@@ -38,13 +38,13 @@ def with_entry(number, change, sealed=False, chained=False, export=HONEST):
     """The log with one entry changed; its digest made to fit, and the head too, if a forger went so far."""
     entry = copy.deepcopy(export.entries[number].entry)
     change(entry)
-    digest = log.digest(SEED, number, log.canonical(entry)) if sealed else export.entries[number].digest
+    digest = log.digest(SEED, number, canonical_json.encode(entry)) if sealed else export.entries[number].digest
     entries = (*export.entries[:number], Link(digest, True, entry), *export.entries[number + 1 :])
     return with_entries(entries, chained, export)
 
 
 def with_entries(entries, chained=False, export=HONEST):
-    head = log.chain(link.digest for link in entries) if chained else export.head
+    head = log.compute_head(link.digest for link in entries) if chained else export.head
     return replace(export, entries=tuple(entries), head=head)
 
 
@@ -68,7 +68,7 @@ def test_an_honest_log_passes(case):
     report = audit.audit(case.game, ledger.export())
     assert report.finding is None
     assert report.replayed == report.entries == len(ledger.entries)
-    assert any("as they should be" in line for line in audit.sentences(report))
+    assert any("as they should be" in line for line in audit.describe(report))
 
 
 @pytest.mark.parametrize(("number", "change"), [(MOVE, another_card), (DEAL, another_draw), (MOVE, another_move)])
@@ -106,10 +106,10 @@ def test_a_log_cut_short_misses_its_head():
 
 def test_another_seed_commitment_or_head_is_found():
     tampered(0, "revealed seed", replace(HONEST, seed=OTHER_SEED.hex()))
-    tampered(0, "not opened with the commitment", replace(HONEST, commitment=chance.commitment(OTHER_SEED)))
+    tampered(0, "not opened with the commitment", replace(HONEST, commitment=chance.commit(OTHER_SEED)))
     tampered(0, "revealed seed", replace(HONEST, seed="no seed"))
     tampered(len(HONEST.entries) - 1, "head hash", replace(HONEST, head=log.GENESIS))
-    both = replace(HONEST, seed=OTHER_SEED.hex(), commitment=chance.commitment(OTHER_SEED))
+    both = replace(HONEST, seed=OTHER_SEED.hex(), commitment=chance.commit(OTHER_SEED))
     tampered(0, "not opened with the commitment", both)
     tampered(0, "no entries", with_entries([], chained=True))
 
@@ -171,7 +171,7 @@ def test_a_log_in_the_middle_of_a_game_shows_its_chain_and_hides_the_rest():
         assert (report.finding, report.replayed, report.head) == (None, 0, export.head)
         assert not export.entries[DEAL].whole
         assert export.seed is None
-        assert any("once the table has ended" in line for line in audit.sentences(report))
+        assert any("once the table has ended" in line for line in audit.describe(report))
     assert len({ledger.export(seat).head for seat in range(3)}) == 1
 
 
@@ -185,7 +185,7 @@ def test_a_redacted_log_shows_a_missing_entry_and_a_wrong_head_too():
 
 def test_the_report_is_told_in_sentences():
     forged = with_entry(MOVE, another_card)
-    lines = list(audit.sentences(audit.audit(highcard, forged)))
+    lines = list(audit.describe(audit.audit(highcard, forged)))
     assert lines[0] == f"{len(HONEST.entries)} entries, receipt {HONEST.head}"
     assert lines[1].startswith(f"TAMPERING at entry {MOVE}: ")
 
@@ -213,7 +213,7 @@ def test_a_forger_gets_a_report_never_a_crash(data, sealed, chained):
         key = data.draw(st.sampled_from(sorted(inner) if isinstance(inner, dict) else range(len(inner))))
     spot[key] = data.draw(junk)
     try:
-        body = log.canonical(changed)
+        body = canonical_json.encode(changed)
     except (UnicodeEncodeError, msgspec.EncodeError, OverflowError):
         return  # no export can hold it
     digest = log.digest(SEED, number, body) if sealed else HONEST.entries[number].digest

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from engine import automatic, menu
+from engine import bots, menu, record
 from engine import table as tables
 from engine.menu import Choice
 from tests.engine import highcard
@@ -21,14 +21,14 @@ def test_what_is_done_by_itself_was_the_only_choice_draws_nothing_and_is_open(ca
         if ledger.table.phase != "playing":
             break
         for seat in ledger.waiting():
-            move = automatic.only_move(case.game, ledger.table, seat, SEED)
+            move = bots.find_only_move(case.game, ledger.table, seat, SEED)
             if move:
                 own = tables.menu(case.game, ledger.table, seat)
                 assert list(menu.moves(own)) == [move]
                 ledger.do(seat, move)
                 entry, found = ledger.entries[-1], found + 1
                 assert entry.draws == ()
-                assert tables.redact(case.game, entry, None) == entry
+                assert record.redact(case.game, entry, None) == entry
                 break
         else:
             seat = random.choice(ledger.waiting())
@@ -38,7 +38,7 @@ def test_what_is_done_by_itself_was_the_only_choice_draws_nothing_and_is_open(ca
 def test_the_last_card_of_a_hidden_hand_is_not_played_by_itself():
     ledger = started(highcard, 2, {"cards": "1"})
     assert menu.count(tables.menu(highcard, ledger.table, 0)) == 1
-    assert automatic.only_move(highcard, ledger.table, 0, SEED) is None
+    assert bots.find_only_move(highcard, ledger.table, 0, SEED) is None
 
 
 def open_only(**changed):
@@ -50,7 +50,7 @@ def open_only(**changed):
 def test_where_all_is_open_the_only_move_is_found():
     game = open_only()
     ledger = started(game, 2)
-    move = automatic.only_move(game, ledger.table, 0, SEED)
+    move = bots.find_only_move(game, ledger.table, 0, SEED)
     assert str(move) == f"play {ledger.table.state.hands[0][0]}"
 
 
@@ -60,15 +60,15 @@ def test_a_move_that_draws_is_left_to_its_player():
         return highcard.decide(state, seat, move, chance)
 
     game = open_only(decide=decide)
-    assert automatic.only_move(game, started(game, 2).table, 0, SEED) is None
+    assert bots.find_only_move(game, started(game, 2).table, 0, SEED) is None
 
 
 def test_a_move_that_others_do_not_hear_whole_is_left_to_its_player():
     game = open_only(hear=lambda event, seat: None)
-    assert automatic.only_move(game, started(game, 2).table, 0, SEED) is None
+    assert bots.find_only_move(game, started(game, 2).table, 0, SEED) is None
 
 
 def test_who_has_a_choice_or_is_not_on_turn_is_left_alone():
     ledger = started(highcard, 2)
-    assert automatic.only_move(highcard, ledger.table, 0, SEED) is None
-    assert automatic.only_move(highcard, ledger.table, 1, SEED) is None
+    assert bots.find_only_move(highcard, ledger.table, 0, SEED) is None
+    assert bots.find_only_move(highcard, ledger.table, 1, SEED) is None

@@ -9,7 +9,7 @@ from random import Random
 import msgspec
 import pytest
 
-from engine import audit, beacon, catalogue, chance, log
+from engine import audit, beacon, catalogue, chance, log, record
 from engine import table as tables
 from engine.menu import Move
 from engine.refusal import Refused
@@ -34,22 +34,22 @@ def awaiting() -> Ledger:
 
 def guesses(key: bytes, entry: int, before: str) -> tuple[int, ...]:
     """What a host could take for the die: the sealed draw, that of the entry before, that by the round before."""
-    by_round = chance.public(key, before)
+    by_round = chance.derive_round_key(key, before)
     return (
-        chance.drawn(key, entry, 0, 6),
-        chance.drawn(key, entry - 1, 0, 6),
-        chance.drawn(by_round, entry, 0, 6),
-        chance.drawn(by_round, entry - 1, 0, 6),
+        chance.compute_draw(key, entry, 0, 6),
+        chance.compute_draw(key, entry - 1, 0, 6),
+        chance.compute_draw(by_round, entry, 0, 6),
+        chance.compute_draw(by_round, entry - 1, 0, 6),
     )
 
 
 def test_a_host_with_database_and_seed_predicts_public_draws_no_better_than_chance():
     """Whatever can be worked out before the round is there hits one face in six, within four standard deviations."""
     random, hits, faces = Random(17), Counter[int](), Counter[int]()
-    key, before = chance.key(SEED, ["anna", "berta"]), random.randbytes(48).hex()
+    key, before = chance.derive_key(SEED, ["anna", "berta"]), random.randbytes(48).hex()
     for entry in range(DRAWS):
         guessed, signature = guesses(key, entry + 1, before), random.randbytes(48).hex()
-        drawn = chance.drawn(chance.public(key, signature), entry + 1, 0, 6)
+        drawn = chance.compute_draw(chance.derive_round_key(key, signature), entry + 1, 0, 6)
         hits.update(number for number, guess in enumerate(guessed) if guess == drawn)
         faces[drawn] += 1
         before = signature
@@ -74,11 +74,11 @@ def test_the_same_table_with_the_same_seed_draws_otherwise_with_every_signature(
 @pytest.mark.parametrize("period", [1, 3, 30])
 def test_a_named_round_comes_later_than_its_move_by_one_to_two_periods(at, period):
     chain = beacon.Beacon("", 0, period)
-    assert period < chain.due(chain.named(at)) - at <= 2 * period
+    assert period < chain.time_of(chain.next_round(at)) - at <= 2 * period
 
 
 def test_before_the_first_round_that_one_is_named():
-    assert beacon.Beacon("", 1_000_000, 3).named(5) == 1
+    assert beacon.Beacon("", 1_000_000, 3).next_round(5) == 1
 
 
 def test_a_command_that_draws_nothing_waits_for_nothing():
@@ -112,7 +112,7 @@ def test_who_leaves_before_the_first_draws_is_followed_by_a_bot_with_the_same_no
         ledger.do(None, "bot 0 another")
     ledger.do(None, "bot 0 nonce-0")
     export = play_on(lit(ledger), Random(4)).export()
-    assert audit.audit(highcard, export, signed=signed).finding is None
+    assert audit.audit(highcard, export, verify_signature=signed).finding is None
     assert second.verify(msgspec.json.encode(export))["sound"]
 
 
@@ -125,7 +125,7 @@ def test_all_players_have_to_agree_before_a_table_goes_on_sealed():
     ledger.do(1, "agree")
     assert ledger.entries[-1].events[1] == WentSealed()
     assert ledger.table.beacon is None
-    assert audit.audit(highcard, play_on(ledger, Random(1)).export(), signed=signed).finding is None
+    assert audit.audit(highcard, play_on(ledger, Random(1)).export(), verify_signature=signed).finding is None
 
 
 def test_the_last_one_who_stays_ends_the_table_though_a_round_is_awaited():
@@ -138,15 +138,17 @@ def test_the_last_one_who_stays_ends_the_table_though_a_round_is_awaited():
     ledger.do(0, "resign")
     assert (ledger.table.phase, ledger.table.awaited) == ("over", None)
     text = msgspec.json.encode(ledger.export())
-    assert audit.audit(kurier, log.read(text), signed=signed).finding is None
+    assert audit.audit(kurier, log.parse_export(text), verify_signature=signed).finding is None
     assert second.verify(text)["sound"]
 
 
 def test_an_audit_without_the_curve_says_that_signatures_were_not_checked():
     export = play_on(lit(awaiting()), Random(1)).export()
-    said = list(audit.sentences(audit.audit(highcard, export)))
+    said = list(audit.describe(audit.audit(highcard, export)))
     assert any("NOT CHECKED: the signatures of 1 rounds" in sentence for sentence in said)
-    assert not any("NOT CHECKED" in one for one in audit.sentences(audit.audit(highcard, export, signed=signed)))
+    assert not any(
+        "NOT CHECKED" in one for one in audit.describe(audit.audit(highcard, export, verify_signature=signed))
+    )
 
 
 def test_a_waiting_move_is_its_player_s_own_until_it_is_carried_out():
@@ -154,9 +156,9 @@ def test_a_waiting_move_is_its_player_s_own_until_it_is_carried_out():
     ledger = lit(awaiting())
     seat = ledger.waiting()[0]
     waits = log.Entry(7, 1, seat, "play 3", (), (RoundNamed(9),), 1)
-    assert tables.redact(highcard, waits, seat) == waits
-    assert tables.redact(highcard, waits, 1 - seat).move is None
-    assert tables.redact(highcard, waits, None).move is None
+    assert record.redact(highcard, waits, seat) == waits
+    assert record.redact(highcard, waits, 1 - seat).move is None
+    assert record.redact(highcard, waits, None).move is None
 
 
 def test_logs_verify_offline_in_both_verifiers_while_played_and_after():
@@ -164,7 +166,7 @@ def test_logs_verify_offline_in_both_verifiers_while_played_and_after():
     over = play_on(lit(awaiting()), Random(2))
     for export in (waits.export(0), waits.export(), over.export()):
         text = msgspec.json.encode(export)
-        assert audit.audit(highcard, log.read(text), signed=signed).finding is None
+        assert audit.audit(highcard, log.parse_export(text), verify_signature=signed).finding is None
         assert second.verify(text)["sound"]
     assert second.verify(msgspec.json.encode(over.export()))["rounds"] == 1
 

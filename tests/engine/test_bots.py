@@ -17,7 +17,7 @@ every_game = pytest.mark.parametrize("game", all_games(), ids=lambda game: game.
 def dealt(hands, cards=1):
     deck = [card for hand in hands for card in hand]
     options = highcard.Options(cards=cards)
-    return games.begin(highcard, options, len(hands), chance.rigged({"deck": deck}, lambda *_: 0)).state
+    return games.begin(highcard, options, len(hands), chance.make_rigged({"deck": deck}, lambda *_: 0)).state
 
 
 @every_game
@@ -27,9 +27,9 @@ def test_a_random_move_is_on_the_menu_and_reproducible(game):
         for seat in range(seats):
             offered = game.menu(state, seat)
             if offered:
-                move = bots.random_move(offered, Random(1))
+                move = bots.pick_random_move(offered, Random(1))
                 assert menu.allows(offered, move)
-                assert move == bots.random_move(offered, Random(1))
+                assert move == bots.pick_random_move(offered, Random(1))
 
 
 @every_game
@@ -44,7 +44,7 @@ def test_a_random_game_can_be_told_again_from_its_seed(game):
 
 def test_wandering_stops_where_the_game_ends():
     state = dealt([(7,), (9,)])
-    ended = bots.wander(highcard, state, Random(1), 1_000)
+    ended = bots.play_random_moves(highcard, state, Random(1), 1_000)
     assert games.is_over(highcard, ended)
-    assert bots.wander(highcard, ended, Random(1), 10) == ended
-    assert bots.wander(highcard, state, Random(1), 0) == state
+    assert bots.play_random_moves(highcard, ended, Random(1), 10) == ended
+    assert bots.play_random_moves(highcard, state, Random(1), 0) == state

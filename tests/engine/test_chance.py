@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import chance
-from engine.chance import Draw, Unforced
+from engine.chance import Draw, UnexpectedDraw
 
 SEED = bytes(range(32))
 seeds = st.binary(min_size=32, max_size=32)
@@ -32,52 +32,53 @@ def somebody_elses_draw(seed, words, entry, index, size):
 
 @given(seeds, nonces, st.integers(0, 2**63), st.integers(0, 2**31), st.integers(2, 2**40))
 def test_anybody_can_work_out_a_draw(seed, words, entry, index, size):
-    ours = chance.drawn(chance.key(seed, words), entry, index, size)
+    ours = chance.compute_draw(chance.derive_key(seed, words), entry, index, size)
     assert ours == somebody_elses_draw(seed, words, entry, index, size)
 
 
 @pytest.mark.parametrize(("entry", "index", "size", "result"), [(3, 0, 6, 5), (3, 1, 52, 43), (4, 0, 1000, 281)])
 def test_the_bytes_never_change(entry, index, size, result):
-    assert chance.drawn(chance.key(SEED, ["anna", "émile"]), entry, index, size) == result
+    assert chance.compute_draw(chance.derive_key(SEED, ["anna", "émile"]), entry, index, size) == result
 
 
 def test_the_commitment_and_the_key_never_change():
-    assert chance.commitment(SEED) == hashlib.sha256(b"depesche commitment 1" + SEED).hexdigest()
-    assert chance.commitment(SEED) == "65c0643342e411de389031ab9cb0503e1a9bb39e9bf0cc460c208f8ecb4e67b9"
+    assert chance.commit(SEED) == hashlib.sha256(b"depesche commitment 1" + SEED).hexdigest()
+    assert chance.commit(SEED) == "65c0643342e411de389031ab9cb0503e1a9bb39e9bf0cc460c208f8ecb4e67b9"
     assert (
-        chance.key(SEED, ["anna", "émile"]).hex() == "17589de4b6e4364b07ad759d3f1e44a635c722cda3751fba302f0500657fc25c"
+        chance.derive_key(SEED, ["anna", "émile"]).hex()
+        == "17589de4b6e4364b07ad759d3f1e44a635c722cda3751fba302f0500657fc25c"
     )
 
 
 @given(seeds, st.integers(1, 10_000), st.integers(0, 50))
 def test_a_roll_is_one_of_the_sides(seed, sides, entry):
-    assert 1 <= chance.sealed(seed, entry).roll("die", sides) <= sides
+    assert 1 <= chance.make_sealed(seed, entry).roll("die", sides) <= sides
 
 
 @given(seeds, st.lists(st.integers(), min_size=1))
 def test_a_pick_is_one_of_the_items(seed, items):
-    assert chance.sealed(seed, 0).pick("bag", items) in items
+    assert chance.make_sealed(seed, 0).pick("bag", items) in items
 
 
 @given(seeds, st.lists(st.integers(), max_size=60))
 def test_a_shuffle_keeps_every_item(seed, items):
-    luck = chance.sealed(seed, 0)
+    luck = chance.make_sealed(seed, 0)
     assert Counter(luck.shuffle("deck", items)) == Counter(items)
     assert [draw.size for draw in luck.draws] == list(range(len(items), 1, -1))
 
 
 @given(seeds, st.lists(st.integers(), min_size=1, max_size=30))
 def test_a_shuffle_is_so_many_picks(seed, items):
-    luck, left = chance.sealed(seed, 0), list(items)
+    luck, left = chance.make_sealed(seed, 0), list(items)
     order = []
     while len(left) > 1:
         order.append(left.pop(luck.source("deck", left, len(order))))
-    assert chance.sealed(seed, 0).shuffle("deck", items) == (*order, *left)
+    assert chance.make_sealed(seed, 0).shuffle("deck", items) == (*order, *left)
 
 
 @given(seeds, st.integers(0, 99))
 def test_the_same_key_and_entry_draw_the_same(seed, entry):
-    one, two = chance.sealed(seed, entry), chance.sealed(seed, entry)
+    one, two = chance.make_sealed(seed, entry), chance.make_sealed(seed, entry)
     for luck in (one, two):
         luck.roll("die", 6)
         luck.shuffle("deck", range(10))
@@ -85,20 +86,20 @@ def test_the_same_key_and_entry_draw_the_same(seed, entry):
 
 
 def test_every_draw_is_remembered_and_a_draw_of_one_takes_a_place_but_no_luck():
-    luck, other = chance.sealed(SEED, 1), chance.sealed(SEED, 1)
+    luck, other = chance.make_sealed(SEED, 1), chance.make_sealed(SEED, 1)
     luck.reveal("card")
     luck.pick("only", ["this"])
-    assert luck.roll("die", 6) == chance.drawn(SEED, 1, 2, 6) + 1
+    assert luck.roll("die", 6) == chance.compute_draw(SEED, 1, 2, 6) + 1
     assert luck.draws[:2] == [Draw("card", 1, 0), Draw("only", 1, 0)]
-    assert luck.draws[2] == Draw("die", 6, chance.drawn(SEED, 1, 2, 6))
+    assert luck.draws[2] == Draw("die", 6, chance.compute_draw(SEED, 1, 2, 6))
     other.reveal("anything")
     assert other.draws == [Draw("anything", 1, 0)]
 
 
 def test_nothing_is_picked_from_nothing():
     with pytest.raises(IndexError):
-        chance.sealed(SEED, 0).pick("empty bag", [])
-    assert chance.sealed(SEED, 0).shuffle("empty deck", []) == ()
+        chance.make_sealed(SEED, 0).pick("empty bag", [])
+    assert chance.make_sealed(SEED, 0).shuffle("empty deck", []) == ()
 
 
 def chi_square(counts, cases, draws):
@@ -110,13 +111,13 @@ def chi_square(counts, cases, draws):
 def test_draws_are_even(size):
     """Chi-square, below the value that honest draws exceed once in about a million times."""
     draws = 40 * size
-    counts = Counter(chance.drawn(SEED, entry, 0, size) for entry in range(draws))
+    counts = Counter(chance.compute_draw(SEED, entry, 0, size) for entry in range(draws))
     degrees = size - 1
     assert chi_square(counts, size, draws) < degrees + 5 * (2 * degrees) ** 0.5 + 20
 
 
 def test_shuffles_are_even():
-    orders = Counter(chance.sealed(SEED, entry).shuffle("deck", range(4)) for entry in range(4_800))
+    orders = Counter(chance.make_sealed(SEED, entry).shuffle("deck", range(4)) for entry in range(4_800))
     assert len(orders) == 24
     numbered = Counter(dict(enumerate(orders.values())))
     assert chi_square(numbered, 24, 4_800) < 23 + 5 * 46**0.5
@@ -124,15 +125,15 @@ def test_shuffles_are_even():
 
 @given(seeds, nonces, nonces)
 def test_every_nonce_changes_the_key(seed, one, two):
-    assert (chance.key(seed, one) == chance.key(seed, two)) == (one == two)
+    assert (chance.derive_key(seed, one) == chance.derive_key(seed, two)) == (one == two)
 
 
 def test_nonces_do_not_run_into_each_other():
-    assert chance.key(SEED, ["ab", "c"]) != chance.key(SEED, ["a", "bc"])
+    assert chance.derive_key(SEED, ["ab", "c"]) != chance.derive_key(SEED, ["a", "bc"])
 
 
 def test_a_rigged_draw_gives_what_was_asked_for_label_by_label():
-    luck = chance.rigged({"die": [6, "1"], "bag": ["red"]})
+    luck = chance.make_rigged({"die": [6, "1"], "bag": ["red"]})
     assert luck.roll("die", 6) == 6
     assert luck.pick("bag", ["blue", "red"]) == "red"
     assert luck.roll("die", 6) == 1
@@ -143,14 +144,14 @@ def test_a_rigged_draw_gives_what_was_asked_for_label_by_label():
     [({}, "nothing was foreseen for “die”"), ({"die": [7]}, "“7” cannot be drawn for “die” from 1, 2, 3")],
 )
 def test_a_rigged_draw_that_makes_no_sense_is_a_loud_fault(forced, sentence):
-    with pytest.raises(Unforced, match=sentence):
-        chance.rigged(forced).roll("die", 3)
+    with pytest.raises(UnexpectedDraw, match=sentence):
+        chance.make_rigged(forced).roll("die", 3)
 
 
 def test_what_is_not_rigged_is_left_to_another_source():
-    luck = chance.rigged({"die": [2]}, chance.sealed(SEED, 0).source)
+    luck = chance.make_rigged({"die": [2]}, chance.make_sealed(SEED, 0).source)
     assert luck.roll("die", 6) == 2
-    assert luck.roll("die", 6) == chance.drawn(SEED, 0, 1, 6) + 1
+    assert luck.roll("die", 6) == chance.compute_draw(SEED, 0, 1, 6) + 1
 
 
 def test_what_is_certain_may_be_foreseen_or_not():

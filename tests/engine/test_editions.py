@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from engine import audit, bots, catalogue, game, log
+from engine import audit, catalogue, chance, game
 from engine.refusal import Refused
 from tests.engine import highcard
 from tests.engine.ledger import live_on, started, variant
@@ -45,8 +45,8 @@ def test_each_table_is_audited_by_the_edition_it_was_opened_with():
         rules = catalogue.find("highcard", edition)
         assert rules.META.edition == edition
         export = live_on(started(rules, 3), Random(4)).export()
-        assert log.edition(export) == edition
-        assert audit.audit(catalogue.find(export.game, log.edition(export)), export).finding is None
+        assert export.edition == edition
+        assert audit.audit(catalogue.find(export.game, export.edition), export).finding is None
         assert audit.audit(catalogue.find(export.game, 3 - edition), export).finding
 
 
@@ -82,4 +82,4 @@ def test_every_edition_is_a_whole_game_of_the_same_events(name):
     for number, older in enumerate(catalogue.editions(name), 1):
         assert older.META.edition == number
         assert (older.META.name, older.State, older.Event) == (name, newest.State, newest.Event)
-        assert game.begin(older, older.META.options(), older.META.seats[0], bots.loose(Random(1))).events
+        assert game.begin(older, older.META.options(), older.META.seats[0], chance.make_from_random(Random(1))).events

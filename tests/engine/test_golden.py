@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine import audit, catalogue, log, record, table_events
+from engine import audit, catalogue, record, table_events
 from service.beacon import signed
 from tests.golden import make
 from tests.golden.make import read
@@ -21,7 +21,7 @@ every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.par
 @every_file
 def test_the_log_passes_the_audit(path):
     export = read(path)
-    report = audit.audit(catalogue.find(path.parent.name, log.edition(export)), export, signed=signed)
+    report = audit.audit(catalogue.find(path.parent.name, export.edition), export, verify_signature=signed)
     assert report.finding is None
     assert report.replayed == len(export.entries)
     assert path.stat().st_size <= make.LARGEST
@@ -30,7 +30,7 @@ def test_the_log_passes_the_audit(path):
 @every_file
 def test_events_alone_lead_to_the_same_end(path):
     export = read(path)
-    game = catalogue.find(export.game, log.edition(export))
+    game = catalogue.find(export.game, export.edition)
     entries = [msgspec.convert(link.entry, record.entry_type(game)) for link in export.entries]
     table = record.fold(game, entries)
     assert table.phase == "over"

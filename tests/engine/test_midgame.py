@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from engine import bots, chance, log
+from engine import chance, log, record
 from engine import table as tables
-from engine.chance import Chance, Unforced
+from engine.chance import Chance, UnexpectedDraw
 from engine.log import Entry
 from engine.menu import Move
 from engine.refusal import Refused
@@ -44,12 +44,12 @@ def twin(case, ledger, seq, reader):
     """The same command at a table that looks the same to this reader; None where it would be another there."""
     entry, before, noted = ledger.entries[seq], ledger.tables[seq], Sealed(ledger, seq)
     tables.play(case.game, before, entry.seat, Move.read(entry.move), Chance(noted), ledger.tables.__getitem__)
-    imagined = case.game.redeal(before.state, reader, bots.loose(Random(seq)))
+    imagined = case.game.redeal(before.state, reader, chance.make_from_random(Random(seq)))
     luck = Chance(again(noted.faces))
     try:
         there = replace(before, state=imagined)
         _, events = tables.play(case.game, there, entry.seat, Move.read(entry.move), luck, ledger.tables.__getitem__)
-    except (Refused, Unforced):
+    except (Refused, UnexpectedDraw):
         return None
     return Entry(seq, entry.at, entry.seat, entry.move, tuple(luck.draws), events, entry.edition)
 
@@ -62,7 +62,7 @@ def test_every_entry_is_the_same_in_every_world_its_reader_can_imagine(case):
             other = twin(case, ledger, seq, reader)
             if other is None:
                 continue
-            told, imagined = (tables.redact(case.game, one, reader) for one in (ledger.entries[seq], other))
+            told, imagined = (record.redact(case.game, one, reader) for one in (ledger.entries[seq], other))
             if told.events == imagined.events:
                 looked += 1
                 assert told == imagined, (reader, ledger.entries[seq])
@@ -74,7 +74,7 @@ def test_a_copy_holds_no_key_to_what_it_hides(case):
     ledger = lived(case)
     if ledger.table.phase == "over":
         return
-    key = chance.key(ledger.seed, [seat.nonce for seat in ledger.table.seats])
+    key = chance.derive_key(ledger.seed, [seat.nonce for seat in ledger.table.seats])
     for reader in (*range(case.seats), None):
         export = ledger.export(reader)
         written = msgspec.json.encode(export).decode()
@@ -82,5 +82,5 @@ def test_a_copy_holds_no_key_to_what_it_hides(case):
         assert key.hex() not in written
         for link, entry in zip(export.entries, ledger.entries, strict=True):
             assert (link.salt is None) == (not link.whole)
-            assert (log.salt(ledger.seed, entry.seq).hex() in written) == link.whole
+            assert (log.derive_salt(ledger.seed, entry.seq).hex() in written) == link.whole
             assert link.whole or not link.entry["draws"]

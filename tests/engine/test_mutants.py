@@ -20,11 +20,11 @@ SHORT, LONG = 10, 1_500  # mutants of each golden log; there are at least seven 
 def first_verdict(text: str) -> str:
     """Why our own audit does not take this log; nothing where it does."""
     try:
-        export = log.read(text.encode("utf-8", "surrogatepass"))
-        game = catalogue.find(export.game, log.edition(export))
+        export = log.parse_export(text.encode("utf-8", "surrogatepass"))
+        game = catalogue.find(export.game, export.edition)
     except (msgspec.MsgspecError, ValueError, RecursionError, Refused) as refused:
         return str(refused)
-    finding = audit.audit(game, export, signed=signed).finding
+    finding = audit.audit(game, export, verify_signature=signed).finding
     return finding.sentence if finding else ""
 
 
@@ -55,7 +55,7 @@ def test_the_second_verifier_complains_of_no_golden_log(path):
     text = path.read_text("utf-8")
     report = second.verify(text)
     assert (report["sound"], report["finding"]) == (True, None)
-    assert report["head"] == log.read(text.encode()).head
+    assert report["head"] == log.parse_export(text.encode()).head
     assert report["proven"] == report["entries"]
 
 

@@ -11,16 +11,16 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from engine import bots, catalogue, chance, menu, search, shares
+from engine import bots, catalogue, chance, menu, search, win_shares
 from engine import game as games
+from engine.chance import make_from_seed
 from engine.game import Standing
 from engine.games import kaiser
 from engine.games.kaiser.state import Stone
 from engine.menu import Choice, Move, Number, Subset
 from engine.search import Level
-from engine.search.candidates import candidates
-from engine.search.mind import Mind, dice
-from engine.search.rounds import Rounds
+from engine.search.evaluation import Search, evaluate_moves
+from engine.search.tree import TurnSearch
 from tests.engine import highcard
 from tests.engine.adversaries import greedy_turn, one_ply
 from tests.engine.cases import all_games, cases, game_of, some
@@ -31,13 +31,13 @@ every_game = pytest.mark.parametrize("game", all_games(), ids=lambda game: game.
 every_case = pytest.mark.parametrize("case", cases(), ids=str)
 
 LITTLE = Level(30, 60.0)
-SEARCHES = [LITTLE, Level(0, 60.0, whim=0.5, blindness=0.3)]
+SEARCHES = [LITTLE, Level(0, 60.0, noise=0.5, miss_rate=0.3)]
 
 
 def dealt(hands, cards=1):
     deck = [card for hand in hands for card in hand]
     options = highcard.Options(cards=cards)
-    return games.begin(highcard, options, len(hands), chance.rigged({"deck": deck}, lambda *_: 0)).state
+    return games.begin(highcard, options, len(hands), chance.make_rigged({"deck": deck}, lambda *_: 0)).state
 
 
 def movers(case, most):
@@ -51,7 +51,7 @@ def movers(case, most):
 @every_case
 def test_an_outlook_shares_the_victory_out(case):
     for position in some(game_of(case, b"a lantern"), 30):
-        found = shares.shares(case.game, position.state)
+        found = win_shares.evaluate(case.game, position.state)
         assert len(found) == case.seats
         assert all(0 <= share <= 1 for share in found)
         assert isclose(sum(found), 1)
@@ -62,7 +62,7 @@ def test_an_outlook_at_the_end_is_the_result(game):
     for _, _, state, _ in bots.playout(game, game.META.options(), game.META.seats[0], b"an end"):
         last = state
     places = [one.place for one in game.standing(last)]
-    found = shares.shares(game, last)
+    found = win_shares.evaluate(game, last)
     assert [share > 0 for share in found] == [place == 1 for place in places]
 
 
@@ -71,11 +71,11 @@ def test_a_choice_is_on_the_menu_and_hangs_on_nothing_hidden(case):
     """From the same seed a bot moves alike at all tables that look alike to its seat."""
     for number, (state, seat) in enumerate(movers(case, 2)):
         for strength in SEARCHES:
-            chosen = search.choose(strength, case.game, state, seat, number)
+            chosen = search.choose_move(strength, case.game, state, seat, number)
             assert menu.allows(case.game.menu(state, seat), chosen)
             for luck in range(2):
-                other = case.game.redeal(state, seat, bots.loose(Random(luck)))
-                assert search.choose(strength, case.game, other, seat, number) == chosen
+                other = case.game.redeal(state, seat, chance.make_from_random(Random(luck)))
+                assert search.choose_move(strength, case.game, other, seat, number) == chosen
 
 
 def test_a_bot_sees_nothing_but_imagined_deals():
@@ -88,7 +88,7 @@ def test_a_bot_sees_nothing_but_imagined_deals():
 
     def choice(seed, hidden):
         state = dealt([(2, 9, 15), hidden, (4, 5, 6)], cards=3)
-        return search.choose(Level(200, 60.0), variant(highcard, redeal=redeal), state, 0, seed)
+        return search.choose_move(Level(200, 60.0), variant(highcard, redeal=redeal), state, 0, seed)
 
     for seed in range(5):
         assert choice(seed, (1, 3, 20)) == choice(seed, (10, 11, 12))
@@ -98,13 +98,13 @@ def test_a_bot_sees_nothing_but_imagined_deals():
 def test_a_trick_that_can_be_taken_is_taken():
     """The last to play sees what lies there: 19 wins the trick for sure, 2 loses it for sure."""
     state = dealt([(10, 11), (2, 19)], cards=2)
-    state, _ = games.play(highcard, state, 0, Move("play", ("11",)), chance.rigged({}))
-    assert {search.choose(LITTLE, highcard, state, 1, seed) for seed in range(5)} == {Move("play", ("19",))}
+    state, _ = games.play(highcard, state, 0, Move("play", ("11",)), chance.make_rigged({}))
+    assert {search.choose_move(LITTLE, highcard, state, 1, seed) for seed in range(5)} == {Move("play", ("19",))}
 
 
 def stand(turn, **stones):
     """Kaiser for two with these figures: `A1="0 emperor"`."""
-    state = games.begin(kaiser, kaiser.META.options(), 2, chance.rigged({}, lambda *_: 0)).state
+    state = games.begin(kaiser, kaiser.META.options(), 2, chance.make_rigged({}, lambda *_: 0)).state
     placed = {place: Stone(int(words.split()[0]), words.split()[1]) for place, words in stones.items()}
     return replace(state, stones=placed, turn=turn, opened=(True, True))
 
@@ -113,7 +113,7 @@ def stand(turn, **stones):
 def test_every_level_takes_a_decisive_move(name):
     state = stand(0, A1="0 emperor", A12="0 nobleman", B17="1 emperor", B10="1 nobleman")
     for seed in range(5):
-        chosen = search.choose(search.LEVELS[name], kaiser, state, 0, seed)
+        chosen = search.choose_move(search.LEVELS[name], kaiser, state, 0, seed)
         assert chosen == Move("move", ("A1", "Z"))
 
 
@@ -124,19 +124,21 @@ def test_no_level_gives_the_game_away_in_one_move(name):
     saving = {
         move
         for move in menu.moves(kaiser.menu(state, 0))
-        if games.play(kaiser, state, 0, move, dice(0)).state.places == (1, 2)
+        if games.play(kaiser, state, 0, move, make_from_seed(0)).state.places == (1, 2)
     }
     assert saving
     for seed in range(5):
-        assert search.choose(search.LEVELS[name], kaiser, state, 0, seed) in saving
+        assert search.choose_move(search.LEVELS[name], kaiser, state, 0, seed) in saving
 
 
 def deadly_moves(state, seat):
     """The moves in Kaiser for two after which the other one can win at once."""
     found = set()
     for move in menu.moves(kaiser.menu(state, seat)):
-        after = games.play(kaiser, state, seat, move, dice(0)).state
-        answers = [games.play(kaiser, after, 1 - seat, reply, dice(0)).state for reply in replies(after, 1 - seat)]
+        after = games.play(kaiser, state, seat, move, make_from_seed(0)).state
+        answers = [
+            games.play(kaiser, after, 1 - seat, reply, make_from_seed(0)).state for reply in replies(after, 1 - seat)
+        ]
         if any(answer.places and answer.places[seat] == 2 for answer in answers):
             found.add(move)
     return found
@@ -156,18 +158,18 @@ def dangers():
 
 
 @pytest.mark.parametrize(
-    "level", [*search.LEVELS.values(), Level(0, 60.0, blindness=0.9)], ids=[*search.LEVELS, "blind"]
+    "level", [*search.LEVELS.values(), Level(0, 60.0, miss_rate=0.9)], ids=[*search.LEVELS, "blind"]
 )
 def test_no_level_walks_into_a_defeat_in_one_move(level):
     assert len(dangers()) > 5
     for number, (state, deadly) in enumerate(dangers()):
-        assert search.choose(level, kaiser, state, state.turn, number) not in deadly
+        assert search.choose_move(level, kaiser, state, state.turn, number) not in deadly
 
 
 def test_with_one_move_there_is_nothing_to_think_about():
     state = dealt([(7,), (9,)])
     before = time.monotonic()
-    assert search.choose(Level(10**9, 60.0), highcard, state, 0, 1) == Move("play", ("7",))
+    assert search.choose_move(Level(10**9, 60.0), highcard, state, 0, 1) == Move("play", ("7",))
     assert time.monotonic() - before < 1
 
 
@@ -176,26 +178,26 @@ def test_what_was_tried_in_vain_is_made_only_where_there_is_nothing_else(name):
     state = dealt([(2, 9, 15), (4, 5, 6)], cards=3)
     moves = set(menu.moves(highcard.menu(state, 0)))
     for left in moves:
-        assert search.choose(search.LEVELS[name], highcard, state, 0, 1, moves - {left}) == left
-    assert search.choose(search.LEVELS[name], highcard, state, 0, 1, moves) in moves
+        assert search.choose_move(search.LEVELS[name], highcard, state, 0, 1, moves - {left}) == left
+    assert search.choose_move(search.LEVELS[name], highcard, state, 0, 1, moves) in moves
 
 
 @every_game
 def test_a_budget_is_kept(game):
     """What is spent beyond it is one look at a menu, at most."""
-    state = games.begin(game, game.META.options(), game.META.seats[0], chance.sealed(b"", 0)).state
+    state = games.begin(game, game.META.options(), game.META.seats[0], chance.make_sealed(b"", 0)).state
     seat = next(seat for seat in range(game.META.seats[0]) if game.menu(state, seat))
-    mind = Mind(game, state, seat, 300, 60.0, 1)
-    search.rank(mind, seat, game.menu(state, seat))
-    assert 1 <= mind.spent < 1.7
+    searching = Search(game, state, seat, 300, 60.0, 1)
+    search.rank_moves(searching, seat, game.menu(state, seat))
+    assert 1 <= searching.used_budget < 1.7
 
 
 @every_game
 def test_the_cap_in_time_ends_a_long_thought(game):
-    state = games.begin(game, game.META.options(), game.META.seats[0], chance.sealed(b"", 0)).state
+    state = games.begin(game, game.META.options(), game.META.seats[0], chance.make_sealed(b"", 0)).state
     seat = next(seat for seat in range(game.META.seats[0]) if game.menu(state, seat))
     before = time.monotonic()
-    chosen = search.choose(Level(10**9, 0.05), game, state, seat, 1)
+    chosen = search.choose_move(Level(10**9, 0.05), game, state, seat, 1)
     assert menu.allows(game.menu(state, seat), chosen)
     assert time.monotonic() - before < 5
 
@@ -219,8 +221,8 @@ def test_a_large_subset_is_put_together_item_by_item():
     items = tuple(map(str, range(30)))
     game = weighing(Subset("keep", items, 9, 9), lambda args: sum(int(arg) * 7 % 30 for arg in args) / 1000)
     wanted = sorted(items, key=lambda item: -(int(item) * 7 % 30))[:9]
-    mind = Mind(game, None, 0, 0, 60.0, 1)
-    seen = candidates(mind, None, 0, game.menu(None, 0), 1)
+    searching = Search(game, None, 0, 0, 60.0, 1)
+    seen = evaluate_moves(searching, None, 0, game.menu(None, 0), 1)
     assert sorted(max(seen, key=lambda move: seen[move][0]).args) == sorted(wanted)
     assert len(seen) < 100
     assert all(menu.allows(game.menu(None, 0), move) for move in seen)
@@ -229,20 +231,20 @@ def test_a_large_subset_is_put_together_item_by_item():
 def test_a_subset_of_any_size_finds_its_size():
     items = tuple(map(str, range(-12, 12)))
     game = weighing(Subset("keep", items, 0, 24), lambda args: 0.5 + sum(map(int, args)) / 1000)
-    seen = candidates(Mind(game, None, 0, 0, 60.0, 1), None, 0, game.menu(None, 0), 1)
+    seen = evaluate_moves(Search(game, None, 0, 0, 60.0, 1), None, 0, game.menu(None, 0), 1)
     assert {int(item) for item in max(seen, key=lambda move: seen[move][0]).args} - {0} == set(range(1, 12))
 
 
 def test_a_large_number_is_closed_in_on():
     game = weighing(Number("bid", 1, 100_000), lambda args: 1 / (1 + abs(int(args[0]) - 61_803)))
-    seen = candidates(Mind(game, None, 0, 0, 60.0, 1), None, 0, game.menu(None, 0), 1)
+    seen = evaluate_moves(Search(game, None, 0, 0, 60.0, 1), None, 0, game.menu(None, 0), 1)
     assert abs(int(max(seen, key=lambda move: seen[move][0]).args[0]) - 61_803) <= 1
     assert len(seen) < 200
 
 
 def test_the_better_half_is_tried_on_again_and_again():
     game = weighing(Choice("take", tuple((str(number),) for number in range(40))), lambda args: int(args[0]) / 100)
-    ranking = search.rank(Mind(game, None, 0, 4_000, 60.0, 1), 0, game.menu(None, 0))
+    ranking = search.rank_moves(Search(game, None, 0, 4_000, 60.0, 1), 0, game.menu(None, 0))
     assert [int(one.move.args[0]) for one in ranking] == list(range(39, -1, -1))
     visits = [one.visits for one in ranking]
     steps = [visits[0], visits[2], visits[4], visits[8], visits[16]]
@@ -261,14 +263,14 @@ def test_moves_are_held_against_each_other_in_the_same_imagined_worlds():
         decide=lambda state, seat, move, luck: [(state, int(move.args[0]))],
         outlook=lambda state: (share := (state[0] + 20 * (state[1] * 5 % 8)) / 2_000, 1 - share),
     )
-    assert {search.choose(Level(100, 60.0), game, 0, 0, seed).args for seed in range(20)} == {("3",)}
+    assert {search.choose_move(Level(100, 60.0), game, 0, 0, seed).args for seed in range(20)} == {("3",)}
 
 
 @pytest.mark.parametrize("budget", range(40, 60))
 def test_a_round_that_the_budget_breaks_off_tells_nothing(budget):
     """Who had been tried once more would be held against who had not."""
     game = weighing(Choice("take", tuple((str(number),) for number in range(16))), lambda args: int(args[0]) / 100)
-    first, second, *_ = search.rank(Mind(game, None, 0, budget, 60.0, 1), 0, game.menu(None, 0))
+    first, second, *_ = search.rank_moves(Search(game, None, 0, budget, 60.0, 1), 0, game.menu(None, 0))
     assert first.visits == second.visits > 0
 
 
@@ -307,35 +309,37 @@ def last_strikes(dealt, moves):
 
 def test_with_three_seats_the_answer_of_the_last_one_counts():
     game = in_turn(last_strikes, struck)
-    assert search.choose(Level(0, 60.0), game, (0,), 0, 1) == Move("take", ("bait",))
-    assert {search.choose(Level(200, 60.0), game, (0,), 0, seed) for seed in range(5)} == {Move("take", ("bread",))}
+    assert search.choose_move(Level(0, 60.0), game, (0,), 0, 1) == Move("take", ("bait",))
+    assert {search.choose_move(Level(200, 60.0), game, (0,), 0, seed) for seed in range(5)} == {
+        Move("take", ("bread",))
+    }
 
 
 def test_a_try_is_the_mean_of_its_rounds():
     """After bait comes a strike at once; after bread one is tempted by bait in the next round, and struck then."""
-    rounds = Rounds(Mind(in_turn(last_strikes, struck), (0,), 0, 1_000, 60.0, 1), 0, 2)
-    assert rounds.follow(Move("take", ("bait",)), 0)[0] == pytest.approx(0.1)
-    assert rounds.follow(Move("take", ("bread",)), 0)[0] == pytest.approx((0.5 + 0.1) / 2)
+    turns = TurnSearch(Search(in_turn(last_strikes, struck), (0,), 0, 1_000, 60.0, 1), 0, 2)
+    assert turns.play_on(Move("take", ("bait",)), 0)[0] == pytest.approx(0.1)
+    assert turns.play_on(Move("take", ("bread",)), 0)[0] == pytest.approx((0.5 + 0.1) / 2)
 
 
 @pytest.mark.parametrize(("moves", "promised"), [(2, (0.5 + 0.1) / 2), (60, 0.5)])
 def test_where_one_round_of_every_move_is_dear_there_is_no_second(moves, promised):
     """A round takes some six positions: of two moves a little of the budget, of sixty more than a quarter."""
-    rounds = Rounds(Mind(in_turn(last_strikes, struck), (0,), 0, 1_000, 60.0, 1), 0, moves)
+    turns = TurnSearch(Search(in_turn(last_strikes, struck), (0,), 0, 1_000, 60.0, 1), 0, moves)
     for world in range(2):
-        assert rounds.follow(Move("take", ("bread",)), world)[0] == pytest.approx(promised)
+        assert turns.play_on(Move("take", ("bread",)), world)[0] == pytest.approx(promised)
 
 
 def test_a_try_ends_for_who_is_out_of_the_game():
     game = in_turn(last_strikes, functools.partial(struck, lost=0.0), rounds=1_000)
-    mind = Mind(game, (0,), 0, 100, 60.0, 1)
-    assert Rounds(mind, 0, 2).follow(Move("take", ("bait",)), 0)[0] == 0
-    assert mind.spent < 0.1
+    searching = Search(game, (0,), 0, 100, 60.0, 1)
+    assert TurnSearch(searching, 0, 2).play_on(Move("take", ("bait",)), 0)[0] == 0
+    assert searching.used_budget < 0.1
 
 
 def test_a_game_that_ends_on_the_way_counts_for_the_rounds_that_are_missing():
-    mind = Mind(in_turn(last_strikes, struck, rounds=1), (0,), 0, 1_000, 60.0, 1)
-    assert Rounds(mind, 0, 2).follow(Move("take", ("bait",)), 0)[0] == pytest.approx(0.1)
+    searching = Search(in_turn(last_strikes, struck, rounds=1), (0,), 0, 1_000, 60.0, 1)
+    assert TurnSearch(searching, 0, 2).play_on(Move("take", ("bait",)), 0)[0] == pytest.approx(0.1)
 
 
 def test_in_a_known_world_only_the_best_answers_and_new_ones_are_looked_at():
@@ -346,30 +350,30 @@ def test_in_a_known_world_only_the_best_answers_and_new_ones_are_looked_at():
         lambda state: ((1 - (share := int(state[2]) / 200)) / 2, share, (1 - share) / 2) if state[2:] else (1 / 3,) * 3,
         rounds=1,
     )
-    mind = Mind(game, (0,), 0, 10_000, 60.0, 1)
-    rounds = Rounds(mind, 0, 2)
-    assert rounds.follow(Move("take", ("A",)), 0)[1] == 99 / 200
-    fully = mind.spent
-    assert rounds.follow(Move("take", ("B",)), 0)[1] == 100 / 200
-    assert mind.spent - fully < fully / 10
+    searching = Search(game, (0,), 0, 10_000, 60.0, 1)
+    turns = TurnSearch(searching, 0, 2)
+    assert turns.play_on(Move("take", ("A",)), 0)[1] == 99 / 200
+    fully = searching.used_budget
+    assert turns.play_on(Move("take", ("B",)), 0)[1] == 100 / 200
+    assert searching.used_budget - fully < fully / 10
 
 
 @pytest.mark.parametrize("budget", range(60, 80))
 def test_with_three_seats_too_a_round_that_the_budget_breaks_off_tells_nothing(budget):
     game = in_turn(last_strikes, struck)
-    first, second = search.rank(Mind(game, (0,), 0, budget, 60.0, 1), 0, game.menu((0,), 0))
+    first, second = search.rank_moves(Search(game, (0,), 0, budget, 60.0, 1), 0, game.menu((0,), 0))
     assert first.visits == second.visits > 0
 
 
 def test_a_try_that_the_budget_breaks_off_comes_to_nothing():
-    rounds = Rounds(Mind(in_turn(last_strikes, struck), (0,), 0, 5, 60.0, 1), 0, 2)
-    assert rounds.follow(Move("take", ("bread",)), 0) is None
+    turns = TurnSearch(Search(in_turn(last_strikes, struck), (0,), 0, 5, 60.0, 1), 0, 2)
+    assert turns.play_on(Move("take", ("bread",)), 0) is None
 
 
 def test_who_is_blind_overlooks_the_best_move_now_and_then():
     game = weighing(Choice("take", tuple((str(number),) for number in range(4))), lambda args: int(args[0]) / 10)
-    blind = Level(0, 60.0, blindness=0.25)
-    taken = Counter(search.choose(blind, game, None, 0, seed).args[0] for seed in range(400))
+    blind = Level(0, 60.0, miss_rate=0.25)
+    taken = Counter(search.choose_move(blind, game, None, 0, seed).args[0] for seed in range(400))
     assert 260 < taken["3"] < 340
     assert taken["2"] > taken["1"] > taken["0"]
 
@@ -378,7 +382,7 @@ def test_who_is_blind_overlooks_the_best_move_now_and_then():
 def test_of_moves_alike_not_always_the_same_is_made(name):
     """A bot that always made the same of them could wait for ever for one that waits too."""
     game = weighing(Choice("take", tuple((str(number),) for number in range(4))), lambda args: 0.4)
-    assert {search.choose(search.LEVELS[name], game, None, 0, seed).args[0] for seed in range(30)} > {"0"}
+    assert {search.choose_move(search.LEVELS[name], game, None, 0, seed).args[0] for seed in range(30)} > {"0"}
 
 
 @pytest.mark.parametrize("number", [4, 10, 12])
@@ -390,7 +394,7 @@ def test_two_bots_that_would_rather_wait_come_to_an_end(number):
 def test_every_move_of_a_choice_is_looked_at():
     options = tuple((str(number),) for number in range(300))
     game = weighing(Choice("take", options), lambda args: float(args == ("217",)))
-    assert search.choose(Level(0, 0.0), game, None, 0, 1) == Move("take", ("217",))
+    assert search.choose_move(Level(0, 0.0), game, None, 0, 1) == Move("take", ("217",))
 
 
 @pytest.mark.parametrize(
@@ -403,12 +407,14 @@ def test_every_move_of_a_choice_is_looked_at():
     ],
 )
 def test_how_good_a_standing_looks(standing, found):
-    assert shares.shares(variant(highcard, standing=lambda state: standing), None) == found
+    assert win_shares.evaluate(variant(highcard, standing=lambda state: standing), None) == found
 
 
 def test_more_points_look_better_but_never_as_good_as_a_win():
     looks = [
-        shares.shares(variant(highcard, standing=lambda state, score=score: (Standing(score), Standing(5))), None)[0]
+        win_shares.evaluate(
+            variant(highcard, standing=lambda state, score=score: (Standing(score), Standing(5))), None
+        )[0]
         for score in range(-10, 50)
     ]
     assert all(0 < look < 1 for look in looks)
@@ -416,11 +422,11 @@ def test_more_points_look_better_but_never_as_good_as_a_win():
 
 
 def test_imagined_dice_are_fair():
-    rolls = [(dice(seed).roll("die", 6), dice(seed).roll("die", 6)) for seed in range(10)]
+    rolls = [(make_from_seed(seed).roll("die", 6), make_from_seed(seed).roll("die", 6)) for seed in range(10)]
     assert all(one == other for one, other in rolls)
     counts = [0] * 36
     for seed in range(36_000):
-        luck = dice(Random(seed).getrandbits(64))
+        luck = make_from_seed(Random(seed).getrandbits(64))
         counts[6 * luck.roll("die", 6) + luck.roll("die", 6) - 7] += 1
     assert 850 < min(counts) <= max(counts) < 1150
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from engine import log, menu, record
+from engine import canonical_json, menu, open_command, record
 from engine import table as tables
 from engine.log import Entry
 from engine.menu import Move
@@ -57,7 +57,7 @@ def low_then_high(seats=2, game=highcard):
 
 def test_a_table_is_opened_with_its_options_in_full_and_the_commitment():
     ledger = Ledger(highcard)
-    table = ledger.do(None, tables.open_move(highcard, 2, SEED, {"cards": "2"}))
+    table = ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {"cards": "2"}))
     assert ledger.entries[0].move == f"open highcard 2 {table.commitment} cards=2"
     assert (table.phase, table.options, len(table.seats)) == ("gathering", {"cards": 2}, 2)
 
@@ -81,7 +81,7 @@ def test_a_table_that_makes_no_sense_is_not_opened(words, sentence):
 
 def test_people_and_bots_sit_down_and_the_game_starts():
     ledger = Ledger(highcard)
-    ledger.do(None, tables.open_move(highcard, 2, SEED, {}))
+    ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
     refused(ledger, None, "start", "Somebody still has to sit down")
     refused(ledger, 0, "play 1", "has not begun")
     ledger.do(None, "sit 1 anna")
@@ -96,7 +96,7 @@ def test_people_and_bots_sit_down_and_the_game_starts():
 
 def test_a_bot_takes_the_chair_of_who_leaves_before_the_start_and_keeps_his_word():
     ledger = Ledger(highcard)
-    ledger.do(None, tables.open_move(highcard, 2, SEED, {}))
+    ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
     ledger.do(None, "sit 0 lantern")
     refused(ledger, None, "bot 0 another", "Nobody can sit down on seat 0")
     ledger.do(None, "bot 0 lantern")
@@ -109,14 +109,14 @@ def test_a_bot_takes_the_chair_of_who_leaves_before_the_start_and_keeps_his_word
 )
 def test_nobody_sits_on_a_chair_that_is_taken_or_not_there(words):
     ledger = Ledger(highcard)
-    ledger.do(None, tables.open_move(highcard, 2, SEED, {}))
+    ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
     ledger.do(None, "sit 0 anna")
     refused(ledger, None, words, "cannot do|no seat|Nobody can sit down")
 
 
 def test_a_nonce_is_one_word():
     ledger = Ledger(highcard)
-    ledger.do(None, tables.open_move(highcard, 2, SEED, {}))
+    ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
     refused(ledger, None, Move("sit", ("0", "two words")), "Nobody can sit down")
 
 
@@ -124,7 +124,7 @@ def test_every_nonce_changes_the_deal():
     hands = set()
     for nonce in ("a", "b", "c"):
         ledger = Ledger(highcard)
-        ledger.do(None, tables.open_move(highcard, 2, SEED, {}))
+        ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
         ledger.do(None, f"sit 0 {nonce}")
         ledger.do(None, "sit 1 x")
         hands.add(ledger.do(None, "start").state.hands)
@@ -346,7 +346,7 @@ def test_undo_restores_the_exact_state(case):
 def test_entries_alone_rebuild_the_table(case):
     ledger = live_on(started(case.game, case.seats, case.chosen), Random(2), 400)
     decode = record.decoder(case.game).decode
-    read = [decode(log.canonical(entry)) for entry in ledger.entries]
+    read = [decode(canonical_json.encode(entry)) for entry in ledger.entries]
     assert read == ledger.entries
     for seq, table in enumerate(record.folds(case.game, read)):
         assert table == ledger.tables[seq]
@@ -359,21 +359,21 @@ def test_no_entry_tells_a_seat_more_than_it_may_hear(case):
     ledger = live_on(started(case.game, case.seats, case.chosen), Random(4), 150)
     for entry in ledger.entries:
         for seat in (*range(case.seats), None):
-            known = tables.redact(case.game, entry, seat)
-            heard = [tables.hear(case.game, event, seat) for event in entry.events]
+            known = record.redact(case.game, entry, seat)
+            heard = [record.hear(case.game, event, seat) for event in entry.events]
             assert list(known.events) == [event for event in heard if event is not None]
             assert (known.seq, known.at, known.seat, known.edition) == (entry.seq, entry.at, entry.seat, entry.edition)
             if tuple(heard) != entry.events:
                 assert known.draws == ()
                 assert known.move is None or entry.seat == seat is not None
-            assert tables.redact(case.game, known, seat).events == known.events
+            assert record.redact(case.game, known, seat).events == known.events
 
 
 def test_a_hidden_hand_stays_hidden():
     ledger = started(highcard, 3)
     deal = ledger.entries[-1]
     for seat in range(3):
-        known = tables.redact(highcard, deal, seat)
+        known = record.redact(highcard, deal, seat)
         assert [event.cards for event in known.events[1:]] == [
             hand if other == seat else () for other, hand in enumerate(ledger.table.state.hands)
         ]
@@ -390,18 +390,21 @@ def test_ones_own_hidden_move_is_known_to_oneself_alone_even_when_the_house_made
     game = variant(highcard, hear=hear)
     ledger = started(game, 3)
     ledger.do(0, f"play {ledger.table.state.hands[0][0]}")
-    assert tables.redact(game, ledger.entries[-1], 0) == ledger.entries[-1]
-    assert tables.redact(game, ledger.entries[-1], 1).move is None
+    assert record.redact(game, ledger.entries[-1], 0) == ledger.entries[-1]
+    assert record.redact(game, ledger.entries[-1], 1).move is None
     card = ledger.table.state.hands[1][0]
     ledger.do(None, f"expire 1 play {card}")
-    assert str(card) not in log.canonical(replace(tables.redact(game, ledger.entries[-1], 2), at=0, seq=0)).decode()
-    assert tables.redact(game, ledger.entries[-1], 1).events == (TimedOut(1), highcard.Played(1, card))
+    assert (
+        str(card)
+        not in canonical_json.encode(replace(record.redact(game, ledger.entries[-1], 2), at=0, seq=0)).decode()
+    )
+    assert record.redact(game, ledger.entries[-1], 1).events == (TimedOut(1), highcard.Played(1, card))
 
 
 @pytest.mark.parametrize("game", all_games(), ids=lambda game: game.META.name)
 def test_what_the_table_does_is_heard_by_all(game):
     for event in (Sat(0, "x"), Started(), Resigned(0), TimedOut(0), UndoAsked(0, 3), Undone(0, 3), Ended((1, 2))):
-        assert tables.hear(game, event, 1) == tables.hear(game, event, None) == event
+        assert record.hear(game, event, 1) == record.hear(game, event, None) == event
 
 
 def test_nobody_expects_to_go_back_where_nothing_was_undone():

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from engine import menu
+from engine import menu, open_command
 from engine import table as tables
 from engine.record import Wish
 from engine.refusal import Refused
@@ -51,7 +51,7 @@ def verbs(ledger, seat):
 
 def test_how_time_is_kept_is_part_of_the_opening():
     ledger = Ledger(highcard)
-    table = ledger.do(None, tables.open_move(highcard, 2, SEED, {}, {"pace": "86400", "late": "seat"}))
+    table = ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}, {"pace": "86400", "late": "seat"}))
     assert ledger.entries[0].move.endswith(" cards=3 clock.pace=86400 clock.late=seat")
     (event,) = happened(ledger)
     assert isinstance(event, Opened)
@@ -100,7 +100,7 @@ def test_only_who_is_to_move_misses_a_deadline(words):
 
 def test_a_bot_misses_nothing_and_never_comes_back():
     ledger = Ledger(highcard)
-    ledger.do(None, tables.open_move(highcard, 2, SEED, {}))
+    ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
     ledger.do(None, "bot 0 a")
     ledger.do(None, "sit 1 b")
     ledger.do(None, "start")

@@ -11,9 +11,9 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from engine import bots, catalogue
+from engine import catalogue, chance, record
 from engine import table as tables
-from engine.chance import Chance, Unforced
+from engine.chance import Chance, UnexpectedDraw
 from engine.log import Entry
 from engine.menu import Move
 from engine.record import Seat, Table
@@ -52,7 +52,7 @@ def again(faces):
     def source(label, there, _):
         wanted, face, place = left.pop(0) if left else ("", None, 0)
         if wanted != label or face not in there:
-            raise Unforced(label)
+            raise UnexpectedDraw(label)
         return place if place < len(there) and there[place] == face else there.index(face)
 
     return source
@@ -63,12 +63,12 @@ def twins(case, number, position, readers):
     for reader in readers:
         noted = Noted(Random(number))
         real = entry_of(case, position.before, position.seat, position.move, Chance(noted))
-        other = case.game.redeal(position.before, reader, bots.loose(Random(number)))
+        other = case.game.redeal(position.before, reader, chance.make_from_random(Random(number)))
         try:
             twin = entry_of(case, other, position.seat, position.move, Chance(again(noted.faces)))
-        except (Refused, Unforced):
+        except (Refused, UnexpectedDraw):
             continue  # there the mover cannot do it, or does not draw that
-        heard, imagined = (tables.redact(case.game, entry, reader) for entry in (real, twin))
+        heard, imagined = (record.redact(case.game, entry, reader) for entry in (real, twin))
         if heard.events == imagined.events:
             yield heard, imagined
 
@@ -113,7 +113,7 @@ def test_a_move_whose_draws_are_hidden_stays_in_words():
     luck = Chance(Noted(Random(1)))
     entry = entry_of(case, position.before, position.seat, position.move, luck)
     for seat in (*range(case.seats), None):
-        heard = tables.redact(kurier, entry, seat)
+        heard = record.redact(kurier, entry, seat)
         assert (heard.move, heard.events, heard.draws) == ("turn", entry.events, ())
 
 

@@ -27,7 +27,7 @@ def test_the_files_are_as_their_script_writes_them():
 def test_the_audit_says_what_the_index_says(vector):
     raw = (make.FOLDER / vector["file"]).read_bytes()
     try:
-        finding = audit.audit(highcard, log.read(raw), signed=signed).finding
+        finding = audit.audit(highcard, log.parse_export(raw), verify_signature=signed).finding
     except (msgspec.MsgspecError, UnicodeError, ValueError, Refused):
         assert not vector["sound"]
         return
@@ -75,9 +75,9 @@ def test_a_copy_before_the_end_says_what_is_proven_and_what_is_not():
     told = {}
     for name in ("seat_0", "spectator", "unsalted"):
         raw = (make.FOLDER / f"sound/running_{name}.json").read_bytes()
-        report = audit.audit(highcard, log.read(raw))
+        report = audit.audit(highcard, log.parse_export(raw))
         assert second.verify(raw)["proven"] == report.proven
-        told[name] = " ".join(audit.sentences(report))
+        told[name] = " ".join(audit.describe(report))
     assert "5 entries are proven to be what was sealed. NOT PROVEN: what the other 1 show" in told["seat_0"]
     assert "NOT PROVEN: what the entries say" in told["unsalted"]
     assert "does not seal the name of its table" in told["unsalted"]
@@ -88,5 +88,5 @@ def test_with_salts_no_entry_that_its_reader_knows_can_be_altered():
     for link in raw["entries"]:
         link["entry"]["at"] += 1
     text = json.dumps(raw)
-    assert audit.audit(highcard, log.read(text.encode())).finding
+    assert audit.audit(highcard, log.parse_export(text.encode())).finding
     assert not second.verify(text)["sound"]

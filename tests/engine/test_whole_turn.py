@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from engine import bots, chance, menu, search
+from engine import chance, menu, search
 from engine import game as games
 from engine.search import Level
 from tests.engine.cases import cases, game_of, some
@@ -20,9 +20,9 @@ def test_what_follows_may_be_played_whatever_is_hidden(case):
     for number, position in enumerate(some(game_of(case, b"a turn"), 4)):
         for seat in range(case.seats):
             if case.game.menu(position.state, seat):
-                moves = search.whole_turn(QUICK, case.game, position.state, seat, number)
-                other = case.game.redeal(position.state, seat, bots.loose(Random(number)))
-                assert search.whole_turn(QUICK, case.game, other, seat, number) == moves
+                moves = search.choose_turn(QUICK, case.game, position.state, seat, number)
+                other = case.game.redeal(position.state, seat, chance.make_from_random(Random(number)))
+                assert search.choose_turn(QUICK, case.game, other, seat, number) == moves
                 for state in (position.state, other):
                     assert_playable(case.game, state, seat, moves)
 
@@ -30,6 +30,6 @@ def test_what_follows_may_be_played_whatever_is_hidden(case):
 def assert_playable(game, state, seat, moves):
     for number, move in enumerate(moves):
         assert menu.allows(game.menu(state, seat), move)
-        luck = chance.rigged({}, bots.loose(Random(1)).source)
+        luck = chance.make_rigged({}, chance.make_from_random(Random(1)).source)
         state = games.perform(game, state, seat, move, luck).state
         assert not luck.draws or number == len(moves) - 1

@@ -48,7 +48,7 @@ def test_page_and_letter_are_written_at_every_step(game: Game, tmp_path, monkeyp
                 assert page.status_code == 200
             assert visitor.get(f"/t/{places[seat].link}/replay").status_code == 200
             assert_readable(written(app, opened.table, look, seat))
-            move = bots.random_move(tables.menu(game, look.table, seat), random)
+            move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
             assert apps.judged(app, places[seat], str(move)).accepted, (step, move)
 
 

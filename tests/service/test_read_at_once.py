@@ -13,7 +13,7 @@ export = Path("tests/golden/kaiser/abandoned.json").read_bytes()
 def read():
     ToldVerdict.read(b'{"table":"a","verdict":{"accepted":true,"why":{"sentence":"Well done."}}}', Handed("a", 1))
     timing.read({"bank": "86400", "increment": "3600"}, 60)
-    log.read(export)
+    log.parse_export(export)
 """
 
 

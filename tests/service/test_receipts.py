@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import update
 
 from engine import catalogue, log
-from engine.audit import Receipt, audit, compared
+from engine.audit import Receipt, audit, compare_receipts
 from engine.log import Export
 from service import cli, receipts
 from service.app import App
@@ -132,15 +132,15 @@ def rewritten() -> tuple[Export, Export]:
 
 def test_a_rewritten_log_is_sound_by_itself_and_found_out_by_a_receipt():
     first, second = rewritten()
-    game, heads = catalogue.find("kaiser"), log.heads([link.digest for link in first.entries])
+    game, heads = catalogue.find("kaiser"), log.compute_heads([link.digest for link in first.entries])
     assert audit(game, second).finding is None
     kept = [Receipt(heads[length - 1], length, f"letter {length}") for length in (5, 13, 20)]
-    assert [one.agrees for one in compared(first, kept)] == [True, True, True]
-    assert [one.agrees for one in compared(second, kept)] == [True, True, False]
-    assert "letter 20" in compared(second, kept)[2].sentence
+    assert [one.agrees for one in compare_receipts(first, kept)] == [True, True, True]
+    assert [one.agrees for one in compare_receipts(second, kept)] == [True, True, False]
+    assert "letter 20" in compare_receipts(second, kept)[2].sentence
     late = Receipt(heads[-1], len(heads) + 5)
-    assert "has" in compared(first, [late])[0].sentence
-    assert compared(first, [msgspec.structs.replace(late, table="another")]) == ()
+    assert "has" in compare_receipts(first, [late])[0].sentence
+    assert compare_receipts(first, [msgspec.structs.replace(late, table="another")]) == ()
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def depesche(capsys):
 
 def test_the_command_names_the_letter_that_contradicts_the_log(depesche, tmp_path):
     first, second = rewritten()
-    head = log.heads([link.digest for link in first.entries])[19]
+    head = log.compute_heads([link.digest for link in first.entries])[19]
     (tmp_path / "log").write_bytes(msgspec.json.encode(second))
     (tmp_path / "note").write_text(f"Quittung nach 20 Einträgen: {head}")
     status, out, _ = depesche(tmp_path / "log", "--receipts", tmp_path / "note", "--receipt", f"{second.head}@14")

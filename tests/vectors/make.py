@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 from py_arkworks_bls12381 import Scalar
 
-from engine import chance, log
+from engine import canonical_json, chance, log, open_command
 from tests.beacons import BEACON, sign
 from tests.engine import highcard, ledger
 from tests.engine.ledger import SEED, Ledger
@@ -31,7 +31,7 @@ Plain = dict[str, Any]
 def played(moves: int = 1_000_000) -> Ledger:
     """A game for two, with an é and an astral letter in the nonces, so that bytes and their order matter."""
     table = Ledger(highcard)
-    table.do(None, ledger.tables.open_move(highcard, 2, SEED, {"cards": "2"}, {"pace": "86400"}, ledger.NAME))
+    table.do(None, open_command.make_open_command(highcard, 2, SEED, {"cards": "2"}, {"pace": "86400"}, ledger.NAME))
     table.do(None, "sit 0 émile")
     table.do(None, "bot 1 𝄞-ﬁ")
     table.do(None, "start")
@@ -41,7 +41,7 @@ def played(moves: int = 1_000_000) -> Ledger:
 def awaiting() -> Ledger:
     """A table with public luck, where two people sit and the first shuffle waits for its round."""
     table = Ledger(highcard)
-    table.do(None, ledger.tables.open_move(highcard, 2, SEED, {"cards": "2"}, {}, ledger.NAME, BEACON))
+    table.do(None, open_command.make_open_command(highcard, 2, SEED, {"cards": "2"}, {}, ledger.NAME, BEACON))
     table.do(None, "sit 0 anna")
     table.do(None, "sit 1 berta")
     table.do(None, "start")
@@ -104,18 +104,18 @@ def worked_out() -> Plain:
     """Every step to the head of `finished`, written out."""
     table = played()
     nonces = [seat.nonce for seat in table.table.seats]
-    key = chance.key(SEED, nonces)
+    key = chance.derive_key(SEED, nonces)
     entries, head = [], log.GENESIS
     for entry in table.entries:
-        body = log.canonical(entry)
+        body = canonical_json.encode(entry)
         digest = log.digest(SEED, entry.seq, body)
-        head = log.link(head, digest)
+        head = log.extend_head(head, digest)
         draws = [_draw(key, entry.seq, number, draw) for number, draw in enumerate(entry.draws)]
-        salt = log.salt(SEED, entry.seq).hex()
+        salt = log.derive_salt(SEED, entry.seq).hex()
         entries.append({"canonical": body.decode(), "salt": salt, "digest": digest, "hash": head, "draws": draws})
     return {
         "seed": SEED.hex(),
-        "commitment": chance.commitment(SEED),
+        "commitment": chance.commit(SEED),
         "nonces": nonces,
         "key": key.hex(),
         "entries": entries,
@@ -190,13 +190,14 @@ def redrawn(plain: Plain, key: bytes) -> None:
     """The draws of the shuffle as they are by this key, and the whole log sealed anew; the cards stay as they were."""
     entry = plain["entries"][DRAWN]["entry"]
     entry["draws"] = [
-        [label, size, chance.drawn(key, DRAWN, place, size)] for place, (label, size, _) in enumerate(entry["draws"])
+        [label, size, chance.compute_draw(key, DRAWN, place, size)]
+        for place, (label, size, _) in enumerate(entry["draws"])
     ]
     resealed(plain)
 
 
 def table_key() -> bytes:
-    return chance.key(SEED, ["anna", "berta"])
+    return chance.derive_key(SEED, ["anna", "berta"])
 
 
 def drawn_by(number: int, signature: str, named: int | None = None) -> Breaking:
@@ -208,7 +209,7 @@ def drawn_by(number: int, signature: str, named: int | None = None) -> Breaking:
         entry["events"][0] |= {"round": number, "signature": signature}
         if named is not None:
             plain["entries"][NAMED]["entry"]["events"][0]["round"] = named
-        redrawn(plain, chance.public(table_key(), signature))
+        redrawn(plain, chance.derive_round_key(table_key(), signature))
 
     return broken
 
@@ -235,7 +236,7 @@ def beacon_taken_out(plain: Plain) -> None:
     resealed(plain)
 
 
-ROUND = BEACON.named(1003)
+ROUND = BEACON.next_round(1003)
 
 # Of a finished log with public luck.
 BROKEN_PUBLIC: dict[str, tuple[int, Breaking]] = {

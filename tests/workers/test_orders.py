@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from engine import audit
-from engine import bots as players
+from engine import audit, chance
 from engine import game as games
 from engine import menu as menus
 from engine.games import kaiser
@@ -49,7 +48,7 @@ def table(any_app: App) -> list[Place]:
 def following(app: App, mover: Place, move: str, other: Place) -> list[str]:
     """What the other could do after this move."""
     look = snapshots.look(app, mover.table)
-    luck = players.loose(Random(1))
+    luck = chance.make_from_random(Random(1))
     assert mover.seat is not None
     assert other.seat is not None
     after = games.play(look.game, look.table.state, mover.seat, Move.read(move), luck).state

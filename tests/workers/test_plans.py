@@ -35,7 +35,7 @@ def branch_of(app: App, place: Place, own: int) -> tuple[int, Moves]:
     while sum(seat == place.seat for seat, _ in made) < own:
         state = states(app, place, number)[-1]
         seat = next(seat for seat in range(2) if game.menu(state, seat))
-        move = str(bots.random_move(game.menu(state, seat), random))
+        move = str(bots.pick_random_move(game.menu(state, seat), random))
         branches.play(app, place, number, len(made), seat, move)
         made.append((seat, move))
     return number, made

@@ -61,7 +61,7 @@ def came(app: App, clock: apps.Clock, server: Server, place: Place) -> None:
     waited = look(app, place).table.awaited
     assert waited
     server.newest = waited.round
-    clock.at = max(clock.at, BEACON.due(waited.round))
+    clock.at = max(clock.at, BEACON.time_of(waited.round))
     rounds.run()
 
 
@@ -71,7 +71,7 @@ def whole(app: App, place: Place):
 
 def sound(app: App, place: Place) -> None:
     found = look(app, place)
-    report = audit.audit(found.game, whole(app, place), running=True, signed=beacons.signed)
+    report = audit.audit(found.game, whole(app, place), running=True, verify_signature=beacons.signed)
     assert report.finding is None, report.finding
 
 
@@ -79,7 +79,7 @@ def test_a_draw_waits_for_a_round_that_did_not_exist_when_the_move_was_taken_in(
     place = opened(app)[0]
     waited = look(app, place).table.awaited
     assert waited
-    assert BEACON.due(waited.round) > app.now() + BEACON.period
+    assert BEACON.time_of(waited.round) > app.now() + BEACON.period
     assert look(app, place).table.phase == "gathering"
     rounds.run()
     assert beacon_server.asked == 0  # nothing is looked for before its time
@@ -96,10 +96,10 @@ def test_the_verdict_names_the_round_and_holds_no_worker(app, clock, beacon_serv
     verdict = apps.judged(app, place, move)
     assert verdict.accepted
     entry = snapshots.entries(app, look(app, place))[verdict.seq]
-    assert entry.events == (RoundNamed(BEACON.named(entry.at)),)
+    assert entry.events == (RoundNamed(BEACON.next_round(entry.at)),)
     with app.store.reading() as connection:
         due = connection.execute(select(rows.c.draws_at).where(rows.c.id == place.table)).scalar_one()
-    assert due == BEACON.due(BEACON.named(entry.at))
+    assert due == BEACON.time_of(BEACON.next_round(entry.at))
 
 
 def drawing(app: App, places: list[Place]) -> tuple[Place, str]:
@@ -130,7 +130,7 @@ def test_while_a_round_is_awaited_nobody_can_move_and_no_clock_runs(app, clock, 
 def test_the_clock_rings_when_a_round_is_due(app, clock, beacon_server):
     place = opened(app)[0]
     waited = look(app, place).table.awaited
-    clock_now, beacon_server.newest = BEACON.due(waited.round), waited.round
+    clock_now, beacon_server.newest = BEACON.time_of(waited.round), waited.round
     queued = app.wakeups.queue("bots")
     queued.empty()
     workers_clock_rings(app)
@@ -195,7 +195,7 @@ def test_a_beacon_that_does_not_answer_is_asked_again_later_and_the_players_are_
     places = opened(app)
     beacon_server.down = True
     waited = look(app, places[0]).table.awaited
-    clock.at = BEACON.due(waited.round)
+    clock.at = BEACON.time_of(waited.round)
     for _ in range(40):
         rounds.run()
         clock.move(30)
@@ -216,7 +216,7 @@ def test_without_the_beacon_all_players_may_agree_to_go_on_sealed(app, clock, be
     early = apps.judged(app, anna, "sealed")
     assert not early.accepted
     assert "not late yet" in early.said
-    clock.at = BEACON.due(waited.round) + beacons.LATE
+    clock.at = BEACON.time_of(waited.round) + beacons.LATE
     assert apps.judged(app, anna, "sealed").accepted
     assert look(app, anna).table.sealing.waiting == (1,)
     assert apps.judged(app, berta, "refuse").accepted
@@ -262,4 +262,4 @@ def test_quicknet_is_the_beacon_of_a_house_that_names_none():
     known = "b713718a38ae728dfd477991af2822e08d2f305e47718cef9f7848ce4050e7be41076862b98fad56e91a6b85b89cd97b"
     assert beacons.signed(quicknet.key, 657413, known)  # a round that came, as others have noted it
     assert not beacons.signed(quicknet.key, 657414, known)
-    assert quicknet.named(1692803367) == 1 + beacon.AHEAD
+    assert quicknet.next_round(1692803367) == 1 + beacon.AHEAD_ROUNDS

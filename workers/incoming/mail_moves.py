@@ -18,8 +18,8 @@ from sqlalchemy.exc import OperationalError
 
 from engine import menu as menus
 from engine import table as tables
+from engine.canonical_json import make_decoder
 from engine.menu import Choice, Menu, Move
-from engine.reading import reader
 from engine.refusal import Refused
 from service.app import App
 from service.people import register
@@ -162,7 +162,7 @@ def read(locked: LockedTable, mail: Mail) -> Reading:
     """Play what the mail says, in order, up to the first line that fails."""
     if mail.answers == ELSEWHERE:
         return Reading(locked, (mail_reports.refused("", OTHER_TABLE),), True)
-    reading, lines = Reading(locked), reader(tuple[str, ...]).decode(mail.lines)
+    reading, lines = Reading(locked), make_decoder(tuple[str, ...]).decode(mail.lines)
     names = tuple(seat.name for seat in queries.seats_of(locked.connection, mail.table))
     spoken = words.of(locked.game, names)
     signed = {names[mail.seat].casefold(), names[mail.seat].split()[0].casefold()}

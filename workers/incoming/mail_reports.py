@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Row, func, select, update
 
-from engine.reading import reader
+from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 from service.app import App
 from service.store.schema import mails
@@ -80,7 +80,7 @@ def keep(connection: Connection, mail: int, report: MailReport, at: int, counts:
 def find(connection: Connection, mail: int) -> tuple[Row[tuple[object, ...]], MailReport] | None:
     """A mail and what became of it."""
     row = connection.execute(select(mails).where(mails.c.id == mail)).one_or_none()
-    return (row, reader(MailReport).decode(row.report)) if row is not None and row.report else None
+    return (row, make_decoder(MailReport).decode(row.report)) if row is not None and row.report else None
 
 
 def before(connection: Connection, mail: Row[Any]) -> tuple[tuple[str, ...], MailReport] | None:
@@ -89,7 +89,7 @@ def before(connection: Connection, mail: Row[Any]) -> tuple[tuple[str, ...], Mai
     row = connection.execute(select(mails).where(*own).order_by(mails.c.id.desc()).limit(1)).one_or_none()
     if row is None:
         return None
-    return reader(tuple[str, ...]).decode(row.lines), reader(MailReport).decode(row.report)
+    return make_decoder(tuple[str, ...]).decode(row.lines), make_decoder(MailReport).decode(row.report)
 
 
 def is_repeated(connection: Connection, mail: Row[Any], report: MailReport) -> bool:

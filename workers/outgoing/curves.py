@@ -80,9 +80,9 @@ def of_scores(app: App, look: Snapshot) -> Curves | None:
 
 def of_chances(told: Story) -> Curves | None:
     """How the chances went, in hundredths of a game that is won; nothing where nobody came to move."""
-    if len(told.course) < 2:
+    if len(told.chance_history) < 2:
         return None
-    shares = (tuple(100 * share for share in moment.shares) for moment in told.course)
+    shares = (tuple(100 * share for share in moment.shares) for moment in told.chance_history)
     return Curves(tuple(enumerate(shares)), 0, 100, " %")
 
 

@@ -19,7 +19,7 @@ from engine.games.carcassonne.boxes import rules_of
 from engine.games.carcassonne.expansion import Rules
 from engine.games.carcassonne.rules import score
 from engine.games.carcassonne.state import Feature, Part, State, find
-from engine.shares import Shares, from_points
+from engine.win_shares import Shares, from_points
 
 EAGER, CAREFUL = {"city": 0.25, "road": 0.22}, 0.22
 """How likely a seat uses a tile that fits where something of its own goes on, ..."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from engine.games.kaiser.board import STEPS_TO_CENTRE, WAYS, WORTH
 from engine.games.kaiser.state import State
-from engine.shares import Shares, from_points
+from engine.win_shares import Shares, from_points
 
 STONE = {"emperor": 0.0, "king": 0.75, "nobleman": 0.9}
 STEP_TO_CENTRE = -0.28

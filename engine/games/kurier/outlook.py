@@ -24,7 +24,7 @@ from engine.games.kurier.board import (
     departure_order,
 )
 from engine.games.kurier.state import Guests, Player, State
-from engine.shares import Shares, from_points
+from engine.win_shares import Shares, from_points
 
 
 class Road(NamedTuple):

@@ -13,7 +13,7 @@ from engine.games.turfmaster import board
 from engine.games.turfmaster.board import UNIT, front, is_joker, worth
 from engine.games.turfmaster.ride import MOST
 from engine.games.turfmaster.state import State
-from engine.shares import Shares, from_points
+from engine.win_shares import Shares, from_points
 
 PACE = 5.0
 """The fields that a dice round brings everybody."""

@@ -13,7 +13,7 @@ import msgspec
 from flask import Blueprint, Response, abort, make_response, request
 from msgspec import Struct
 
-from engine.reading import convert, reader
+from engine.canonical_json import convert, make_decoder
 from engine.refusal import Refused
 
 JSON = "application/json"
@@ -109,7 +109,7 @@ def _body(kind: Any) -> Any:
     if request.mimetype != JSON:
         abort(415)
     try:
-        return reader(kind).decode(request.get_data())
+        return make_decoder(kind).decode(request.get_data())
     except msgspec.ValidationError as error:
         raise Refused("This is not the JSON that belongs here: {why}", why=error) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

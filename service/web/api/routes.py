@@ -12,7 +12,7 @@ from flask import Blueprint, url_for
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import replace
 
-from engine import catalogue
+from engine import catalogue, record
 from engine import menu as menus
 from engine import table as tables
 from engine.game import Game
@@ -370,7 +370,7 @@ def _awaited(look: Snapshot) -> AwaitedRound | None:
     table = look.table
     if table.awaited is None or table.beacon is None:
         return None
-    return AwaitedRound(table.awaited.seq, table.awaited.round, table.beacon.due(table.awaited.round))
+    return AwaitedRound(table.awaited.seq, table.awaited.round, table.beacon.time_of(table.awaited.round))
 
 
 def _news(place: Place, look: Snapshot, asked: Since) -> News:
@@ -384,7 +384,7 @@ def _heard(place: Place, look: Snapshot, first: int, end: int, spoken: str) -> t
     voice = Voice(look.game, look.names, spoken, place.seat)
     found = snapshots.entries(get_app(), look, first, end) if first < end else []
     if look.table.phase != "over":
-        found = [tables.redact(look.game, entry, place.seat) for entry in found]
+        found = [record.redact(look.game, entry, place.seat) for entry in found]
     return tuple(
         Heard(
             seq=entry.seq,

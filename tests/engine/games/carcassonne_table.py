@@ -36,10 +36,10 @@ class Game:
     def __init__(self, state, **rig):
         self.state = state
         self.events = ()
-        self.chance = chance.rigged({"tile": ["U"] * 40, **rig})
+        self.chance = chance.make_rigged({"tile": ["U"] * 40, **rig})
 
     def play(self, *moves, **rig):
-        own = chance.rigged(rig, self.chance.source) if rig else self.chance
+        own = chance.make_rigged(rig, self.chance.source) if rig else self.chance
         for text in moves:
             seat, _, move = text.rpartition(": ")
             seat = int(seat or 0)

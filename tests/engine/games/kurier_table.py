@@ -4,7 +4,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from engine import bots, chance, menu
+from engine import chance, menu
 from engine import game as games
 from engine.games import kurier
 from engine.games.kurier.board import SUPPLY, VILLAGES, closed_inns
@@ -54,7 +54,9 @@ def at_guard(price, inn=""):
 
 def play(state, seat, text, rig=None):
     """Play a move as it is written; chance gives what `rig` foresees and whatever it likes otherwise."""
-    return games.play(kurier, state, seat, Move.read(text), chance.rigged(rig or {}, bots.loose(Random(1)).source))
+    return games.play(
+        kurier, state, seat, Move.read(text), chance.make_rigged(rig or {}, chance.make_from_random(Random(1)).source)
+    )
 
 
 def state_after(state, seat, text, rig=None):
@@ -75,7 +77,7 @@ def find_events(outcome, kind):
 
 
 def begin(seats=5, seed=1, **options):
-    return games.begin(kurier, Options(**options), seats, bots.loose(Random(seed)))
+    return games.begin(kurier, Options(**options), seats, chance.make_from_random(Random(seed)))
 
 
 def list_places(state):

@@ -14,7 +14,7 @@ ROUND_A_CLOISTER = ["B 0,1 0", "U 1,0 0", "U -1,0 0", "B -1,1 0", "B 1,1 0", "B 
 
 
 def begun(seats=2, first=0, **chosen):
-    luck = chance.rigged({"start player": [first], "tile": ["U", "V"]})
+    luck = chance.make_rigged({"start player": [first], "tile": ["U", "V"]})
     return games.begin(carcassonne, options.read(OPTIONS, chosen), seats, luck).state
 
 
@@ -40,7 +40,7 @@ def test_1_3_tile_d_lies_on_the_table_and_71_are_in_the_bag():
 def test_1_4_chance_decides_who_begins_and_the_turn_goes_clockwise():
     state = begun(3, first=2, messages=False)
     assert [bool(carcassonne.menu(state, seat)) for seat in range(3)] == [False, False, True]
-    luck = chance.rigged({"tile": ["V"]})
+    luck = chance.make_rigged({"tile": ["V"]})
     state = games.play(carcassonne, state, 2, games.Move("place", ("1,0", "0")), luck).state
     state = games.play(carcassonne, state, 2, games.Move("pass"), luck).state
     assert [bool(carcassonne.menu(state, seat)) for seat in range(3)] == [True, False, False]

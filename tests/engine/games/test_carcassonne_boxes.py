@@ -259,7 +259,7 @@ def test_8_4_his_return_is_a_round_of_its_own():
 
 
 def along_the_river(*drawn):
-    luck = chance.rigged({"start player": [0], "tile": drawn})
+    luck = chance.make_rigged({"start player": [0], "tile": drawn})
     chosen = options.read(OPTIONS, {"river": True, "messages": False})
     game = Game(games.begin(carcassonne, chosen, 2, luck).state)
     game.chance = luck

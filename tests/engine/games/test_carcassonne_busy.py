@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from engine import bots, menu, options
+from engine import chance, menu, options
 from engine import game as games
 from engine.games import carcassonne
 from engine.games.carcassonne.board import tiles_of
@@ -48,7 +48,7 @@ def eager(offered, random):
 def crowded(chosen, seats, seed):
     """Every position of a busy game with the events that led to it."""
     random = Random(seed)
-    luck = bots.loose(random)
+    luck = chance.make_from_random(random)
     state, events = games.begin(BUSY, options.read(carcassonne.META.options, chosen), seats, luck)
     yield state, events
     while open_menus := [(seat, offered) for seat in range(seats) if (offered := carcassonne.menu(state, seat))]:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine import bots
 from engine import game as games
 from engine import options as choices
-from engine.chance import sealed
+from engine.chance import make_sealed
 from engine.games import carcassonne
 
 estimates = importlib.import_module("engine.games.carcassonne.outlook")  # the package offers a function of this name
@@ -16,7 +16,7 @@ estimates = importlib.import_module("engine.games.carcassonne.outlook")  # the p
 
 def begun(**boxes):
     chosen = choices.read(carcassonne.META.options, {"messages": False, **boxes})
-    return games.begin(carcassonne, chosen, 2, sealed(b"", 0)).state
+    return games.begin(carcassonne, chosen, 2, make_sealed(b"", 0)).state
 
 
 @pytest.mark.parametrize(

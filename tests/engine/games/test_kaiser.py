@@ -20,7 +20,7 @@ RANKS = {"E": "emperor", "K": "king", "N": "nobleman"}
 
 def begin(seats=2, first=0, options=None, middle=1):
     rig = {"start player": [first], "middle corner": [middle]}
-    return games.begin(kaiser, options or Options(), seats, chance.rigged(rig)).state
+    return games.begin(kaiser, options or Options(), seats, chance.make_rigged(rig)).state
 
 
 def position(stones, seats=2, **changes):
@@ -37,7 +37,7 @@ def list_ends(state, start, seat=0):
 
 
 def play(state, start, end, seat=0):
-    return games.play(kaiser, state, seat, Move("move", (start, end)), chance.rigged({}))
+    return games.play(kaiser, state, seat, Move("move", (start, end)), chance.make_rigged({}))
 
 
 def event_names(outcome):
@@ -160,7 +160,9 @@ def test_3_1_the_turn_goes_round_clockwise():
     for _ in range(8):
         seat = next(seat for seat in range(4) if kaiser.menu(state, seat))
         order.append(seat)
-        state = games.play(kaiser, state, seat, next(menu.moves(kaiser.menu(state, seat))), chance.rigged({})).state
+        state = games.play(
+            kaiser, state, seat, next(menu.moves(kaiser.menu(state, seat))), chance.make_rigged({})
+        ).state
     assert order == [2, 3, 0, 1, 2, 3, 0, 1]
 
 

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from engine import bots, catalogue, chance, options
+from engine import catalogue, chance, options
 from engine import game as games
 from engine.games import kurier
 from engine.games.kurier import board
@@ -116,7 +116,7 @@ def test_2_1_k21_the_rules_are_revised_unless_a_table_wants_the_basic_ones():
 
 
 def test_2_2_k4_chance_decides_which_seat_begins_and_the_turn_passes_clockwise():
-    rigged = chance.rigged({"start player": [2]}, bots.loose(Random(1)).source)
+    rigged = chance.make_rigged({"start player": [2]}, chance.make_from_random(Random(1)).source)
     state = games.begin(kurier, Options(), 3, rigged).state
     assert state.turn == 2
     assert list_moves(state, 2)

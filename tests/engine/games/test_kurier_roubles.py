@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from engine import bots
+from engine import chance
 from engine.games import kurier
 from engine.games.kurier.board import SUPPLY, VILLAGES
 from engine.games.kurier.state import (
@@ -160,9 +160,9 @@ def test_8_2_k22_coins_are_taken_unseen_but_their_number_is_public():
 
 def test_8_2_redeal_changes_the_hidden_coins_and_keeps_the_known_ones():
     state = table(players={0: {"purse": ("njet", "3")}, 1: {"purse": ("1", "1", "2")}})
-    dealt = {kurier.redeal(state, 0, bots.loose(Random(number))).players[1].purse for number in range(20)}
+    dealt = {kurier.redeal(state, 0, chance.make_from_random(Random(number))).players[1].purse for number in range(20)}
     assert len(dealt) > 5
-    imagined = kurier.redeal(state, 0, bots.loose(Random(1)))
+    imagined = kurier.redeal(state, 0, chance.make_from_random(Random(1)))
     assert imagined.players[0].purse == ("njet", "3")
     assert sorted(imagined.palace + imagined.players[1].purse) == sorted(state.palace + state.players[1].purse)
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from random import Random
 
-from engine import bots
 from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
@@ -30,7 +29,7 @@ def race(*fields, hands=None, horses=None, **changes):
 
 
 def chance(rig):
-    return chances.rigged(rig, bots.loose(Random(1)).source)
+    return chances.make_rigged(rig, chances.make_from_random(Random(1)).source)
 
 
 def settled(state, **rig):

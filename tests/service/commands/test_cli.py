@@ -673,7 +673,7 @@ def test_a_log_is_piped_from_one_command_into_the_next(tmp_path, kaiser):
 def test_the_beginning_of_a_receipt_will_do(depesche, tmp_path, kaiser):
     export = play.finished(kaiser, 2)
     file = save(tmp_path / "log", export)
-    head = logs.heads([link.digest for link in export.entries])[16]
+    head = logs.compute_heads([link.digest for link in export.entries])[16]
     for text in (f"{head[:8]}...@17", f"{head[:12]}@17", f"{head[:20]}…@17", f"{head}@17"):
         assert depesche("audit", file, "--receipt", text).status == 0
     assert depesche("audit", file, "--receipt", f"{'0' * 8}...@17").status == 1

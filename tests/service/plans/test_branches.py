@@ -39,7 +39,7 @@ def table_of(app: App, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Pl
     for _ in range(min(moves, half(game))):
         look = snapshots.look(app, opened.table)
         seat = tables.waiting_for(game, look.table)[0]
-        move = bots.random_move(tables.menu(game, look.table, seat), random)
+        move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
         assert apps.judged(app, places[seat], str(move)).accepted
     return places
 
@@ -68,7 +68,7 @@ def wander(app: App, place: Place, number: int, steps: int, seed: int = 1) -> in
             return step
         seat, menu = random.choice(open_menus)
         length = len(branches.find(app, place, number).moves)
-        assert branches.play(app, place, number, length, seat, str(bots.random_move(menu, random)))[0] == number
+        assert branches.play(app, place, number, length, seat, str(bots.pick_random_move(menu, random)))[0] == number
     return steps
 
 
@@ -112,7 +112,7 @@ def test_a_branch_is_the_same_whatever_its_seat_cannot_know(app: App, game: Any)
     wander(app, place, number, STEPS)
     before = states(app, place, number)
     for luck in range(5):
-        other = game.redeal(look.table.state, place.seat, chance.sealed(bytes(32), luck))
+        other = game.redeal(look.table.state, place.seat, chance.make_sealed(bytes(32), luck))
         app.caches.newest.put(place.table, replace(look.table, state=other))
         assert states(app, place, number) == before
 

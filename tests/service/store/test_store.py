@@ -174,7 +174,7 @@ def test_the_receipt_is_the_head_of_the_chain(any_app: App, table: str) -> None:
         row = queries.find(connection, table)
         (entry,) = queries.entries_of(connection, table)
         assert row
-        assert row.head == entry.hash == log.link(log.GENESIS, entry.digest)
+        assert row.head == entry.hash == log.extend_head(log.GENESIS, entry.digest)
 
 
 def test_strangers_invited_to_many_tables_at_once_are_noted_once(any_app: App) -> None:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy import select
 
-from engine import bots as playing
+from engine import chance
 from engine import menu as menus
 from engine.refusal import Refused
 from service.app import App
@@ -106,7 +106,7 @@ def test_a_hint_hangs_on_nothing_that_its_seat_cannot_know(app, monkeypatch, gam
     place = turn_of(app, ANNA, BOT, game=game)
     look = snapshots.look(app, place.table)
     hint = hinted(app, place)
-    other = look.game.redeal(look.table.state, place.seat, playing.loose(Random(7)))
+    other = look.game.redeal(look.table.state, place.seat, chance.make_from_random(Random(7)))
     elsewhere = replace(look, table=replace(look.table, state=other))
     assert hints._thought(app, elsewhere, place.seat, process_pool.do) == hint.moves
 

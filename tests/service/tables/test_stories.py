@@ -32,7 +32,7 @@ def finished(hall: Hall) -> Opened:
     opened, random = opening.open_table(hall.app, "kurier", {}, guests, 0), Random(3)
     while (look := hall.look(opened)).table.phase == "playing":
         seat = tables.waiting_for(look.game, look.table)[0]
-        hall.do(opened, str(bots.random_move(tables.menu(look.game, look.table, seat), random)), seat)
+        hall.do(opened, str(bots.pick_random_move(tables.menu(look.game, look.table, seat), random)), seat)
     return opened
 
 
@@ -163,7 +163,7 @@ def test_the_last_letter_draws_how_the_chances_went(hall: Hall, finished: Opened
     rows = found.groups()
     assert {len(row) for row in rows} == {curves.POINTS}
     assert [row[-1] for row in rows] == ["█" if place == 1 else "▁" for place in look.table.places]
-    middle = told.course[(len(told.course) - 1) // 2].shares
+    middle = told.chance_history[(len(told.chance_history) - 1) // 2].shares
     assert [row[curves.POINTS // 2 - 1] for row in rows] == [curves.BARS[round(7 * share)] for share in middle]
     body = message.get_body(("html",))
     assert body

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine import game as games
 from engine import menu
 from engine import options as choices
-from engine.chance import sealed
+from engine.chance import make_sealed
 from engine.games import carcassonne
 from engine.games.carcassonne.board import PIECES
 from service.text import drawing
@@ -142,7 +142,7 @@ def sentence(text):
 
 def test_a_mat_shows_the_abbeys_and_the_fruit_of_its_seat():
     options = choices.read(carcassonne.META.options, {"abbey_mayor": True, "fruit_trees": True})
-    state = games.begin(carcassonne, options, 2, sealed(b"", 0)).state
+    state = games.begin(carcassonne, options, 2, make_sealed(b"", 0)).state
     first, second = drawing.stage(scene(replace(state, abbeys=(1, 0), baskets=({}, {"apple": 2})), 0)).mats
     assert '"abbey"' in first
     assert "abbey" not in second

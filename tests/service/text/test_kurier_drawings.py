@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine import bots, menu
+from engine import bots, chance, menu
 from engine.games import kurier
 from engine.games.kurier.state import Delivered, Event, Options, Passed, SetAside, Won
 from service.text import drawing
@@ -64,7 +64,7 @@ def test_the_text_board_is_narrow_and_shows_every_guest(seats, chosen):
 def test_nobody_is_shown_what_lies_in_other_purses():
     state = next(state for state, _, _ in moments(2, {}) if any(player.purse for player in state.players))
     for seat in (0, 1, None):
-        other = kurier.redeal(state, seat, bots.loose(Random(3)))
+        other = kurier.redeal(state, seat, chance.make_from_random(Random(3)))
         assert drawing.board_svg(scene(state, seat)) == drawing.board_svg(scene(other, seat))
         assert drawing.board_text(scene(state, seat)) == drawing.board_text(scene(other, seat))
 

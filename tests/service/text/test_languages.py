@@ -262,7 +262,7 @@ def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypa
             assert letter["Content-Language"] == language
             assert f'<html lang="{language}">' in bodies(letter)
             seen.append(bodies(letter))
-            move = bots.random_move(tables.menu(game, look.table, seat), random)
+            move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
             assert apps.judged(app, here_places[seat], str(move)).accepted
     assert_not_english("\n".join(seen), language)
 

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from engine import bots, catalogue, game, options
+from engine import bots, catalogue, chance, game, options
 from engine.menu import moves
 from service.text import places
 from service.text.drawing import Voice
@@ -34,7 +34,7 @@ def test_marked_prose_says_the_same_and_names_places(name: str, language: str) -
 @pytest.mark.parametrize("name", catalogue.games())
 def test_labels_bear_no_marks(name: str) -> None:
     found, random = catalogue.find(name), Random(1)
-    state, _ = game.begin(found, options.read(found.META.options, {}), 2, bots.loose(random))
+    state, _ = game.begin(found, options.read(found.META.options, {}), 2, chance.make_from_random(random))
     voice = Voice(found, NAMES, marked=True)
     said = [voice.alt(found.view(state, 0))]
     for seat in range(2):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine import bots, catalogue, game, options
+from engine import bots, catalogue, chance, game, options
 from engine.games.carcassonne.state import Figure, Laid, TilePlaced
 from engine.games.kaiser import board as map_of_kaiser
 from engine.games.kaiser.state import Moved
@@ -35,7 +35,7 @@ def full(found: Any) -> dict[str, str]:
 def test_no_sentence_and_no_choice_speaks_coordinates(name: str, sign: re.Pattern[str], language: str) -> None:
     found, random = catalogue.find(name), Random(4)
     read = options.read(found.META.options, full(found) if name == "carcassonne" else {})
-    state, told = game.begin(found, read, 3, bots.loose(random))
+    state, told = game.begin(found, read, 3, chance.make_from_random(random))
     said = list[str]()
     for _ in range(60):
         seat = next(seat for seat in range(3) if found.menu(state, seat))
@@ -49,7 +49,9 @@ def test_no_sentence_and_no_choice_speaks_coordinates(name: str, sign: re.Patter
             said += labels.values()
             assert len(set(labels.values())) == len(labels)
         said += [voice.alt(view), *map(voice.tell, told)]
-        state, told = game.play(found, state, seat, bots.random_move(menu, random), bots.loose(random))
+        state, told = game.play(
+            found, state, seat, bots.pick_random_move(menu, random), chance.make_from_random(random)
+        )
     assert len(said) > 200
     assert [one for one in said if sign.search(one)] == []
 
@@ -59,12 +61,12 @@ def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
     language: str,
 ) -> None:
     found, random = catalogue.find("kaiser"), Random(5)
-    state, _ = game.begin(found, options.read(found.META.options, {}), 3, bots.loose(random))
+    state, _ = game.begin(found, options.read(found.META.options, {}), 3, chance.make_from_random(random))
     view, page, letter = found.view(state, 0), list[str](), list[str]()
     for _ in range(60):
         seat = next(seat for seat in range(3) if found.menu(state, seat))
         state, told = game.play(
-            found, state, seat, bots.random_move(found.menu(state, seat), random), bots.loose(random)
+            found, state, seat, bots.pick_random_move(found.menu(state, seat), random), chance.make_from_random(random)
         )
         page += filter(None, map(Voice(found, NAMES, language, marked=True, view=view).tell, told))
         letter += filter(None, map(Voice(found, NAMES, language).tell, told))
@@ -88,7 +90,7 @@ def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
 )
 def test_a_crossing_is_called_after_what_the_map_shows_there(start: str, end: str, sentence: str) -> None:
     found = catalogue.find("kaiser")
-    state, _ = game.begin(found, options.read(found.META.options, {}), 2, bots.loose(Random(1)))
+    state, _ = game.begin(found, options.read(found.META.options, {}), 2, chance.make_from_random(Random(1)))
     voice = Voice(found, NAMES, view=replace(found.view(state, 0), corners=("A", "B")))
     assert voice.tell(Moved(0, "nobleman", start, end)) == sentence
 
@@ -123,7 +125,7 @@ def test_a_tile_is_told_by_the_land_that_it_goes_on_with(cell: str, standing: st
     more = {"2,0": Laid("V", 90, 32), "3,1": Laid("E", 180, 40), "2,-2": Laid("U", 90, 48), "2,-1": Laid("U", 90, 56)}
     tiles = {**TILES, **more}
     on, _, segment = standing.partition("/")
-    state, _ = game.begin(found, options.read(found.META.options, {}), 2, bots.loose(Random(1)))
+    state, _ = game.begin(found, options.read(found.META.options, {}), 2, chance.make_from_random(Random(1)))
     view = replace(found.view(state, 0), tiles=tiles, figures=(Figure(0, "meeple", on, segment),))
     event = TilePlaced(tiles[cell].tile, cell, tiles[cell].turn, 1)
     assert Voice(found, NAMES, view=view).tell(event) == sentence

@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from engine import catalogue
-from engine.log import Export, canonical
+from engine.canonical_json import encode
+from engine.log import Export
 from service.tables import snapshots
 from tests.browsing import Player, Reader, finger, keys, mouse, play, play_again, short_game
 from tests.golden.make import kept
@@ -52,7 +53,7 @@ def skip_the_middle(service: Running, players: Sequence[Player], moves: Sequence
 def same_game(service: Running, table: str, known: Export) -> bool:
     """Whether this table's log says of every move what the log of the known game says, dice and shuffles and all."""
     look = snapshots.look(service.app, table)
-    played = [json.loads(canonical(entry)) for entry in snapshots.entries(service.app, look, STARTED)]
+    played = [json.loads(encode(entry)) for entry in snapshots.entries(service.app, look, STARTED)]
     return [told(entry) for entry in played] == [told(link.entry) for link in known.entries[STARTED:]]
 
 

@@ -75,7 +75,7 @@ def test_the_interface_tells_of_public_luck_and_of_the_awaited_round(app):
     waits = opened(app)
     seen = client.get(f"/api/v1/t/{waits.links[0]}").json
     look = snapshots.look(app, waits.table)
-    due = look.table.beacon.due(look.table.awaited.round)
+    due = look.table.beacon.time_of(look.table.awaited.round)
     assert seen["awaited"] == {"entry": look.table.awaited.seq, "round": look.table.awaited.round, "due": due}
 
 

@@ -40,7 +40,9 @@ def test_a_sound_log_and_its_letters(service: Running, visit: Visit, tmp_path: P
     page = checked(visit, path)
     expect(page.get_by_role("status")).to_contain_text("This log is sound.")
     expect(page.locator(".checks li")).to_have_count(8)
-    page.fill("#pasted", f"> Receipt after 4 entries:\n> {logs.heads([link.digest for link in export.entries])[3]}")
+    page.fill(
+        "#pasted", f"> Receipt after 4 entries:\n> {logs.compute_heads([link.digest for link in export.entries])[3]}"
+    )
     expect(page.locator(".receipts")).to_contain_text("after 4 entries agrees with this log")
     page.fill("#pasted", f"Quittung nach 4 Einträgen: {'ab' * 32}")
     expect(page.locator(".receipts")).to_contain_text("after 4 entries contradicts this log")

@@ -41,7 +41,7 @@ def wandered(hall: Hall, visitor: Visitor, place: Place, path: str, moves: int) 
         if not open_menus:
             break
         seat, menu = random.choice(open_menus)
-        sent = visitor.post(path, move=str(bots.random_move(menu, random)), step=step, **{"as": seat})
+        sent = visitor.post(path, move=str(bots.pick_random_move(menu, random)), step=step, **{"as": seat})
         assert sent.status_code == 303, sent.text
         led.append(sent.location)
     return led
@@ -76,7 +76,7 @@ def test_the_page_is_the_same_whatever_its_player_cannot_know(hall: Hall, visito
 
     before = pages()
     for luck in range(3):
-        other = look.game.redeal(look.table.state, places[0].seat, chance.sealed(bytes(32), luck))
+        other = look.game.redeal(look.table.state, places[0].seat, chance.make_sealed(bytes(32), luck))
         hall.app.caches.newest.put(look.row.id, replace(look.table, state=other))
         assert pages() == before
 

@@ -85,7 +85,7 @@ def long_game(app: App, moves: int) -> tuple[str, ...]:
     with judging.at_table(app, opened.table) as work:
         for _ in range(moves):
             seat = tables.waiting_for(game, work.locked.table)[0]
-            move = bots.random_move(tables.menu(game, work.locked.table, seat), random)
+            move = bots.pick_random_move(tables.menu(game, work.locked.table, seat), random)
             work.locked = clerk.enter(work.locked, seat, move)
     return opened.links
 

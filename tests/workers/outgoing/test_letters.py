@@ -185,7 +185,7 @@ def test_the_last_letter_tells_places_and_points_and_what_they_count(app: App, g
     assert apps.judged(app, loser, "resign").accepted
     while (look := snapshots.look(app, loser.table)).table.phase != "over":
         seat = tables.waiting_for(look.game, look.table)[0]
-        move = bots.random_move(tables.menu(look.game, look.table, seat), random)
+        move = bots.pick_random_move(tables.menu(look.game, look.table, seat), random)
         assert apps.judged(app, Place(loser.table, seat, ""), str(move)).accepted
     letter = written(app, places[0], "over")
     text = body(letter, "plain")

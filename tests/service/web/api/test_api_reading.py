@@ -12,8 +12,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from engine import catalogue
-from engine import table as tables
+from engine import catalogue, record
 from service import create_app
 from service.accounts import preferences
 from service.app import App
@@ -107,7 +106,7 @@ def test_everybody_hears_what_his_seat_may_hear(client, app, name):
         told = get(client, f"/t/{link}/events").json
         assert told["next"] == told["length"] == len(told["entries"]) == len(written)
         for heard, entry in zip(told["entries"], written, strict=True):
-            known = tables.redact(look.game, entry, seat)
+            known = record.redact(look.game, entry, seat)
             assert heard["move"] == known.move
             assert [heard["events"], heard["draws"]] == json.loads(msgspec.json.encode([known.events, known.draws]))
     finished(client, links)

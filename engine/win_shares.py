@@ -1,4 +1,4 @@
-"""What a position is worth to every seat: its expected share of the victory."""
+"""The value of a position: each seat's expected share of the victory."""
 
 from __future__ import annotations
 
@@ -9,23 +9,27 @@ from typing import Any
 from engine.game import Game, Standing
 
 Shares = tuple[float, ...]
-"""One number for each seat; together they are 1."""
-
-TENTH = 10
+"""One number for each seat; their sum is 1."""
 
 
-def shares(game: Game, state: Any) -> Shares:
-    """The winners' shares once the game is over; before that the game's own outlook, or what `standing` hints at."""
+def evaluate(game: Game, state: Any) -> Shares:
+    """Return the shares of all seats: of the winners if the game is over, else the game's `outlook`.
+
+    A game without `outlook` is judged by the scores of `standing`.
+    """
     standing = game.standing(state)
     if standing[0].place is not None:
-        return _won(standing)
+        return _divide_among_winners(standing)
     outlook = getattr(game, "outlook", None)
-    found: Shares = outlook(state) if outlook else _by_standing(standing)
-    return found
+    shares: Shares = outlook(state) if outlook else _estimate_from_scores(standing)
+    return shares
 
 
 def from_points(points: Sequence[float], unit: float = 1.0, out: Sequence[bool] = ()) -> Shares:
-    """Points, or any measure of strength, as shares: `unit` more are a factor of e; seats that are out get nothing."""
+    """Convert points, or another measure of strength, to shares; seats that are out get nothing.
+
+    A seat that has `unit` points more has a share that is larger by the factor e.
+    """
     most = max(points)
     weights = [exp((own - most) / unit) for own in points]
     if True in out:
@@ -34,20 +38,19 @@ def from_points(points: Sequence[float], unit: float = 1.0, out: Sequence[bool] 
     return tuple([weight / total for weight in weights])
 
 
-def mean(several: Sequence[Shares]) -> Shares:
-    """What several looks say together."""
+def average(several: Sequence[Shares]) -> Shares:
+    """Return the mean of several evaluations."""
     if len(several) == 1:
         return several[0]
     return tuple([sum(column) / len(several) for column in zip(*several, strict=True)])
 
 
-def _won(standing: Sequence[Standing]) -> Shares:
-    """The victory, divided among those in the first place."""
+def _divide_among_winners(standing: Sequence[Standing]) -> Shares:
     winners = sum(one.place == 1 for one in standing)
     return tuple(1 / winners if one.place == 1 else 0.0 for one in standing)
 
 
-def _by_standing(standing: Sequence[Standing]) -> Shares:
-    """More points, more chances: a tenth of all points ahead is a factor of e."""
-    unit = 1 + sum(abs(one.score) for one in standing) / TENTH
+def _estimate_from_scores(standing: Sequence[Standing]) -> Shares:
+    """Convert scores to shares; the unit is a tenth of all points."""
+    unit = 1 + sum(abs(one.score) for one in standing) / 10
     return from_points([one.score for one in standing], unit, [one.out for one in standing])

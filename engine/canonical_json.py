@@ -1,0 +1,100 @@
+"""JSON: decoding into types, the one canonical form of a value, and a check that a text cannot be read in two ways.
+
+All decoding into types goes through this module: msgspec 0.22 analyses a type when it is first used, and the process
+crashes if two threads do so at the same time.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+from typing import Any, TypeVar, overload
+
+import msgspec
+
+Kind = TypeVar("Kind")
+
+LARGEST = 2**53 - 1  # every language counts exactly up to here
+# A number of sixteen digits may be too large; it follows neither a quotation mark nor a digit, as those of hashes do.
+KINDS = bytes(
+    b"0"[0] if chr(one) in "0123456789" else b"a"[0] if chr(one) in 'abcdef"' else b" "[0] for one in range(256)
+)
+LONG_NUMBER = b" " + b"0" * 16
+SORTED = msgspec.json.Encoder(order="sorted")
+
+_analysing = threading.Lock()
+
+
+@overload
+def make_decoder(kind: type[Kind]) -> msgspec.json.Decoder[Kind]: ...
+@overload
+def make_decoder(kind: Any) -> msgspec.json.Decoder[Any]: ...
+def make_decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    """Return the decoder for this type; safe to call from any thread."""
+    with _analysing:
+        return _make_decoder(kind)
+
+
+@functools.cache
+def _make_decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
+
+
+def convert(value: Any, kind: type[Kind], *, strict: bool = True) -> Kind:
+    """Convert plain values to this type; unless `strict`, texts are converted to numbers too. Safe in any thread."""
+    make_decoder(kind)
+    return msgspec.convert(value, kind, strict=strict)
+
+
+def encode(value: Any) -> bytes:
+    """Return the one JSON form that is hashed: UTF-8, no white space, keys in order."""
+    return SORTED.encode(value)
+
+
+def decode_object(text: str | bytes) -> dict[str, Any]:
+    """Return a JSON object as a dict."""
+    return make_decoder(dict[str, Any]).decode(text)
+
+
+def check_unambiguous(raw: bytes, value: Any) -> None:
+    """Raise an error if two programs could decode `raw` differently; `value` is what we decoded."""
+    if not _is_in_our_form(raw):
+        _check_with_json(raw, value)
+
+
+def _check_with_json(raw: bytes, value: Any) -> None:
+    numbers: dict[str, Any] = {
+        "parse_float": _refuse_fraction,
+        "parse_constant": _refuse_fraction,
+        "parse_int": _check_int,
+    }
+    json.loads(raw, object_pairs_hook=_check_keys, **numbers)
+    try:
+        encode(value)
+    except UnicodeEncodeError as error:
+        raise msgspec.ValidationError("a text holds half of a character") from error
+
+
+def _is_in_our_form(raw: bytes) -> bool:
+    """Whether this is, apart from white space, the output of our encoder: then it can be decoded in one way only."""
+    if LONG_NUMBER in raw.translate(KINDS):
+        return False
+    return msgspec.json.encode(WHOLE_NUMBERS.decode(raw)) == msgspec.json.format(raw, indent=-1)
+
+
+def _check_keys(pairs: list[tuple[str, Any]]) -> None:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise msgspec.ValidationError(f"an object tells something twice: {', '.join(name for name, _ in pairs)[:80]}")
+
+
+def _refuse_fraction(text: str) -> None:
+    raise msgspec.ValidationError(f"all numbers are whole, not {text[:40]}")
+
+
+WHOLE_NUMBERS = msgspec.json.Decoder(float_hook=_refuse_fraction)
+
+
+def _check_int(text: str) -> None:
+    if text == "-0" or len(text) > 17 or abs(int(text)) > LARGEST:
+        raise msgspec.ValidationError(f"numbers lie between -2^53 and 2^53 and have one form each, not {text[:40]}")
