@@ -11,7 +11,7 @@ from engine.refusal import Refused
 from service import local_mailbox
 from service.settings import EMBEDDED
 from service.tables.access import Unknown
-from service.web.rendering import get_app, page, visited_from_here
+from service.web.rendering import get_app, is_local_visitor, page
 
 mailbox = Blueprint("mailbox", __name__, url_prefix="/mailbox")
 
@@ -21,7 +21,7 @@ def only_when_local() -> None:
     """A house with a relay keeps no mailbox, and every link in it is a key: only this machine may read it."""
     if get_app().settings.smtp != EMBEDDED:
         abort(404)
-    if not visited_from_here():
+    if not is_local_visitor():
         raise Unknown("The mailbox can be read on the machine that Depesche runs on only; open it there.")
 
 

@@ -16,7 +16,7 @@ from service.app import App
 from service.links import same
 from service.metrics import METRICS, STEPS, Metric
 from service.store.schema import letters, people, submissions, tables
-from service.web.rendering import get_app, visited_from_here
+from service.web.rendering import get_app, is_local_visitor
 
 metrics = Blueprint("metrics", __name__)
 PREFIX = "depesche_"
@@ -25,7 +25,7 @@ PREFIX = "depesche_"
 @metrics.get("/metrics")
 def show() -> Response:
     """Metrics for this machine, or for a program with the host's token; others get 404."""
-    if not (visited_from_here() or _knows_the_word(get_app().settings.metrics)):
+    if not (is_local_visitor() or _knows_the_word(get_app().settings.metrics)):
         abort(404)
     registry = CollectorRegistry()
     registry.register(Figures(get_app()))

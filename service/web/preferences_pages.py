@@ -19,7 +19,7 @@ from service.people.letter_settings import LetterSettings, Mode, TableLetterSett
 from service.text.languages import LANGUAGES, in_game
 from service.timing import HOUR, Calendar
 from service.web.language_pages import spoken
-from service.web.rendering import get_app, language, page, whole
+from service.web.rendering import get_app, language, page, parse_small_int
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -171,7 +171,7 @@ def _stop_page(one: Recipient, **words: Any) -> Response:
 
 def _settings(one: Recipient) -> LetterSettings:
     form = request.form
-    hour = whole(form.get("hour") or str(one.settings.hour))
+    hour = parse_small_int(form.get("hour") or str(one.settings.hour))
     if hour > 23:
         raise Refused("A day has the hours 0 to 23.")
     return LetterSettings(_mode(form.get("letters", "")), hour, bool(form.get("plain")), bool(form.get("at_once")))
@@ -187,8 +187,8 @@ def _calendar() -> Calendar:
     """The calendar that the form describes."""
     form = request.form
     hours = [form.get(name, "") for name in ("quiet_from", "quiet_until")]
-    quiet = (whole(hours[0]), whole(hours[1])) if all(hours) and hours[0] != hours[1] else None
-    remind = tuple(sorted({whole(word) * HOUR for word in form.get("remind", "").split()}, reverse=True))
+    quiet = (parse_small_int(hours[0]), parse_small_int(hours[1])) if all(hours) and hours[0] != hours[1] else None
+    remind = tuple(sorted({parse_small_int(word) * HOUR for word in form.get("remind", "").split()}, reverse=True))
     return Calendar(form.get("zone", "").strip() or "UTC", quiet, bool(form.get("weekends")), remind)
 
 

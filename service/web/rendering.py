@@ -1,13 +1,16 @@
-"""Drawing pages: the one environment all templates share, and what every page may use."""
+"""Rendering pages: each template gets one struct, `page`, and `site`, which the frame of every page shows."""
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 from typing import Any
 from urllib.parse import urlsplit
 
+import jinja2
 from flask import Response, current_app, make_response, request, url_for
 from flask_wtf.csrf import generate_csrf
+from msgspec import Struct
 
 from engine.options import describe
 from engine.refusal import Refused
@@ -21,63 +24,114 @@ from service.text.languages import LANGUAGES, SOURCE, Spoken
 COOKIE = "language"
 
 
+class Site(Struct, frozen=True):
+    """The parts of a page that are the same on all pages of one request."""
+
+    path: str  # of this request; the form that changes the language leads back to it
+    mailbox: bool  # whether there is a link to the local mailbox
+    banner: str  # the host's notice
+
+
+class ProblemPage(Struct, frozen=True):
+    """Everything `problem.html` shows: what is wrong, and links that help."""
+
+    status: int
+    sentence: Spoken
+    log: str  # address of the log; empty if there is none
+    moved_to: str  # address of the game on another server; empty if it is here
+
+
 def get_app() -> App:
-    """The house this application serves."""
-    found: App = current_app.extensions["app"]
-    return found
+    """Return the app that this web process serves."""
+    app: App = current_app.extensions["app"]
+    return app
 
 
 def language() -> str:
-    """The reader's language: as chosen on a page, else the first that the browser asks for and we speak."""
+    """Return the language chosen on a page, else the first of the browser's languages that Depesche has."""
     chosen = request.cookies.get(COOKIE, "")
     return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or SOURCE
 
 
-def page(template: str, status: int = 200, tongue: str = "", **words: Any) -> Response:
-    """A page from `templates/pages`, in the reader's language unless it is said in which."""
-    spoken = tongue or language()
-    drawn = environment(spoken).get_template(f"pages/{template}")
-    here = request.full_path.rstrip("?")
-    shared = {"url_for": url_for, "csrf_token": generate_csrf, "settings": get_app().settings, "here": here}
-    shared["mailbox"] = get_app().settings.smtp == EMBEDDED and visited_from_here()
-    shared["banner"] = get_app().notices.read().banner
-    shared |= {"cited": rulebook.cited, "describe": describe, "lessons_exist": lessons.exist}
-    response = make_response(drawn.render(**shared, **words), status)
+def render(template: str, page: Struct, status: int = 200, in_language: str = "") -> Response:
+    """Render `templates/pages/` + `template` with its struct, in the reader's language unless another is given."""
+    shown_in = in_language or language()
+    text = page_environment(shown_in).get_template(f"pages/{template}").render(page=page, site=_site())
+    return _html(text, status, shown_in)
+
+
+@functools.cache
+def page_environment(in_language: str) -> jinja2.Environment:
+    """Return the environment of all pages in one language, with the functions that templates may call."""
+    pages = environment(in_language).overlay()
+    pages.globals = {
+        **pages.globals,
+        "url_for": url_for,
+        "csrf_token": generate_csrf,
+        "cited": rulebook.cited,
+        "describe": describe,
+        "lessons_exist": lessons.exist,
+    }
+    return pages
+
+
+def _site() -> Site:
+    app = get_app()
+    return Site(
+        path=request.full_path.rstrip("?"),
+        mailbox=app.settings.smtp == EMBEDDED and is_local_visitor(),
+        banner=app.notices.read().banner,
+    )
+
+
+def _html(text: str, status: int, in_language: str) -> Response:
+    response = make_response(text, status)
     response.headers["Cache-Control"] = "no-store"
-    response.headers["Content-Language"] = spoken
+    response.headers["Content-Language"] = in_language
     response.vary.update(("Accept-Language", "Cookie"))
     return response
 
 
-def visited_from_here() -> bool:
-    """Whether a visitor sits at this machine: by who connects, by who is said to, and by the name he asked for.
+def page(template: str, status: int = 200, tongue: str = "", **words: Any) -> Response:
+    """Render a template whose words are not a struct yet."""
+    shown_in = tongue or language()
+    template_ = page_environment(shown_in).get_template(f"pages/{template}")
+    return _html(template_.render(site=_site(), settings=get_app().settings, **words), status, shown_in)
 
-    Where the house has an address with TLS, a web server stands in front, and behind it everybody seems to be here.
+
+def is_local_visitor() -> bool:
+    """Return whether the visitor's browser runs on this machine.
+
+    The connection, the proxy's word for it and the name in the address must all be local. If the server's own address
+    has TLS, there is a web server in front, behind which every visitor seems local: then the answer is no.
     """
     direct = request.environ.get("werkzeug.proxy_fix.orig", {}).get("REMOTE_ADDR", request.remote_addr)
-    asked = urlsplit(f"//{request.host}").hostname or ""
+    host = urlsplit(f"//{request.host}").hostname or ""
     public = get_app().settings.address.startswith("https:") or "Forwarded" in request.headers
     return (
-        not public and _is_here(direct) and _is_here(request.remote_addr) and (asked == "localhost" or _is_here(asked))
+        not public
+        and _is_loopback(direct)
+        and _is_loopback(request.remote_addr)
+        and (host == "localhost" or _is_loopback(host))
     )
 
 
-def _is_here(address: str | None) -> bool:
+def _is_loopback(address: str | None) -> bool:
     try:
-        found = ipaddress.ip_address(address or "")
+        ip = ipaddress.ip_address(address or "")
     except ValueError:
         return False
-    mapped = getattr(found, "ipv4_mapped", None)
-    return bool((mapped or found).is_loopback)
+    mapped = getattr(ip, "ipv4_mapped", None)
+    return bool((mapped or ip).is_loopback)
 
 
-def problem(spoken: Spoken, status: int, log: str = "", moved: str = "") -> Response:
-    """A page that says what is wrong and what to do, with the way to a log, or to the game in another house."""
-    return page("problem.html", status, spoken=spoken, code=status, log=log, moved=moved)
+def problem(sentence: Spoken, status: int, log: str = "", moved_to: str = "") -> Response:
+    """Render the page that says what is wrong and what to do."""
+    return render("problem.html", ProblemPage(status, sentence, log, moved_to), status)
 
 
-def whole(text: str) -> int:
-    """A small whole number as people type it."""
+def parse_small_int(text: str) -> int:
+    """Parse a whole number up to 9,999 that a person typed; raise Refused if it is anything else."""
     number = numbers.read(text, 9_999)
     if number is None:
         raise Refused("Please give a whole number, not “{text}”.", text=text[:20])

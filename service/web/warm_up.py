@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 
 from engine import catalogue
-from service.text.drawing import environment
 from service.text.languages import SOURCE
 from service.web.lobby_pages import drawn
+from service.web.rendering import page_environment
 
 
 def beside() -> None:
@@ -19,6 +19,6 @@ def prepare() -> None:
     """What the first page needs first, then every template there is; compiled once, they serve all languages."""
     for name in catalogue.games():
         drawn(name, SOURCE)
-    templates = environment(SOURCE)
+    templates = page_environment(SOURCE)
     for template in templates.list_templates(extensions=("html", "txt", "svg")):
         templates.get_template(template)
