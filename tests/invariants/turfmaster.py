@@ -3,19 +3,20 @@
 from collections import Counter
 from itertools import combinations
 
-from engine.games.turfmaster.board import DECK, front, hedged
-from engine.games.turfmaster.ride import MOST
+from engine.games.turfmaster.cards import PACK
+from engine.games.turfmaster.course import front, hedge_fields
+from engine.games.turfmaster.ride import MOST_POINTS
 
 
 def check(state):
     for horse in state.horses:
-        assert Counter((*horse.hand, *horse.pack, *horse.spent, *horse.gone)) == Counter(DECK)
+        assert Counter((*horse.hand, *horse.pack, *horse.spent, *horse.gone)) == Counter(PACK)
         assert not horse.chosen or horse.chosen in horse.hand
-        assert horse.field not in hedged(state.hedges)
+        assert horse.field not in hedge_fields(state.hedges)
     fields = [horse.field for horse in state.horses if horse.field]
-    for (lane, index), (other, place) in combinations(fields, 2):
-        assert lane != other or abs(index - place) > 1
+    for (lane, index), (other_lane, other_index) in combinations(fields, 2):
+        assert lane != other_lane or abs(index - other_index) > 1
     assert not state.fallen or state.hedges or state.stage != "riding"
-    assert all(8 <= limit <= MOST for limit in state.limits)
+    assert all(8 <= limit <= MOST_POINTS for limit in state.limits)
     if state.last and state.last.start != state.last.end:
         assert front(state.last.start) < front(state.last.end)

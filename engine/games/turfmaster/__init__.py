@@ -1,5 +1,6 @@
 """TurfMaster, with the Grand National: three horse races on cards and dice."""
 
+from engine.games.turfmaster import board
 from engine.games.turfmaster.evolve import evolve
 from engine.games.turfmaster.finish import sources, standing
 from engine.games.turfmaster.outlook import outlook
@@ -12,6 +13,7 @@ __all__ = [
     "Event",
     "State",
     "View",
+    "board",
     "decide",
     "evolve",
     "hear",

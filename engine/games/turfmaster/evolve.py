@@ -1,4 +1,4 @@
-"""What each event does to the table."""
+"""What each event changes in the state."""
 
 from __future__ import annotations
 
@@ -7,87 +7,82 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.games.turfmaster import state as happened
-from engine.games.turfmaster.board import DECK, RANK
-from engine.games.turfmaster.state import Event, Horse, State, Trail, horse_at
+from engine.games.turfmaster import state as events
+from engine.games.turfmaster.cards import CARD_ORDER, PACK
+from engine.games.turfmaster.state import Event, Horse, State, Trail, horse_index
 
 
 def evolve(state: State, event: Event) -> State:
     match event:
-        case happened.Rode():
-            return _rode(state, event)
-        case happened.Stayed():
+        case events.Rode():
+            return _ride(state, event)
+        case events.Stayed():
             return replace(state, done=state.done + 1)
-        case happened.Played(seat, card, number):
-            horse = horse_at(state, seat, number)
-            return _with(state, horse, card=card, **_moved(state.horses[horse], (card,), "hand", "spent"))
-        case happened.RoundBegan():
-            return _round(state, event)
-        case happened.DiceRolled(seat, dice):
+        case events.Played(seat, card, number):
+            return _move_cards(state, horse_index(state, seat, number), (card,), "hand", "spent", card=card)
+        case events.RoundBegan():
+            return _begin_round(state, event)
+        case events.DiceRolled(seat, dice):
             return replace(state, thrower=seat, roller=(seat + 1) % state.seats, dice=dice)
-        case happened.PaceSet(_, pace):
+        case events.PaceSet(_, pace):
             return replace(state, pace=pace)
-        case happened.Chose(seat, number, card):
-            return _with(state, horse_at(state, seat, number), chosen=card)
-        case happened.Revealed(cards):
-            return replace(state, horses=tuple(map(_revealed, state.horses, cards)))
-        case happened.Passed(seat, number):
-            return _with(state, horse_at(state, seat, number), passed=True)
-        case happened.Fell(seat, _, number):
-            horse = horse_at(state, seat, number)
-            horses = _changed(state, horse, field=None)
-            return replace(state, horses=horses, done=state.done + 1, fallen=(*state.fallen, horse))
-        case happened.Arrived():
-            return _arrived(state, event)
-        case happened.HedgePlaced(hedge):
+        case events.Chose(seat, number, card):
+            return _change_horse(state, horse_index(state, seat, number), chosen=card)
+        case events.Revealed(cards):
+            return replace(state, horses=tuple(map(_reveal, state.horses, cards)))
+        case events.Passed(seat, number):
+            return _change_horse(state, horse_index(state, seat, number), passed=True)
+        case events.Fell(seat, _, number):
+            index = horse_index(state, seat, number)
+            horses = _replace_horse(state, index, field=None)
+            return replace(state, horses=horses, done=state.done + 1, fallen=(*state.fallen, index))
+        case events.Arrived():
+            return _arrive(state, event)
+        case events.HedgePlaced(hedge):
             return replace(state, hedges=(*state.hedges, hedge))
-        case happened.HedgeRemoved(hedge):
+        case events.HedgeRemoved(hedge):
             return replace(state, hedges=tuple(other for other in state.hedges if other != hedge))
-    return _between(state, event)
+    return _evolve_preparation(state, event)
 
 
-def _between(state: State, event: Event) -> State:
-    """What happens outside the rounds: boxes, cards, and the end."""
+def _evolve_preparation(state: State, event: Event) -> State:
+    """Apply an event between the rounds: start boxes, cards in hand, and the end."""
     match event:
-        case happened.Entered():
-            return _entered(event)
-        case happened.BoxesRolled(order, _, number):
-            return replace(state, boxes=(*state.boxes, *(horse_at(state, seat, number) for seat in order)))
-        case happened.RaceBegan(race, hedges):
-            return _race(state, race, hedges)
-        case happened.Dealt(seat, _, number, cards):
-            horse = horse_at(state, seat, number)
-            horses = _changed(state, horse, **_moved(state.horses[horse], cards, "pack", "hand"))
-            return replace(state, horses=horses, served=state.served + 1)
-        case happened.BonusTaken(seat, _, number, cards):
-            horse = horse_at(state, seat, number)
-            return _with(state, horse, bonus=state.race, **_moved(state.horses[horse], cards, "pack", "hand"))
-        case happened.BonusPaid(seat, _, number, cards):
-            horse = horse_at(state, seat, number)
-            return _with(state, horse, paid=True, **_moved(state.horses[horse], cards, "hand", "gone"))
-        case happened.Discarded(seat, _, number, cards):
-            horse = horse_at(state, seat, number)
-            return _with(state, horse, **_moved(state.horses[horse], cards, "hand", "gone"))
-        case happened.RollerFound(seat):
+        case events.Entered():
+            return _enter(event)
+        case events.BoxesRolled(order, _, number):
+            return replace(state, boxes=(*state.boxes, *(horse_index(state, seat, number) for seat in order)))
+        case events.RaceBegan(race, hedges):
+            return _begin_race(state, race, hedges)
+        case events.Dealt(seat, _, number, cards):
+            state = _move_cards(state, horse_index(state, seat, number), cards, "pack", "hand")
+            return replace(state, served=state.served + 1)
+        case events.BonusTaken(seat, _, number, cards):
+            return _move_cards(state, horse_index(state, seat, number), cards, "pack", "hand", bonus=state.race)
+        case events.BonusPaid(seat, _, number, cards):
+            return _move_cards(state, horse_index(state, seat, number), cards, "hand", "gone", paid=True)
+        case events.Discarded(seat, _, number, cards):
+            return _move_cards(state, horse_index(state, seat, number), cards, "hand", "gone")
+        case events.RollerFound(seat):
             return replace(state, roller=seat, stage="riding")
-        case happened.RaceEnded(boxes):
+        case events.RaceEnded(boxes):
             return replace(state, boxes=boxes, stage="boxes", order=(), limits=(), done=0)
-        case happened.GameEnded(places):
+        case events.GameEnded(places):
             return replace(state, places=places)
     raise TypeError(f"no event of this game: {event!r}")
 
 
-def _entered(event: happened.Entered) -> State:
+def _enter(event: events.Entered) -> State:
     numbers = range(1, event.horses + 1) if event.horses > 1 else (0,)
-    horses = tuple(Horse(seat, number, pack=DECK) for seat in range(event.seats) for number in numbers)
+    horses = tuple(Horse(seat, number, pack=PACK) for seat in range(event.seats) for number in numbers)
     return State(options=event.options, seats=event.seats, horses=horses)
 
 
-def _race(state: State, race: int, hedges: tuple[int, ...]) -> State:
-    """All horses in their boxes, level."""
+def _begin_race(state: State, race: int, hedges: tuple[int, ...]) -> State:
+    """Put all horses into their boxes."""
     horses = tuple(
-        replace(horse, field=(state.boxes.index(place), 0), card="", chosen="", passed=False)
-        for place, horse in enumerate(state.horses)
+        replace(horse, field=(state.boxes.index(index), 0), card="", chosen="", passed=False)
+        for index, horse in enumerate(state.horses)
     )
     return State(
         options=state.options,
@@ -100,7 +95,7 @@ def _race(state: State, race: int, hedges: tuple[int, ...]) -> State:
     )
 
 
-def _round(state: State, event: happened.RoundBegan) -> State:
+def _begin_round(state: State, event: events.RoundBegan) -> State:
     horses = tuple(replace(horse, card="", chosen="", passed=False) for horse in state.horses)
     return replace(
         state,
@@ -116,40 +111,45 @@ def _round(state: State, event: happened.RoundBegan) -> State:
     )
 
 
-def _rode(state: State, event: happened.Rode) -> State:
-    horse = horse_at(state, event.seat, event.number)
-    trail = Trail(horse, event.start, event.end)
-    return replace(state, horses=_changed(state, horse, field=event.end), done=state.done + 1, last=trail)
+def _ride(state: State, event: events.Rode) -> State:
+    index = horse_index(state, event.seat, event.number)
+    trail = Trail(index, event.start, event.end)
+    return replace(state, horses=_replace_horse(state, index, field=event.end), done=state.done + 1, last=trail)
 
 
-def _revealed(horse: Horse, card: str) -> Horse:
+def _reveal(horse: Horse, card: str) -> Horse:
     if not card:
         return horse
-    return replace(horse, card=card, chosen="", **_moved(horse, (card,), "hand", "spent"))
+    return replace(horse, card=card, chosen="", **_heaps_after(horse, (card,), "hand", "spent"))
 
 
-def _arrived(state: State, event: happened.Arrived) -> State:
-    place = horse_at(state, event.seat, event.number)
-    horse = state.horses[place]
+def _arrive(state: State, event: events.Arrived) -> State:
+    index = horse_index(state, event.seat, event.number)
+    horse = state.horses[index]
     points, arrivals = horse.points + event.points, (*horse.arrivals, event.place)
-    horses = _changed(state, place, field=None, points=points, arrivals=arrivals)
-    return replace(state, horses=horses, arrived=(*state.arrived, place))
+    horses = _replace_horse(state, index, field=None, points=points, arrivals=arrivals)
+    return replace(state, horses=horses, arrived=(*state.arrived, index))
 
 
-def _moved(horse: Horse, cards: tuple[str, ...], start: str, end: str) -> dict[str, tuple[str, ...]]:
-    """The two heaps of a horse after some of its cards went from one to the other."""
-    left, heap = list(getattr(horse, start)), list(getattr(horse, end))
+def _move_cards(state: State, index: int, cards: tuple[str, ...], start: str, end: str, **changes: Any) -> State:
+    """Move cards of a horse from one heap to another, and change other fields of the horse as well."""
+    return _change_horse(state, index, **_heaps_after(state.horses[index], cards, start, end), **changes)
+
+
+def _heaps_after(horse: Horse, cards: tuple[str, ...], start: str, end: str) -> dict[str, tuple[str, ...]]:
+    """Return both heaps of a move of cards by the names of their fields, sorted as in a hand."""
+    source, target = list(getattr(horse, start)), list(getattr(horse, end))
     for card in cards:
-        left.remove(card)
-        insort(heap, card, key=RANK.__getitem__)
-    return {start: tuple(left), end: tuple(heap)}
+        source.remove(card)
+        insort(target, card, key=CARD_ORDER.__getitem__)
+    return {start: tuple(source), end: tuple(target)}
 
 
-def _with(state: State, place: int, **changes: Any) -> State:
-    return replace(state, horses=_changed(state, place, **changes))
+def _change_horse(state: State, index: int, **changes: Any) -> State:
+    return replace(state, horses=_replace_horse(state, index, **changes))
 
 
-def _changed(state: State, place: int, **changes: Any) -> tuple[Horse, ...]:
-    """The horses, one of which has changed."""
-    horse = replace(state.horses[place], **changes)
-    return (*state.horses[:place], horse, *state.horses[place + 1 :])
+def _replace_horse(state: State, index: int, **changes: Any) -> tuple[Horse, ...]:
+    """Return the horses, one of them changed."""
+    horse = replace(state.horses[index], **changes)
+    return (*state.horses[:index], horse, *state.horses[index + 1 :])

@@ -1,6 +1,6 @@
-"""Who is likely to win: the race is ridden to its end in thought, and its points are added to those already won.
+"""How likely each seat wins: ride the race to its end in a simulation, and add its points to those already won.
 
-Every number in capitals was tuned by matches, or fitted to how horses came in.
+The numbers in capitals were tuned by matches, or fitted to the order in which horses arrived.
 """
 
 from __future__ import annotations
@@ -9,114 +9,113 @@ from functools import lru_cache
 from math import exp
 from operator import attrgetter
 
-from engine.games.turfmaster import board
-from engine.games.turfmaster.board import UNIT, front, is_joker, worth
-from engine.games.turfmaster.ride import MOST
+from engine.games.turfmaster.cards import CARD_POINTS, JOKERS
+from engine.games.turfmaster.course import FINISH, HANDICAPS, LANES, POINTS, RACES, UNIT, front
+from engine.games.turfmaster.ride import MOST_POINTS
 from engine.games.turfmaster.state import State
 from engine.win_shares import Shares, from_points
 
-PACE = 5.0
-"""The fields that a dice round brings everybody."""
-SAVE = 8
+PACE_FIELDS = 5.0
+"""The fields that every horse rides in a dice round."""
+POOR_CARD = 8
 """A joker is kept as long as a plain card of so many points can be ridden."""
-LANE = 0.15
-"""The fields that a lane further out costs."""
-RIDDEN, RIDDEN_FAR = 0.34, 45.0
-"""What it says for a horse, in log odds against another, that this ride ends a field further: as much at the line,
-a factor of e less for so many fields that are still to be ridden."""
-AHEAD, AHEAD_FAR = 0.25, 23.0
-"""The same for a field that it is further now: early on little, for whoever leads has to ride slowly."""
-JOKER, POOR = 0.15, 7
-"""The same for each point that a joker has above a poor card, wherever the horse is: no handicap holds it back."""
-SECOND = 0.15
-"""A player counts the best horse; the next one may still become it."""
-UNIT_NOW, UNIT_FAR, FAR, UNIT_LATER = 3.5, 9.5, 12.0, 16.0
-"""So many points are a factor of e at the end of the last race, more far from it, and more for each race to come."""
-COURSE = board.FINISH / UNIT
-"""The fields of a whole race."""
+LANE_FIELDS = 0.15
+"""The fields that a horse is behind for each lane further out."""
+RIDDEN, RIDDEN_RANGE = 0.34, 45.0
+"""For each field that a horse ends further in the simulation, in log odds against another horse.
+
+So much at the line; a factor of e less for `RIDDEN_RANGE` fields that are still to be ridden.
+"""
+AHEAD, AHEAD_RANGE = 0.25, 23.0
+"""The same for each field that a horse is further now. Early this tells little, for leaders have to ride slowly."""
+JOKER, JOKER_BASE = 0.15, 7
+"""In log odds, for each point above `JOKER_BASE` of each joker in hand: jokers know no handicap."""
+OTHER_HORSES = 0.15
+"""The part of their points that a player's other horses count, for any of them may become the best."""
+UNIT_AT_LINE, UNIT_FAR, UNIT_RANGE, UNIT_LATER_RACE = 3.5, 9.5, 12.0, 16.0
+"""The points that are a factor of e in the chances: so many at the line of the last race, more far from it, and more
+for each race to come."""
+COURSE_FIELDS = FINISH / UNIT
+POINT_LIMITS = (*(handicap - 1 for handicap in HANDICAPS), *([MOST_POINTS] * LANES))
+"""The most points of a plain card, by how many horses are ahead."""
+POINTS_BY_PLACE = (*POINTS, *([0] * LANES))
 
 
 def outlook(state: State) -> Shares:
-    """Each seat's share of the victory."""
-    riders = _riders(state)
-    far = max(0.0, -sum([rider.at for rider in riders]) / len(riders)) if riders else COURSE
+    horses = _list_running(state)
+    far = max(0.0, -sum([horse.at for horse in horses]) / len(horses)) if horses else COURSE_FIELDS
     totals = [list[float]() for _ in range(state.seats)]
-    for horse, points in zip(state.horses, _expected(state, riders, far), strict=True):
+    for horse, points in zip(state.horses, _expect_points(state, horses, far), strict=True):
         totals[horse.seat].append(horse.points + points)
-    unit = UNIT_NOW + UNIT_FAR * (1 - exp(-far / FAR)) + UNIT_LATER * (board.RACES - state.race)
-    return from_points([_counted(state, own) for own in totals], unit)
+    unit = UNIT_AT_LINE + UNIT_FAR * (1 - exp(-far / UNIT_RANGE)) + UNIT_LATER_RACE * (RACES - state.race)
+    return from_points([_combine_points(state, own) for own in totals], unit)
 
 
-def _riders(state: State) -> list[Rider]:
-    """The horses on the course: none in the boxes, where their fields are still those of the race before."""
+def _list_running(state: State) -> list[SimulatedHorse]:
+    """Return the horses on the course; none before a race, when their fields are still those of the race before."""
     if state.stage == "boxes":
         return []
-    return [Rider(state, place) for place, horse in enumerate(state.horses) if horse.field is not None]
+    return [SimulatedHorse(state, index) for index, horse in enumerate(state.horses) if horse.field is not None]
 
 
-def _counted(state: State, totals: list[float]) -> float:
+def _combine_points(state: State, totals: list[float]) -> float:
+    """Return what a player counts for horses with these points."""
     if state.options.team_score == "sum":
         return sum(totals)
     best, *others = sorted(totals, reverse=True)
-    return best + SECOND * sum(others)
+    return best + OTHER_HORSES * sum(others)
 
 
-def _expected(state: State, riders: list[Rider], far: float) -> list[float]:
-    """The points each horse can expect in this race."""
+def _expect_points(state: State, horses: list[SimulatedHorse], far: float) -> list[float]:
+    """Return the points that each horse of the game can expect in this race."""
     expected = [0.0] * len(state.horses)
-    if not riders:
+    if not horses:
         return expected
-    chances = _chances(state, riders, far)
-    ahead = [float(len(state.arrived))] * len(riders)
-    for first in range(len(riders)):
+    strengths = _rate_horses(state, horses, far)
+    ahead = [float(len(state.arrived))] * len(horses)
+    for first in range(len(horses)):
         for second in range(first):
-            beaten = 1 / (1 + exp(min(50.0, chances[first] - chances[second])))
+            beaten = 1 / (1 + exp(min(50.0, strengths[first] - strengths[second])))
             ahead[first] += beaten
             ahead[second] += 1 - beaten
-    for rider, before in zip(riders, ahead, strict=True):
-        expected[rider.place] = _points(before)
+    for horse, before in zip(horses, ahead, strict=True):
+        expected[horse.index] = _interpolate_points(before)
     return expected
 
 
-def _chances(state: State, riders: list[Rider], far: float) -> list[float]:
-    """How good the chances of the horses are, in log odds of one against another."""
-    now, later = AHEAD * exp(-far / AHEAD_FAR), RIDDEN * exp(-far / RIDDEN_FAR)
-    known = [now * rider.at + JOKER * sum([brings - POOR for brings in rider.jokers]) for rider in riders]
-    _ride_out(state, riders)
-    return [own + later * rider.result for own, rider in zip(known, riders, strict=True)]
-
-
-LIMITS = (*(handicap - 1 for handicap in board.HANDICAPS), *([MOST] * board.LANES))
-"""What a plain card may bring at most, by how many horses are further."""
-AT = attrgetter("at")
-LADDER = (*board.POINTS, *([0] * board.LANES))
-
-
-def _points(ahead: float) -> float:
-    """The points for coming in behind so many."""
+def _interpolate_points(ahead: float) -> float:
+    """Return the points of a horse that arrives behind so many others, on average."""
     whole = int(ahead)
-    return LADDER[whole] + (LADDER[whole + 1] - LADDER[whole]) * (ahead - whole)
+    return POINTS_BY_PLACE[whole] + (POINTS_BY_PLACE[whole + 1] - POINTS_BY_PLACE[whole]) * (ahead - whole)
 
 
-class Rider:
-    """A horse as it is ridden in thought: how far from the line, and on which cards."""
+def _rate_horses(state: State, horses: list[SimulatedHorse], far: float) -> list[float]:
+    """Return the strength of each horse, in log odds of one against another."""
+    ahead, ridden = AHEAD * exp(-far / AHEAD_RANGE), RIDDEN * exp(-far / RIDDEN_RANGE)
+    now = [ahead * horse.at + JOKER * sum([points - JOKER_BASE for points in horse.jokers]) for horse in horses]
+    _ride_to_finish(state, horses)
+    return [own + ridden * horse.result for own, horse in zip(now, horses, strict=True)]
 
-    __slots__ = ("at", "jokers", "place", "plain", "result")
 
-    def __init__(self, state: State, place: int) -> None:
-        horse = state.horses[place]
+class SimulatedHorse:
+    """A horse in the simulation: its fields beyond the line, negative before it, and the cards it still has."""
+
+    __slots__ = ("at", "index", "jokers", "plain", "result")
+
+    def __init__(self, state: State, index: int) -> None:
+        horse = state.horses[index]
         assert horse.field is not None
-        self.place = place
-        self.at = (front(horse.field) - board.FINISH) / UNIT - LANE * horse.field[0]
-        plain, jokers = _sorted_hand(horse.hand)
+        self.index = index
+        self.at = (front(horse.field) - FINISH) / UNIT - LANE_FIELDS * horse.field[0]
+        plain, jokers = _sort_hand(horse.hand)
         self.plain, self.jokers = list(plain), list(jokers)
         self.result = 0.0
 
-    def card(self, limit: int) -> int:
-        """Ride the best card that the handicap allows, a joker if that is poor, and waste one where none is left."""
-        for number, card in enumerate(self.plain):
-            if card <= limit:
-                if card >= SAVE or not self.jokers:
+    def play_card(self, limit: int) -> int:
+        """Play the best card within the limit, a joker if that is poor, and waste a card if none can be ridden."""
+        for number, points in enumerate(self.plain):
+            if points <= limit:
+                if points >= POOR_CARD or not self.jokers:
                     return self.plain.pop(number)
                 break
         if self.jokers:
@@ -127,28 +126,34 @@ class Rider:
 
 
 @lru_cache(maxsize=4096)
-def _sorted_hand(hand: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What the plain cards and the jokers bring, the best first."""
-    plain = sorted((worth(card) for card in hand if not is_joker(card)), reverse=True)
-    return tuple(plain), tuple(sorted((worth(card) for card in hand if is_joker(card)), reverse=True))
+def _sort_hand(hand: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the points of the plain cards and of the jokers, the best first."""
+    plain = sorted((CARD_POINTS[card] for card in hand if card not in JOKERS), reverse=True)
+    return tuple(plain), tuple(sorted((CARD_POINTS[card] for card in hand if card in JOKERS), reverse=True))
 
 
-def _ride_out(state: State, riders: list[Rider]) -> None:
-    """Round after round to the finish; the first one begins where the table stands."""
+FIELDS_BEYOND_LINE = attrgetter("at")
+
+
+def _ride_to_finish(state: State, horses: list[SimulatedHorse]) -> None:
+    """Simulate round after round until all horses have arrived, beginning with the rest of the present one.
+
+    The result of a horse is how far beyond the line it arrives, less an average ride for each round that it took.
+    """
     cards = state.kind == "cards" if state.round else True
     waiting = set(state.order[state.done :])
-    this_round = [rider for rider in riders if rider.place in waiting] if waiting else riders
+    this_round = [horse for horse in horses if horse.index in waiting] if waiting else horses
     ahead, rounds = len(state.arrived), 0
-    running = riders
+    running = horses
     while running:
-        running = sorted(running, key=AT, reverse=True)
-        for rank, rider in enumerate(running, ahead):
-            if rounds or rider in this_round:
-                rider.at += rider.card(LIMITS[rank]) if cards else PACE
+        running = sorted(running, key=FIELDS_BEYOND_LINE, reverse=True)
+        for rank, horse in enumerate(running, ahead):
+            if rounds or horse in this_round:
+                horse.at += horse.play_card(POINT_LIMITS[rank]) if cards else PACE_FIELDS
         rounds += 1
-        for rider in running:
-            if rider.at > 0:
-                rider.result = rider.at - (PACE + SAVE) / 2 * rounds
-        ahead += sum(rider.at > 0 for rider in running)
-        running = [rider for rider in running if rider.at <= 0]
+        for horse in running:
+            if horse.at > 0:
+                horse.result = horse.at - (PACE_FIELDS + POOR_CARD) / 2 * rounds
+        ahead += sum(horse.at > 0 for horse in running)
+        running = [horse for horse in running if horse.at <= 0]
         cards = not cards

@@ -1,7 +1,7 @@
-"""Where a ride can end.
+"""Riding, §6 and §9: the fields where a ride can end.
 
-A set of fields is a whole number here, with one bit for each field of the course: a lane has `LONG` of them, and the
-field ahead is the next lower one. So a whole set rides ahead in one step, and is kept off what blocks it in another.
+A set of fields is a whole number here, with one bit for each field of the course: a lane has `LANE_BITS` of them, and
+the field ahead is the next lower bit. So one shift moves a whole set ahead, and one `&` removes all blocked fields.
 """
 
 from __future__ import annotations
@@ -14,31 +14,42 @@ from typing import Literal
 
 from msgspec import Struct
 
-from engine.games.turfmaster.board import AHEAD, BESIDE, FRONTS, JUMP, LANES, Field, hedged, token
+from engine.games.turfmaster.course import (
+    FIELD_AHEAD,
+    FIELDS_BESIDE,
+    FRONTS,
+    JUMP_POINTS,
+    LANES,
+    Field,
+    field_token,
+    hedge_fields,
+)
 
-MOST = 12
+MOST_POINTS = 12
 STAY, FALL = "stay", "fall"
 
 Kind = Literal["cards", "dice"]
 
-LONG = max(map(len, FRONTS)) + 1  # a bit more than there are fields, so that nothing rides on into the next lane
+LANE_BITS = max(map(len, FRONTS)) + 1  # one bit more than fields, so that no ride goes on into the next lane
 FIELDS: dict[int, Field] = {
-    LONG * (LANES - lane) - index: (lane, index) for lane, fronts in enumerate(FRONTS) for index in range(len(fronts))
+    LANE_BITS * (LANES - lane) - index: (lane, index)
+    for lane, fronts in enumerate(FRONTS)
+    for index in range(len(fronts))
 }
-"""The number of a field is that of its bit: the last field of the outer lane has the lowest."""
+"""The fields by the numbers of their bits; the last field of the outer lane has the lowest."""
 BIT = {field: 1 << number for number, field in FIELDS.items()}
 COURSE = sum(BIT.values())
-CHANGED = LONG * (LANES + 1)
-BLOCKS = {field: bit << 1 | bit | bit >> 1 for field, bit in BIT.items()}
-"""§6.4: what a horse blocks, its field and those before and behind it."""
-SIDES = {number: sum(BIT[side] for side in BESIDE.get(field, ())) for number, field in FIELDS.items()}
-NAMES = {number: token(field) for number, field in FIELDS.items()}
+CHANGED_SHIFT = LANE_BITS * (LANES + 1)
+BLOCKED_BY = {field: bit << 1 | bit | bit >> 1 for field, bit in BIT.items()}
+"""§6.4: the fields that a horse blocks, its own and those before and behind it."""
+BESIDE = {number: sum(BIT[side] for side in FIELDS_BESIDE.get(field, ())) for number, field in FIELDS.items()}
+TOKENS = {number: field_token(field) for number, field in FIELDS.items()}
 
 
-class Way(Struct, frozen=True, eq=False):
-    """What is before a horse: the fields reached with exactly 0, 1, 2 ... points, and those right before a hedge.
+class Reach(Struct, frozen=True, eq=False):
+    """The fields that a horse reaches with exactly 0, 1, 2 ... points, and `takeoffs`, those right before a hedge.
 
-    A horse that has changed its lane on the way rides on in a second course, `CHANGED` bits higher.
+    A horse that has changed its lane on the way rides on in a second course, `CHANGED_SHIFT` bits higher.
     """
 
     stages: tuple[int, ...]
@@ -46,55 +57,58 @@ class Way(Struct, frozen=True, eq=False):
 
 
 class Rides(Struct, frozen=True):
-    """How many points can be ridden, and where that ends, by the token that names it."""
+    """The points that a horse can ride, and the ends of its rides by their tokens."""
 
     ridden: int
     ends: dict[str, Field]
 
 
-def way(start: Field, taken: Iterable[Field | None], standing: tuple[int, ...], most: int) -> Way:
-    """The way of a horse with at most so many points, where these fields are taken and these hedges stand."""
-    reach, blocked = _reach(start)[most], 0
-    for other in taken:
+def find_reach(start: Field, occupied: Iterable[Field | None], hedges: tuple[int, ...], most_points: int) -> Reach:
+    """Return the reach of a horse between other horses on these fields and the hedges of these numbers."""
+    nearby, blocked = _fields_within(start)[most_points], 0
+    for other in occupied:
         if other and other != start:
-            blocked |= BLOCKS[other]
-    blocked, takeoffs = blocked & reach, _takeoffs(standing) & reach
-    return _way(start, blocked, takeoffs, most) if blocked or takeoffs else _way(start, 0, 0, MOST)
+            blocked |= BLOCKED_BY[other]
+    blocked, takeoffs = blocked & nearby, _find_takeoffs(hedges) & nearby
+    if blocked or takeoffs:
+        return _trace_reach(start, blocked, takeoffs, most_points)
+    return _trace_reach(start, 0, 0, MOST_POINTS)  # without obstacles, one cached reach serves for any points
 
 
 @cache
-def _reach(start: Field) -> tuple[int, ...]:
-    """All fields to which a horse could come with 0, 1 ... points; what lies elsewhere plays no part in its ride."""
-    return tuple(accumulate(map(_fields, _way(start, 0, 0, MOST).stages), or_))
+def _fields_within(start: Field) -> tuple[int, ...]:
+    """Return the fields within 0, 1, 2 ... points; obstacles elsewhere play no part in a ride."""
+    return tuple(accumulate(map(_merge_courses, _trace_reach(start, 0, 0, MOST_POINTS).stages), or_))
 
 
 @cache
-def _takeoffs(standing: tuple[int, ...]) -> int:
-    """The fields right before one of these hedges."""
-    return sum(BIT[hedge] for hedge in hedged(standing)) << 1
+def _find_takeoffs(hedges: tuple[int, ...]) -> int:
+    return sum(BIT[field] for field in hedge_fields(hedges)) << 1
 
 
-def rides(way: Way, points: int, kind: Kind) -> Rides:
-    """Every end that uses as many of these points as possible (§6.1)."""
+def find_rides(reach: Reach, points: int, kind: Kind) -> Rides:
+    """§6.1: return the rides that use as many of these points as possible."""
     ridden = points
-    while not way.stages[ridden]:
+    while not reach.stages[ridden]:
         ridden -= 1
-    ends = _fields(way.stages[ridden])
-    refused = ends & way.takeoffs if ridden < points and kind == "cards" else 0  # §9.5
-    return Rides(ridden, _named(ends, refused) if ridden or refused else {STAY: FIELDS[ends.bit_length() - 1]})
+    ends = _merge_courses(reach.stages[ridden])
+    refused = ends & reach.takeoffs if ridden < points and kind == "cards" else 0  # §9.5
+    if not ridden and not refused:
+        return Rides(0, {STAY: FIELDS[ends.bit_length() - 1]})
+    return Rides(ridden, _name_ends(ends, refused))
 
 
 @lru_cache(maxsize=8192)
-def _named(ends: int, refused: int) -> dict[str, Field]:
-    """These ends by their names; on those before a hedge that refuses the horse it falls."""
-    found = dict[str, Field]()
-    for number in _each(ends):
-        found.setdefault(FALL if refused >> number & 1 else NAMES[number], FIELDS[number])
-    return found
+def _name_ends(ends: int, refused: int) -> dict[str, Field]:
+    """Return the ends by their tokens; a ride that a hedge refuses is a fall."""
+    named = dict[str, Field]()
+    for number in _list_numbers(ends):
+        named.setdefault(FALL if refused >> number & 1 else TOKENS[number], FIELDS[number])
+    return named
 
 
-def _each(fields: int) -> list[int]:
-    """The numbers of the fields of a set, lane after lane from the inside, from the rear."""
+def _list_numbers(fields: int) -> list[int]:
+    """Return the bit numbers of a set of fields, lane after lane from the inside, from the rear."""
     numbers = list[int]()
     while fields:
         numbers.append(fields.bit_length() - 1)
@@ -103,44 +117,44 @@ def _each(fields: int) -> list[int]:
 
 
 @lru_cache(maxsize=8192)
-def _way(start: Field, blocked: int, takeoffs: int, most: int) -> Way:
-    """The same by the fields that are blocked, and those right before a hedge."""
-    free, hedges = _doubled(COURSE & ~blocked), _doubled(takeoffs)
-    turns = _turns(start, 8 if BIT[start] & takeoffs else 7) & ~takeoffs  # §9.4
-    runs = [0] * (JUMP - 1) + [BIT[start]]  # as if long before, so that a jump can look back
-    for spent in range(1, most + 1):
-        last = runs[-1]
-        onward = last >> 1
-        if hedges:  # §9.3: a jump takes the points of several fields
-            onward = (last & ~hedges) >> 1 | (runs[-JUMP] & hedges) >> 2
-        if aside := last & turns:
-            onward |= _beside(aside) << (CHANGED if spent > 1 else 0)
-        runs.append(onward & free)
-    return Way(tuple(runs[JUMP - 1 :]), takeoffs)
+def _trace_reach(start: Field, blocked: int, takeoffs: int, most_points: int) -> Reach:
+    """Return the reach of a horse that may not enter the blocked fields, and jumps from the takeoffs."""
+    free, jumps = _on_both_courses(COURSE & ~blocked), _on_both_courses(takeoffs)
+    turns = _find_turns(start, 8 if BIT[start] & takeoffs else 7) & ~takeoffs  # §9.4
+    stages = [0] * (JUMP_POINTS - 1) + [BIT[start]]  # empty ones before the start, so that a jump can look back
+    for spent in range(1, most_points + 1):
+        last = stages[-1]
+        ahead = last >> 1
+        if jumps:  # §9.3: a jump takes the points of several strides
+            ahead = (last & ~jumps) >> 1 | (stages[-JUMP_POINTS] & jumps) >> 2
+        if turning := last & turns:
+            ahead |= _change_lanes(turning) << (CHANGED_SHIFT if spent > 1 else 0)
+        stages.append(ahead & free)
+    return Reach(tuple(stages[JUMP_POINTS - 1 :]), takeoffs)
 
 
-def _doubled(fields: int) -> int:
-    """These fields of the course and of the second one."""
-    return fields | fields << CHANGED
+def _on_both_courses(fields: int) -> int:
+    """Return these fields of the course and of the second course."""
+    return fields | fields << CHANGED_SHIFT
 
 
-def _fields(stage: int) -> int:
-    """The fields of a stage, whether the lane was changed on the way or not."""
-    return (stage | stage >> CHANGED) & COURSE
+def _merge_courses(stage: int) -> int:
+    """Return the fields of a stage, with and without a change of lane on the way."""
+    return (stage | stage >> CHANGED_SHIFT) & COURSE
 
 
 @cache
-def _turns(start: Field, turn_from: int) -> int:
-    """§6.2: the fields on which a lane can be changed with the next stride: the start, and those some strides ahead."""
-    first = [BIT[field] for field in (AHEAD[start], *BESIDE[start])] if start in AHEAD else []
-    later = [bit >> strides for bit in first for strides in range(turn_from - 2, MOST)]
+def _find_turns(start: Field, later_stride: int) -> int:
+    """§6.2: return the fields where the next stride may change the lane: the first stride, or one from a later on."""
+    first = [BIT[field] for field in (FIELD_AHEAD[start], *FIELDS_BESIDE[start])] if start in FIELD_AHEAD else []
+    later = [bit >> strides for bit in first for strides in range(later_stride - 2, MOST_POINTS)]
     return reduce(or_, later, BIT[start])
 
 
 @lru_cache(maxsize=8192)
-def _beside(fields: int) -> int:
-    """Where these fields lead to with a change of lane."""
+def _change_lanes(fields: int) -> int:
+    """Return the fields of a diagonal stride from any of these."""
     sides = 0
-    for number in _each(fields):
-        sides |= SIDES[number]
+    for number in _list_numbers(fields):
+        sides |= BESIDE[number]
     return sides

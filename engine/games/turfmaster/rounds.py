@@ -1,14 +1,13 @@
-"""A round: what the riders decide, and what happens without them (§3.3, §4 to §7)."""
+"""A round, §3.3 and §4 to §7: what players decide, and what happens without a decision."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from engine.chance import Chance
-from engine.games.turfmaster import board
-from engine.games.turfmaster.board import is_joker, token, worth
-from engine.games.turfmaster.preparation import dice, drawn
-from engine.games.turfmaster.ride import FALL, MOST, STAY, Rides, Way, rides, way
+from engine.games.turfmaster.cards import CARD_POINTS, JOKERS, draw_cards
+from engine.games.turfmaster.course import BONUS_CARDS, field_token
+from engine.games.turfmaster.ride import FALL, MOST_POINTS, STAY, Reach, Rides, find_reach, find_rides
 from engine.games.turfmaster.state import (
     BonusTaken,
     Chose,
@@ -24,102 +23,60 @@ from engine.games.turfmaster.state import (
     State,
     Stayed,
     has_bonus,
-    running,
+    running_horses,
 )
 from engine.menu import Choice, Menu, Move
 
-BOTH = "both"
+BOTH_DICE = "both"
 
 
-def decisions(state: State, seat: int) -> Menu:
-    """What this seat may do in a round."""
+def round_menu(state: State, seat: int) -> Menu:
     if _is_choosing(state):
-        acts = _choices(state, seat)
+        entries = _offer_choice(state, seat)
     elif state.kind == "dice" and not state.pace:
-        acts = _paces(state) if seat == state.thrower else ()
-    elif seat != _rider(state).seat:
+        entries = _offer_pace(state) if seat == state.thrower else ()
+    elif seat != _horse_in_turn(state).seat:
         return ()
     elif state.kind == "cards" and state.options.simultaneous_cards:
-        return _ride_acts(state)  # §4.5: the cards lie on the table, it is too late for the bonus
+        return _offer_ride(state)  # §4.5: too late for bonus cards
     else:
-        acts = _ride_acts(state) if state.kind == "dice" else _card_acts(state)
-    return (*acts, *_bonus(state, seat)) if acts else ()
+        entries = _offer_ride(state) if state.kind == "dice" else _offer_cards(state)
+    return (*entries, *_offer_bonus(state, seat)) if entries else ()
 
 
-def _bonus(state: State, seat: int) -> Menu:
-    """§3.3: for any horse of one's own that is still running."""
-    horses = [_called(horse) for horse in state.horses if horse.seat == seat and has_bonus(state, horse)]
+def _offer_bonus(state: State, seat: int) -> Menu:
+    """§3.3: bonus cards for any own horse that is still running."""
+    horses = [_name_horse(horse) for horse in state.horses if horse.seat == seat and has_bonus(state, horse)]
     return (Choice("bonus", tuple(horses), "3.3"),) if horses else ()
 
 
-def turn_of(state: State) -> int | None:
-    """The horse whose rider decides now; none while cards are chosen at once or the pace is not set."""
-    waiting = _is_choosing(state) or (state.kind == "dice" and not state.pace)
-    return None if waiting or state.done == len(state.order) else state.order[state.done]
-
-
-def acting(state: State, seat: int) -> int | None:
-    """The horse this seat decides for now, if any."""
-    horse = _chooser(state, seat)
-    if horse is not None:
-        return state.horses.index(horse)
-    place = turn_of(state)
-    return place if place is not None and state.horses[place].seat == seat else None
-
-
-def _called(horse: Horse) -> tuple[str, ...]:
+def _name_horse(horse: Horse) -> tuple[str, ...]:
+    """Return how a move names a horse: by its number, or not at all where its player has only one."""
     return (f"horse{horse.number}",) if horse.number else ()
 
 
-def _card_acts(state: State) -> Menu:
-    """§4.2: a card, and where it takes the horse whose turn it is."""
-    horse = _rider(state)
+def _offer_cards(state: State) -> Menu:
+    """§4.2: play a card, and ride where it takes the horse in turn; §4.4: pass on bonus cards with an empty hand."""
+    horse = _horse_in_turn(state)
     if not horse.hand:
         return (Choice("pass", rule="4.4"),)
-    before, limit = _way(state), state.limits[state.done]
+    reach, limit = _reach_in_turn(state), state.limits[state.done]
     plays = [
         (card, end)
         for card in dict.fromkeys(horse.hand)
-        for end in (rides(before, worth(card), "cards").ends if _may_ride(card, limit) else (STAY,))
+        for end in (find_rides(reach, CARD_POINTS[card], "cards").ends if _may_ride(card, limit) else (STAY,))
     ]
     return (Choice("play", tuple(plays), "4.2"),)
 
 
 def _may_ride(card: str, limit: int) -> bool:
-    """§7.4, §7.5: no more than the handicap allows, unless it is a joker."""
-    return worth(card) <= limit or is_joker(card)
+    """§7.4, §7.5: a plain card within the handicap, or any joker."""
+    return CARD_POINTS[card] <= limit or card in JOKERS
 
 
-def _rider(state: State) -> Horse:
-    return state.horses[state.order[state.done]]
-
-
-def _way(state: State) -> Way:
-    """What is before the horse in turn; a table remembers it, for it is asked again at once."""
-    remembered: Way | None = state.__dict__.get("way")
-    if remembered is None:
-        horse = _rider(state)
-        assert horse.field is not None
-        most = MOST if state.kind == "cards" else max(_points(state))
-        remembered = way(horse.field, [other.field for other in state.horses], state.hedges, most)
-        state.__dict__["way"] = remembered
-    return remembered
-
-
-def _rides(state: State, points: int) -> Rides:
-    return rides(_way(state), points, state.kind)
-
-
-def _is_choosing(state: State) -> bool:
-    """§4.5: until everybody has chosen, no card is turned up."""
-    if state.kind == "dice" or not state.options.simultaneous_cards or any(horse.card for horse in state.horses):
-        return False
-    return any(_has_to_choose(state, horse) for horse in _runners(state))
-
-
-def _choices(state: State, seat: int) -> Menu:
-    """§4.5: a card for each of one's horses, in the order of play."""
-    horse = _chooser(state, seat)
+def _offer_choice(state: State, seat: int) -> Menu:
+    """§4.5: choose a card for each own horse, in the order of play."""
+    horse = _horse_to_choose_for(state, seat)
     if horse is None:
         return ()
     if not horse.hand:
@@ -127,16 +84,86 @@ def _choices(state: State, seat: int) -> Menu:
     return (Choice("choose", tuple((card,) for card in dict.fromkeys(horse.hand)), rule="4.5"),)
 
 
-def _chooser(state: State, seat: int) -> Horse | None:
-    """Where all choose at once, the player's first horse that still needs a card or to pass."""
+def _offer_pace(state: State) -> Menu:
+    """§5.3: set the pace: one die, the other, or both."""
+    paces = (*dict.fromkeys(map(str, state.dice)), BOTH_DICE)
+    return (Choice("pace", tuple((pace,) for pace in paces), "5.3"),)
+
+
+def _offer_ride(state: State) -> Menu:
+    return (Choice("ride", _list_ride_options(state), "6.1"),)
+
+
+def _list_ride_options(state: State) -> tuple[tuple[str, ...], ...]:
+    """Return where the horse in turn may ride; §7.6: after a die, where its rider picks one."""
+    points = _list_points(state)
+    if len(points) == 1:
+        return tuple([(end,) for end in _rides_in_turn(state, points[0]).ends])
+    return tuple([(str(die), end) for die in points for end in _rides_in_turn(state, die).ends])
+
+
+def _list_points(state: State) -> tuple[int, ...]:
+    """Return what the horse in turn may ride: its card, the pace, or one die of its rider's choice (§7.6)."""
+    if state.kind == "cards":
+        return (CARD_POINTS[_horse_in_turn(state).card],)
+    if state.pace != BOTH_DICE:
+        return (int(state.pace),)
+    total = sum(state.dice)
+    return (total,) if total <= state.limits[state.done] else tuple(dict.fromkeys(state.dice))
+
+
+def index_in_turn(state: State) -> int | None:
+    """Return the horse whose rider decides now; None while cards are chosen at once or the pace is not set."""
+    waiting = _is_choosing(state) or (state.kind == "dice" and not state.pace)
+    return None if waiting or state.done == len(state.order) else state.order[state.done]
+
+
+def index_to_decide_for(state: State, seat: int) -> int | None:
+    """Return the horse that this seat decides for now, if any."""
+    horse = _horse_to_choose_for(state, seat)
+    if horse is not None:
+        return state.horses.index(horse)
+    index = index_in_turn(state)
+    return index if index is not None and state.horses[index].seat == seat else None
+
+
+def _horse_in_turn(state: State) -> Horse:
+    return state.horses[state.order[state.done]]
+
+
+def _reach_in_turn(state: State) -> Reach:
+    """Return the reach of the horse in turn, and keep it with the state: it is asked for again at once."""
+    reach: Reach | None = state.__dict__.get("reach")
+    if reach is None:
+        horse = _horse_in_turn(state)
+        assert horse.field is not None
+        most_points = MOST_POINTS if state.kind == "cards" else max(_list_points(state))
+        reach = find_reach(horse.field, [other.field for other in state.horses], state.hedges, most_points)
+        state.__dict__["reach"] = reach
+    return reach
+
+
+def _rides_in_turn(state: State, points: int) -> Rides:
+    return find_rides(_reach_in_turn(state), points, state.kind)
+
+
+def _is_choosing(state: State) -> bool:
+    """§4.5: whether all choose their cards at once, and a horse is still without one."""
+    if state.kind == "dice" or not state.options.simultaneous_cards or any(horse.card for horse in state.horses):
+        return False
+    return any(_has_to_choose(state, horse) for horse in _horses_in_order(state))
+
+
+def _horse_to_choose_for(state: State, seat: int) -> Horse | None:
+    """§4.5: return the first horse of this player that still needs a card, or has to pass."""
     if not _is_choosing(state):
         return None
-    return next((horse for horse in _runners(state) if horse.seat == seat and _has_to_choose(state, horse)), None)
+    horses = _horses_in_order(state)
+    return next((horse for horse in horses if horse.seat == seat and _has_to_choose(state, horse)), None)
 
 
-def _runners(state: State) -> Iterator[Horse]:
-    """The horses of this round, in the order of play."""
-    return (state.horses[place] for place in state.order)
+def _horses_in_order(state: State) -> Iterator[Horse]:
+    return (state.horses[index] for index in state.order)
 
 
 def _has_to_choose(state: State, horse: Horse) -> bool:
@@ -144,113 +171,91 @@ def _has_to_choose(state: State, horse: Horse) -> bool:
 
 
 def _may_pass(state: State, horse: Horse) -> bool:
-    """§4.4: a horse without cards, for which some could still be had."""
+    """§4.4: whether a horse without cards could still have its bonus cards."""
     return not horse.hand and not horse.passed and has_bonus(state, horse)
 
 
-def _paces(state: State) -> Menu:
-    paces = (*dict.fromkeys(map(str, state.dice)), BOTH)
-    return (Choice("pace", tuple((pace,) for pace in paces), "5.3"),)
-
-
-def _ride_acts(state: State) -> Menu:
-    return (Choice("ride", _ride_options(state), "6.1"),)
-
-
-def _ride_options(state: State) -> tuple[tuple[str, ...], ...]:
-    """Where the horse in turn can ride; a handicapped one on the dice names its die first (§7.6)."""
-    points = _points(state)
-    if len(points) == 1:
-        return tuple([(end,) for end in _rides(state, points[0]).ends])
-    return tuple([(str(die), end) for die in points for end in _rides(state, die).ends])
-
-
-def _points(state: State) -> tuple[int, ...]:
-    """What the horse in turn may ride: its card, the pace of the dice, or one die of its choice."""
-    if state.kind == "cards":
-        return (worth(_rider(state).card),)
-    if state.pace != BOTH:
-        return (int(state.pace),)
-    total = sum(state.dice)
-    return (total,) if total <= state.limits[state.done] else tuple(dict.fromkeys(state.dice))
-
-
-def act(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
-    """What a rider does in a round."""
+def decide_in_round(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
     match move.verb, move.args:
         case "play", (card, end):
-            horse = _rider(state)
-            points = worth(card) if _may_ride(card, state.limits[state.done]) else 0
-            return [Played(seat, card, horse.number), _ridden(state, horse, points, end)]
+            horse = _horse_in_turn(state)
+            points = CARD_POINTS[card] if _may_ride(card, state.limits[state.done]) else 0
+            return [Played(seat, card, horse.number), _ride(state, horse, points, end)]
         case "ride", (*die, end):
-            points = int(die[0]) if die else _points(state)[0]
-            return [_ridden(state, _rider(state), points, end)]
+            points = int(die[0]) if die else _list_points(state)[0]
+            return [_ride(state, _horse_in_turn(state), points, end)]
         case "pace", (pace,):
             return [PaceSet(seat, pace)]
         case "choose", (card,):
-            return [Chose(seat, (_chooser(state, seat) or _rider(state)).number, card)]
+            return [Chose(seat, (_horse_to_choose_for(state, seat) or _horse_in_turn(state)).number, card)]
         case "pass", _:
-            return [Passed(seat, (_chooser(state, seat) or _rider(state)).number)]
-        case _, called:
-            return [_take_bonus(state, seat, called, chance)]
+            return [Passed(seat, (_horse_to_choose_for(state, seat) or _horse_in_turn(state)).number)]
+        case _, name:
+            return [_take_bonus(state, seat, name, chance)]
 
 
-def _ridden(state: State, horse: Horse, points: int, end: str) -> Event:
+def _ride(state: State, horse: Horse, points: int, end: str) -> Event:
+    """Ride to an end of this name; a card over the limit counts no points (§7.4)."""
     assert horse.field is not None
     if not points:
         return Stayed(horse.seat, "over the limit", horse.number)
     if end == STAY:
         return Stayed(horse.seat, "blocked", horse.number)
-    possible = _rides(state, points)
-    field, ridden = possible.ends[end], possible.ridden
+    rides = _rides_in_turn(state, points)
+    field, ridden = rides.ends[end], rides.ridden
     if end == FALL:
-        return Fell(horse.seat, token(field), horse.number)
+        return Fell(horse.seat, field_token(field), horse.number)
     return Rode(horse.seat, horse.field, field, end, ridden, horse.number, points - ridden)
 
 
-def _take_bonus(state: State, seat: int, called: tuple[str, ...], chance: Chance) -> BonusTaken:
-    horse = next(horse for horse in state.horses if horse.seat == seat and _called(horse) == called)
-    cards = drawn("bonus", horse.pack, board.BONUS, chance)
+def _take_bonus(state: State, seat: int, name: tuple[str, ...], chance: Chance) -> BonusTaken:
+    horse = next(horse for horse in state.horses if horse.seat == seat and _name_horse(horse) == name)
+    cards = draw_cards("bonus", horse.pack, BONUS_CARDS, chance)
     return BonusTaken(seat, len(cards), horse.number, cards)
 
 
-def turn(state: State, chance: Chance) -> Event | None:
-    """What happens in a round without anybody's decision."""
+def continue_round(state: State, chance: Chance) -> Event | None:
+    """Return what happens next without a decision; None where a player has to decide."""
     if state.kind == "dice":
-        return _dice_turn(state, chance)
+        return _continue_dice_round(state, chance)
     if _is_choosing(state):
         return None
     if any(horse.chosen for horse in state.horses):
-        return _reveal(state, chance)
-    horse = _rider(state)
+        return _reveal_cards(state, chance)
+    horse = _horse_in_turn(state)
     if horse.card:
-        return _forced(state) if _may_ride(horse.card, state.limits[state.done]) else _ridden(state, horse, 0, STAY)
+        may_ride = _may_ride(horse.card, state.limits[state.done])
+        return _ride_if_forced(state) if may_ride else _ride(state, horse, 0, STAY)
     if horse.hand or _may_pass(state, horse):
         return None
-    return Stayed(horse.seat, "no card", horse.number)  # §4.4
+    return Stayed(horse.seat, "no card", horse.number)  # §4.3
 
 
-def _reveal(state: State, chance: Chance) -> Revealed:
-    chance.reveal("cards")
-    return Revealed(tuple(horse.chosen for horse in state.horses))
-
-
-def _dice_turn(state: State, chance: Chance) -> Event | None:
+def _continue_dice_round(state: State, chance: Chance) -> Event | None:
     if not state.dice:
-        return DiceRolled(_roller(state), dice(chance))
-    return _forced(state) if state.pace else None
+        return DiceRolled(_find_roller(state), roll_dice(chance))
+    return _ride_if_forced(state) if state.pace else None
 
 
-def _roller(state: State) -> int:
-    """§5.2: clockwise, passing over players who have no horse left on the course."""
+def _find_roller(state: State) -> int:
+    """§5.2: the throw goes round clockwise, passing over players without a horse on the course."""
     assert state.roller is not None
-    seats = {state.horses[place].seat for place in running(state)}
+    seats = {state.horses[index].seat for index in running_horses(state)}
     return next(seat for step in range(state.seats) if (seat := (state.roller + step) % state.seats) in seats)
 
 
-def _forced(state: State) -> Event | None:
-    """A ride that can end in one way only needs nobody's decision."""
-    options = _ride_options(state)
+def roll_dice(chance: Chance) -> tuple[int, int]:
+    return chance.roll("die", 6), chance.roll("die", 6)
+
+
+def _ride_if_forced(state: State) -> Event | None:
+    """§6.1: make a ride that can end in one way only."""
+    options = _list_ride_options(state)
     if len(options) > 1:
         return None
-    return _ridden(state, _rider(state), _points(state)[0], options[0][0])
+    return _ride(state, _horse_in_turn(state), _list_points(state)[0], options[0][0])
+
+
+def _reveal_cards(state: State, chance: Chance) -> Revealed:
+    chance.reveal("cards")
+    return Revealed(tuple(horse.chosen for horse in state.horses))

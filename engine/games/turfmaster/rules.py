@@ -1,71 +1,177 @@
-"""The rules of play; the paragraphs cited are those of the book."""
+"""The course of the game: horses, start boxes and cards (§1 to §3, §5.1), and which part of the rules comes next."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from engine.chance import Chance
-from engine.games.turfmaster import board
-from engine.games.turfmaster.finish import between_rounds, places
-from engine.games.turfmaster.preparation import dealing, discard, discards, start_boxes
-from engine.games.turfmaster.rounds import act, decisions, turn
-from engine.games.turfmaster.state import Entered, Event, GameEnded, Options, RaceBegan, State
-from engine.menu import Menu, Move
+from engine.games.turfmaster.cards import draw_cards, sort_cards
+from engine.games.turfmaster.course import BONUS_CARDS, HAND_CARDS, HEDGES, RACES, START_HEDGE
+from engine.games.turfmaster.finish import end_round, rank_seats
+from engine.games.turfmaster.rounds import continue_round, decide_in_round, roll_dice, round_menu
+from engine.games.turfmaster.state import (
+    BonusPaid,
+    BoxesRolled,
+    Dealt,
+    Discarded,
+    Entered,
+    Event,
+    GameEnded,
+    Horse,
+    Options,
+    RaceBegan,
+    RollerFound,
+    State,
+    Throw,
+)
+from engine.menu import Menu, Move, Subset
 from engine.refusal import Refused
 
-USUAL = {2: 2, 3: 2, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1}
-POSSIBLE = {2: (2, 3, 4), 3: (2,), 4: (1, 2), 5: (1,), 6: (1,), 7: (1,), 8: (1,)}
+USUAL_HORSES = {2: 2, 3: 2, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1}
+POSSIBLE_HORSES = {2: (2, 3, 4), 3: (2,), 4: (1, 2), 5: (1,), 6: (1,), 7: (1,), 8: (1,)}
 
 
 def objection(options: Options, seats: int) -> Refused | None:
     """§1.1: at least four horses run, and at most eight."""
-    if _horses(options, seats) in POSSIBLE[seats]:
+    if _choose_horses(options, seats) in POSSIBLE_HORSES[seats]:
         return None
     return Refused(
         "With {seats} players each can bring {possible} horses, not {horses}.",
         rule="1.1",
         seats=seats,
-        possible=", ".join(map(str, POSSIBLE[seats])),
+        possible=", ".join(map(str, POSSIBLE_HORSES[seats])),
         horses=options.horses,
     )
 
 
-def _horses(options: Options, seats: int) -> int:
-    return USUAL[seats] if options.horses == "as_usual" else int(options.horses)
+def _choose_horses(options: Options, seats: int) -> int:
+    """§1.1: return how many horses each player brings."""
+    return USUAL_HORSES[seats] if options.horses == "as_usual" else int(options.horses)
 
 
 def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
-    return [Entered(seats, _horses(options, seats), options)]
-
-
-def upkeep(state: State, chance: Chance) -> Event | None:
-    if state.stage == "riding":
-        return turn(state, chance) if state.done < len(state.order) else between_rounds(state)
-    if state.stage == "dealing":
-        return dealing(state, chance)
-    return None if state.places else _before_the_race(state, chance)
-
-
-def _before_the_race(state: State, chance: Chance) -> Event:
-    """§2: boxes by dice for the first race; each later one begins in the boxes the last one gave."""
-    if len(state.boxes) < len(state.horses):
-        return start_boxes(state, chance)
-    if state.race == board.RACES:
-        return GameEnded(places(state))
-    return RaceBegan(state.race + 1, _hedges(state, state.race + 1))
-
-
-def _hedges(state: State, race: int) -> tuple[int, ...]:
-    """§9.1, §9.2: all hedges but the one on the start row."""
-    hurdles = {"none": False, "race3": race == board.RACES, "all": True}[state.options.grand_national]
-    return tuple(number for number in board.HEDGES if number != board.START_HEDGE) if hurdles else ()
+    return [Entered(seats, _choose_horses(options, seats), options)]
 
 
 def menu(state: State, seat: int) -> Menu:
     if state.stage == "riding":
-        return decisions(state, seat) if state.done < len(state.order) else ()
-    return discards(state, seat) if state.stage == "dealing" else ()
+        return round_menu(state, seat) if state.done < len(state.order) else ()
+    return _offer_discard(state, seat) if state.stage == "dealing" else ()
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
     if state.stage == "dealing":
-        return [discard(state, seat, move.args)]
-    return act(state, seat, move, chance)
+        return [_discard(state, seat, move.args)]
+    return decide_in_round(state, seat, move, chance)
+
+
+def upkeep(state: State, chance: Chance) -> Event | None:
+    if state.stage == "riding":
+        return continue_round(state, chance) if state.done < len(state.order) else end_round(state)
+    if state.stage == "dealing":
+        return _continue_dealing(state, chance)
+    return None if state.places else _begin_race(state, chance)
+
+
+def _begin_race(state: State, chance: Chance) -> Event:
+    """§2: roll for boxes before the first race; §2.4: the others begin in the boxes that the race before gave."""
+    if len(state.boxes) < len(state.horses):
+        return _roll_for_boxes(state, chance)
+    if state.race == RACES:
+        return GameEnded(rank_seats(state))
+    return RaceBegan(state.race + 1, _choose_hedges(state, state.race + 1))
+
+
+def _choose_hedges(state: State, race: int) -> tuple[int, ...]:
+    """§9.1, §9.2: all hedges but the one on the start row."""
+    hurdles = {"none": False, "race3": race == RACES, "all": True}[state.options.grand_national]
+    return tuple(number for number in HEDGES if number != START_HEDGE) if hurdles else ()
+
+
+def _roll_for_boxes(state: State, chance: Chance) -> BoxesRolled:
+    """§2.1, §2.3: one roll-off for every player's first horse, another one for the second, and so on."""
+    order, throws = _roll_off(range(state.seats), chance)
+    return BoxesRolled(order, throws, state.horses[len(state.boxes) // state.seats].number)
+
+
+def _roll_off(seats: Sequence[int], chance: Chance) -> tuple[tuple[int, ...], tuple[Throw, ...]]:
+    """§2.2: sort the seats by their rolls, the highest first; equal ones roll again among themselves."""
+    throws = _throw_dice(seats, chance)
+    order, all_throws = list[int](), throws
+    for total in sorted(set(map(_total, throws)), reverse=True):
+        equal = [throw.seat for throw in throws if _total(throw) == total]
+        if len(equal) > 1:
+            among_equal, more_throws = _roll_off(equal, chance)
+            order, all_throws = [*order, *among_equal], (*all_throws, *more_throws)
+        else:
+            order += equal
+    return tuple(order), all_throws
+
+
+def _throw_dice(seats: Iterable[int], chance: Chance) -> tuple[Throw, ...]:
+    return tuple(Throw(seat, roll_dice(chance)) for seat in seats)
+
+
+def _total(throw: Throw) -> int:
+    return sum(throw.dice)
+
+
+def _continue_dealing(state: State, chance: Chance) -> Event | None:
+    """§3: deal to each horse, wait until all surplus cards are put away, then find the first roller."""
+    if state.served < len(state.horses):
+        return _deal(state, state.horses[state.served], chance)
+    if any(_count_surplus(state, horse) > 0 for horse in state.horses):
+        return None
+    return _find_first_roller(state, chance)
+
+
+def _deal(state: State, horse: Horse, chance: Chance) -> Event:
+    if horse.bonus and horse.bonus == state.race - 1 and horse.hand and not horse.paid:  # §3.6
+        price = draw_cards("bonus paid", horse.hand, min(BONUS_CARDS, len(horse.hand)), chance)
+        return BonusPaid(horse.seat, len(price), horse.number, price)
+    cards = draw_cards("deal", horse.pack, _full_hand(state, horse), chance)
+    return Dealt(horse.seat, len(cards), horse.number, cards)
+
+
+def _full_hand(state: State, horse: Horse) -> int:
+    """§3.1, §3.4: ten cards, and twelve in the last race for a horse without its bonus."""
+    return HAND_CARDS + (BONUS_CARDS if state.race == RACES and not horse.bonus else 0)
+
+
+def _count_surplus(state: State, horse: Horse) -> int:
+    return len(horse.hand) - _full_hand(state, horse)
+
+
+def _find_first_roller(state: State, chance: Chance) -> RollerFound:
+    """§5.1: all roll, from the player in the first start box on; equal ones for the highest roll roll again."""
+    first = state.horses[state.boxes[0]].seat
+    seats = [(first + step) % state.seats for step in range(state.seats)]
+    throws: tuple[Throw, ...] = ()
+    while len(seats) > 1:
+        latest = _throw_dice(seats, chance)
+        throws += latest
+        seats = [throw.seat for throw in latest if _total(throw) == max(map(_total, latest))]
+    return RollerFound(seats[0], throws)
+
+
+def index_to_discard_for(state: State, seat: int) -> int | None:
+    """§3.5: return the first horse for which this seat holds too many cards."""
+    horses = enumerate(state.horses)
+    surplus = (index for index, horse in horses if horse.seat == seat and _count_surplus(state, horse) > 0)
+    return next(surplus, None)
+
+
+def _offer_discard(state: State, seat: int) -> Menu:
+    """§3.5: put the surplus cards of one horse after the other away."""
+    index = index_to_discard_for(state, seat)
+    if index is None:
+        return ()
+    horse = state.horses[index]
+    surplus = _count_surplus(state, horse)
+    return (Subset("discard", horse.hand, surplus, surplus, rule="3.5"),)
+
+
+def _discard(state: State, seat: int, cards: tuple[str, ...]) -> Discarded:
+    index = index_to_discard_for(state, seat)
+    assert index is not None
+    return Discarded(seat, len(cards), state.horses[index].number, sort_cards(cards))

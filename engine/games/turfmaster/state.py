@@ -1,4 +1,4 @@
-"""The table: its options, its horses, and what happened to them."""
+"""The options, the horses and the state of a race, and the events that change them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from engine.game import Meta
-from engine.games.turfmaster.board import RACES, Field
+from engine.games.turfmaster.course import RACES, Field
 from engine.games.turfmaster.ride import Kind
 
 
@@ -48,26 +48,26 @@ META = Meta(
 
 
 class Horse(Struct, frozen=True):
-    """A horse and its 32 cards; `number` is 0 where it is its player's only one."""
+    """A horse and its 32 cards, which are in its pack, in the hand, played, or put away."""
 
     seat: int
-    number: int = 0
-    field: Field | None = None
+    number: int = 0  # from 1 on; 0 for the only horse of its player
+    field: Field | None = None  # None: arrived or fallen
     pack: tuple[str, ...] = ()
     hand: tuple[str, ...] = ()
     spent: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
-    chosen: str = ""
-    card: str = ""
+    chosen: str = ""  # the card that lies face down (§4.5)
+    card: str = ""  # the card played in this round
     passed: bool = False
-    bonus: int = 0
-    paid: bool = False
+    bonus: int = 0  # the race in which it had its bonus cards
+    paid: bool = False  # whether the price of the bonus was paid (§3.6)
     points: int = 0
-    arrivals: tuple[int, ...] = ()
+    arrivals: tuple[int, ...] = ()  # its places in the races before
 
 
 class Trail(Struct, frozen=True):
-    """The latest ride: which horse, from where, to where."""
+    """The latest ride; `horse` is an index, as everywhere below."""
 
     horse: int
     start: Field
@@ -75,26 +75,26 @@ class Trail(Struct, frozen=True):
 
 
 class State(Struct, frozen=True, dict=True):
-    """Three races; horses are counted player by player, and `done` of those in `order` have had their turn.
+    """The three races. A horse is named by its index in `horses`, where the horses of one player come together.
 
-    A table remembers the way of the horse in turn (rounds.py), which is asked for again at once.
+    As a cache, a state keeps the reach of the horse in turn (rounds.py), which is asked for again at once.
     """
 
     options: Options = Options()
     seats: int = 0
     horses: tuple[Horse, ...] = ()
-    boxes: tuple[int, ...] = ()
+    boxes: tuple[int, ...] = ()  # the horse in each start box
     race: int = 0
     stage: Literal["boxes", "dealing", "riding"] = "boxes"
-    served: int = 0
-    hedges: tuple[int, ...] = ()
+    served: int = 0  # how many horses have their cards for this race
+    hedges: tuple[int, ...] = ()  # by number
     round: int = 0
     kind: Kind = "cards"
-    order: tuple[int, ...] = ()
-    limits: tuple[int, ...] = ()
-    done: int = 0
-    roller: int | None = None
-    thrower: int | None = None
+    order: tuple[int, ...] = ()  # the horses in order of play
+    limits: tuple[int, ...] = ()  # the most points that each horse in `order` may ride
+    done: int = 0  # how many horses in `order` have had their turn
+    roller: int | None = None  # the seat that throws the dice next
+    thrower: int | None = None  # the seat that threw the dice of this round
     dice: tuple[int, ...] = ()
     pace: str = ""
     arrived: tuple[int, ...] = ()
@@ -111,7 +111,7 @@ class Throw(Struct, frozen=True):
 
 
 class Entered(Struct, frozen=True, omit_defaults=True, tag=True):
-    """So many players brought so many horses each, with whole packs of cards."""
+    """The players enter the game, each with so many horses, and each horse with a whole pack of cards."""
 
     seats: int
     horses: int
@@ -119,7 +119,7 @@ class Entered(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class BoxesRolled(Struct, frozen=True, omit_defaults=True, tag=True):
-    """The dice gave out start boxes: in this order the players' horses took the next ones."""
+    """The dice gave the next start boxes to one horse of each player, in this order of seats."""
 
     order: tuple[int, ...]
     throws: tuple[Throw, ...]
@@ -132,7 +132,7 @@ class RaceBegan(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class BonusPaid(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A neighbour drew cards blind from what was left over and took them out of the game."""
+    """A neighbour drew so many of the cards left over blindly and took them out of the game (§3.6)."""
 
     seat: int
     count: int
@@ -148,7 +148,7 @@ class Dealt(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Discarded(Struct, frozen=True, omit_defaults=True, tag=True):
-    """The cards above the full hand left the game, face down."""
+    """A player put the cards above a full hand away, face down and out of the game (§3.5)."""
 
     seat: int
     count: int
@@ -157,7 +157,7 @@ class Discarded(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class RollerFound(Struct, frozen=True, omit_defaults=True, tag=True):
-    """The highest roll throws the dice in the first dice round."""
+    """The seat with the highest roll throws the dice in the first dice round."""
 
     seat: int
     throws: tuple[Throw, ...]
@@ -180,7 +180,7 @@ class BonusTaken(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Chose(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A card lies face down."""
+    """A player chose a card, face down."""
 
     seat: int
     number: int = 0
@@ -188,14 +188,14 @@ class Chose(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Passed(Struct, frozen=True, omit_defaults=True, tag=True):
-    """An empty hand, and the bonus cards left where they are."""
+    """A player with an empty hand left the bonus cards where they are."""
 
     seat: int
     number: int = 0
 
 
 class Revealed(Struct, frozen=True, omit_defaults=True, tag=True):
-    """All cards are turned face up: one for every horse, empty where it has none."""
+    """The chosen cards were turned face up: one for every horse, empty where it has none."""
 
     cards: tuple[str, ...]
 
@@ -212,14 +212,14 @@ class DiceRolled(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class PaceSet(Struct, frozen=True, omit_defaults=True, tag=True):
-    """One die, or both, for all horses."""
+    """A player set the pace for all horses: one die, or both."""
 
     seat: int
     pace: str
 
 
 class Rode(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A horse rode, to the field of this name; points it could not use lapsed."""
+    """A horse rode to the field of the name `to`; points that it could not use lapsed."""
 
     seat: int
     start: Field
@@ -237,7 +237,7 @@ class Stayed(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 class Fell(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A horse was refused before a hedge, on the field of this name, and is out of the race."""
+    """A horse fell before a hedge, on the field of the name `at`, and is out of the race."""
 
     seat: int
     at: str
@@ -296,16 +296,16 @@ Event = (
 )
 
 
-def horse_at(state: State, seat: int, number: int) -> int:
-    """Which horse a player's so-manieth is."""
+def horse_index(state: State, seat: int, number: int) -> int:
+    """Return the index of a player's horse by its number."""
     return seat * (len(state.horses) // state.seats) + number - 1 if number else seat
 
 
-def running(state: State) -> dict[int, Field]:
-    """The horses still on the course, and their fields."""
-    return {place: horse.field for place, horse in enumerate(state.horses) if horse.field is not None}
+def running_horses(state: State) -> dict[int, Field]:
+    """Return the fields of the horses that are still on the course."""
+    return {index: horse.field for index, horse in enumerate(state.horses) if horse.field is not None}
 
 
 def has_bonus(state: State, horse: Horse) -> bool:
-    """§3.3: until the last race, where they come with the hand, two cards may be asked for once."""
+    """§3.3, §3.4: whether bonus cards are left to take; in the last race they are dealt with the hand."""
     return state.race < RACES and not horse.bonus and horse.field is not None

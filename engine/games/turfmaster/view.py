@@ -1,4 +1,4 @@
-"""What may be known: everything but the cards in other hands, in other packs and face down."""
+"""What a seat may know: all but the cards in other hands, in other packs, put away and face down."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.games.turfmaster import board
-from engine.games.turfmaster.board import Field
-from engine.games.turfmaster.preparation import discarding
+from engine.games.turfmaster.cards import sort_cards
+from engine.games.turfmaster.course import RACES, Field, field_token
 from engine.games.turfmaster.ride import Kind
-from engine.games.turfmaster.rounds import acting, turn_of
+from engine.games.turfmaster.rounds import index_in_turn, index_to_decide_for
+from engine.games.turfmaster.rules import index_to_discard_for
 from engine.games.turfmaster.state import (
     BonusPaid,
     BonusTaken,
@@ -26,7 +26,7 @@ from engine.games.turfmaster.state import (
 
 
 class Runner(Struct, frozen=True):
-    """A horse as one sees it; `hand`, `pack` and `chosen` only where it is one's own."""
+    """A horse as a seat sees it; `hand`, `pack` and `chosen` are empty for the horses of others."""
 
     seat: int
     number: int
@@ -49,7 +49,7 @@ class Runner(Struct, frozen=True):
 
 
 class View(Struct, frozen=True):
-    """The course, and the horses player by player; `mine` is the one this seat decides for now."""
+    """The race; `turn` is the horse in turn, and `mine` the horse that this seat decides for now."""
 
     race: int
     races: int
@@ -71,40 +71,40 @@ class View(Struct, frozen=True):
 def view(state: State, seat: int | None) -> View:
     return View(
         race=state.race,
-        races=board.RACES,
+        races=RACES,
         hurdles=bool(state.hedges),
         hedges=state.hedges,
         round=state.round,
         kind=state.kind,
         order=state.order,
-        turn=turn_of(state),
-        mine=None if seat is None else _mine(state, seat),
+        turn=index_in_turn(state),
+        mine=None if seat is None else _find_own_horse(state, seat),
         thrower=state.thrower,
         dice=state.dice,
         pace=state.pace,
-        runners=tuple(_runner(state, place, seat) for place in range(len(state.horses))),
+        runners=tuple(_show_horse(state, index, seat) for index in range(len(state.horses))),
         last=state.last,
         places=state.places,
     )
 
 
-def _mine(state: State, seat: int) -> int | None:
+def _find_own_horse(state: State, seat: int) -> int | None:
     if state.places:
         return None
-    return discarding(state, seat) if state.stage == "dealing" else acting(state, seat)
+    return index_to_discard_for(state, seat) if state.stage == "dealing" else index_to_decide_for(state, seat)
 
 
-def _runner(state: State, place: int, seat: int | None) -> Runner:
-    horse = state.horses[place]
+def _show_horse(state: State, index: int, seat: int | None) -> Runner:
+    horse = state.horses[index]
     public = Runner(
         seat=horse.seat,
         number=horse.number,
-        box=state.boxes.index(place) + 1,
+        box=state.boxes.index(index) + 1,
         field=horse.field,
-        at=board.token(horse.field) if horse.field else "",
-        arrived=state.arrived.index(place) + 1 if place in state.arrived else None,
-        fallen=place in state.fallen,
-        limit=state.limits[state.order.index(place)] if place in state.order else None,
+        at=field_token(horse.field) if horse.field else "",
+        arrived=state.arrived.index(index) + 1 if index in state.arrived else None,
+        fallen=index in state.fallen,
+        limit=state.limits[state.order.index(index)] if index in state.order else None,
         held=len(horse.hand),
         spent=horse.spent,
         card=horse.card,
@@ -128,19 +128,19 @@ def hear(event: Event, seat: int | None) -> Event:
 
 
 def redeal(state: State, seat: int | None, chance: Chance) -> State:
-    """Which unseen cards lie in a hand, in a pack or out of the game cannot be known."""
-    horses = tuple(horse if horse.seat == seat else _redealt(horse, chance) for horse in state.horses)
+    """Deal the cards of all other horses again to their hands, their packs and those put away."""
+    horses = tuple(horse if horse.seat == seat else _redeal_horse(horse, chance) for horse in state.horses)
     return replace(state, horses=horses)
 
 
-def _redealt(horse: Horse, chance: Chance) -> Horse:
-    unseen = chance.shuffle("unseen", board.in_order((*horse.hand, *horse.pack, *horse.gone)))
-    held, left = len(horse.hand), len(horse.hand) + len(horse.pack)
-    hand = board.in_order(unseen[:held])
+def _redeal_horse(horse: Horse, chance: Chance) -> Horse:
+    unseen = chance.shuffle("unseen", sort_cards((*horse.hand, *horse.pack, *horse.gone)))
+    hand_end, pack_end = len(horse.hand), len(horse.hand) + len(horse.pack)
+    hand = sort_cards(unseen[:hand_end])
     return replace(
         horse,
         hand=hand,
-        pack=board.in_order(unseen[held:left]),
-        gone=board.in_order(unseen[left:]),
+        pack=sort_cards(unseen[hand_end:pack_end]),
+        gone=sort_cards(unseen[pack_end:]),
         chosen=chance.pick("chosen", hand) if horse.chosen else "",
     )

@@ -1,4 +1,4 @@
-"""A path finder that knows nothing of the engine's: it walks every path stride by stride and judges it as a whole."""
+"""A second path finder, independent of the engine: walk every path stride by stride, and judge it as a whole."""
 
 from fractions import Fraction
 from random import Random
@@ -6,12 +6,13 @@ from random import Random
 import pytest
 
 from engine.games import turfmaster
-from engine.games.turfmaster import board
-from engine.games.turfmaster.ride import MOST, rides, way
+from engine.games.turfmaster import course
+from engine.games.turfmaster.cards import JOKERS
+from engine.games.turfmaster.ride import MOST_POINTS, find_reach, find_rides
 from engine.games.turfmaster.state import Rode
 from tests.engine.cases import Case, game_of
 
-SECTIONS = board.DATA["track"]["sections"]
+SECTIONS = course.DATA["track"]["sections"]
 JUMP = "jump"
 
 
@@ -61,9 +62,9 @@ def _may_turn(path, first_is_jump):
 
 
 def _walk(field, path, left, others, hedges):
-    """Every way to go on; tells where it breaks off, with how many points left, and whether a hedge was refused."""
+    """Yield each end of a walk: the field, the points left, and whether a hedge was refused there."""
     lane, index = field
-    went_on = refused = False
+    goes_on = refused = False
     if left and index + 1 < len(EDGES[lane]) - 1:
         ahead = (lane, index + 1)
         steps = []
@@ -81,18 +82,18 @@ def _walk(field, path, left, others, hedges):
         for target, step, cost in steps:
             longer = [*path, step]
             if _is_open(target, others) and target not in hedges and _may_turn(longer, longer[0] == JUMP):
-                went_on = True
+                goes_on = True
                 yield from _walk(target, longer, left - cost, others, hedges)
-    if not went_on:
+    if not goes_on:
         yield field, left, refused
 
 
-def naive(start, others, standing, points, kind):
-    """The names of all ends that leave the fewest points unused."""
-    hedges = set().union(*(HEDGE_ROWS[number] for number in standing))
-    found = list(_walk(start, [], points, others, hedges))
-    fewest = min(left for _, left, _ in found)
-    return {_name(start, end, refused, kind) for end, left, refused in found if left == fewest}
+def find_ends_naively(start, others, hedge_numbers, points, kind):
+    """Return the names of all ends that leave the fewest points unused."""
+    hedges = set().union(*(HEDGE_ROWS[number] for number in hedge_numbers))
+    walks = list(_walk(start, [], points, others, hedges))
+    fewest = min(left for _, left, _ in walks)
+    return {_name(start, end, refused, kind) for end, left, refused in walks if left == fewest}
 
 
 def _name(start, end, refused, kind):
@@ -102,52 +103,52 @@ def _name(start, end, refused, kind):
     return "stay" if end == start else f"{'ABCDEFGH'[end[0]]}{end[1] % lap + 1}"
 
 
-def _position(random):
+def _draw_position(random):
     """A horse anywhere before the finish, often near a hedge, in a crowd, with any points on cards or dice."""
-    standing = tuple(sorted(random.sample(range(1, 7), random.choice((0, 3, 6)))))
-    hedges = set().union(*(HEDGE_ROWS[number] for number in standing))
+    hedge_numbers = tuple(sorted(random.sample(range(1, 7), random.choice((0, 3, 6)))))
+    hedges = set().union(*(HEDGE_ROWS[number] for number in hedge_numbers))
     lane = random.randrange(8)
     start = random.choice([(lane, index) for index in range(92 + lane) if (lane, index) not in hedges])
-    if standing and random.random() < 0.6:
-        start = next((lane, max(0, index - random.randrange(1, 9))) for lane, index in _shuffled(hedges, random))
-    taken = [start]
+    if hedge_numbers and random.random() < 0.6:
+        start = next((lane, max(0, index - random.randrange(1, 9))) for lane, index in _shuffle(hedges, random))
+    occupied = [start]
     for _ in range(random.randrange(1, 8)):
         side = min(max(start[0] + random.randrange(-2, 3), 0), 7)
         other = (side, min(max(0, start[1] + random.randrange(-3, 14)), len(EDGES[side]) - 2))
-        if _is_open(other, taken) and other not in hedges:
-            taken.append(other)
-    return start, frozenset(taken[1:]), standing, random.randrange(1, 13), random.choice(("cards", "dice"))
+        if _is_open(other, occupied) and other not in hedges:
+            occupied.append(other)
+    return start, frozenset(occupied[1:]), hedge_numbers, random.randrange(1, 13), random.choice(("cards", "dice"))
 
 
-def _shuffled(fields, random):
+def _shuffle(fields, random):
     return random.sample(sorted(fields), len(fields))
 
 
 def test_6_5_the_menu_offers_exactly_the_ends_that_walking_every_path_finds():
     random, seen = Random(1998), set()
     for _ in range(10_000):
-        start, others, standing, points, kind = _position(random)
-        expected = naive(start, others, standing, points, kind)
-        before = way(start, tuple(others), standing, random.randrange(points, MOST + 1))
-        assert set(rides(before, points, kind).ends) == expected
+        start, others, hedge_numbers, points, kind = _draw_position(random)
+        expected = find_ends_naively(start, others, hedge_numbers, points, kind)
+        reach = find_reach(start, tuple(others), hedge_numbers, random.randrange(points, MOST_POINTS + 1))
+        assert set(find_rides(reach, points, kind).ends) == expected
         seen |= expected & {"fall", "stay"}
     assert seen == {"fall", "stay"}
 
 
 @pytest.mark.parametrize("hurdles", ["none", "all"])
-def test_7_1_nobody_ever_rides_beyond_the_limit(hurdles):
+def test_7_1_no_horse_rides_beyond_the_limit(hurdles):
     rode = 0
     for position in game_of(Case(turfmaster, 6, (("grand_national", hurdles),)), b"limits")[1:]:
-        for event, before in _with_states(position):
+        for event, before in _pair_with_states(position):
             if isinstance(event, Rode):
                 rode += 1
                 card = before.horses[event.seat].card
-                limit = 12 if board.is_joker(card) else before.limits[before.done]
+                limit = 12 if card in JOKERS else before.limits[before.done]
                 assert event.ridden + event.lapsed <= limit or (before.kind == "dice" and before.pace != "both")
     assert rode > 100
 
 
-def _with_states(position):
+def _pair_with_states(position):
     current = position.before
     for event in position.events:
         yield event, current

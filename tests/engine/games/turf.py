@@ -1,4 +1,4 @@
-"""Small races for the tests of TurfMaster: horses put where a rule can be seen at work."""
+"""Small races for the tests of TurfMaster, with the horses where a rule applies."""
 
 from collections import Counter
 from random import Random
@@ -7,7 +7,7 @@ from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
 from engine.games import turfmaster
-from engine.games.turfmaster.board import DECK, in_order
+from engine.games.turfmaster.cards import PACK, sort_cards
 from engine.games.turfmaster.state import META, Horse, State
 
 Options = META.options
@@ -15,13 +15,13 @@ HAND = ("7", "8", "9", "12", "J12")
 
 
 def horse(seat, field, hand=HAND, **more):
-    """A horse whose other cards are all in its pack."""
+    """Return a horse whose other cards are all in its pack."""
     used = Counter((*hand, *more.get("spent", ()), *more.get("gone", ())))
-    return Horse(seat, field=field, hand=in_order(hand), pack=tuple((Counter(DECK) - used).elements()), **more)
+    return Horse(seat, field=field, hand=sort_cards(hand), pack=tuple((Counter(PACK) - used).elements()), **more)
 
 
 def race(*fields, hands=None, horses=None, **changes):
-    """One horse a seat on these fields, between two rounds; `round=1` makes the next one a dice round."""
+    """Return a race between two rounds, one horse a seat on these fields; `round=1` makes the next one a dice round."""
     horses = horses or [horse(seat, field, (hands or {}).get(seat, HAND)) for seat, field in enumerate(fields)]
     seats = len({horse.seat for horse in horses})
     start = {"race": 1, "stage": "riding", "roller": 0, "boxes": tuple(range(len(horses)))}
@@ -32,8 +32,8 @@ def chance(rig):
     return chances.make_rigged(rig, chances.make_from_random(Random(1)).source)
 
 
-def settled(state, **rig):
-    """The state when nothing more is forced, and what happened until then."""
+def settle(state, **rig):
+    """Apply forced events until a player has to decide; return the state and the events."""
     events, source = [], chance(rig)
     while event := turfmaster.upkeep(state, source):
         state = turfmaster.evolve(state, event)
@@ -41,31 +41,31 @@ def settled(state, **rig):
     return state, events
 
 
-def begun(*fields, rig=None, **changes):
-    """A race in which the next round has begun."""
-    return settled(race(*fields, **changes), **(rig or {}))[0]
+def begin_round(*fields, rig=None, **changes):
+    """Return a race in which the next round has begun."""
+    return settle(race(*fields, **changes), **(rig or {}))[0]
 
 
 def play(state, seat, text, **rig):
-    """The state and the events after a move."""
+    """Return the state and the events after a move."""
     move = menus.from_text(turfmaster.menu(state, seat), text)
     return games.play(turfmaster, state, seat, move, chance(rig))
 
 
-def offers(state, seat):
-    """Everything on a seat's menu, as text."""
+def list_moves(state, seat):
+    """Return all moves on a seat's menu, as text."""
     return [str(move) for move in menus.moves(turfmaster.menu(state, seat))]
 
 
-def ends(state, seat, *said):
-    """Where a ride can end, after these words."""
-    found = [offer.split() for offer in offers(state, seat)]
-    return {words[-1] for words in found if words[:-1] == list(said)}
+def ends(state, seat, *words):
+    """Return where a ride can end, in the moves that begin with these words."""
+    moves = [move.split() for move in list_moves(state, seat)]
+    return {move[-1] for move in moves if move[:-1] == list(words)}
 
 
 def verbs(state, seat):
     return [entry.verb for entry in turfmaster.menu(state, seat)]
 
 
-def named(events, name):
+def find_events(events, name):
     return [event for event in events if type(event).__name__ == name]

@@ -12,7 +12,7 @@ from engine import bots, catalogue, chance, game, options
 from engine.games.carcassonne.state import Figure, Laid, TilePlaced
 from engine.games.kaiser import board as map_of_kaiser
 from engine.games.kaiser.state import Moved
-from engine.games.turfmaster import board as course
+from engine.games.turfmaster import course
 from service.text import places
 from service.text.drawing import Voice
 from service.text.languages import LANGUAGES
@@ -134,9 +134,9 @@ def test_a_tile_is_told_by_the_land_that_it_goes_on_with(cell: str, standing: st
 
 
 def test_a_field_is_told_by_its_lane_and_the_section_of_the_course() -> None:
-    assert course.whereabouts("A24") == (1, "home straight", 24)
-    assert course.whereabouts("A25") == (1, "first bend", 1)
-    assert course.whereabouts("H40") == (8, "first bend", 16)
-    assert course.whereabouts("H41") == (8, "back straight", 1)
-    for lane, lap in zip(course.LETTERS, course.LAPS, strict=True):
-        assert course.whereabouts(f"{lane}{lap}").section == "last furlong"
+    assert course.locate("A24") == (1, "home straight", 24)
+    assert course.locate("A25") == (1, "first bend", 1)
+    assert course.locate("H40") == (8, "first bend", 16)
+    assert course.locate("H41") == (8, "back straight", 1)
+    for lane, lap in zip(course.LANE_LETTERS, course.LAP_FIELDS, strict=True):
+        assert course.locate(f"{lane}{lap}").section == "last furlong"

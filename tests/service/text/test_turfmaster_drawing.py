@@ -73,13 +73,13 @@ def test_a_letter_shows_every_horse_and_every_field_it_may_reach(case):
     board = turfmaster.board
     for scene in scenes(case):
         standing = [runner.field for runner in scene.view.runners if runner.field]
-        shown = board.window(standing, [])
-        for x, y in (board.point(*board.middle(field)) for field in standing):
+        shown = board.choose_window(standing, [])
+        for x, y in (board.place_point(*board.field_middle(field)) for field in standing):
             assert shown.left < x < shown.left + shown.width
             assert shown.top < y < shown.top + shown.height
 
 
 def test_horses_side_by_side_are_shown_twice_as_large():
     board = turfmaster.board
-    assert board.window([(0, 5), (3, 6)], []).width == board.WIDE / 2
-    assert board.window([(0, 5), (3, 60)], []).height == board.HIGH
+    assert board.choose_window([(0, 5), (3, 6)], []).width == board.DRAWING_WIDTH / 2
+    assert board.choose_window([(0, 5), (3, 60)], []).height == board.DRAWING_HEIGHT
