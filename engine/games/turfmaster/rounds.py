@@ -31,6 +31,7 @@ BOTH_DICE = "both"
 
 
 def round_menu(state: State, seat: int) -> Menu:
+    """Return what a seat may do in a round: choose a card, set the pace, play, ride, or take bonus cards."""
     if _is_choosing(state):
         entries = _offer_choice(state, seat)
     elif state.kind == "dice" and not state.pace:
@@ -176,6 +177,7 @@ def _may_pass(state: State, horse: Horse) -> bool:
 
 
 def decide_in_round(state: State, seat: int, move: Move, chance: Chance) -> list[Event]:
+    """Return the events of a move in a round."""
     match move.verb, move.args:
         case "play", (card, end):
             horse = _horse_in_turn(state)
