@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from engine.games.kurier.board import FULL_STACK, INN_NAMES, KINDS, SUPPLY, closed_inns
+from engine.games.kurier.board import FULL_STACK, INN_NAMES, KINDS, SUPPLY, list_closed_inns
 
 
 def check(state):
@@ -15,7 +15,7 @@ def check(state):
 
 
 def check_inns(state):
-    closed = closed_inns(len(state.players), state.options.closed_third)
+    closed = list_closed_inns(len(state.players), state.options.closed_third)
     assert set(state.inns) == set(INN_NAMES) - closed
     assert all(len(guests) < len(KINDS) for guests in state.inns.values())
 

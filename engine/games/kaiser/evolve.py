@@ -1,4 +1,4 @@
-"""What each event changes in the state."""
+"""Apply each event to the state."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ WORTH: dict[Coin, int] = {coin: entry["worth"] for coin, entry in DATA["coins"].
 SUPPLY: tuple[Coin, ...] = tuple(coin for coin, entry in DATA["coins"].items() for _ in range(entry["count"]))
 
 
-def closed_inns(seats: int, third: str) -> frozenset[str]:
-    """§2.1: the inns that are closed with so many players; `third` names the one that the texts disagree about."""
+def list_closed_inns(seats: int, third: str) -> frozenset[str]:
+    """§2.1: return the inns that are closed with so many players; `third` is the inn that the texts disagree about."""
     names = DATA["closed"][str(seats)] + ([DATA["closed_third"][third]] if seats == 3 else [])
     return frozenset(map(inn_token, names))
 

@@ -1,4 +1,4 @@
-"""What each event changes in the state."""
+"""Apply each event to the state."""
 
 from __future__ import annotations
 
@@ -153,6 +153,6 @@ def _change_player(state: State, seat: int, **parts: object) -> State:
 
 
 def _remove(items: tuple[Item, ...], item: Item) -> tuple[Item, ...]:
-    """Return the items without the first one that is equal to `item`."""
+    """Return the items without `item`, or without the first of several equal ones."""
     index = items.index(item)
     return (*items[:index], *items[index + 1 :])

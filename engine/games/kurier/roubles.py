@@ -10,7 +10,7 @@ from engine.menu import Choice, Menu
 PURSE = "purse"
 
 
-def only_turns_coins(state: State, seat: int) -> bool:
+def may_only_turn_coins(state: State, seat: int) -> bool:
     """§7.2, §8.6: whether turning coins is all that this seat may do, since its dispatch is with a guard."""
     options = state.options
     turns = options.rules == "basic" or options.at_the_guard == "roubles"
@@ -29,7 +29,7 @@ def end_basic_game(state: State) -> Won | None:
     """§7.5: the price is reached; §7.6: the palace is empty."""
     seat = state.turn
     price = state.players[seat].dispatch.price
-    if price and count_roubles(_own_coins(state, seat)) >= price:
+    if price and count_roubles(_list_own_coins(state, seat)) >= price:
         return win(state, seat, "price")
     if not state.palace and state.first_rouble is not None:
         return win(state, state.first_rouble, "first rouble")
@@ -65,19 +65,19 @@ def draw_from_purse(state: State, token: str, chance: Chance) -> tuple[int, Coin
 def offer_pay(state: State, seat: int) -> Menu:
     """§8.3: with the revised rules, pay the price exactly or more."""
     price = state.players[seat].dispatch.price
-    if state.options.rules == "basic" or not price or count_roubles(_own_coins(state, seat)) < price:
+    if state.options.rules == "basic" or not price or count_roubles(_list_own_coins(state, seat)) < price:
         return ()
     return (Choice("pay", rule="8.3"),)
 
 
-def _own_coins(state: State, seat: int) -> tuple[Coin, ...]:
+def _list_own_coins(state: State, seat: int) -> tuple[Coin, ...]:
     """All coins that this seat can pay with, those included that it has turned in this turn."""
     player = state.players[seat]
     return player.purse + player.secured + (state.turned if seat == state.turn else ())
 
 
-def end_without_payer(state: State) -> Won | None:
-    """§8.9: when the palace is empty and nobody can come by a price, the first dispatch at a guard wins."""
+def end_unpayable_game(state: State) -> Won | None:
+    """§8.9: once no player can come by a price any more, the first dispatch at a guard wins."""
     if state.palace or not state.arrivals:
         return None
     if any(_may_come_by_price(state, seat) for seat in range(len(state.players))):
@@ -96,4 +96,4 @@ def _may_come_by_price(state: State, seat: int) -> bool:
 def win(state: State, seat: int, reason: Reason) -> Won:
     """§9.1: there is one winner; the others share the place behind."""
     places = tuple(1 if other == seat else 2 for other in range(len(state.players)))
-    return Won(seat, reason, places, _own_coins(state, seat))
+    return Won(seat, reason, places, _list_own_coins(state, seat))

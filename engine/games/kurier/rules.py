@@ -23,16 +23,16 @@ from engine.games.kurier.board import (
     VILLAGES,
     Coin,
     Kind,
-    closed_inns,
+    list_closed_inns,
 )
 from engine.games.kurier.roubles import (
     draw_from_purse,
     end_basic_game,
-    end_without_payer,
+    end_unpayable_game,
+    may_only_turn_coins,
     offer_pay,
     offer_robbery,
     offer_turn,
-    only_turns_coins,
     win,
 )
 from engine.games.kurier.state import (
@@ -83,7 +83,7 @@ def objection(options: Options, seats: int) -> Refused | None:
 
 def setup(options: Options, seats: int, chance: Chance) -> list[Event]:
     """§2: open inns, coins and start player; then the first courier and the open reserve of every seat."""
-    closed = closed_inns(seats, options.closed_third)
+    closed = list_closed_inns(seats, options.closed_third)
     inns = tuple(inn for village in VILLAGES for inn in village if inn not in closed)
     first = chance.pick("start player", range(seats))
     events: list[Event] = [Prepared(options, seats, inns, _choose_coins(options), COLOURS - seats, first)]
@@ -126,7 +126,7 @@ def _offer_actions(state: State, seat: int) -> Iterator[Entry]:
         yield from offer_deploy(state, (state.flipped,))
         return
     yield from offer_pay(state, seat)
-    if only_turns_coins(state, seat):
+    if may_only_turn_coins(state, seat):
         yield from offer_turn(state, seat)
     elif not state.acted:
         yield from _offer_usual_actions(state, seat)
@@ -202,7 +202,7 @@ def _end_turn(state: State, chance: Chance) -> Event | None:
         return Stopped(seat, state.turned)
     if state.done or state.acted:
         next_seat = (seat + 1) % len(state.players)
-        return _refill_reserve(state, seat, chance) or end_without_payer(state) or TurnBegan(next_seat)
+        return _refill_reserve(state, seat, chance) or end_unpayable_game(state) or TurnBegan(next_seat)
     return Passed(seat)  # §3.2
 
 

@@ -1,4 +1,4 @@
-"""What a seat may know: all but the order of the stacks and the coins that lie face down."""
+"""The view of a seat: all but the order of the stacks and the coins that lie face down."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.games.kurier.state import Dispatch, Event, Guests, Player, Reason, R
 
 
 class Before(Struct, frozen=True):
-    """What everybody sees of a player; `stack` counts also the couriers under it, `hidden` the coins face down."""
+    """A player as all see it; `stack` counts also the couriers under it, and `hidden` the coins face down."""
 
     stack: int
     under: tuple[Kind, ...]

@@ -1,4 +1,4 @@
-"""What each event changes in the state."""
+"""Apply each event to the state."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _evolve_preparation(state: State, event: Event) -> State:
     """Apply an event between the rounds: start boxes, cards in hand, and the end."""
     match event:
         case events.Entered():
-            return _enter(event)
+            return _enter_horses(event)
         case events.BoxesRolled(order, _, number):
             return replace(state, boxes=(*state.boxes, *(horse_index(state, seat, number) for seat in order)))
         case events.RaceBegan(race, hedges):
@@ -72,7 +72,7 @@ def _evolve_preparation(state: State, event: Event) -> State:
     raise TypeError(f"no event of this game: {event!r}")
 
 
-def _enter(event: events.Entered) -> State:
+def _enter_horses(event: events.Entered) -> State:
     numbers = range(1, event.horses + 1) if event.horses > 1 else (0,)
     horses = tuple(Horse(seat, number, pack=PACK) for seat in range(event.seats) for number in numbers)
     return State(options=event.options, seats=event.seats, horses=horses)

@@ -14,13 +14,13 @@ from engine.games.turfmaster.state import (
     RaceEnded,
     RoundBegan,
     State,
-    running_horses,
+    find_running_horses,
 )
 
 
 def end_round(state: State) -> Event:
     """Return the next event after every horse has had its turn."""
-    fields = running_horses(state)
+    fields = find_running_horses(state)
     event = _arrive(state, fields) or _end_race(state, fields) or _change_hedges(state, fields)
     return event or _begin_round(state, fields)
 

@@ -21,14 +21,14 @@ POOR_CARD = 8
 """A joker is kept as long as a plain card of so many points can be ridden."""
 LANE_FIELDS = 0.15
 """The fields that a horse is behind for each lane further out."""
-RIDDEN, RIDDEN_RANGE = 0.34, 45.0
+RIDE_STRENGTH, RIDE_RANGE = 0.34, 45.0
 """For each field that a horse ends further in the simulation, in log odds against another horse.
 
-So much at the line; a factor of e less for `RIDDEN_RANGE` fields that are still to be ridden.
+So much at the line; a factor of e less for `RIDE_RANGE` fields that are still to be ridden.
 """
-AHEAD, AHEAD_RANGE = 0.25, 23.0
+LEAD_STRENGTH, LEAD_RANGE = 0.25, 23.0
 """The same for each field that a horse is further now. Early this tells little, for leaders have to ride slowly."""
-JOKER, JOKER_BASE = 0.15, 7
+JOKER_STRENGTH, JOKER_BASE = 0.15, 7
 """In log odds, for each point above `JOKER_BASE` of each joker in hand: jokers know no handicap."""
 OTHER_HORSES = 0.15
 """The part of their points that a player's other horses count, for any of them may become the best."""
@@ -91,8 +91,10 @@ def _interpolate_points(ahead: float) -> float:
 
 def _rate_horses(state: State, horses: list[SimulatedHorse], far: float) -> list[float]:
     """Return the strength of each horse, in log odds of one against another."""
-    ahead, ridden = AHEAD * exp(-far / AHEAD_RANGE), RIDDEN * exp(-far / RIDDEN_RANGE)
-    now = [ahead * horse.at + JOKER * sum([points - JOKER_BASE for points in horse.jokers]) for horse in horses]
+    ahead, ridden = LEAD_STRENGTH * exp(-far / LEAD_RANGE), RIDE_STRENGTH * exp(-far / RIDE_RANGE)
+    now = [
+        ahead * horse.at + JOKER_STRENGTH * sum([points - JOKER_BASE for points in horse.jokers]) for horse in horses
+    ]
     _ride_to_finish(state, horses)
     return [own + ridden * horse.result for own, horse in zip(now, horses, strict=True)]
 

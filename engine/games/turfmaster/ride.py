@@ -42,7 +42,7 @@ COURSE = sum(BIT.values())
 CHANGED_SHIFT = LANE_BITS * (LANES + 1)
 BLOCKED_BY = {field: bit << 1 | bit | bit >> 1 for field, bit in BIT.items()}
 """§6.4: the fields that a horse blocks, its own and those before and behind it."""
-BESIDE = {number: sum(BIT[side] for side in FIELDS_BESIDE.get(field, ())) for number, field in FIELDS.items()}
+SIDES = {number: sum(BIT[side] for side in FIELDS_BESIDE.get(field, ())) for number, field in FIELDS.items()}
 TOKENS = {number: field_token(field) for number, field in FIELDS.items()}
 
 
@@ -119,7 +119,7 @@ def _list_numbers(fields: int) -> list[int]:
 @lru_cache(maxsize=8192)
 def _trace_reach(start: Field, blocked: int, takeoffs: int, most_points: int) -> Reach:
     """Return the reach of a horse that may not enter the blocked fields, and jumps from the takeoffs."""
-    free, jumps = _on_both_courses(COURSE & ~blocked), _on_both_courses(takeoffs)
+    free, jumps = _double_course(COURSE & ~blocked), _double_course(takeoffs)
     turns = _find_turns(start, 8 if BIT[start] & takeoffs else 7) & ~takeoffs  # §9.4
     stages = [0] * (JUMP_POINTS - 1) + [BIT[start]]  # empty ones before the start, so that a jump can look back
     for spent in range(1, most_points + 1):
@@ -133,7 +133,7 @@ def _trace_reach(start: Field, blocked: int, takeoffs: int, most_points: int) ->
     return Reach(tuple(stages[JUMP_POINTS - 1 :]), takeoffs)
 
 
-def _on_both_courses(fields: int) -> int:
+def _double_course(fields: int) -> int:
     """Return these fields of the course and of the second course."""
     return fields | fields << CHANGED_SHIFT
 
@@ -156,5 +156,5 @@ def _change_lanes(fields: int) -> int:
     """Return the fields of a diagonal stride from any of these."""
     sides = 0
     for number in _list_numbers(fields):
-        sides |= BESIDE[number]
+        sides |= SIDES[number]
     return sides

@@ -22,8 +22,8 @@ from engine.games.turfmaster.state import (
     Rode,
     State,
     Stayed,
+    find_running_horses,
     has_bonus,
-    running_horses,
 )
 from engine.menu import Choice, Menu, Move
 
@@ -52,7 +52,7 @@ def _offer_bonus(state: State, seat: int) -> Menu:
 
 
 def _name_horse(horse: Horse) -> tuple[str, ...]:
-    """Return how a move names a horse: by its number, or not at all where its player has only one."""
+    """Return the word of a move for a horse; there is none where its player has only one."""
     return (f"horse{horse.number}",) if horse.number else ()
 
 
@@ -242,7 +242,7 @@ def _continue_dice_round(state: State, chance: Chance) -> Event | None:
 def _find_roller(state: State) -> int:
     """§5.2: the throw goes round clockwise, passing over players without a horse on the course."""
     assert state.roller is not None
-    seats = {state.horses[index].seat for index in running_horses(state)}
+    seats = {state.horses[index].seat for index in find_running_horses(state)}
     return next(seat for step in range(state.seats) if (seat := (state.roller + step) % state.seats) in seats)
 
 

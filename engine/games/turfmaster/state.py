@@ -57,7 +57,7 @@ class Horse(Struct, frozen=True):
     hand: tuple[str, ...] = ()
     spent: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
-    chosen: str = ""  # the card that lies face down (§4.5)
+    chosen: str = ""  # the card chosen, face down (§4.5)
     card: str = ""  # the card played in this round
     passed: bool = False
     bonus: int = 0  # the race in which it had its bonus cards
@@ -301,7 +301,7 @@ def horse_index(state: State, seat: int, number: int) -> int:
     return seat * (len(state.horses) // state.seats) + number - 1 if number else seat
 
 
-def running_horses(state: State) -> dict[int, Field]:
+def find_running_horses(state: State) -> dict[int, Field]:
     """Return the fields of the horses that are still on the course."""
     return {index: horse.field for index, horse in enumerate(state.horses) if horse.field is not None}
 

@@ -1,4 +1,4 @@
-"""What a seat may know: all but the cards in other hands, in other packs, put away and face down."""
+"""The view of a seat: all but the cards in other hands, in other packs, put away and face down."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from engine import chance, menu
 from engine import game as games
 from engine.games import kurier
-from engine.games.kurier.board import SUPPLY, VILLAGES, closed_inns
+from engine.games.kurier.board import SUPPLY, VILLAGES, list_closed_inns
 from engine.games.kurier.state import Dispatch, Options, Player, State
 from engine.menu import Move
 
@@ -17,7 +17,7 @@ def table(guests="", seats=5, turn=0, palace=SUPPLY, rules="revised", players=()
 
     Every player has a lady in the reserve and all the other couriers in the stack, unless `players` says otherwise.
     """
-    closed = closed_inns(seats, options.get("closed_third", "roman"))
+    closed = list_closed_inns(seats, options.get("closed_third", "roman"))
     state = State(
         options=Options(rules=rules, **options),
         inns={inn: {} for village in VILLAGES for inn in village if inn not in closed},
