@@ -83,11 +83,11 @@ def _on_the_table(state: Any) -> list[float]:
     points = [float(score(state, seat)) for seat in seats]
     for feature in state.features.values():
         if feature.figures:
-            value = float(scoring.worth(state, rules, feature, "final"))
+            value = float(scoring.count_points(state, rules, feature, "final"))
             value *= {"city": 1.4 if feature.open else 1.0, "field": 0.9}.get(feature.kind, 1.0)
             if feature.kind == "cloister":
                 value += (9 - value) / 2
-            for leader in scoring.leaders(state, rules, feature):
+            for leader in scoring.find_leaders(state, rules, feature):
                 points[leader] += value
     rest = min(1.0, sum(map(len, state.bags)) / len(seats) / 8)
     return [own + rest * 4 * (1 - 0.7 ** state.supply[seat]["meeple"]) for seat, own in enumerate(points)]

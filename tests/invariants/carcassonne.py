@@ -1,18 +1,18 @@
-"""What is true of every position of Carcassonne."""
+"""Invariants of every position of Carcassonne."""
 
 from collections import Counter
 
-from engine.games.carcassonne.board import MESSAGES
 from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.boxes.shrines import find_rivals, has_cloister, has_shrine
 from engine.games.carcassonne.land import root_of, signs_at
-from engine.games.carcassonne.scoring import leaders
-from engine.games.carcassonne.shrines import is_holy, is_shrine, rivals
-from engine.games.carcassonne.state import Errand, Part, standing_figures
+from engine.games.carcassonne.scoring import find_leaders
+from engine.games.carcassonne.state import Errand, Part, figures_on_table
+from engine.games.carcassonne.tiles import MESSAGES
 
 
 def check(state):
     rules = rules_of(state.options)
-    check_tiles(state, rules.deck())
+    check_tiles(state, rules.make_deck())
     check_figures(state, rules)
     check_features(state)
     check_leads(state, rules)
@@ -28,14 +28,16 @@ def check(state):
 
 def check_tiles(state, deck):
     """Every tile is in a bag, in a hand, on the table or out of the game."""
-    held = [part.tile for part in state.work if isinstance(part, Part) and part.step == "place"]
-    known = [laid.tile for laid in state.tiles.values() if laid.tile != "AB"] + list(state.aside) + held
-    box = Counter([deck.start, *(laid.tile for laid in deck.beside), *(tile for bag in deck.bags for tile in bag)])
-    assert Counter(known) + Counter(tile for bag in state.bags for tile in bag) == box
+    in_hand = [part.tile for part in state.work if isinstance(part, Part) and part.step == "place"]
+    on_table = [placed.tile for placed in state.tiles.values() if placed.tile != "AB"]
+    in_bags = [tile for bag in state.bags for tile in bag]
+    beside_start = [event.tile for event in deck.beside]
+    box = Counter([deck.start, *beside_start, *(tile for bag in deck.bags for tile in bag)])
+    assert Counter(in_hand + on_table + in_bags + list(state.aside)) == box
 
 
 def check_figures(state, rules):
-    figures = standing_figures(state)
+    figures = figures_on_table(state)
     assert len(set(figures)) == len(figures)
     for seat, supply in enumerate(state.supply):
         out = Counter(figure.kind for figure in figures if figure.seat == seat)
@@ -54,7 +56,7 @@ def check_features(state):
 def check_leads(state, rules):
     """No two leaders of a feature differ in strength."""
     for feature in state.features.values():
-        strengths = dict.fromkeys(leaders(state, rules, feature), 0)
+        strengths = dict.fromkeys(find_leaders(state, rules, feature), 0)
         for figure in feature.figures:
             if figure.seat in strengths:
                 shields = feature.marks.count("shield")
@@ -63,14 +65,14 @@ def check_leads(state, rules):
 
 
 def check_messages(state):
-    """Every message lies in the stack or is being dealt with."""
+    """Every message is in the stack or is being dealt with."""
     if state.options.messages:
-        held = [errand.number for errand in state.work if isinstance(errand, Errand) and errand.number]
-        assert sorted(held + list(state.pile.unseen) + list(state.pile.seen)) == list(MESSAGES)
+        drawn = [errand.number for errand in state.work if isinstance(errand, Errand) and errand.number]
+        assert sorted(drawn + list(state.pile.unseen) + list(state.pile.seen)) == list(MESSAGES)
 
 
 def check_circus(state):
-    """Every token is in the box or was turned over once for one of the circus tiles."""
+    """No more tokens were turned over than there are circus tiles, and the tent is on one of them."""
     if state.options.big_top:
         circuses = sum("circus" in signs_at(state, cell) for cell in state.tiles)
         assert len(state.animals) >= 16 - circuses
@@ -80,9 +82,9 @@ def check_circus(state):
 
 
 def check_abbeys(state):
-    """Every abbey is with its owner or on the table, and no wagon waits unless its round goes on."""
-    laid = sum(tile.tile == "AB" for tile in state.tiles.values())
-    assert laid + sum(state.abbeys) == (len(state.track) if state.options.abbey_mayor else 0)
+    """Every abbey is with its owner or on the table; wagons wait only during the game; barns are on fields."""
+    on_table = sum(placed.tile == "AB" for placed in state.tiles.values())
+    assert on_table + sum(state.abbeys) == (len(state.track) if state.options.abbey_mayor else 0)
     assert not state.wagons or state.phase == "playing"
     for feature in state.features.values():
         barn = any(figure.kind == "barn" for figure in feature.figures)
@@ -90,15 +92,15 @@ def check_abbeys(state):
 
 
 def check_shrines(state):
-    """No shrine lies beside two cloisters, and no cloister beside two shrines."""
-    for cell, laid in state.tiles.items() if state.options.shrines else ():
-        if is_holy(laid.tile):
-            assert len(rivals(state, cell, is_shrine(laid.tile))) <= 1
+    """No shrine has two cloisters around it, and no cloister two shrines."""
+    for cell, placed in state.tiles.items() if state.options.shrines else ():
+        if has_cloister(placed.tile):
+            assert len(find_rivals(state, cell, has_shrine(placed.tile))) <= 1
 
 
 def check_flocks(state):
-    """Every flock has a shepherd, every shepherd who has drawn a flock, and there are eighteen tokens."""
-    shepherds = {figure.place for figure in standing_figures(state) if figure.kind == "shepherd"}
+    """Every flock has a shepherd, and no more sheep are on the table than there are tokens."""
+    shepherds = {figure.place for figure in figures_on_table(state) if figure.kind == "shepherd"}
     assert state.phase != "playing" or set(state.flocks) <= shepherds
     counted = Counter(value for sheep in state.flocks.values() for value in sheep)
     assert all(counted[value] <= number for value, number in {1: 4, 2: 5, 3: 5, 4: 2}.items())

@@ -1,7 +1,8 @@
-"""Carcassonne with The Messages and the boxes that go with it: lay the land, and claim it."""
+"""Carcassonne with The Messages, and further boxes that can be mixed in."""
 
+from engine.games.carcassonne import board as board  # loaded here because templates find it by its name
 from engine.games.carcassonne.boxes import State
-from engine.games.carcassonne.changes import Event, evolve
+from engine.games.carcassonne.evolve import Event, evolve
 from engine.games.carcassonne.outlook import outlook
 from engine.games.carcassonne.rules import (
     META,

@@ -1,4 +1,4 @@
-"""Edition 1: an abbot who comes home brings the fairy's points too, and a message without a target only 2 points."""
+"""Edition 1: an abbot who comes home brings the fairy's points too; a message without a target can only be traded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is likely to win: the points that each seat can expect from what it has, and from the meeples it still holds.
+"""The contract's `outlook`: the points that each seat can expect from its features, meeples and boxes.
 
 Every number in capitals was tuned by matches of this outlook against itself with that number changed.
 """
@@ -14,234 +14,238 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from engine.games.carcassonne import scoring
-from engine.games.carcassonne.board import FITS, PIECES, near
 from engine.games.carcassonne.boxes import rules_of
-from engine.games.carcassonne.expansion import Rules
+from engine.games.carcassonne.hooks import Rules
 from engine.games.carcassonne.rules import score
-from engine.games.carcassonne.state import Feature, Part, State, find
+from engine.games.carcassonne.state import Feature, Part, State, find_root
+from engine.games.carcassonne.tiles import FITS, PIECES, neighbours
 from engine.win_shares import Shares, from_points
 
-EAGER, CAREFUL = {"city": 0.25, "road": 0.22}, 0.22
-"""How likely a seat uses a tile that fits where something of its own goes on, ..."""
-PART, MOST = 0.4, 5.0
-"""... if it has this part of its turns for it, and at most so many."""
-HOLD, FADE, BUSY = 6.0, 0.75, 12
-"""The worth of the first meeple in the supply, what part of that the next one has, and the turns to earn it."""
-BACK = 4.0
-"""What it is worth that a meeple comes back, with turns to use it again."""
-FARM = 0.85
-"""A farmer stays to the end, and others may join him."""
-ERRAND, COMPANION = 4.0, 1.5
-"""What a message may bring, and a figure beside one's meeple that counts for nothing by itself."""
-SPREAD, UNSURE = 2.5, 1.1
-"""So many points ahead are a factor of e: with no tile left, and more with the root of the tiles to come."""
+USE_OF_FITTING_TILE, USE_OF_OTHER_TILE = {"city": 0.25, "road": 0.22}, 0.22
+"""The chance that a seat uses a tile that fits to extend a feature of its own."""
+TURNS_FOR_FEATURE, MOST_TURNS = 0.4, 5.0
+"""The part of a seat's remaining turns that it has for one feature, and the most turns."""
+FIRST_MEEPLE, NEXT_MEEPLE, MEEPLE_TURNS = 6.0, 0.75, 12
+"""The points of the first meeple in the supply, the part of that for each further one, and the turns to earn it."""
+MEEPLE_BACK = 4.0
+"""The points of a meeple that comes back with turns left to use it again."""
+FARM_CERTAINTY = 0.85
+"""The part of its points that a farm keeps: other farmers may still join it."""
+ERRAND_POINTS, COMPANION_POINTS = 4.0, 1.5
+"""The points of an errand such as a message, and of a figure that counts nothing by itself beside the own meeple."""
+CERTAIN_LEAD, UNCERTAINTY = 2.5, 1.1
+"""A lead of so many points is a factor of e: without tiles left, and more with the root of the tiles left."""
 
-REMEMBERED = 4096
-"""So many features of late are known by heart: positions of one thought share nearly all of them."""
-
+CACHE_SIZE = 4096
+"""The features whose facts are cached: the positions that a bot compares share nearly all of them."""
 
 Fact = TypeVar("Fact")
 Facts = dict[int, tuple[Feature, Fact]]
-"""By the id of the feature, which is held, so that its id names nothing else."""
+"""A cache by the id of a feature; it holds the feature too, so that no other object can get the same id."""
+
 LEADERS: Facts[tuple[int, ...]] = {}
-WORTHS: Facts[tuple[int, int]] = {}
-GAPS: Facts[tuple[str, ...]] = {}
+POINTS: Facts[tuple[int, int]] = {}
+OPEN_CELLS: Facts[tuple[str, ...]] = {}
 
 
 def outlook(state: State) -> Shares:
-    """Each seat's share of the victory."""
-    ahead = Ahead(state)
-    points = [float(score(state, seat)) + ahead.supply(seat) for seat in range(len(state.track))]
+    """Return each seat's share of the victory."""
+    estimate = Estimate(state)
+    points = [float(score(state, seat)) + estimate.supply_points(seat) for seat in range(len(state.track))]
     for root, feature in state.features.items():
         if feature.figures:
-            ahead.claim(points, root, feature)
-    for box in ahead.rules.hooks["final"]:
-        for award in box.final(state, ahead.rules) or ():
-            points[award.seat] += award.points * ahead.played
-    for box in ahead.rules.hooks["promise"]:
+            estimate.add_feature(points, root, feature)
+    for box in estimate.rules.hooks["award_at_end"]:
+        for award in box.award_at_end(state, estimate.rules) or ():
+            points[award.seat] += award.points * estimate.played
+    for box in estimate.rules.hooks["expected_points"]:
         for seat in range(len(points)):
-            points[seat] += box.promise(state, ahead.rules, seat)
-    points[state.turn] += ahead.pending()
-    return from_points(points, ahead.coming.unit)
+            points[seat] += box.expected_points(state, estimate.rules, seat)
+    points[state.turn] += estimate.turn_points()
+    return from_points(points, estimate.coming.unit)
 
 
-class Coming:
-    """The tiles still to come, and how likely they fill a cell: positions of one thought share them."""
+class ComingTiles:
+    """The tiles still to come, and the chance that one of them fills a cell; positions with the same bags share it."""
 
     def __init__(self, bags: tuple[tuple[str, ...], ...], seats: int) -> None:
-        self.tiles = Counter(tile for bag in bags for tile in bag)
-        self.left = self.tiles.total()
+        self.counts = Counter(tile for bag in bags for tile in bag)
+        self.left = self.counts.total()
         turns = self.left / seats
-        self.tries = min(turns * PART, MOST)
-        self.busy = min(1.0, turns / BUSY)
-        self.unit = SPREAD + UNSURE * sqrt(self.left)
+        self.tries = min(turns * TURNS_FOR_FEATURE, MOST_TURNS)
+        self.meeple_use = min(1.0, turns / MEEPLE_TURNS)
+        self.unit = CERTAIN_LEAD + UNCERTAINTY * sqrt(self.left)
         self.filled = defaultdict[str, dict[int, float]](dict)
 
-    def fills(self, kind: str, code: int) -> float:
-        """How likely a cell of which its neighbours ask this is filled by a seat to whom something goes on there."""
-        share = sum(number for tile, number in self.tiles.items() if FITS[tile][code]) / (self.left or 1)
-        left: float = (1 - EAGER.get(kind, CAREFUL) * share) ** self.tries
-        return 1 - left
+    def chance_to_fill(self, kind: str, surroundings: int) -> float:
+        """Return the chance that a seat fills a cell with these surroundings to extend its feature of this kind."""
+        share = sum(number for tile, number in self.counts.items() if FITS[tile][surroundings]) / (self.left or 1)
+        missed: float = (1 - USE_OF_FITTING_TILE.get(kind, USE_OF_OTHER_TILE) * share) ** self.tries
+        return 1 - missed
 
 
-_coming = functools.lru_cache(maxsize=512)(Coming)
+_coming_tiles = functools.lru_cache(maxsize=512)(ComingTiles)
 
 
-class Ahead:
-    """What is still to come at a table."""
+class Estimate:
+    """An estimate of the points still to come in one position."""
 
     def __init__(self, state: State) -> None:
         self.state = state
         self.rules: Rules = rules_of(state.options)
-        self.coming = _coming(state.bags, len(state.track))
+        self.coming = _coming_tiles(state.bags, len(state.track))
         self.played = len(state.tiles) / (len(state.tiles) + self.coming.left)
         self.cells = tuple(state.tiles)
-        self.room = 1 - exp(-1.2 * self.coming.left / (len(state.frontier) or 1))
-        self.busy = self.coming.busy
-        self.known = dict[int, float]()
+        self.neighbour_chance = 1 - exp(-1.2 * self.coming.left / (len(state.frontier) or 1))
+        self.meeple_use = self.coming.meeple_use
+        self.completion = dict[int, float]()
         hooks = self.rules.hooks
-        self.alone = not (hooks["might"] or hooks["level"] or hooks["worth"])
+        self.can_cache = not (hooks["adjust_strength"] or hooks["break_tie"] or hooks["adjust_points"])
 
-    def supply(self, seat: int) -> float:
-        """The worth of the meeples a seat can still place."""
-        return HOLD * self.busy * (1 - FADE ** self.held(seat)) / (1 - FADE)
+    def supply_points(self, seat: int) -> float:
+        """Return what the meeples that a seat can still place are worth."""
+        meeples = self.count_meeples(seat)
+        return FIRST_MEEPLE * self.meeple_use * (1 - NEXT_MEEPLE**meeples) / (1 - NEXT_MEEPLE)
 
-    def last(self, seat: int) -> float:
-        """The worth of the meeple a seat places next."""
-        return HOLD * self.busy * FADE ** max(self.held(seat) - 1, 0)
+    def next_meeple_points(self, seat: int) -> float:
+        """Return what a seat loses by placing one more meeple."""
+        return FIRST_MEEPLE * self.meeple_use * NEXT_MEEPLE ** max(self.count_meeples(seat) - 1, 0)
 
-    def held(self, seat: int) -> int:
-        """How many meeples a seat can place."""
+    def count_meeples(self, seat: int) -> int:
+        """Count the meeples that a seat can place."""
         supply = self.state.supply[seat].items()
-        return sum(number for kind, number in supply if kind in self.rules.followers)
+        return sum(number for kind, number in supply if kind in self.rules.segments)
 
-    def claim(self, points: list[float], root: int, feature: Feature) -> None:
-        """Add what a feature promises to those who lead on it."""
-        promised, closing = self.promise(root, feature)
+    def add_feature(self, points: list[float], root: int, feature: Feature) -> None:
+        """Add what a feature is expected to bring to each seat."""
+        expected, completion = self.feature_points(root, feature)
         state, rules = self.state, self.rules
-        paid = scoring.without_lead(state, rules, feature, "final") if rules.hooks["paid"] else None
-        for award in paid or ():
+        has_hook = rules.hooks["award_without_lead"]
+        awards = scoring.award_without_lead(state, rules, feature, "final") if has_hook else None
+        for award in awards or ():
             points[award.seat] += award.points
-        for seat in self.leaders(feature) if paid is None else ():
-            points[seat] += promised
-            for box in rules.hooks["more"]:
-                points[seat] += box.more(state, rules, feature, seat, "final")
-        back, beside = closing * BACK * self.busy, COMPANION * self.busy
+        for seat in self.leaders(feature) if awards is None else ():
+            points[seat] += expected
+            for box in rules.hooks["extra_points"]:
+                points[seat] += box.extra_points(state, rules, feature, seat, "final")
+        back, companion = completion * MEEPLE_BACK * self.meeple_use, COMPANION_POINTS * self.meeple_use
         for figure in feature.figures:
-            points[figure.seat] += beside if figure.kind in rules.bystanders else back
+            points[figure.seat] += companion if figure.kind in rules.non_meeples else back
 
-    def promise(self, root: int, feature: Feature) -> tuple[float, float]:
-        """What a feature will bring its leader, and how likely it is finished."""
+    def feature_points(self, root: int, feature: Feature) -> tuple[float, float]:
+        """Return what a feature is expected to bring its leader, and the chance that it is completed."""
         match feature.kind:
             case "city" | "road":
-                return self._built(root, feature)
+                return self._built_points(root, feature)
             case "field":
-                return self._farm(feature), 0.0
+                return self._farm_points(feature), 0.0
             case "cloister" | "garden":
                 missing = feature.open
-                return 9 - missing * (1 - self.room), self.room**missing
-        return float(self.worths(feature)[0]), 0.0
+                return 9 - missing * (1 - self.neighbour_chance), self.neighbour_chance**missing
+        return float(self.points_now_and_complete(feature)[0]), 0.0
 
-    def _built(self, root: int, feature: Feature) -> tuple[float, float]:
-        now, whole = self.worths(feature)
+    def _built_points(self, root: int, feature: Feature) -> tuple[float, float]:
+        now, complete = self.points_now_and_complete(feature)
         if not feature.open:
             return float(now), 1.0
-        closing = self.closing(root, feature)
-        return now + closing * (whole - now), closing
+        completion = self.chance_to_complete(root, feature)
+        return now + completion * (complete - now), completion
 
     def leaders(self, feature: Feature) -> tuple[int, ...]:
-        """Who leads; remembered, unless a box lets more than the feature decide."""
-        known = _known(LEADERS, feature) if self.alone else None
-        if known is None:
-            known = _remember(LEADERS, feature, scoring.leaders(self.state, self.rules, feature))
-        return known
+        """Return the leaders; cached, unless with the boxes of this table more than the feature itself decides."""
+        leaders = _get_fact(LEADERS, feature) if self.can_cache else None
+        if leaders is None:
+            leaders = _store_fact(LEADERS, feature, scoring.find_leaders(self.state, self.rules, feature))
+        return leaders
 
-    def worths(self, feature: Feature) -> tuple[int, int]:
-        """What a feature is worth as it lies, and complete; remembered like its leaders."""
-        known = _known(WORTHS, feature) if self.alone else None
-        if known is None:
-            now = scoring.worth(self.state, self.rules, feature, "final")
-            whole = scoring.worth(self.state, self.rules, replace(feature, open=0), "scored")
-            known = _remember(WORTHS, feature, (now, whole))
-        return known
+    def points_now_and_complete(self, feature: Feature) -> tuple[int, int]:
+        """Return what a feature is worth as it is, and if it were complete; cached like its leaders."""
+        points = _get_fact(POINTS, feature) if self.can_cache else None
+        if points is None:
+            now = scoring.count_points(self.state, self.rules, feature, "final")
+            complete = scoring.count_points(self.state, self.rules, replace(feature, open=0), "scored")
+            points = _store_fact(POINTS, feature, (now, complete))
+        return points
 
-    def _farm(self, feature: Feature) -> float:
-        features, points = self.state.features, 0.0
-        for city in {find(self.state.parents, city) for city in feature.cities}:
-            other = features[city]
-            points += self.closing(city, other) if other.open else 1.0
-        return 3 * FARM * points
+    def _farm_points(self, feature: Feature) -> float:
+        features, cities = self.state.features, 0.0
+        for root in {find_root(self.state.parents, city) for city in feature.cities}:
+            city = features[root]
+            cities += self.chance_to_complete(root, city) if city.open else 1.0
+        return 3 * FARM_CERTAINTY * cities
 
-    def closing(self, root: int, feature: Feature) -> float:
-        """How likely a road or city is finished, by whoever wants it."""
-        if root not in self.known:
-            self.known[root] = self._closing(root, feature)
-        return self.known[root]
+    def chance_to_complete(self, root: int, feature: Feature) -> float:
+        """Return the chance that a road or city is completed: that every cell where it goes on is filled."""
+        if root not in self.completion:
+            self.completion[root] = self._chance_to_complete(root, feature)
+        return self.completion[root]
 
-    def _closing(self, root: int, feature: Feature) -> float:
+    def _chance_to_complete(self, root: int, feature: Feature) -> float:
         chance, frontier, filled = 1.0, self.state.frontier, self.coming.filled[feature.kind]
-        for cell in self.gaps(root, feature):
-            code = frontier[cell]
-            if code not in filled:
-                filled[code] = self.coming.fills(feature.kind, code)
-            chance *= filled[code]
+        for cell in self.open_cells(root, feature):
+            surroundings = frontier[cell]
+            if surroundings not in filled:
+                filled[surroundings] = self.coming.chance_to_fill(feature.kind, surroundings)
+            chance *= filled[surroundings]
         return chance
 
-    def gaps(self, root: int, feature: Feature) -> tuple[str, ...]:
-        """The empty cells at which a road or city goes on; what no tile has changed since is not looked for again."""
-        known = _known(GAPS, feature)
-        return known if known is not None else _remember(GAPS, feature, self._gaps(root, feature))
+    def open_cells(self, root: int, feature: Feature) -> tuple[str, ...]:
+        """Return the empty cells at which a road or city goes on; cached until a tile changes the feature."""
+        cells = _get_fact(OPEN_CELLS, feature)
+        return cells if cells is not None else _store_fact(OPEN_CELLS, feature, self._open_cells(root, feature))
 
-    def _gaps(self, root: int, feature: Feature) -> tuple[str, ...]:
-        """Each cell once and always in the same order, so that every machine comes to the same number."""
-        state, found = self.state, dict[str, None]()
+    def _open_cells(self, root: int, feature: Feature) -> tuple[str, ...]:
+        """Find the cells in a fixed order, so that every machine multiplies to the same number."""
+        state, cells = self.state, dict[str, None]()
         for number in feature.tiles:
             cell = self.cells[number]
-            laid = state.tiles[cell]
-            for place, segment in enumerate(PIECES[laid.tile][laid.turn].segments, laid.first):
-                if segment.kind == feature.kind and find(state.parents, place) == root:
-                    found |= {beyond: None for end in segment.ends if (beyond := near(cell)[end]) in state.frontier}
-        return tuple(found)
+            placed = state.tiles[cell]
+            for index, segment in enumerate(PIECES[placed.tile][placed.turn].segments, placed.first):
+                if segment.kind == feature.kind and find_root(state.parents, index) == root:
+                    beyond = (neighbours(cell)[end] for end in segment.ends)
+                    cells |= {one: None for one in beyond if one in state.frontier}
+        return tuple(cells)
 
-    def pending(self) -> float:
-        """What the seat on turn may still gain with the tile it has just laid, or the errand it is on."""
+    def turn_points(self) -> float:
+        """Return what the seat on turn can still gain with the tile that it has just placed, or with its errand."""
         if not self.state.work:
             return 0.0
         work = self.state.work[-1]
         if not isinstance(work, Part):
-            return ERRAND
+            return ERRAND_POINTS
         if work.step != "figure":
             return 0.0
-        return max((self._placed(work, root) for root in self._free(work)), default=0.0)
+        return max((self._gain_by_claiming(work, root) for root in self._claimable(work)), default=0.0)
 
-    def _free(self, part: Part) -> Iterator[int]:
-        """The features that a meeple on the new tile could claim."""
+    def _claimable(self, part: Part) -> Iterator[int]:
+        """Yield the features of the new tile that a meeple could claim."""
         state, supply = self.state, self.state.supply[self.state.turn]
-        laid = state.tiles[part.cell]
-        for place, segment in enumerate(PIECES[laid.tile][laid.turn].segments, laid.first):
-            root = find(state.parents, place)
+        placed = state.tiles[part.cell]
+        for index, segment in enumerate(PIECES[placed.tile][placed.turn].segments, placed.first):
+            root = find_root(state.parents, index)
             if root in state.features and not state.features[root].figures:
-                followers = self.rules.followers.items()
-                if any(supply[kind] and segment.kind in where for kind, where in followers):
+                kinds = self.rules.segments.items()
+                if any(supply[kind] and segment.kind in segments for kind, segments in kinds):
                     yield root
 
-    def _placed(self, part: Part, root: int) -> float:
-        """What claiming this feature would gain."""
+    def _gain_by_claiming(self, part: Part, root: int) -> float:
+        """Return what a feature is expected to bring less what the meeple on it is worth."""
         feature = self.state.features[root]
-        promised, closing = self.promise(root, feature)
+        expected, completion = self.feature_points(root, feature)
         if root in part.done:
-            return promised
-        return max(0.0, promised + closing * BACK * self.busy - self.last(self.state.turn))
+            return expected
+        back = completion * MEEPLE_BACK * self.meeple_use
+        return max(0.0, expected + back - self.next_meeple_points(self.state.turn))
 
 
-def _known(facts: Facts[Fact], feature: Feature) -> Fact | None:
-    """What was found out about this very feature of late."""
-    known = facts.get(id(feature))
-    return known[1] if known is not None and known[0] is feature else None
+def _get_fact(facts: Facts[Fact], feature: Feature) -> Fact | None:
+    """Return the cached fact about exactly this object."""
+    entry = facts.get(id(feature))
+    return entry[1] if entry is not None and entry[0] is feature else None
 
 
-def _remember(facts: Facts[Fact], feature: Feature, fact: Fact) -> Fact:
-    if len(facts) >= REMEMBERED:
+def _store_fact(facts: Facts[Fact], feature: Feature, fact: Fact) -> Fact:
+    if len(facts) >= CACHE_SIZE:
         facts.clear()
     facts[id(feature)] = feature, fact
     return fact

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.game import Meta, Standing
-from engine.games.carcassonne import inns, scoring
-from engine.games.carcassonne.board import FITS, PIECES, Args, spots
-from engine.games.carcassonne.boxes import PAYING, Began, Options, rules_of, wants
-from engine.games.carcassonne.expansion import Rules, laid
+from engine.games.carcassonne import scoring
+from engine.games.carcassonne.boxes import POINT_EVENTS, Began, Options, inns_cathedrals, plays_with, rules_of
+from engine.games.carcassonne.hooks import Rules, place_tile
 from engine.games.carcassonne.land import root_of
 from engine.games.carcassonne.state import (
     BonusCounted,
@@ -34,10 +33,11 @@ from engine.games.carcassonne.state import (
     TileSetAside,
     TurnBegan,
     Work,
-    drawable,
-    find,
-    part_of,
+    can_draw,
+    current_part,
+    find_root,
 )
+from engine.games.carcassonne.tiles import FITS, PIECES, Args, figure_options
 from engine.menu import Choice, Entry, Menu, Move
 from engine.refusal import Refused
 
@@ -61,19 +61,20 @@ PASS = Choice("pass", rule="2.6")
 DRAW = Choice("draw", rule="2.1")
 
 Stage = Callable[[State, Rules, Part, Chance], Struct | None]
+"""Something the rules may do in a step of a part: returns the next event, or None if there is nothing to do."""
 
 
 def objection(options: Options, seats: int) -> Refused | None:
-    """§1.1: the sixth set of figures comes with Inns & Cathedrals."""
-    if seats == 6 and not wants(options, inns.BOX):
+    """§1.1: The sixth set of figures comes with Inns & Cathedrals."""
+    if seats == 6 and not plays_with(options, inns_cathedrals.BOX):
         return Refused("Six players need Inns & Cathedrals; switch “inns_cathedrals” on.", rule="1.1")
     objections = (box.objection(options) for box in rules_of(options).hooks["objection"])
-    return next((why for why in objections if why is not None), None)
+    return next((refusal for refusal in objections if refusal is not None), None)
 
 
 def setup(options: Options, seats: int, chance: Chance, edition: int = META.edition) -> list[Struct]:
     rules = rules_of(options)
-    deck = rules.deck()
+    deck = rules.make_deck()
     first = chance.pick("start player", range(seats))
     track = ((0,) * rules.scoring_figures,) * seats
     began = Began(options, first, rules.supply, deck.bags, track, edition)
@@ -81,79 +82,85 @@ def setup(options: Options, seats: int, chance: Chance, edition: int = META.edit
 
 
 def menu(state: State, seat: int) -> Menu:
-    """Whoever is owed points chooses first; then the seat on turn goes on with its tile."""
-    if state.owed and waits(state):
+    """Return the moves of a seat: awards it is owed come first, then the work of the seat on turn goes on."""
+    if state.owed and waits_for_scorer(state):
         return scoring.menu(state, seat)
     if state.phase != "playing":
         return ()
     work = state.work[-1]
     if isinstance(work, Part):
         return part_menu(state, work) if seat == state.turn else ()
-    asked = seat in work.seats if work.seats else seat == state.turn
+    is_asked = seat in work.seats if work.seats else seat == state.turn
     rules = rules_of(state.options)
-    return rules.steps[work.step].menu(state, rules, seat, work) if asked else ()
+    return rules.errands[work.step].menu(state, rules, seat, work) if is_asked else ()
 
 
 def part_menu(state: State, part: Part) -> Menu:
-    """What the seat on turn may do with its tile; a table remembers it, for it is asked again at once."""
-    remembered: Menu | None = state.__dict__.get("menu")
-    if remembered is None:
-        remembered = state.__dict__["menu"] = MENUS[part.step](state, rules_of(state.options), part)
-    return remembered
+    """Return the moves of the seat on turn with its tile.
+
+    Cached in the state: upkeep, the page and the check of the move ask for it one after another.
+    """
+    cached: Menu | None = state.__dict__.get("menu")
+    if cached is None:
+        cached = state.__dict__["menu"] = MENUS[part.step](state, rules_of(state.options), part)
+    return cached
 
 
 def _draw_menu(state: State, rules: Rules, part: Part) -> Menu:
-    other = _instead(state, rules, part)
-    return (DRAW, *other) if drawable(state) else (*other, PASS)
+    instead = _instead_of_tile(state, rules, part)
+    return (DRAW, *instead) if can_draw(state) else (*instead, PASS)
 
 
 def _place_menu(state: State, rules: Rules, part: Part) -> Menu:
-    """§2.2: every cell and turn in which all sides of the tile go on with what they touch."""
+    """§2.2: Offer every cell and turn in which all sides of the tile continue what they touch."""
     fits = FITS[part.tile]
-    places: Sequence[Args] = [(cell, turn) for cell, around in state.frontier.items() for turn in fits[around]]
-    for box in rules.hooks["fitting"]:
-        places = box.fitting(state, rules, part.tile, places)
-    return (Choice("place", tuple(places), "2.2"),) if places else ()
+    options: Sequence[Args] = [(cell, turn) for cell, around in state.frontier.items() for turn in fits[around]]
+    for box in rules.hooks["filter_cells"]:
+        options = box.filter_cells(state, rules, part.tile, options)
+    return (Choice("place", tuple(options), "2.2"),) if options else ()
 
 
-def _instead(state: State, rules: Rules, part: Part) -> list[Entry]:
-    """What may be done instead of drawing a tile."""
-    return [entry for box in rules.hooks["instead"] if (entry := box.instead(state, rules, part))]
+def _instead_of_tile(state: State, rules: Rules, part: Part) -> list[Entry]:
+    """Return the moves that are possible instead of drawing a tile."""
+    boxes = rules.hooks["offer_instead_of_tile"]
+    return [entry for box in boxes if (entry := box.offer_instead_of_tile(state, rules, part))]
 
 
 def _figure_menu(state: State, rules: Rules, part: Part) -> Menu:
-    options = _stations(state, rules, part)
+    options = _figure_options(state, rules, part)
     figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
-    return (*figures, *_acts(state, rules, part), PASS) if rules.hooks["act"] else (*figures, PASS)
+    boxes = rules.hooks["offer_instead_of_figure"]
+    return (*figures, *_instead_of_figure(state, rules, part), PASS) if boxes else (*figures, PASS)
 
 
-def _acts(state: State, rules: Rules, part: Part) -> list[Entry]:
-    """What may be done instead of placing a figure."""
-    return [act for box in rules.hooks["act"] if (act := box.act(state, rules, state.turn, part))]
+def _instead_of_figure(state: State, rules: Rules, part: Part) -> list[Entry]:
+    """Return the moves that are possible instead of placing a figure."""
+    boxes = rules.hooks["offer_instead_of_figure"]
+    return [entry for box in boxes if (entry := box.offer_instead_of_figure(state, rules, state.turn, part))]
 
 
-def _stations(state: State, rules: Rules, part: Part) -> list[Args]:
-    """§2.4: every figure of the supply with every place where it may stand."""
+def _figure_options(state: State, rules: Rules, part: Part) -> list[Args]:
+    """§2.4: Return every figure of the supply with every segment on which it can be placed."""
     options: list[Args] = []
     seat = state.turn
     supply = state.supply[seat]
-    for kind, where in rules.followers.items():
+    for kind, segments in rules.segments.items():
         if supply[kind]:
-            options += _free_spots(state, rules, part, kind, where)
-    for box in rules.hooks["deploy"]:
-        options += box.deploy(state, rules, seat, part)
+            options += _free_segments(state, rules, part, kind, segments)
+    for box in rules.hooks["offer_figures"]:
+        options += box.offer_figures(state, rules, seat, part)
     return options
 
 
-def _free_spots(state: State, rules: Rules, part: Part, kind: str, where: frozenset[str]) -> list[Args]:
-    """§2.4: segments of the tile just laid whose whole feature is free."""
-    laid, features, parents = state.tiles[part.cell], state.features, state.parents
-    first, passable = laid.first, rules.passable
+def _free_segments(state: State, rules: Rules, part: Part, kind: str, segments: frozenset[str]) -> list[Args]:
+    """§2.4: Return the options for one kind of figure: segments of the new tile whose whole feature is free."""
+    placed, features, parents = state.tiles[part.cell], state.features, state.parents
+    first, unobtrusive = placed.first, rules.unobtrusive
     return [
         args
-        for place, args in spots(laid.tile, laid.turn, kind, where)
-        if not (figures := features[find(parents, first + place)].figures)
-        or (passable and all(figure.kind in passable for figure in figures))
+        for index, args in figure_options(placed.tile, placed.turn, kind, segments)
+        if not (figures := features[find_root(parents, first + index)].figures)
+        or (unobtrusive and all(figure.kind in unobtrusive for figure in figures))
     ]
 
 
@@ -167,36 +174,37 @@ MENUS: dict[Step, Callable[[State, Rules, Part], Menu]] = {
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+    rules = rules_of(state.options)
     match move.verb:
         case "place":
             cell, turn = move.args
-            return laid(state, rules_of(state.options), TilePlaced(part_of(state).tile, cell, int(turn), seat), chance)
+            event = TilePlaced(current_part(state).tile, cell, int(turn), seat)
+            return place_tile(state, rules, event, chance)
         case "figure":
-            return [FigurePlaced(_figure(state, seat, *move.args))]
+            return [FigurePlaced(_read_figure(state, seat, *move.args))]
         case "pass":
             return [FigureWithheld(seat)]
         case "draw":
-            return [_drawn(state, chance)]
+            return [_draw_tile(state, chance)]
         case "score":
-            return [scoring.advance(state, seat, move.args[0])]
-    rules = rules_of(state.options)
+            return [scoring.move_scorer(state, seat, move.args[0])]
     return rules.verbs[move.verb].decide(state, rules, seat, move, chance)
 
 
-def _figure(state: State, seat: int, kind: str, token: str) -> Figure:
-    """The figure that a move puts on the table: on the tile just laid, unless another cell is named."""
+def _read_figure(state: State, seat: int, kind: str, token: str) -> Figure:
+    """Return the figure that a move places: on the new tile, unless the token names another cell."""
     cell, _, segment = token.rpartition("/")
-    cell, way = cell or part_of(state).cell, ""
-    laid = state.tiles[cell]
-    if segment not in PIECES[laid.tile][laid.turn].locals:
+    cell, way = cell or current_part(state).cell, ""
+    placed = state.tiles[cell]
+    if segment not in PIECES[placed.tile][placed.turn].locals:
         segment, _, way = segment.rpartition("-")
     figure = Figure(seat, kind, cell, segment, way)
-    there = state.features[root_of(state, figure)].figures
-    return _beside(figure, {other.place for other in there}) if there else figure
+    others = state.features[root_of(state, figure)].figures
+    return _number_figure(figure, {other.place for other in others}) if others else figure
 
 
-def _beside(figure: Figure, taken: Collection[str]) -> Figure:
-    """A figure on a place where others stand already gets a number."""
+def _number_figure(figure: Figure, taken: Collection[str]) -> Figure:
+    """Give a figure a number if its place is taken, so that each place is unique."""
     number = 1
     while figure.place in taken:
         number += 1
@@ -204,8 +212,8 @@ def _beside(figure: Figure, taken: Collection[str]) -> Figure:
     return figure
 
 
-def waits(state: State) -> bool:
-    """§5.3: whether the table waits for somebody to choose a scoring figure."""
+def waits_for_scorer(state: State) -> bool:
+    """§5.3: Whether a seat has to choose a scoring figure before the game goes on."""
     if state.options.figures == "at_once":
         return bool(state.owed)
     return any(award.seat == state.turn for award in state.owed)
@@ -213,136 +221,137 @@ def waits(state: State) -> bool:
 
 def upkeep(state: State, chance: Chance) -> Struct | None:
     if state.phase != "playing":
-        return _ending(state, chance)
-    if state.owed and waits(state):
+        return _end_game(state, chance)
+    if state.owed and waits_for_scorer(state):
         return None
     work, rules = state.work[-1], rules_of(state.options)
     if not isinstance(work, Part):
-        box = rules.steps[work.step]
-        closed = None if work.step in box.inside else _close(state, rules, work, chance)
-        return closed or box.errand(state, rules, work, chance)
-    for stage in course(rules)[work.step]:
+        box = rules.errands[work.step]
+        closed = None if work.step in box.errands_within_round else _close_round(state, rules, work, chance)
+        return closed or box.resolve_errand(state, rules, work, chance)
+    for stage in stages_of(rules)[work.step]:
         event = stage(state, rules, work, chance)
         if event is not None:
             return event
     return None
 
 
-def _first(events: Iterable[Struct | None]) -> Struct | None:
-    """What the first box has to say that has anything to say."""
+def _first_event(events: Iterable[Struct | None]) -> Struct | None:
     return next((event for event in events if event is not None), None)
 
 
 @functools.cache
-def course(rules: Rules) -> dict[Step, tuple[Stage, ...]]:
-    """What may happen in each step of laying a tile, in its order: the first that has anything to do does it."""
+def stages_of(rules: Rules) -> dict[Step, tuple[Stage, ...]]:
+    """Return for each step of a part what the rules may do in it, in order."""
 
-    def asked(hook: str) -> tuple[Stage, ...]:
-        return tuple(getattr(box, hook) for box in rules.hooks[hook])
+    def hook(name: str) -> tuple[Stage, ...]:
+        return tuple(getattr(box, name) for box in rules.hooks[name])
 
-    def opened(place: str) -> tuple[Stage, ...]:
-        return (functools.partial(_open, place),) if rules.rounds[place] else ()
+    def round_at(place: str) -> tuple[Stage, ...]:
+        return (functools.partial(_open_round, place),) if rules.rounds[place] else ()
 
-    closed = (_close,) if rules.scoring_figures > 1 else ()
-    features = (*opened("3"), _features, *asked("joined"), *asked("after_features"), *closed)
-    score = (*features, *opened("4"), *asked("after"), _end)
+    close = (_close_round,) if rules.scoring_figures > 1 else ()
+    features = (*round_at("3"), _score_completed, *hook("after_scoring"), *hook("end_scoring"), *close)
+    score = (*features, *round_at("4"), *hook("after_tile"), _end_part)
     return {
-        "draw": (*opened("1a"), *closed, _draw),
-        "place": (*opened("1b"), *closed, _place),
-        "figure": (*opened("1c"), *closed, _stand),
-        "between": (*asked("after_figure"), *closed, *score),
+        "draw": (*round_at("1a"), *close, _draw_or_end),
+        "place": (*round_at("1b"), *close, _set_tile_aside),
+        "figure": (*round_at("1c"), *close, _skip_figure),
+        "between": (*hook("after_figure"), *close, *score),
         "score": score,
     }
 
 
-def _open(place: str, state: State, rules: Rules, part: Part, chance: Chance) -> RoundOpened | None:
-    """A scoring round at a named place of the turn, if a box gives points there; the turn never goes back past it."""
+def _open_round(place: str, state: State, rules: Rules, part: Part, chance: Chance) -> RoundOpened | None:
+    """Open a scoring round at this place of the turn, once, if a box gives points there."""
     if part.passed >= place:
         return None
     awards = tuple(award for hook in rules.rounds[place] for award in hook(state, rules, part))
     return RoundOpened(place, awards) if awards else None
 
 
-def _close(state: State, rules: Rules, work: Work, chance: Chance) -> Struct | None:
-    """§5.4: at the end of a scoring round something may come of the figures that moved in it."""
+def _close_round(state: State, rules: Rules, work: Work, chance: Chance) -> Struct | None:
+    """§5.4: End a scoring round in which figures of the seat on turn moved."""
     if not state.moved:
         return None
-    return _first(box.closed(state, rules, chance) for box in rules.hooks["closed"]) or RoundClosed()
+    return _first_event(box.after_round(state, rules, chance) for box in rules.hooks["after_round"]) or RoundClosed()
 
 
-def _draw(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
-    """§2.1: a tile from the first bag that holds any."""
-    if rules.hooks["instead"] and _instead(state, rules, part):
+def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+    """§2.1: Draw a tile, unless the seat can choose something instead; without tiles end the part."""
+    if rules.hooks["offer_instead_of_tile"] and _instead_of_tile(state, rules, part):
         return None
-    return _drawn(state, chance) if drawable(state) else _pack_up(state, rules)
+    return _draw_tile(state, chance) if can_draw(state) else _end_without_tiles(state, rules)
 
 
-def _drawn(state: State, chance: Chance) -> TileDrawn:
+def _draw_tile(state: State, chance: Chance) -> TileDrawn:
     return TileDrawn(state.turn, chance.pick("tile", state.bags[0]))
 
 
-def _pack_up(state: State, rules: Rules) -> Struct:
-    """§4.1: without tiles the game is over, but not before interrupted work is done."""
+def _end_without_tiles(state: State, rules: Rules) -> Struct:
+    """§4.1: Return to interrupted work; if there is none, begin an extra turn of a box or the final scoring."""
     if len(state.work) > 1:
         return PartEnded(state.turn)
-    return _first(box.overtime(state, rules) for box in rules.hooks["overtime"]) or _totals(state)
+    overtime = _first_event(box.begin_overtime(state, rules) for box in rules.hooks["begin_overtime"])
+    return overtime or FinalScoringBegan(_all_scores(state))
 
 
-def _place(state: State, rules: Rules, part: Part, chance: Chance) -> TileSetAside | None:
-    """§2.3: a tile that fits nowhere leaves the game."""
+def _set_tile_aside(state: State, rules: Rules, part: Part, chance: Chance) -> TileSetAside | None:
+    """§2.3: Remove a tile that fits nowhere from the game."""
     return None if part_menu(state, part) else TileSetAside(state.turn, part.tile)
 
 
-def _stand(state: State, rules: Rules, part: Part, chance: Chance) -> FigureWithheld | None:
-    """§2.6: who can place no figure and do nothing else is not asked."""
+def _skip_figure(state: State, rules: Rules, part: Part, chance: Chance) -> FigureWithheld | None:
+    """§2.6: Pass for a seat that can do nothing else."""
     return None if len(part_menu(state, part)) > 1 else FigureWithheld(state.turn)
 
 
-def _features(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
-    """§3: the next of the completed features."""
+def _score_completed(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+    """§3: Score the next of the completed features, after what boxes do before it."""
     for root in part.done:
-        for box in rules.hooks["completed"]:
-            event = box.completed(state, rules, root, chance)
+        for box in rules.hooks["before_feature"]:
+            event = box.before_feature(state, rules, root, chance)
             if event is not None:
                 return event
         feature = state.features[root]
-        if feature.figures and scoring.taking_part(state, rules, feature, "scored"):
-            return scoring.settled(state, rules, root, "scored")
+        if feature.figures and scoring.select_figures(state, rules, feature, "scored"):
+            return scoring.score_feature(state, rules, root, "scored")
     return None
 
 
-def _end(state: State, rules: Rules, part: Part, chance: Chance) -> Struct:
-    """§2.7: the part of the turn is over, and perhaps the turn, and perhaps the game."""
-    if len(state.work) == 1 and drawable(state):
+def _end_part(state: State, rules: Rules, part: Part, chance: Chance) -> Struct:
+    """§2.7: Begin the next turn, or return to the work that this part interrupted, or end the game."""
+    if len(state.work) == 1 and can_draw(state):
         return TurnBegan((state.turn + 1) % len(state.track))
-    return _pack_up(state, rules)
-
-
-def _totals(state: State) -> FinalScoringBegan:
-    return FinalScoringBegan(tuple(score(state, seat) for seat in range(len(state.track))))
+    return _end_without_tiles(state, rules)
 
 
 def score(state: State, seat: int) -> int:
-    """What a seat has so far: where its scoring figures stand, and what is still owed to it."""
+    """Return the points of a seat so far: those of its scoring figures, and those it is still owed."""
     return sum(state.track[seat]) + sum(award.points for award in state.owed if award.seat == seat)
 
 
-def _ending(state: State, chance: Chance) -> Struct | None:
-    """§4: what is left on the table is counted, then what the boxes give, then the places are known."""
+def _all_scores(state: State) -> tuple[int, ...]:
+    return tuple(score(state, seat) for seat in range(len(state.track)))
+
+
+def _end_game(state: State, chance: Chance) -> Struct | None:
+    """§4: Count the features left on the table, then the bonuses of boxes, then end the game."""
     if state.phase == "over":
         return None
     rules = rules_of(state.options)
-    event = _first(box.ending(state, rules, chance) for box in rules.hooks["ending"])
+    before = rules.hooks["before_final_scoring"]
+    event = _first_event(box.before_final_scoring(state, rules, chance) for box in before)
     if event is not None:
         return event
-    root = scoring.uncounted(state, rules)
+    root = scoring.next_to_count(state, rules)
     if root is not None:
-        return scoring.settled(state, rules, root, "final")
-    for box in rules.hooks["final"]:
-        awards = box.final(state, rules) if box.option not in state.counted else None
+        return scoring.score_feature(state, rules, root, "final")
+    for box in rules.hooks["award_at_end"]:
+        awards = box.award_at_end(state, rules) if box.option not in state.counted else None
         if awards is not None:
             return BonusCounted(box.option, awards)
-    scores = [score(state, seat) for seat in range(len(state.track))]
+    scores = _all_scores(state)
     return GameEnded(tuple(1 + sum(other > own for other in scores) for own in scores))
 
 
@@ -352,8 +361,8 @@ def standing(state: State) -> tuple[Standing, ...]:
 
 
 def sources(event: Any, seat: int) -> tuple[tuple[str, int], ...]:
-    """Where the points come from that this event brings a seat."""
-    why = PAYING.get(type(event))
-    if why:
-        return ((why, event.points),) if event.seat == seat else ()
+    """Return where the points come from that this event brings a seat."""
+    reason = POINT_EVENTS.get(type(event))
+    if reason:
+        return ((reason, event.points),) if event.seat == seat else ()
     return tuple((award.why, award.points) for award in getattr(event, "awards", ()) if award.seat == seat)

@@ -1,4 +1,4 @@
-"""What roads, cities, cloisters and farms are worth, and to whom."""
+"""What features are worth, to whom, and how the scoring figures move."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from engine.games.carcassonne.expansion import Moment, Rules
-from engine.games.carcassonne.land import taken_back
+from engine.games.carcassonne.hooks import Moment, Rules
+from engine.games.carcassonne.land import remove_figures
 from engine.games.carcassonne.state import (
     Award,
     Feature,
@@ -15,114 +15,116 @@ from engine.games.carcassonne.state import (
     Figure,
     ScorerMoved,
     State,
-    awarded,
-    find,
-    on_top,
-    part_of,
+    apply_awards,
+    change_part,
+    current_part,
+    find_root,
 )
 from engine.menu import Choice, Menu
 
 SCORERS = ("meeple", "woman")
 
 
-def leaders(state: State, rules: Rules, feature: Feature) -> tuple[int, ...]:
-    """§3.6: the seats with the most figures on a feature; who draws level shares the lead."""
-    might: dict[int, int] = {}
+def find_leaders(state: State, rules: Rules, feature: Feature) -> tuple[int, ...]:
+    """§3.6: Return the seats with the most figures on a feature; several if they are level."""
+    strengths: dict[int, int] = {}
     for figure in feature.figures:
         strength = rules.strength[figure.kind]
-        for box in rules.hooks["might"]:
-            strength = box.might(state, rules, feature, figure, strength)
-        might[figure.seat] = might.get(figure.seat, 0) + strength
-    most = max(might.values(), default=0)
-    level = tuple(sorted(seat for seat, strength in might.items() if strength == most)) if most else ()
-    for box in rules.hooks["level"] if len(level) > 1 else ():
-        level = box.level(state, rules, feature, level)
-    return level
+        for box in rules.hooks["adjust_strength"]:
+            strength = box.adjust_strength(state, rules, feature, figure, strength)
+        strengths[figure.seat] = strengths.get(figure.seat, 0) + strength
+    most = max(strengths.values(), default=0)
+    leaders = tuple(sorted(seat for seat, strength in strengths.items() if strength == most)) if most else ()
+    for box in rules.hooks["break_tie"] if len(leaders) > 1 else ():
+        leaders = box.break_tie(state, rules, feature, leaders)
+    return leaders
 
 
-def worth(state: State, rules: Rules, feature: Feature, moment: Moment) -> int:
-    """§3, §4: what a feature is worth as it lies there, whoever has figures on it."""
-    points = _printed(state, rules, feature)
-    for box in rules.hooks["worth"]:
-        points = box.worth(state, rules, feature, points, moment)
+def count_points(state: State, rules: Rules, feature: Feature, moment: Moment) -> int:
+    """§3, §4: Return what a feature is worth as it is now, regardless of the figures on it."""
+    points = _base_points(state, rules, feature)
+    for box in rules.hooks["adjust_points"]:
+        points = box.adjust_points(state, rules, feature, points, moment)
     return points
 
 
-def _printed(state: State, rules: Rules, feature: Feature) -> int:
+def _base_points(state: State, rules: Rules, feature: Feature) -> int:
+    """Return what a feature is worth in the base game."""
     if feature.kind == "field":
-        return 3 * servings(state, rules, feature)
+        return 3 * count_farm_cities(state, rules, feature)
     if feature.kind != "city":
         return len(feature.tiles)
     return (len(feature.tiles) + feature.marks.count("shield")) * (1 if feature.open else 2)
 
 
-def servings(state: State, rules: Rules, field: Feature) -> int:
-    """§4.4: the completed cities along a field, each once however often it touches the field."""
-    cities = [state.features[root] for root in {find(state.parents, city) for city in field.cities}]
+def count_farm_cities(state: State, rules: Rules, field: Feature) -> int:
+    """§4.4: Count the completed cities that a farm touches, each once, or more often if a box says so."""
+    cities = [state.features[root] for root in {find_root(state.parents, city) for city in field.cities}]
     complete = [city for city in cities if not city.open]
-    more = sum(box.servings(state, rules, city) for box in rules.hooks["servings"] for city in complete)
-    return len(complete) + more
+    again = sum(
+        box.count_city_again(state, rules, city) for box in rules.hooks["count_city_again"] for city in complete
+    )
+    return len(complete) + again
 
 
-def points_for(state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
-    """What this feature brings to a seat that leads on it."""
-    more = sum(box.more(state, rules, feature, seat, moment) for box in rules.hooks["more"])
-    return worth(state, rules, feature, moment) + more
+def count_leader_points(state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
+    """Return what a feature brings to a seat that leads on it."""
+    extra = sum(box.extra_points(state, rules, feature, seat, moment) for box in rules.hooks["extra_points"])
+    return count_points(state, rules, feature, moment) + extra
 
 
-def taking_part(state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...]:
-    """The figures that are paid and go home when a feature is scored: all of them, unless a box says otherwise."""
-    for box in rules.hooks["taking_part"]:
-        figures = box.taking_part(state, rules, feature, moment)
+def select_figures(state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...]:
+    """Return the figures that are scored and go home with a feature: all of them, unless a box says otherwise."""
+    for box in rules.hooks["select_figures"]:
+        figures = box.select_figures(state, rules, feature, moment)
         if figures is not None:
             feature = replace(feature, figures=figures)
     return feature.figures
 
 
-def settled(state: State, rules: Rules, root: int, moment: Moment) -> FeatureScored:
-    """A feature is scored: those who are on it are paid, and these figures go home."""
+def score_feature(state: State, rules: Rules, root: int, moment: Moment) -> FeatureScored:
+    """Return the event that scores a feature: its figures are paid and go home."""
     feature = state.features[root]
     figures = feature.figures
-    if rules.hooks["taking_part"]:
-        figures = taking_part(state, rules, feature, moment)
+    if rules.hooks["select_figures"]:
+        figures = select_figures(state, rules, feature, moment)
         feature = replace(feature, figures=figures)
-    paid = tuple([award for award in awards(state, rules, feature, moment) if award.points])
-    return FeatureScored(root, feature.kind, figures[0].cell, paid, figures, moment == "final")
+    awards = tuple([award for award in award_feature(state, rules, feature, moment) if award.points])
+    return FeatureScored(root, feature.kind, figures[0].cell, awards, figures, moment == "final")
 
 
-def awards(state: State, rules: Rules, feature: Feature, moment: Moment) -> Sequence[Award]:
-    """What a feature brings to all its leaders, and what comes beside it."""
-    paid = without_lead(state, rules, feature, moment)
-    if paid is not None:
-        return paid
-    lead = leaders(state, rules, feature)
-    awards = [Award(seat, points_for(state, rules, feature, seat, moment), feature.kind) for seat in lead]
-    for box in rules.hooks["bonus"]:
-        awards += box.bonus(state, rules, feature, moment)
-    return awards
+def award_feature(state: State, rules: Rules, feature: Feature, moment: Moment) -> Sequence[Award]:
+    """Return the awards of a feature: those of its leaders, then the bonuses of boxes."""
+    awards = award_without_lead(state, rules, feature, moment)
+    if awards is not None:
+        return awards
+    leaders = find_leaders(state, rules, feature)
+    own = [Award(seat, count_leader_points(state, rules, feature, seat, moment), feature.kind) for seat in leaders]
+    for box in rules.hooks["award_bonus"]:
+        own += box.award_bonus(state, rules, feature, moment)
+    return own
 
 
-def without_lead(state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...] | None:
-    """The awards of a feature of a box, where the lead does not matter and nothing comes beside them."""
-    for box in rules.hooks["paid"]:
-        paid = box.paid(state, rules, feature, moment)
-        if paid is not None:
-            return paid
+def award_without_lead(state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...] | None:
+    """Return the awards of a feature of a box on which the lead does not matter, or None if it does."""
+    for box in rules.hooks["award_without_lead"]:
+        awards = box.award_without_lead(state, rules, feature, moment)
+        if awards is not None:
+            return awards
     return None
 
 
-def scored(state: State, event: FeatureScored) -> State:
-    """The figures are back with their owners, and the points are awarded."""
-    state = taken_back(state, event.figures)
+def apply_feature_scored(state: State, event: FeatureScored) -> State:
+    """Send the figures home and apply the awards."""
+    state = remove_figures(state, event.figures)
     if state.work:
-        part = part_of(state)
-        done = tuple(root for root in part.done if root != event.feature)
-        state = replace(state, work=on_top(state, replace(part, step="score", done=done)))
-    return awarded(state, event.awards)
+        done = tuple(root for root in current_part(state).done if root != event.feature)
+        state = change_part(state, step="score", done=done)
+    return apply_awards(state, event.awards)
 
 
 def menu(state: State, seat: int) -> Menu:
-    """§5.2: each award moves one of the two scoring figures, the oldest award first."""
+    """§5.2: Offer the two scoring figures to a seat that is owed an award."""
     if not any(award.seat == seat for award in state.owed):
         return ()
     if state.options.figures == "own_turn" and seat != state.turn:
@@ -130,13 +132,14 @@ def menu(state: State, seat: int) -> Menu:
     return (Choice("score", tuple((scorer,) for scorer in SCORERS), "5.2"),)
 
 
-def advance(state: State, seat: int, scorer: str) -> ScorerMoved:
+def move_scorer(state: State, seat: int, scorer: str) -> ScorerMoved:
+    """Return the event that moves a scoring figure by the oldest award that the seat is owed."""
     award = next(award for award in state.owed if award.seat == seat)
     return ScorerMoved(award, SCORERS.index(scorer))
 
 
-def advanced(state: State, event: ScorerMoved) -> State:
-    """§5.4 asks later which figures of the seat on turn moved in this round, and not backwards by paying."""
+def apply_scorer_moved(state: State, event: ScorerMoved) -> State:
+    """Move a scoring figure, and remember for §5.4 which of them moved forward in this round on the own turn."""
     award, scorer = event.award, event.scorer
     steps = list(state.track[award.seat])
     steps[scorer] += award.points
@@ -149,7 +152,7 @@ def advanced(state: State, event: ScorerMoved) -> State:
     return replace(state, owed=tuple(owed), track=tuple(track), moved=moved, moved_for=award.why)
 
 
-def uncounted(state: State, rules: Rules) -> int | None:
-    """§4: at the end the next feature to be counted; roads first, farms last."""
-    waiting = [root for root, feature in state.features.items() if feature.figures]
-    return min(waiting, key=lambda root: rules.order.index(state.features[root].kind), default=None)
+def next_to_count(state: State, rules: Rules) -> int | None:
+    """§4: Return the next feature to be counted at the end, roads first and farms last; None if all are."""
+    occupied = [root for root, feature in state.features.items() if feature.figures]
+    return min(occupied, key=lambda root: rules.feature_order.index(state.features[root].kind), default=None)

@@ -1,4 +1,4 @@
-"""What lies on the table, and what happens to it in every game whatever boxes are mixed in."""
+"""The state of the table, the events of the base game, and small helpers for both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ About = msgspec.Meta
 
 
 class Options(Struct, frozen=True):
-    """What can be settled whatever boxes are mixed in; every box adds a switch of its own (boxes.py)."""
+    """The options of the base game; each box adds a switch and settings of its own (boxes/__init__.py)."""
 
     figures: Annotated[
         Literal["at_once", "own_turn"],
@@ -23,7 +23,10 @@ class Options(Struct, frozen=True):
 
 
 class Figure(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A wooden figure on a segment of a tile; `way` says how it stands where there are several ways to."""
+    """A wooden figure on a segment of a tile.
+
+    `way` tells figures on the same segment apart: "lying", a corner of the tile, or a number.
+    """
 
     seat: int
     kind: str
@@ -33,13 +36,15 @@ class Figure(Struct, frozen=True, omit_defaults=True, gc=False):
 
     @property
     def place(self) -> str:
+        """The place as moves and logs write it: `1,0/city-N` or `1,0/cloister-lying`."""
         return f"{self.cell}/{self.segment}-{self.way}" if self.way else f"{self.cell}/{self.segment}"
 
 
 class Feature(Struct, frozen=True, gc=False):
-    """All segments that hang together: its open ends, its tiles, the symbols in it, the figures on it.
+    """A road, city, cloister, garden or field: all connected segments together.
 
-    The open ends of a cloister or garden are its empty neighbours; `cities` are city segments that a field touches.
+    `open` counts its open ends, for a cloister or garden its empty neighbours. `tiles` are numbered in the order in
+    which they were placed, `marks` are the symbols in it, `cities` the city segments that a field touches.
     """
 
     kind: str
@@ -50,8 +55,8 @@ class Feature(Struct, frozen=True, gc=False):
     figures: tuple[Figure, ...] = ()
 
 
-class Laid(Struct, frozen=True, gc=False):
-    """A tile on the table; its segments are numbered from `first`."""
+class PlacedTile(Struct, frozen=True, gc=False):
+    """A tile on the table, turned by `turn` degrees; its segments are numbered from `first` on."""
 
     tile: str
     turn: int
@@ -59,9 +64,9 @@ class Laid(Struct, frozen=True, gc=False):
 
 
 class Award(Struct, frozen=True, gc=False):
-    """Points that one seat gets for one thing, or pays (below 0); they move one scoring figure.
+    """Points that a seat gets for one thing, or pays if negative; the whole award moves one scoring figure.
 
-    `late`: earned on another's turn.
+    `late` marks points that were earned on another seat's turn.
     """
 
     seat: int
@@ -74,11 +79,11 @@ Step = Literal["draw", "place", "figure", "between", "score"]
 
 
 class Part(Struct, frozen=True, gc=False, tag=True):
-    """The laying of one tile with all that belongs to it.
+    """A part of a turn: one tile, from drawing it to scoring what it completed.
 
-    `passed` is the last place of the turn whose scoring round has been opened, `done` the features this tile completed
-    that wait to be scored, `extra` says that another tile follows this one, `notes` are what boxes have to remember,
-    `placed` is the place of the figure that was put on the table.
+    `passed` is the last scoring round that was opened, `done` are the completed features that are not scored yet,
+    `extra` says that the builder earned another tile, `notes` belong to the boxes, and `placed` is where a figure was
+    placed.
     """
 
     step: Step = "draw"
@@ -93,7 +98,7 @@ class Part(Struct, frozen=True, gc=False, tag=True):
 
 
 class Errand(Struct, frozen=True, gc=False, tag=True):
-    """Something a box still has to see to before the work below it goes on; it asks the seat on turn or these seats."""
+    """A task of a box that interrupts the work below it; it asks `seats`, or the seat on turn if there are none."""
 
     step: str
     number: int = 0
@@ -105,11 +110,19 @@ Work = Part | Errand
 
 
 class State(Struct, frozen=True, dict=True):
-    """The table; every box adds slots of its own (boxes.py).
+    """The table; each box adds fields of its own (boxes/__init__.py).
 
-    `work` is what is to be done, the last first; tiles are drawn from the first of the bags, none of which is empty;
-    `buried` tiles of the last bag are out of the game, and nobody knows which; `enclosed` are the empty cells that
-    cloisters and gardens wait for. A table remembers its menu (rules.py), which is asked for again at once.
+    * `work` is a stack: its last item is to be done first.
+    * Tiles are drawn from the first of the `bags`; a bag that is empty is removed. `buried` of the tiles in the bags
+      are out of the game, but which ones is unknown.
+    * `frontier` has the edges around each empty cell beside a tile (tiles.py), `enclosed` the empty cells that
+      cloisters and gardens wait for.
+    * `parents` leads from a segment to the feature it has become part of; the segments without a parent are the keys of
+      `features`.
+    * `track` has the scoring figures of each seat, `owed` the awards for which a seat has to choose one, `moved` the
+      scoring figures that the seat on turn moved forward in this scoring round.
+
+    A struct with `dict=True`, so that rules.py can cache the menu in it.
     """
 
     options: Options = Options()
@@ -120,7 +133,7 @@ class State(Struct, frozen=True, dict=True):
     bags: tuple[tuple[str, ...], ...] = ()
     buried: int = 0
     aside: tuple[str, ...] = ()
-    tiles: dict[str, Laid] = {}
+    tiles: dict[str, PlacedTile] = {}
     frontier: dict[str, int] = {}
     parents: dict[int, int] = {}
     features: dict[int, Feature] = {}
@@ -140,14 +153,14 @@ class TileDrawn(Struct, frozen=True, omit_defaults=True, tag=True, gc=False):
 
 
 class TileSetAside(Struct, frozen=True, omit_defaults=True, tag=True):
-    """The tile fits nowhere and leaves the game."""
+    """The drawn tile fits nowhere and leaves the game."""
 
     seat: int
     tile: str
 
 
 class TilePlaced(Struct, frozen=True, omit_defaults=True, tag=True, gc=False):
-    """A tile was laid; the very first one by nobody."""
+    """A tile was placed; the first tiles of the game have no seat."""
 
     tile: str
     cell: str
@@ -160,24 +173,24 @@ class FigurePlaced(Struct, frozen=True, omit_defaults=True, tag=True, gc=False):
 
 
 class FigureWithheld(Struct, frozen=True, omit_defaults=True, tag=True, gc=False):
-    """No figure was placed."""
+    """The seat placed no figure."""
 
     seat: int
 
 
 class RoundOpened(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A scoring round at one of the named places of the turn."""
+    """One of the scoring rounds of a turn began (`ROUNDS` in hooks.py)."""
 
     place: str
     awards: tuple[Award, ...]
 
 
 class RoundClosed(Struct, frozen=True, omit_defaults=True, tag=True):
-    """A scoring round is over, and nothing came of it."""
+    """A scoring round ended without consequences."""
 
 
 class FeatureScored(Struct, frozen=True, omit_defaults=True, tag=True, gc=False):
-    """A feature was completed, or counted at the end; its figures go back to their owners."""
+    """A feature was scored, on completion or at the end (`final`); its figures go back to their owners."""
 
     feature: int
     kind: str
@@ -188,14 +201,14 @@ class FeatureScored(Struct, frozen=True, omit_defaults=True, tag=True, gc=False)
 
 
 class ScorerMoved(Struct, frozen=True, omit_defaults=True, tag=True):
-    """One of a seat's scoring figures went forward by a whole award."""
+    """A seat moved one of its scoring figures by a whole award."""
 
     award: Award
     scorer: int
 
 
 class PartEnded(Struct, frozen=True, omit_defaults=True, tag=True):
-    """The work that this tile interrupted goes on."""
+    """The part ended; the work that it interrupted continues."""
 
     seat: int
 
@@ -205,13 +218,13 @@ class TurnBegan(Struct, frozen=True, omit_defaults=True, tag=True, gc=False):
 
 
 class FinalScoringBegan(Struct, frozen=True, omit_defaults=True, tag=True):
-    """Both scoring figures of every seat were added up."""
+    """The final scoring began; the scoring figures of each seat were added up."""
 
     totals: tuple[int, ...]
 
 
 class BonusCounted(Struct, frozen=True, omit_defaults=True, tag=True):
-    """Points that an expansion gives at the very end."""
+    """A box gave points at the very end of the game."""
 
     why: str
     awards: tuple[Award, ...]
@@ -221,62 +234,94 @@ class GameEnded(Struct, frozen=True, omit_defaults=True, tag=True):
     places: tuple[int, ...]
 
 
-def find(parents: dict[int, int], segment: int) -> int:
-    """The feature that a segment belongs to now."""
+def find_root(parents: dict[int, int], segment: int) -> int:
+    """Return the feature that a segment belongs to, by the number of its root segment."""
     while segment in parents:
         segment = parents[segment]
     return segment
 
 
-def feature_at(state: State, cell: str, place: int) -> int:
-    """The feature of this segment of the tile on a cell."""
-    return find(state.parents, state.tiles[cell].first + place)
+def root_at_index(state: State, cell: str, index: int) -> int:
+    """Return the feature of the segment with this index on the tile of a cell."""
+    return find_root(state.parents, state.tiles[cell].first + index)
 
 
-def standing_figures(state: State) -> tuple[Figure, ...]:
-    """Every figure on the table."""
+def figures_on_table(state: State) -> tuple[Figure, ...]:
+    """Return all figures on the table."""
     return tuple([figure for feature in state.features.values() for figure in feature.figures])
 
 
-def slot(state: State, name: str) -> Any:
-    """What a box keeps in its own slot of the table."""
+def find_figure(state: State, place: str) -> Figure:
+    """Return the figure at this place."""
+    return next(figure for figure in figures_on_table(state) if figure.place == place)
+
+
+def get_field(state: State, name: str) -> Any:
+    """Return a field of the state that a box has added, which the type checker does not know."""
     return getattr(state, name)
 
 
-def left(state: State) -> int:
-    """How many tiles can still be drawn."""
-    return sum(map(len, state.bags)) - state.buried
-
-
-def chosen(state: State, name: str) -> Any:
-    """How a setting of a box was settled."""
+def get_setting(state: State, name: str) -> Any:
+    """Return the value of a setting that a box has added to the options."""
     return getattr(state.options, name)
 
 
-def drawable(state: State) -> bool:
+def count_tiles_left(state: State) -> int:
+    """Count the tiles that can still be drawn."""
+    return sum(map(len, state.bags)) - state.buried
+
+
+def can_draw(state: State) -> bool:
     """Whether there is a tile to draw."""
-    return bool(state.bags) and (not state.buried or left(state) > 0)
+    return bool(state.bags) and (not state.buried or count_tiles_left(state) > 0)
 
 
-def find_figure(state: State, place: str) -> Figure:
-    """The figure that stands at this place."""
-    return next(figure for figure in standing_figures(state) if figure.place == place)
-
-
-def part_of(state: State) -> Part:
-    """The laying of a tile that is going on."""
+def current_part(state: State) -> Part:
+    """Return the part of the turn on top of the work."""
     part = state.work[-1]
     assert isinstance(part, Part)
     return part
 
 
-def on_top(state: State, work: Work) -> tuple[Work, ...]:
-    """The work with the top one put in this shape."""
-    return (*state.work[:-1], work)
+def current_errand(state: State) -> Errand:
+    """Return the errand on top of the work."""
+    errand = state.work[-1]
+    assert isinstance(errand, Errand)
+    return errand
 
 
-def awarded(state: State, awards: tuple[Award, ...]) -> State:
-    """Points move the only scoring figure at once; where there are two, they are owed until one is chosen."""
+def replace_top(state: State, work: Work) -> State:
+    """Replace the top of the work."""
+    return replace(state, work=(*state.work[:-1], work))
+
+
+def push_work(state: State, work: Work) -> State:
+    """Put new work on top, to be done first."""
+    return replace(state, work=(*state.work, work))
+
+
+def pop_work(state: State) -> State:
+    """Remove the top of the work."""
+    return replace(state, work=state.work[:-1])
+
+
+def pop_errand(state: State) -> State:
+    """Remove the top of the work if it is an errand."""
+    return pop_work(state) if isinstance(state.work[-1], Errand) else state
+
+
+def change_part(state: State, **changes: Any) -> State:
+    """Change fields of the part on top of the work."""
+    return replace_top(state, replace(current_part(state), **changes))
+
+
+def add_note(state: State, note: str) -> State:
+    """Add a note of a box to the part on top of the work."""
+    return change_part(state, notes=(*current_part(state).notes, note))
+
+
+def apply_awards(state: State, awards: tuple[Award, ...]) -> State:
+    """Move the scoring figures by these awards; seats with two figures are owed the awards until they choose one."""
     if not awards:
         return state
     if len(state.track[0]) == 1:

@@ -1,4 +1,4 @@
-"""What may be known: all that lies on the table; which tiles come next nobody knows before they are drawn."""
+"""The contract's `view`: all seats see the whole table; the tiles in the bags have no order before they are drawn."""
 
 from __future__ import annotations
 
@@ -10,14 +10,24 @@ from msgspec import Struct
 
 from engine.chance import Chance
 from engine.games.carcassonne.boxes import BOXES
-from engine.games.carcassonne.expansion import apart
-from engine.games.carcassonne.state import Award, Errand, Figure, Laid, Part, State, left, standing_figures
+from engine.games.carcassonne.hooks import merge_distinct
+from engine.games.carcassonne.state import (
+    Award,
+    Errand,
+    Figure,
+    Part,
+    PlacedTile,
+    State,
+    count_tiles_left,
+    figures_on_table,
+)
 
 
-class Seen(Struct, frozen=True):
-    """The table as everybody sees it; every box shows what is its own.
+class BaseView(Struct, frozen=True):
+    """The table as all seats see it; each box adds fields of its own.
 
-    `tiles` are in the order in which they were laid; `parts` names the tiles being dealt with, the interrupted first.
+    `tiles` are in the order in which they were placed. `parts` are the kinds of the parts of the turn that are going
+    on, the interrupted ones first.
     """
 
     turn: int | None
@@ -26,7 +36,7 @@ class Seen(Struct, frozen=True):
     parts: tuple[str, ...]
     drawn: str
     message: int
-    tiles: dict[str, Laid]
+    tiles: dict[str, PlacedTile]
     figures: tuple[Figure, ...]
     supply: tuple[dict[str, int], ...]
     track: tuple[tuple[int, ...], ...]
@@ -36,12 +46,18 @@ class Seen(Struct, frozen=True):
     places: tuple[int, ...]
 
 
-SHOWN: dict[str, tuple[Any, Callable[[State], Any]]] = apart("views", *(box.shows for box in BOXES))
+BOX_FIELDS: dict[str, tuple[Any, Callable[[State], Any]]] = merge_distinct(
+    "view fields", *(box.view_fields for box in BOXES)
+)
 if TYPE_CHECKING:
-    View = Seen
+    View = BaseView
 else:
     View = msgspec.defstruct(
-        "View", [(name, kind) for name, (kind, _) in SHOWN.items()], bases=(Seen,), frozen=True, module=__name__
+        "View",
+        [(name, kind) for name, (kind, _) in BOX_FIELDS.items()],
+        bases=(BaseView,),
+        frozen=True,
+        module=__name__,
     )
 
 
@@ -55,14 +71,14 @@ def view(state: State, seat: int | None) -> View:
         drawn=work.tile if isinstance(work, Part) and work.step == "place" else "",
         message=work.number if isinstance(work, Errand) else 0,
         tiles=state.tiles,
-        figures=standing_figures(state),
+        figures=figures_on_table(state),
         supply=state.supply,
         track=state.track,
         owed=state.owed,
-        left=left(state),
+        left=count_tiles_left(state),
         aside=state.aside,
         places=state.places,
-        **{name: show(state) for name, (_, show) in SHOWN.items()},
+        **{name: read(state) for name, (_, read) in BOX_FIELDS.items()},
     )
 
 
@@ -71,5 +87,5 @@ def hear(event: Any, seat: int | None) -> Any:
 
 
 def redeal(state: State, seat: int | None, chance: Chance) -> State:
-    """Nothing is fixed that somebody cannot see: tiles and unseen messages have no order before they are drawn."""
+    """Return the same state: it holds no hidden order, as tiles and unseen messages are picked when they are drawn."""
     return state

@@ -21,7 +21,7 @@ def table(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=None, 
         events.append(TilePlaced(tile, cell, int(turn)))
     state = games.fold(carcassonne, events)
     for text in meeples:
-        state = land.stationed(state, figure(text))
+        state = land.add_figure(state, figure(text))
     return games.fold(carcassonne, [TurnBegan(0), TileDrawn(0, drawn)], state)
 
 

@@ -1,7 +1,7 @@
 """Abbey & Mayor, paragraph by paragraph of the book."""
 
 from engine.games import carcassonne
-from engine.games.carcassonne.board import tiles_of
+from engine.games.carcassonne.tiles import count_tiles_of
 from tests.engine.games.carcassonne_table import at
 from tests.engine.games.test_carcassonne_boxes import tiles
 from tests.engine.games.test_carcassonne_messages import news, performing
@@ -18,7 +18,7 @@ def with_abbey(*args, **given):
 
 
 def test_18_1_twelve_tiles_and_four_things_for_everybody():
-    assert tiles(abbey_mayor=True).total() == 72 + 12 == 72 + sum(tiles_of("abbey_mayor").values())
+    assert tiles(abbey_mayor=True).total() == 72 + 12 == 72 + sum(count_tiles_of("abbey_mayor").values())
     game = at(**ABBEY)
     assert carcassonne.view(game.state, None).abbeys == (1, 1)
     assert {kind: game.state.supply[0][kind] for kind in ("mayor", "wagon", "barn")} == {

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.games import carcassonne
-from engine.games.carcassonne.board import tiles_of
+from engine.games.carcassonne.tiles import count_tiles_of
 from tests.engine.games.carcassonne_table import at
 from tests.engine.games.test_carcassonne_boxes import tiles
 from tests.engine.games.test_carcassonne_messages import news, performing
@@ -20,7 +20,7 @@ def circus(*args, animal=(), **given):
 
 def test_13_1_twenty_tiles_sixteen_tokens_and_a_tent():
     assert tiles(big_top=True).total() == 72 + 20
-    assert sum(tiles_of("big_top").values()) == 20
+    assert sum(count_tiles_of("big_top").values()) == 20
     view = carcassonne.view(at(**TOP).state, None)
     assert sorted(view.animals) == [1, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 6, 6, 7]
     assert view.tent == ""

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from engine import chance, options
 from engine import game as games
 from engine.games import carcassonne
-from engine.games.carcassonne.board import PIECES
 from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.tiles import PIECES
 from tests.engine.games.carcassonne_table import Game, at
 from tests.engine.games.test_carcassonne_messages import CITY, news, performing
 
@@ -20,7 +20,7 @@ BUILDER = ["0 meeple 0,0/road", "0 builder 1,0/road"]
 
 
 def deck(**chosen):
-    return rules_of(options.read(OPTIONS, chosen)).deck()
+    return rules_of(options.read(OPTIONS, chosen)).make_deck()
 
 
 def tiles(**chosen):

@@ -10,8 +10,8 @@ import pytest
 from engine import chance, menu, options
 from engine import game as games
 from engine.games import carcassonne
-from engine.games.carcassonne.board import tiles_of
 from engine.games.carcassonne.boxes import rules_of
+from engine.games.carcassonne.tiles import count_tiles_of
 from tests.invariants import carcassonne as invariants
 
 CLOSING = {"E": 6, "H": 3, "I": 3, "A": 4, "U": 5, "V": 5, "W": 3, "X": 2, "L": 3, "J": 3, "B": 2, "F": 2}
@@ -28,7 +28,7 @@ def setup(chosen, seats, chance):
     """The usual beginning with another bag."""
     began, *others = carcassonne.setup(chosen, seats, chance)
     bag = [tile for tile, number in CLOSING.items() for _ in range(number)]
-    further = [tile for box in FURTHER for tile in tiles_of(box) if box != "school"] if chosen.big_top else []
+    further = [tile for box in FURTHER for tile in count_tiles_of(box) if box != "school"] if chosen.big_top else []
     return [msgspec.structs.replace(began, bags=((*bag, *SPECIAL, *SPECIAL, *further),)), *others]
 
 

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from engine.games import carcassonne
-from engine.games.carcassonne.board import tiles_of
+from engine.games.carcassonne.tiles import count_tiles_of
 from tests.engine.games.carcassonne_table import at, figure
 from tests.engine.games.test_carcassonne_boxes import tiles
 from tests.engine.games.test_carcassonne_messages import performing
@@ -19,8 +19,8 @@ FIELDS = [f"BT01 {x},{y} 0" for x, y in ((4, 4), (5, 4), (6, 4), (4, 5), (4, 6),
 
 
 def test_15_1_six_tiles_and_four_tiles_more():
-    assert tiles(besiegers=True).total() == 72 + 6 == 72 + sum(tiles_of("besiegers").values())
-    assert tiles(cathars=True).total() == 72 + 4 == 72 + sum(tiles_of("cathars").values())
+    assert tiles(besiegers=True).total() == 72 + 6 == 72 + sum(count_tiles_of("besiegers").values())
+    assert tiles(cathars=True).total() == 72 + 4 == 72 + sum(count_tiles_of("cathars").values())
     assert tiles(besiegers=True, cathars=True).total() == 72 + 10
     cathars = at(drawn="CA1", meeples=KNIGHT, cathars=True, besiegers=True).play("place 0,-1 180", "pass")
     assert cathars.points == [2, 0]
@@ -75,7 +75,7 @@ def test_15_5_the_builder_goes_with_the_last_knight_or_alone():
 
 
 def test_16_1_six_tiles_more():
-    assert tiles(shrines=True).total() == 72 + 6 == 72 + sum(tiles_of("shrines").values())
+    assert tiles(shrines=True).total() == 72 + 6 == 72 + sum(count_tiles_of("shrines").values())
 
 
 def test_16_2_a_shrine_is_a_cloister_in_everything():
@@ -117,7 +117,7 @@ def test_17_1_they_take_the_place_of_six_cloisters():
     made = tiles(monasteries=True)
     assert made.total() == 72
     assert (made["A"], made["B"], made["MO1"], made["MO2"]) == (0, 0, 4, 2)
-    assert sum(tiles_of("monasteries").values()) == 6
+    assert sum(count_tiles_of("monasteries").values()) == 6
 
 
 def test_17_2_standing_or_lying():

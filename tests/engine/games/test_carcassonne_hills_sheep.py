@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.games import carcassonne
-from engine.games.carcassonne.board import tiles_of
+from engine.games.carcassonne.tiles import count_tiles_of
 from tests.engine.games.carcassonne_table import at
 from tests.engine.games.test_carcassonne_boxes import tiles
 from tests.engine.games.test_carcassonne_messages import news, performing
@@ -94,7 +94,7 @@ def test_14_8_a_tile_of_the_bag_goes_under_the_hill():
     assert carcassonne.view(game.state, None).left == 4
     assert at(drawn="HS13", bag=("U",), **HILLS).play("place 1,0 90", "pass").over
     assert not at(drawn="HS13", bag=(), **HILLS).play("place 1,0 90", "pass").happened("HillRaised")
-    assert tiles(hills_sheep=True).total() == 72 + 18 == 72 + sum(tiles_of("hills_sheep").values())
+    assert tiles(hills_sheep=True).total() == 72 + 18 == 72 + sum(count_tiles_of("hills_sheep").values())
 
 
 @pytest.mark.parametrize(

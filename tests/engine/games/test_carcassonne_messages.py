@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from engine import chance, options
 from engine import game as games
 from engine.games import carcassonne
-from engine.games.carcassonne.messages import Pile
+from engine.games.carcassonne.boxes.messages import Pile
 from tests.engine.games.carcassonne_table import at
 
 CITY = "place 0,-1 180"

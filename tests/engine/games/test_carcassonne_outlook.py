@@ -66,7 +66,7 @@ def test_what_is_remembered_of_features_is_what_would_be_found_anew(seed, boxes)
     for _, _, state, _ in bots.playout(carcassonne, options, 3, seed):
         if state.tiles:
             remembered = carcassonne.outlook(state)
-            for facts in (estimates.LEADERS, estimates.WORTHS, estimates.GAPS):
+            for facts in (estimates.LEADERS, estimates.POINTS, estimates.OPEN_CELLS):
                 facts.clear()
             assert carcassonne.outlook(state) == remembered
             carcassonne.outlook(state)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from engine import chance, options
 from engine import game as games
 from engine.games import carcassonne
-from engine.games.carcassonne.board import DATA, tiles_of
+from engine.games.carcassonne.tiles import DATA, count_tiles_of
 from tests.engine.games.carcassonne_table import at
 from tests.engine.games.test_carcassonne_boxes import tiles
 from tests.engine.games.test_carcassonne_messages import news, performing
@@ -22,7 +22,7 @@ def tree(*values, **given):
 
 
 def test_19_1_six_tiles_of_our_own():
-    assert tiles(fruit_trees=True).total() == 72 + 6 == 72 + sum(tiles_of("fruit_trees").values())
+    assert tiles(fruit_trees=True).total() == 72 + 6 == 72 + sum(count_tiles_of("fruit_trees").values())
     assert "tiles.fruit_trees" in DATA["own"]
 
 
@@ -65,7 +65,7 @@ def test_19_5_different_fruits_are_sold_together(fruits, points):
 
 
 def test_20_1_ten_tiles_of_our_own():
-    assert tiles(tollkeepers=True).total() == 72 + 10 == 72 + sum(tiles_of("tollkeepers").values())
+    assert tiles(tollkeepers=True).total() == 72 + 10 == 72 + sum(count_tiles_of("tollkeepers").values())
     rows = DATA["tiles"]["tollkeepers"].values()
     assert sum(row["count"] for row in rows if "travellers" in str(row)) == 8
 

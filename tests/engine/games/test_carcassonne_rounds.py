@@ -1,73 +1,91 @@
-"""The named places at which a box is asked: boxes nobody has printed try each, and the turn need not know them."""
+"""The hooks of a box, each tried by a box made up for the test."""
+
+import importlib
 
 import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.games.carcassonne import boxes, changes, rules, scoring
-from engine.games.carcassonne.expansion import ROUNDS, Box, united
-from engine.games.carcassonne.state import Award, Errand, FeatureScored, awarded, on_top, part_of
+from engine.games.carcassonne import boxes, rules, scoring
+from engine.games.carcassonne.hooks import ROUNDS, Box, combine_boxes
+from engine.games.carcassonne.state import (
+    Award,
+    Errand,
+    FeatureScored,
+    add_note,
+    apply_awards,
+    change_part,
+    current_part,
+    pop_work,
+    push_work,
+    replace_top,
+)
 from engine.menu import Choice
 from tests.engine.games.carcassonne_table import at
 from tests.engine.games.test_carcassonne_messages import news
 
 
-class Toll(Box):
-    """A box of paper that takes the place of the fairy's."""
+class MadeUp(Box):
+    """A box made up for a test, which takes the place of the fairy's."""
 
     option = "fairy"
 
 
-def paying(*places):
-    """A box that pays one point at these places."""
+def box_that_awards(*places):
+    """Return a box that gives one point in each of these scoring rounds."""
 
     def award(self, state, rules, part):
         return (Award(state.turn, 1, "toll"),)
 
-    return type("Paying", (Toll,), {ROUNDS[place]: award for place in places})()
+    return type("Awarding", (MadeUp,), {ROUNDS[place]: award for place in places})()
+
+
+EVOLVE = importlib.import_module("engine.games.carcassonne.evolve")  # the package has a function of this name
 
 
 @pytest.fixture
-def mixed(monkeypatch):
-    """Mixes a box into every table with the option `fairy`."""
+def mix_in(monkeypatch):
+    """Return a function that mixes a box into every table with the option `fairy`."""
 
     def mix(box):
         def rules_of(options):
-            return united([b for b in [*others, box] if boxes.wants(options, b)])
+            return combine_boxes([b for b in [*others, box] if boxes.plays_with(options, b)])
 
         others = [b for b in boxes.BOXES if b.option != "fairy"]
-        for module in (rules, changes):
+        for module in (rules, EVOLVE):
             monkeypatch.setattr(module, "rules_of", rules_of)
-        monkeypatch.setattr(changes, "CHANGES", changes.CHANGES | dict(box.events))
+        monkeypatch.setattr(EVOLVE, "APPLY", EVOLVE.APPLY | dict(box.events))
 
     return mix
 
 
-def told(game):
+def events_and_rounds(game):
+    """Return the names of the events of a game, and for scoring rounds their places."""
     return [getattr(event, "place", type(event).__name__) for event in game.events]
 
 
 PLACES = ("1a", "1b", "1c", "3", "4")
 
 
-def test_each_place_pays_once_a_turn_and_in_order(mixed):
-    mixed(paying(*PLACES))
+def test_each_round_comes_once_a_turn_and_in_order(mix_in):
+    mix_in(box_that_awards(*PLACES))
     game = at(fairy=True).play("place 1,0 0", "pass", "1: place 2,0 0", "1: pass")
-    seat_1 = told(game)[told(game).index("TurnBegan") :]
+    happened = events_and_rounds(game)
+    seat_1 = happened[happened.index("TurnBegan") :]
     whole_turn = ["TurnBegan", "1a", "TileDrawn", "1b", "TilePlaced", "1c", "FigureWithheld", "3", "4"]
     assert seat_1 == [*whole_turn, *whole_turn[:4]]
     assert game.points == [5, 5]
 
 
-def test_a_tile_set_aside_does_not_begin_the_turn_again(mixed):
-    mixed(paying(*PLACES))
+def test_a_tile_set_aside_does_not_begin_the_turn_again(mix_in):
+    mix_in(box_that_awards(*PLACES))
     game = at(drawn="E", bag=("C", "U"), rig={"tile": ["C", "U"]}, fairy=True).play("place 0,-1 180", "pass")
-    assert told(game)[-6:] == ["TurnBegan", "1a", "TileDrawn", "1b", "TileSetAside", "TileDrawn"]
+    assert events_and_rounds(game)[-6:] == ["TurnBegan", "1a", "TileDrawn", "1b", "TileSetAside", "TileDrawn"]
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_message_drawn_at_any_place_takes_no_step_of_the_turn_away(mixed, place):
-    mixed(paying(place))
+def test_a_message_drawn_in_any_round_takes_no_step_of_the_turn_away(mix_in, place):
+    mix_in(box_that_awards(place))
     game = news(track=((0, 0), (4, 0)), message=[4], fairy=True, bag=("U",) * 12)
     for seat in (0, 1):
         while game.menu(seat=seat):
@@ -88,35 +106,38 @@ def next_move(game, seat):
     return "pass"
 
 
-class Paid(Struct, frozen=True, tag=True):
+class Charged(Struct, frozen=True, tag=True):
     awards: tuple[Award, ...]
 
 
-def paid(state, event):
-    work = on_top(state, replace(part_of(state), notes=("paid",)))
-    return awarded(replace(state, work=work), event.awards)
+def apply_charged(state, event):
+    return apply_awards(add_note(state, "charged"), event.awards)
 
 
-def charging(hook, points, seat=0):
-    """A box that charges a seat for its first tile, at a place where boxes make events."""
+def box_that_charges(hook, points, seat=0):
+    """Return a box that charges a seat for its first tile, at a hook that makes events."""
 
     def charge(self, state, rules, *rest):
-        notes = part_of(state).notes
-        return None if "paid" in notes or len(state.tiles) > 2 else Paid((Award(seat, points, "toll"),))
+        if "charged" in current_part(state).notes or len(state.tiles) > 2:
+            return None
+        return Charged((Award(seat, points, "toll"),))
 
-    return type("Charging", (Toll,), {hook: charge, "events": {Paid: paid}})()
+    return type("Charging", (MadeUp,), {hook: charge, "events": {Charged: apply_charged}})()
 
 
-@pytest.mark.parametrize("hook", ["after_figure", "joined", "after_features", "after"])
-def test_a_box_may_make_an_event_after_the_figure_the_features_and_the_tile(mixed, hook):
-    mixed(charging(hook, 2))
+@pytest.mark.parametrize("hook", ["after_figure", "after_scoring", "end_scoring", "after_tile"])
+def test_a_box_may_make_an_event_after_the_figure_the_features_and_the_tile(mix_in, hook):
+    mix_in(box_that_charges(hook, 2))
     game = at(fairy=True).play("place 1,0 0", "figure meeple road")
     assert game.points == [2, 0]
-    assert "Paid" in told(game)[told(game).index("FigurePlaced") if hook == "after_figure" else 1 :]
+    assert (
+        "Charged"
+        in events_and_rounds(game)[events_and_rounds(game).index("FigurePlaced") if hook == "after_figure" else 1 :]
+    )
 
 
-def test_who_pays_goes_back_and_draws_nothing_on_a_dark_space_nor_beyond_it(mixed):
-    mixed(charging("after_features", -1))
+def test_a_seat_that_pays_goes_back_and_draws_no_message_on_a_dark_space_or_beyond_it(mix_in):
+    mix_in(box_that_charges("end_scoring", -1))
     onto = news(track=((6, 1), (0, 0)), fairy=True).play("place 1,0 0", "pass", "score meeple")
     assert onto.state.track[0] == (5, 1)
     assert not onto.happened("MessageDrawn")
@@ -125,8 +146,8 @@ def test_who_pays_goes_back_and_draws_nothing_on_a_dark_space_nor_beyond_it(mixe
     assert not past.happened("MessageDrawn")
 
 
-def test_a_figure_that_went_forward_and_paid_back_onto_a_dark_space_draws_nothing(mixed):
-    mixed(charging("after_features", -1))
+def test_a_figure_that_went_forward_and_paid_back_onto_a_dark_space_draws_no_message(mix_in):
+    mix_in(box_that_charges("end_scoring", -1))
     game = news(track=((2, 1), (0, 0)), drawn="E", fairy=True).play("place 0,-1 180", "figure meeple city")
     assert game.play("score meeple", "score meeple").state.track[0] == (5, 1)
     assert not game.happened("MessageDrawn")
@@ -141,24 +162,25 @@ class Answered(Struct, frozen=True, tag=True):
     word: str
 
 
-def asked(state, event):
-    part = replace(part_of(state), notes=("asked",))
-    return replace(state, work=(*on_top(state, part), Errand("toll", seats=(0, 1))))
+def apply_asked(state, event):
+    return push_work(add_note(state, "asked"), Errand("toll", seats=(0, 1)))
 
 
-def answered(state, event):
+def apply_answered(state, event):
     errand = state.work[-1]
     others = tuple(seat for seat in errand.seats if seat != event.seat)
-    work = on_top(state, replace(errand, seats=others)) if others else state.work[:-1]
-    return awarded(replace(state, work=work), (Award(event.seat, 1, "toll"),))
+    state = replace_top(state, replace(errand, seats=others)) if others else pop_work(state)
+    return apply_awards(state, (Award(event.seat, 1, "toll"),))
 
 
-class Asking(Toll):
+class Asking(MadeUp):
+    """Asks seats 0 and 1 after each tile, and gives each a point for the answer."""
+
     verbs = ("answer",)
-    steps = ("toll",)
-    events = {Asked: asked, Answered: answered}
+    errands = ("toll",)
+    events = {Asked: apply_asked, Answered: apply_answered}
 
-    def after(self, state, rules, part, chance):
+    def after_tile(self, state, rules, part, chance):
         return None if "asked" in part.notes else Asked()
 
     def menu(self, state, rules, seat, errand):
@@ -168,8 +190,8 @@ class Asking(Toll):
         return [Answered(seat, move.args[0])]
 
 
-def test_an_errand_may_ask_other_seats_and_waits_for_all_of_them(mixed):
-    mixed(Asking())
+def test_an_errand_may_ask_other_seats_and_waits_for_all_of_them(mix_in):
+    mix_in(Asking())
     game = at(fairy=True).play("place 1,0 0", "pass")
     assert game.menu(seat=0) == game.menu(seat=1) == ["answer"]
     game.play("1: answer no")
@@ -182,39 +204,38 @@ class Traded(Struct, frozen=True, tag=True):
     scored: FeatureScored | None
 
 
-def traded(state, event):
-    state = replace(state, work=state.work[:-1])
-    return scoring.scored(state, event.scored) if event.scored else state
+def apply_traded(state, event):
+    state = pop_work(state)
+    return scoring.apply_feature_scored(state, event.scored) if event.scored else state
 
 
-def trading(state, event):
-    part = part_of(state)
-    part = replace(part, notes=("asked",), done=tuple(reversed(part.done)))
-    return replace(state, work=(*on_top(state, part), Errand("trade")))
+def apply_trade_offered(state, event):
+    state = change_part(add_note(state, "asked"), done=tuple(reversed(current_part(state).done)))
+    return push_work(state, Errand("trade"))
 
 
-class Trading(Toll):
-    """Turns the order of the features round and offers five points in place of those of a road."""
+class Trading(MadeUp):
+    """Reverses the order of the features, and offers five points in place of those of a road."""
 
     verbs = ("trade",)
-    steps = ("trade",)
-    events = {Asked: trading, Traded: traded}
+    errands = ("trade",)
+    events = {Asked: apply_trade_offered, Traded: apply_traded}
 
-    def completed(self, state, rules, root, chance):
-        return None if "asked" in part_of(state).notes else Asked()
+    def before_feature(self, state, rules, root, chance):
+        return None if "asked" in current_part(state).notes else Asked()
 
     def menu(self, state, rules, seat, errand):
         return (Choice("trade", (("yes",), ("no",))),)
 
     def decide(self, state, rules, seat, move, chance):
         root = next(root for root in state.work[-2].done if state.features[root].kind == "road")
-        scored = scoring.settled(state, rules, root, "scored")
+        scored = scoring.score_feature(state, rules, root, "scored")
         return [Traded(replace(scored, awards=(Award(seat, 5, "toll"),)) if move.args == ("yes",) else None)]
 
 
 @pytest.mark.parametrize(("answer", "points"), [("yes", 5 + 4), ("no", 2 + 4)])
-def test_a_box_may_order_the_features_and_give_something_in_place_of_points(mixed, answer, points):
-    mixed(Trading())
+def test_a_box_may_order_the_features_and_give_something_in_place_of_points(mix_in, answer, points):
+    mix_in(Trading())
     figures = ["0 meeple 1,-1/road", "0 meeple 0,0/city"]
     game = at(["A 1,-1 90"], figures, drawn="L", fairy=True).play("place 0,-1 180", "pass")
     before = [feature.kind for root in game.state.work[0].done if (feature := game.state.features[root])]
@@ -224,10 +245,10 @@ def test_a_box_may_order_the_features_and_give_something_in_place_of_points(mixe
 
 
 def test_supplies_add_up_and_boxes_that_clash_are_a_fault():
-    class More(Toll):
+    class More(MadeUp):
         supply = {"meeple": 2}
 
-    assert united([*boxes.BOXES, More()]).supply["meeple"] == 9
-    for clash in ({"verbs": ("recall",)}, {"steps": ("second",)}, {"strength": {"pig": 1}}, {"verbs": ("place",)}):
+    assert combine_boxes([*boxes.BOXES, More()]).supply["meeple"] == 9
+    for clash in ({"verbs": ("recall",)}, {"errands": ("second",)}, {"strength": {"pig": 1}}, {"verbs": ("place",)}):
         with pytest.raises(ValueError, match="two boxes have the same"):
-            united([*boxes.BOXES, type("Clash", (Toll,), clash)()])
+            combine_boxes([*boxes.BOXES, type("Clash", (MadeUp,), clash)()])

@@ -1,14 +1,14 @@
-"""The tiles as data: what the boxes hold, and that every one of them is whole in every turn."""
+"""The tiles as data: how many there are in each box, and that each is whole in every rotation."""
 
 import pytest
 
-from engine.games.carcassonne.board import DATA, FITS, PIECES, TURNS, tiles_of
+from engine.games.carcassonne.tiles import DATA, FITS, PIECES, TURNS, count_tiles_of
 
 EVERY = [(tile, turn) for tile in PIECES if not PIECES[tile][0].closes for turn in TURNS]
 
 
-def test_the_boxes_hold_what_they_should():
-    assert {box: sum(tiles_of(box).values()) for box in DATA["tiles"]} == {
+def test_each_box_has_its_tiles():
+    assert {box: sum(count_tiles_of(box).values()) for box in DATA["tiles"]} == {
         "base": 72,
         "inns_cathedrals": 18,
         "traders_builders": 24,
@@ -42,7 +42,9 @@ def test_the_boxes_hold_what_they_should():
     ],
 )
 def test_the_symbols_of_a_box(box, mark, number):
-    marks = [m for tile, copies in tiles_of(box).items() for s in PIECES[tile][0].segments for m in s.marks * copies]
+    marks = [
+        m for tile, copies in count_tiles_of(box).items() for s in PIECES[tile][0].segments for m in s.marks * copies
+    ]
     assert marks.count(mark) == number
 
 
@@ -54,7 +56,7 @@ def test_every_side_belongs_to_one_thing_and_every_half_side_to_at_most_one_fiel
     assert fields == [half for side in open_sides for half in (2 * side, 2 * side + 1)]
     along = {"c": ["city"], "r": ["field", "road", "field"], "f": ["field"], "w": ["field", "field"]}
     for side, edge in enumerate(piece.edges):
-        assert [piece.segments[place].kind for place in piece.joins[side]] == along[edge] * shared(piece, side)
+        assert [piece.segments[index].kind for index in piece.joins[side]] == along[edge] * shared(piece, side)
 
 
 def shared(piece, side):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.games.carcassonne.board import tiles_of
+from engine.games.carcassonne.tiles import count_tiles_of
 from tests.engine.games.carcassonne_table import at
 from tests.engine.games.test_carcassonne_boxes import tiles
 from tests.engine.games.test_carcassonne_messages import news, performing
@@ -17,7 +17,7 @@ def closed(tower, put="figure meeple city-S", *args, **given):
 
 def test_12_1_twelve_tiles_more():
     assert tiles(watchtowers=True).total() == 72 + 12
-    assert sum(tiles_of("watchtowers").values()) == 12
+    assert sum(count_tiles_of("watchtowers").values()) == 12
 
 
 def test_12_2_a_meeple_on_the_tower_s_tile_is_paid_before_the_feature_whoever_leads():

@@ -11,7 +11,7 @@ from engine import menu
 from engine import options as choices
 from engine.chance import make_sealed
 from engine.games import carcassonne
-from engine.games.carcassonne.board import PIECES
+from engine.games.carcassonne.tiles import PIECES
 from service.text import drawing
 from tests.engine.games.carcassonne_table import at
 from tests.engine.games.test_carcassonne_busy import EVERYTHING, RARE, crowded

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine import bots, catalogue, chance, game, options
-from engine.games.carcassonne.state import Figure, Laid, TilePlaced
+from engine.games.carcassonne.state import Figure, PlacedTile, TilePlaced
 from engine.games.kaiser import board as map_of_kaiser
 from engine.games.kaiser.state import Moved
 from engine.games.turfmaster import course
@@ -103,7 +103,16 @@ def test_every_crossing_has_its_landmark() -> None:
     assert len([what for what in sides if what[0] in ("gate", "coast")]) == 8
 
 
-TILES = {"0,0": Laid("D", 0, 0), "0,-1": Laid("E", 180, 8), "1,0": Laid("U", 0, 16), "2,1": Laid("B", 0, 24)}
+TILES = {
+    "0,0": PlacedTile("D", 0, 0),
+    "0,-1": PlacedTile("E", 180, 8),
+    "1,0": PlacedTile("U", 0, 16),
+    "2,1": PlacedTile("B", 0, 24),
+    "2,0": PlacedTile("V", 90, 32),
+    "3,1": PlacedTile("E", 180, 40),
+    "2,-2": PlacedTile("U", 90, 48),
+    "2,-1": PlacedTile("U", 90, 56),
+}
 
 
 @pytest.mark.parametrize(
@@ -122,12 +131,10 @@ TILES = {"0,0": Laid("D", 0, 0), "0,-1": Laid("E", 180, 8), "1,0": Laid("U", 0, 
 )
 def test_a_tile_is_told_by_the_land_that_it_goes_on_with(cell: str, standing: str, sentence: str) -> None:
     found = catalogue.find("carcassonne")
-    more = {"2,0": Laid("V", 90, 32), "3,1": Laid("E", 180, 40), "2,-2": Laid("U", 90, 48), "2,-1": Laid("U", 90, 56)}
-    tiles = {**TILES, **more}
     on, _, segment = standing.partition("/")
     state, _ = game.begin(found, options.read(found.META.options, {}), 2, chance.make_from_random(Random(1)))
-    view = replace(found.view(state, 0), tiles=tiles, figures=(Figure(0, "meeple", on, segment),))
-    event = TilePlaced(tiles[cell].tile, cell, tiles[cell].turn, 1)
+    view = replace(found.view(state, 0), tiles=TILES, figures=(Figure(0, "meeple", on, segment),))
+    event = TilePlaced(TILES[cell].tile, cell, TILES[cell].turn, 1)
     assert Voice(found, NAMES, view=view).tell(event) == sentence
     own = replace(view, figures=(Figure(1, "meeple", on, segment),))
     assert Voice(found, NAMES, view=own).tell(event) == re.sub("the (city|road) of Anna", r"the own \1", sentence)

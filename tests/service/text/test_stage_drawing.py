@@ -8,8 +8,8 @@ import pytest
 
 from engine import catalogue
 from engine.games import carcassonne, kaiser
-from engine.games.carcassonne.board import PIECES
 from engine.games.carcassonne.state import TilePlaced
+from engine.games.carcassonne.tiles import PIECES
 from service.text import drawing
 from service.text.template_files import TEMPLATES
 from tests.engine.cases import cases, game_of

@@ -1,12 +1,12 @@
-"""§6, Inns & Cathedrals: more for what is completed, nothing for what is not, and a meeple that counts as two."""
+"""§6, Inns & Cathedrals: more points for completed features, none for others, and a meeple that counts as two."""
 
 from __future__ import annotations
 
-from engine.games.carcassonne.expansion import MEEPLE_PLACES, Box, Moment, Rules
+from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, Box, Moment, Rules
 from engine.games.carcassonne.state import Feature, State
 
 
-class Inns(Box):
+class InnsCathedrals(Box):
     """Inns, cathedrals and the large meeple."""
 
     option = "inns_cathedrals"
@@ -14,10 +14,10 @@ class Inns(Box):
     about = "Inns, cathedrals and the large meeple, 18 tiles (§6)"
     supply = {"large": 1}
     strength = {"large": 2}
-    followers = {"large": MEEPLE_PLACES}
+    segments = {"large": MEEPLE_SEGMENTS}
 
-    def worth(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
-        """§6.2, §6.3: an inn at the road, a cathedral in the city."""
+    def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
+        """§6.2, §6.3: Change the points of a road with an inn and of a city with a cathedral."""
         if feature.kind == "road" and "inn" in feature.marks:
             return 0 if feature.open else 2 * len(feature.tiles)
         if feature.kind == "city" and "cathedral" in feature.marks:
@@ -25,4 +25,4 @@ class Inns(Box):
         return points
 
 
-BOX = Inns()
+BOX = InnsCathedrals()

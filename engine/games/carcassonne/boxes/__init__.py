@@ -1,0 +1,131 @@
+"""The boxes that can be mixed into the base game, and what they add to its options, its state and its rules."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import fields
+
+from engine.games.carcassonne import state
+from engine.games.carcassonne.boxes import (
+    abbey_mayor,
+    abbot,
+    big_top,
+    fairy,
+    fruit_trees,
+    hills_sheep,
+    inns_cathedrals,
+    messages,
+    monasteries,
+    river,
+    school,
+    shrines,
+    siege,
+    tollkeepers,
+    traders_builders,
+    watchtowers,
+    wind_roses,
+)
+from engine.games.carcassonne.hooks import Box, Rules, combine_boxes, merge_distinct
+
+BOXES: tuple[Box, ...] = (
+    messages.BOX,
+    inns_cathedrals.BOX,
+    traders_builders.BOX,
+    river.BOX,
+    fairy.BOX,
+    wind_roses.BOX,
+    watchtowers.BOX,
+    tollkeepers.BOX,
+    hills_sheep.BOX,
+    fruit_trees.BOX,
+    *siege.BOXES,
+    shrines.BOX,
+    monasteries.BOX,
+    abbey_mayor.BOX,
+    school.BOX,
+    big_top.BOX,
+    abbot.BOX,
+)
+"""All boxes, in the order of pages and of their hooks; the abbot is last, as he adds gardens to the tiles of others."""
+
+POINT_EVENTS = merge_distinct("point events", *(box.point_events for box in BOXES))
+
+EDITION_1_OPTIONS = (
+    "messages",
+    "inns_cathedrals",
+    "traders_builders",
+    "abbot",
+    "river",
+    "fairy",
+    "figures",
+)
+"""The options of the first edition: always written, as in its logs; the others only where they are not the default."""
+
+
+def _option_fields() -> list[tuple[str, Any, Any]]:
+    """Return name, type and default of each option: a switch for each box, those of the base game, the settings."""
+    options = [
+        (box.option, Annotated[bool, msgspec.Meta(title=box.title, description=box.about)], box.default)
+        for box in BOXES
+        if not box.switches
+    ]
+    options += [(field.name, field.type, field.default) for field in fields(state.Options)]
+    settings = merge_distinct("settings", *(box.settings for box in BOXES))
+    options += [(name, kind, default) for name, (kind, default) in settings.items()]
+    return [(name, kind, _default(name, default)) for name, kind, default in options]
+
+
+def _default(name: str, value: Any) -> Any:
+    """Return the default of an option; msgspec writes an option with a `default_factory` even if it is the default."""
+    return msgspec.field(default_factory=lambda: value) if name in EDITION_1_OPTIONS else value
+
+
+if TYPE_CHECKING:
+    from engine.games.carcassonne.state import Options as Options
+    from engine.games.carcassonne.state import State as State
+else:
+    Options = msgspec.defstruct(
+        "Options", _option_fields(), frozen=True, omit_defaults=True, cache_hash=True, module=__name__
+    )
+    State = msgspec.defstruct(
+        "State",
+        [
+            ("options", Options, Options()),
+            *(
+                (name, *kind_and_default)
+                for name, kind_and_default in merge_distinct(
+                    "state fields", *(box.state_fields for box in BOXES)
+                ).items()
+            ),
+        ],
+        bases=(state.State,),
+        frozen=True,
+        dict=True,
+        module=__name__,
+    )
+
+
+class Began(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The game began: its options, the first seat, the figures of each seat, the bags, the track and the edition."""
+
+    options: Options
+    first: int
+    supply: dict[str, int]
+    bags: tuple[tuple[str, ...], ...]
+    track: tuple[tuple[int, ...], ...]
+    edition: int = 1
+
+
+def plays_with(options: Options, box: Box) -> bool:
+    """Whether a table plays with this box."""
+    return any(getattr(options, switch) for switch in box.switches or (box.option,))
+
+
+@functools.cache
+def rules_of(options: Options) -> Rules:
+    """Return the rules of a table with these options."""
+    return combine_boxes([box for box in BOXES if plays_with(options, box)])

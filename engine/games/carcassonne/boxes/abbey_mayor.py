@@ -1,0 +1,310 @@
+"""§18, Abbey & Mayor: an abbey for a hole, a mayor who counts shields, a wagon that drives on, and a barn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne import scoring
+from engine.games.carcassonne.hooks import Box, Moment, Rules, place_tile
+from engine.games.carcassonne.land import add_figure, root_of, segments_at
+from engine.games.carcassonne.state import (
+    Award,
+    Errand,
+    Feature,
+    Figure,
+    Part,
+    State,
+    TilePlaced,
+    change_part,
+    current_part,
+    get_field,
+    pop_work,
+    push_work,
+)
+from engine.games.carcassonne.tiles import SIDES, neighbours, nine_cells
+from engine.menu import Choice, Move
+
+ABBEY, MAYOR, WAGON, BARN = "AB", "mayor", "wagon", "barn"
+JOINED_FARM_POINTS, BARN_POINTS = 1, 4
+CORNERS = {"NE": {1, 2}, "SE": {3, 4}, "SW": {5, 6}, "NW": {7, 0}}
+"""The two half sides of a tile that meet in each of its corners."""
+
+OPPOSITE = {"N": "S", "S": "N", "E": "W", "W": "E"}
+ABBEY_IN_HAND = 4.0
+"""The points that a bot expects of an abbey: it completes what is around a hole, or is a cloister of nine points."""
+
+
+class AbbeyUsed(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat places its abbey instead of drawing a tile."""
+
+    seat: int
+
+
+class OvertimeBegan(Struct, frozen=True, omit_defaults=True, tag=True):
+    """No tile is left, but this seat may still place its abbey."""
+
+    seat: int
+
+
+class WagonScored(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The feature of these wagons is being scored; they may drive on after the scoring."""
+
+    figures: tuple[Figure, ...]
+
+
+class WagonAsked(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The owner of a wagon is asked where it goes."""
+
+    figure: Figure
+
+
+class WagonDriven(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A wagon drove to its next feature."""
+
+    figure: Figure
+
+
+class WagonRested(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A wagon went home."""
+
+    seat: int
+
+
+class BarnBuilt(Struct, frozen=True, omit_defaults=True, tag=True):
+    figure: Figure
+
+
+def abbeys_left(state: State) -> tuple[int, ...]:
+    """Return how many abbeys each seat has."""
+    abbeys: tuple[int, ...] = get_field(state, "abbeys")
+    return abbeys
+
+
+def waiting_wagons(state: State) -> tuple[Figure, ...]:
+    """Return the wagons whose features were scored in this round, and which may still drive on."""
+    wagons: tuple[Figure, ...] = get_field(state, "wagons")
+    return wagons
+
+
+def apply_abbey_used(state: State, event: AbbeyUsed) -> State:
+    return replace(state, abbeys=tuple(n - (seat == event.seat) for seat, n in enumerate(abbeys_left(state))))
+
+
+def apply_overtime_began(state: State, event: OvertimeBegan) -> State:
+    return replace(state, turn=event.seat, work=(Part(),), late=(*get_field(state, "late"), event.seat))
+
+
+def apply_wagon_scored(state: State, event: WagonScored) -> State:
+    return replace(state, wagons=(*waiting_wagons(state), *event.figures))
+
+
+def apply_wagon_asked(state: State, event: WagonAsked) -> State:
+    wagons = tuple(figure for figure in waiting_wagons(state) if figure != event.figure)
+    errand = Errand("drive", seats=(event.figure.seat,), place=event.figure.cell)
+    return replace(push_work(state, errand), wagons=wagons)
+
+
+def apply_wagon_driven(state: State, event: WagonDriven) -> State:
+    return add_figure(pop_work(state), event.figure)
+
+
+def apply_wagon_rested(state: State, event: WagonRested) -> State:
+    return pop_work(state)
+
+
+def apply_barn_built(state: State, event: BarnBuilt) -> State:
+    return add_figure(change_part(state, step="between"), event.figure)
+
+
+def find_holes(state: State) -> list[str]:
+    """§18.2: Return the empty cells with a tile on all four sides."""
+    return [cell for cell in state.frontier if all(beyond in state.tiles for beyond in neighbours(cell))]
+
+
+def field_in_corner(state: State, cell: str, corner: str) -> tuple[str, int] | None:
+    """Return token and feature of the field in a corner of a tile; None if there is no tile or no field."""
+    if cell in state.tiles:
+        for segment, root in segments_at(state, cell):
+            if segment.kind == "field" and CORNERS[corner].issubset(segment.ends):
+                return segment.token, root
+    return None
+
+
+def cells_at_corner(cell: str, corner: str) -> dict[str, str]:
+    """Return the four cells that meet in a corner of a cell, each with what the corner is called seen from it."""
+    upright, level = corner[0], corner[1]
+    beside = neighbours(cell)[SIDES.index(level)]
+    beyond, across = neighbours(cell)[SIDES.index(upright)], neighbours(beside)[SIDES.index(upright)]
+    return {
+        cell: corner,
+        beside: upright + OPPOSITE[level],
+        beyond: OPPOSITE[upright] + level,
+        across: OPPOSITE[upright] + OPPOSITE[level],
+    }
+
+
+def find_barn_sites(state: State, cell: str) -> dict[str, str]:
+    """§18.7: Return the corners of a tile where four fields meet on a farm without a barn, each with its field."""
+    sites: dict[str, str] = {}
+    for corner in CORNERS:
+        own, *others = (field_in_corner(state, *one) for one in cells_at_corner(cell, corner).items())
+        if own and all(others) and not _barns_on(state.features[own[1]]):
+            sites[corner] = own[0]
+    return sites
+
+
+def _barns_on(feature: Feature) -> tuple[Figure, ...]:
+    return tuple(figure for figure in feature.figures if figure.kind == BARN)
+
+
+def wagon_goals(state: State, cell: str) -> list[str]:
+    """§18.6: Return the free and unfinished roads, cities and cloisters to which a wagon can drive from its tile."""
+    return [
+        f"{one}/{segment.token}"
+        for one in nine_cells(cell)
+        if one in state.tiles
+        for segment, root in segments_at(state, one)
+        if segment.kind in ("road", "city", "cloister") and _is_free(state.features[root])
+    ]
+
+
+def _is_free(feature: Feature) -> bool:
+    return feature.open > 0 and not feature.figures
+
+
+class AbbeyMayor(Box):
+    """The abbey, the mayor, the wagon and the barn."""
+
+    option = "abbey_mayor"
+    title = "Abbey & Mayor"
+    about = "Abbeys, mayors, wagons and barns, 12 tiles (§18)"
+    supply = {MAYOR: 1, WAGON: 1, BARN: 1}
+    strength = {MAYOR: 0, WAGON: 1, BARN: 0}
+    segments = {MAYOR: frozenset({"city"}), WAGON: frozenset({"road", "city", "cloister"})}
+    non_meeples = frozenset({BARN})
+    state_fields = {
+        "abbeys": (tuple[int, ...], ()),
+        "late": (tuple[int, ...], ()),
+        "wagons": (tuple[Figure, ...], ()),
+    }
+    view_fields = {"abbeys": (tuple[int, ...], abbeys_left)}
+    verbs = ("abbey", "barn", "drive")
+    errands = ("drive",)
+    errands_within_round = ("drive",)
+    events = {
+        AbbeyUsed: apply_abbey_used,
+        OvertimeBegan: apply_overtime_began,
+        WagonScored: apply_wagon_scored,
+        WagonAsked: apply_wagon_asked,
+        WagonDriven: apply_wagon_driven,
+        WagonRested: apply_wagon_rested,
+        BarnBuilt: apply_barn_built,
+    }
+
+    def prepare(self, state: State, rules: Rules) -> State:
+        return replace(state, abbeys=(1,) * len(state.track))
+
+    def offer_instead_of_tile(self, state: State, rules: Rules, part: Part) -> Choice | None:
+        """§18.2: Offer to place the own abbey in a hole."""
+        if not abbeys_left(state)[state.turn]:
+            return None
+        options: Sequence[tuple[str, ...]] = [(cell, "0") for cell in find_holes(state)]
+        for box in rules.hooks["filter_cells"]:
+            options = box.filter_cells(state, rules, ABBEY, options)
+        return Choice("abbey", tuple((cell,) for cell, _ in options), "18.2") if options else None
+
+    def expected_points(self, state: State, rules: Rules, seat: int) -> float:
+        return ABBEY_IN_HAND * abbeys_left(state)[seat]
+
+    def begin_overtime(self, state: State, rules: Rules) -> OvertimeBegan | None:
+        """§18.4: After the last tile let all seats place their abbeys, from the left of the seat on turn."""
+        seats = len(state.track)
+        order = [(state.turn + steps) % seats for steps in range(1, seats + 1)]
+        late = get_field(state, "late")
+        own = [seat for seat in order if seat not in late and abbeys_left(state)[seat]]
+        ready = (seat for seat in own if self.offer_instead_of_tile(replace(state, turn=seat), rules, Part()))
+        seat = next(ready, None)
+        return None if seat is None else OvertimeBegan(seat)
+
+    def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
+        """§18.7: Offer to build the own barn."""
+        if not state.supply[seat][BARN]:
+            return None
+        sites = tuple((corner,) for corner in find_barn_sites(state, part.cell))
+        return Choice("barn", sites, "18.7") if sites else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        word = move.args[0]
+        if move.verb == "abbey":
+            return [AbbeyUsed(seat), *place_tile(state, rules, TilePlaced(ABBEY, word, 0, seat), chance)]
+        if move.verb == "barn":
+            cell = current_part(state).cell
+            return [BarnBuilt(Figure(seat, BARN, cell, find_barn_sites(state, cell)[word], word))]
+        if word == "home":
+            return [WagonRested(seat)]
+        cell, _, token = word.partition("/")
+        return [WagonDriven(Figure(seat, WAGON, cell, token))]
+
+    def adjust_strength(self, state: State, rules: Rules, feature: Feature, figure: Figure, strength: int) -> int:
+        """§18.5: A mayor counts as many as his city has shields."""
+        return feature.marks.count("shield") if figure.kind == MAYOR else strength
+
+    def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> WagonScored | None:
+        """§18.6: Remember the wagons of a feature before it is scored."""
+        figures = scoring.select_figures(state, rules, state.features[root], "scored")
+        wagons = tuple(figure for figure in figures if figure.kind == WAGON and figure not in waiting_wagons(state))
+        return WagonScored(wagons) if wagons else None
+
+    def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+        """§18.8, §18.9: Score farms with a barn; then let the wagons drive, from the seat on turn clockwise."""
+        for root, feature in state.features.items():
+            has_barn = feature.figures and feature.kind == "field" and _barns_on(feature)
+            if has_barn and scoring.select_figures(state, rules, feature, "scored"):
+                return scoring.score_feature(state, rules, root, "scored")
+        seats = len(state.track)
+        wagons = sorted(waiting_wagons(state), key=lambda figure: (figure.seat - state.turn) % seats)
+        return WagonAsked(wagons[0]) if wagons else None
+
+    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> tuple[Choice, ...]:
+        goals = ((goal,) for goal in wagon_goals(state, errand.place))
+        return (Choice("drive", (*goals, ("home",)), "18.6"),)
+
+    def resolve_errand(self, state: State, rules: Rules, errand: Errand, chance: Chance) -> WagonRested | None:
+        """Send a wagon home that has no goal."""
+        return None if wagon_goals(state, errand.place) else WagonRested(errand.seats[0])
+
+    def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
+        """§18.8: Of a farm with a barn the farmers and pigs are scored, and the barn stays."""
+        if feature.kind != "field" or moment != "scored":
+            return None
+        farmers = [figure for figure in feature.figures if figure.kind not in rules.non_meeples]
+        pigs = [figure for figure in feature.figures if figure.kind == "pig"]
+        return (*farmers, *pigs) if farmers else ()
+
+    def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
+        """§18.9: A farm that was joined to the farm of a barn brings one point for each city."""
+        if feature.kind != "field" or moment != "scored" or self._has_new_barn(state, feature):
+            return points
+        return JOINED_FARM_POINTS * scoring.count_farm_cities(state, rules, feature)
+
+    def _has_new_barn(self, state: State, farm: Feature) -> bool:
+        """Whether a barn was built with this tile on the farm of these farmers."""
+        whole = state.features[root_of(state, farm.figures[0])]
+        return any(figure.cell == current_part(state).cell for figure in _barns_on(whole))
+
+    def award_without_lead(
+        self, state: State, rules: Rules, feature: Feature, moment: Moment
+    ) -> tuple[Award, ...] | None:
+        """§18.10: At the end pay every barn for its farm."""
+        barns = _barns_on(feature)
+        if moment != "final" or not barns:
+            return None
+        points = BARN_POINTS * scoring.count_farm_cities(state, rules, feature)
+        return tuple(Award(figure.seat, points, BARN) for figure in barns)
+
+
+BOX = AbbeyMayor()

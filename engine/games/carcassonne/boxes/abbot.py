@@ -1,0 +1,83 @@
+"""§8, the abbot: he is placed in cloisters and gardens, and may come home before they are complete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne import scoring
+from engine.games.carcassonne.hooks import Box, Deck, Rules
+from engine.games.carcassonne.land import remove_figures, root_of
+from engine.games.carcassonne.state import (
+    Award,
+    Figure,
+    Part,
+    State,
+    apply_awards,
+    change_part,
+    figures_on_table,
+    find_figure,
+)
+from engine.games.carcassonne.tiles import DATA, ENCLOSED, GARDEN, count_gardens_of
+from engine.menu import Choice, Move
+
+
+class AbbotRecalled(Struct, frozen=True, omit_defaults=True, tag=True):
+    """An abbot went home, and his cloister or garden was scored at once."""
+
+    figure: Figure
+    awards: tuple[Award, ...]
+
+
+def apply_abbot_recalled(state: State, event: AbbotRecalled) -> State:
+    """§8.4: Give the points in a scoring round of its own, before the completed features are scored."""
+    state = remove_figures(change_part(state, step="between"), (event.figure,))
+    return apply_awards(state, event.awards)
+
+
+def _plant_gardens(bag: tuple[str, ...], gardens: dict[str, int]) -> tuple[str, ...]:
+    """Replace so many copies of each tile in a bag by those with a garden."""
+    left, planted = dict(gardens), list[str]()
+    for tile in bag:
+        has_garden = left.get(tile, 0) > 0
+        left[tile] = left.get(tile, 0) - 1
+        planted.append(tile + GARDEN if has_garden else tile)
+    return tuple(planted)
+
+
+class Abbot(Box):
+    """One more meeple for cloisters and gardens."""
+
+    option = "abbot"
+    about = "The abbot, and gardens on some of the tiles (§8)"
+    supply = {"abbot": 1}
+    strength = {"abbot": 1}
+    segments = {"abbot": ENCLOSED}
+    verbs = ("recall",)
+    events = {AbbotRecalled: apply_abbot_recalled}
+
+    def mix_deck(self, deck: Deck) -> Deck:
+        """§8.2: Give some copies of tiles a garden."""
+        gardens = {name: number for box in DATA["tiles"] for name, number in count_gardens_of(box).items()}
+        return replace(deck, bags=tuple(_plant_gardens(bag, gardens) for bag in deck.bags))
+
+    def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
+        """§8.3: Offer to take the own abbot back."""
+        own = [figure for figure in figures_on_table(state) if figure.seat == seat and figure.kind == "abbot"]
+        return Choice("recall", tuple((figure.place,) for figure in own), "8.3") if own else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        figure = find_figure(state, move.args[0])
+        feature = state.features[root_of(state, figure)]
+        awards: tuple[Award, ...] = (
+            Award(seat, scoring.count_points(state, rules, feature, "recalled"), feature.kind),
+        )
+        for box in rules.hooks["award_bonus"] if state.edition == 1 else ():
+            awards += box.award_bonus(state, rules, feature, "recalled")
+        return [AbbotRecalled(figure, awards)]
+
+
+BOX = Abbot()

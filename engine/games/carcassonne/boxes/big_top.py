@@ -1,0 +1,177 @@
+"""§13, Under the Big Top: a circus that travels, acrobats who build pyramids, and ringmasters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import MEEPLE_SEGMENTS, Box, Moment, Rules
+from engine.games.carcassonne.land import has_segment, remove_figures, root_at, signs_at
+from engine.games.carcassonne.state import (
+    Award,
+    Feature,
+    Figure,
+    Part,
+    State,
+    add_note,
+    apply_awards,
+    change_part,
+    figures_on_table,
+    get_field,
+)
+from engine.games.carcassonne.tiles import DATA, Args, nine_cells
+from engine.menu import Choice, Move
+
+ACROBATS = "acrobats"
+FULL_PYRAMID, ACROBAT_POINTS = 3, 5
+RINGMASTER_POINTS = 2
+TOKENS: dict[str, int] = DATA["animals"]
+"""How many animal tokens there are of each value."""
+
+
+class CircusShown(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The token under the tent was turned over; each seat is paid for its meeples around it."""
+
+    cell: str
+    animal: int
+    awards: tuple[Award, ...]
+
+
+class TentPitched(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The tent was put on a circus tile."""
+
+    cell: str
+
+
+class PyramidScored(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A full pyramid was scored, and its acrobats go home."""
+
+    cell: str
+    awards: tuple[Award, ...]
+    figures: tuple[Figure, ...]
+
+
+def cell_of_tent(state: State) -> str:
+    """Return the cell with the tent; empty if it is not on the table."""
+    return str(get_field(state, "tent"))
+
+
+def animals_left(state: State) -> tuple[int, ...]:
+    """Return the values of the tokens that have not been turned over."""
+    animals: tuple[int, ...] = get_field(state, "animals")
+    return animals
+
+
+def apply_circus_shown(state: State, event: CircusShown) -> State:
+    left = list(animals_left(state))
+    left.remove(event.animal)
+    if state.work:
+        state = change_part(state, step="score")
+    return apply_awards(replace(state, tent="", animals=tuple(left)), event.awards)
+
+
+def apply_tent_pitched(state: State, event: TentPitched) -> State:
+    """Move the tent, and note that in the part: a message may interrupt it and move the tent again."""
+    return replace(add_note(state, "circus"), tent=event.cell)
+
+
+def apply_pyramid_scored(state: State, event: PyramidScored) -> State:
+    """§13.6: Score it in the round after the figure."""
+    state = remove_figures(change_part(state, step="between"), event.figures)
+    return apply_awards(state, event.awards)
+
+
+def _show_circus(state: State, rules: Rules, chance: Chance) -> CircusShown:
+    """§13.3: Turn a token over, and award its value for each meeple on the nine cells around the tent."""
+    cell, animal = cell_of_tent(state), chance.pick("animal", animals_left(state))
+    cells = nine_cells(cell)
+    audience = [figure for figure in figures_on_table(state) if figure.cell in cells]
+    counts = {seat: len(rules.meeples(audience, seat)) for seat in range(len(state.track))}
+    return CircusShown(cell, animal, tuple(Award(seat, animal * n, "circus") for seat, n in counts.items() if n))
+
+
+def _pyramids(state: State) -> dict[str, Feature]:
+    """Return every pyramid on the table by its cell."""
+    cells = {figure.cell for figure in figures_on_table(state) if figure.segment == ACROBATS}
+    return {cell: state.features[root_at(state, cell, ACROBATS)] for cell in sorted(cells)}
+
+
+def _award_pyramid(pyramid: Feature) -> tuple[Award, ...]:
+    counts = dict[int, int]()
+    for figure in pyramid.figures:
+        counts[figure.seat] = counts.get(figure.seat, 0) + 1
+    return tuple(Award(seat, ACROBAT_POINTS * n, ACROBATS) for seat, n in sorted(counts.items()))
+
+
+def _count_show_tiles(state: State, cell: str) -> int:
+    """Count the tiles with the circus or acrobats on nine cells."""
+    return sum("circus" in signs_at(state, one) or has_segment(state, one, ACROBATS) for one in nine_cells(cell))
+
+
+class BigTop(Box):
+    """The circus, the acrobats and the ringmaster."""
+
+    option = "big_top"
+    title = "Under the Big Top"
+    about = "The circus, acrobats and ringmasters, 20 tiles (§13)"
+    supply = {"ringmaster": 1}
+    strength = {"ringmaster": 1}
+    segments = {"ringmaster": MEEPLE_SEGMENTS}
+    feature_kinds = (ACROBATS,)
+    state_fields = {"tent": (str, ""), "animals": (tuple[int, ...], ())}
+    view_fields = {"tent": (str, cell_of_tent), "animals": (tuple[int, ...], animals_left)}
+    verbs = ("pyramid",)
+    events = {CircusShown: apply_circus_shown, TentPitched: apply_tent_pitched, PyramidScored: apply_pyramid_scored}
+
+    def prepare(self, state: State, rules: Rules) -> State:
+        return replace(state, animals=tuple(int(value) for value, count in TOKENS.items() for _ in range(count)))
+
+    def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> Sequence[Args]:
+        """§13.5: Offer to put a small meeple on a pyramid on the new tile or around it."""
+        if not state.supply[seat]["meeple"]:
+            return ()
+        pyramids = _pyramids(state)
+        cells = [cell for cell in nine_cells(part.cell) if has_segment(state, cell, ACROBATS)]
+        free = [cell for cell in cells if cell not in pyramids or len(pyramids[cell].figures) < FULL_PYRAMID]
+        return [("meeple", ACROBATS if cell == part.cell else f"{cell}/{ACROBATS}") for cell in free]
+
+    def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
+        """§13.6: Offer to score a full pyramid."""
+        full = [cell for cell, pyramid in _pyramids(state).items() if len(pyramid.figures) == FULL_PYRAMID]
+        return Choice("pyramid", tuple((f"{cell}/{ACROBATS}",) for cell in full), "13.6") if full else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        cell = move.args[0].partition("/")[0]
+        pyramid = _pyramids(state)[cell]
+        return [PyramidScored(cell, _award_pyramid(pyramid), pyramid.figures)]
+
+    def award_without_lead(
+        self, state: State, rules: Rules, feature: Feature, moment: Moment
+    ) -> tuple[Award, ...] | None:
+        """§13.7: Five points for each acrobat; there is no lead in a pyramid."""
+        return _award_pyramid(feature) if feature.kind == ACROBATS else None
+
+    def award_bonus(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...]:
+        """§13.8: Two points for every tile with the circus or acrobats around a ringmaster."""
+        ringmasters = [figure for figure in feature.figures if figure.kind == "ringmaster"]
+        awards = [
+            Award(figure.seat, RINGMASTER_POINTS * _count_show_tiles(state, figure.cell), "ringmaster")
+            for figure in ringmasters
+        ]
+        return tuple(award for award in awards if award.points)
+
+    def end_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+        """§13.2, §13.3: For a new circus tile the circus plays, then the tent moves there."""
+        if "circus" not in signs_at(state, part.cell) or "circus" in part.notes:
+            return None
+        return _show_circus(state, rules, chance) if cell_of_tent(state) else TentPitched(part.cell)
+
+    def before_final_scoring(self, state: State, rules: Rules, chance: Chance) -> Struct | None:
+        """§13.4: The circus plays once more at the end."""
+        return _show_circus(state, rules, chance) if cell_of_tent(state) else None
+
+
+BOX = BigTop()

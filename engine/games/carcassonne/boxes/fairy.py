@@ -1,0 +1,80 @@
+"""§10, the fairy: a point for each turn that begins with her beside a meeple, three when its feature is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import Box, Moment, Rules
+from engine.games.carcassonne.state import (
+    Award,
+    Feature,
+    Figure,
+    Part,
+    State,
+    change_part,
+    figures_on_table,
+    find_figure,
+    get_field,
+)
+from engine.menu import Choice, Move
+
+TURN_POINTS, FEATURE_POINTS = 1, 3
+
+
+class FairyMoved(Struct, frozen=True, omit_defaults=True, tag=True):
+    figure: Figure
+
+
+def apply_fairy_moved(state: State, event: FairyMoved) -> State:
+    return replace(change_part(state, step="between"), fairy=event.figure)
+
+
+def figure_with_fairy(state: State) -> Figure | None:
+    """Return the figure that the fairy is beside."""
+    figure: Figure | None = get_field(state, "fairy")
+    return figure
+
+
+def place_of_fairy(state: State) -> str:
+    """Return the place of the figure that the fairy is beside, for the view."""
+    figure = figure_with_fairy(state)
+    return figure.place if figure else ""
+
+
+class Fairy(Box):
+    """A figure without an owner, who rewards the meeple beside her."""
+
+    option = "fairy"
+    about = "The fairy, who rewards the figure she stands with (§10)"
+    state_fields = {"fairy": (Figure | None, None)}
+    view_fields = {"fairy": (str, place_of_fairy)}
+    verbs = ("fairy",)
+    events = {FairyMoved: apply_fairy_moved}
+
+    def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
+        """§10.1: Offer to move the fairy beside one of the own meeples."""
+        own = rules.meeples(figures_on_table(state), seat)
+        places = tuple((figure.place,) for figure in own if figure != figure_with_fairy(state))
+        return Choice("fairy", places, "10.1") if places else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        return [FairyMoved(find_figure(state, move.args[0]))]
+
+    def award_turn_start(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
+        """§10.2: One point for a turn that begins with the fairy beside an own meeple, once in a double turn."""
+        figure = figure_with_fairy(state)
+        if figure is None or figure.seat != state.turn or part.kind == "builder":
+            return ()
+        return (Award(state.turn, TURN_POINTS, "fairy"),) if figure in figures_on_table(state) else ()
+
+    def award_bonus(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...]:
+        """§10.3: Three points for the owner of the figure beside her, in the lead or not."""
+        figure = figure_with_fairy(state)
+        return (Award(figure.seat, FEATURE_POINTS, "fairy"),) if figure and figure in feature.figures else ()
+
+
+BOX = Fairy()

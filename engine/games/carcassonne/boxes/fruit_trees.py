@@ -1,0 +1,187 @@
+"""§19, fruit trees, on tiles of our own: after placing a meeple beside a tree a seat may harvest it, or sell fruit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.land import signs_at
+from engine.games.carcassonne.state import (
+    Award,
+    Errand,
+    Part,
+    State,
+    add_note,
+    apply_awards,
+    figures_on_table,
+    get_field,
+    pop_work,
+    push_work,
+)
+from engine.games.carcassonne.tiles import DATA, nine_cells
+from engine.menu import Choice, Menu, Move, Subset
+
+FRUITS: tuple[str, ...] = tuple(DATA["fruit"]["kinds"])
+TOKEN_VALUES: tuple[int, ...] = tuple(DATA["fruit"]["values"])
+PRICES: tuple[int, ...] = tuple(DATA["fruit"]["sold"])
+"""The points for selling one, two, three ... different fruits."""
+
+Baskets = tuple[dict[str, int], ...]
+PickedTokens = dict[str, tuple[int, ...]]
+
+
+class FruitOffered(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A meeple was placed beside a tree."""
+
+    seat: int
+
+
+class FruitHarvested(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The top token of a tree brought its value and went into the basket."""
+
+    seat: int
+    cell: str
+    fruit: str
+    points: int
+
+
+class FruitSold(Struct, frozen=True, omit_defaults=True, tag=True):
+    """Fruits of different kinds were sold for points and left the game."""
+
+    seat: int
+    fruits: tuple[str, ...]
+    points: int
+
+
+class FruitLeft(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat did nothing with fruit."""
+
+    seat: int
+
+
+def baskets_of(state: State) -> Baskets:
+    """Return the harvested fruit of each seat."""
+    baskets: Baskets = get_field(state, "baskets")
+    return baskets
+
+
+def picked_tokens(state: State) -> PickedTokens:
+    """Return the tokens that were taken from each tree, by its cell."""
+    picked: PickedTokens = get_field(state, "picked")
+    return picked
+
+
+def fruit_of_trees(state: State) -> dict[str, str]:
+    """§19.2: Return the fruit of every tree by its cell; the trees bear the fruits in a fixed order."""
+    cells = [cell for cell in state.tiles if "tree" in signs_at(state, cell)]
+    return dict(zip(cells, FRUITS, strict=False))
+
+
+def tokens_on_tree(state: State, cell: str) -> list[int]:
+    """Return the values of the tokens that are still on a tree."""
+    values = list(TOKEN_VALUES)
+    for value in picked_tokens(state).get(cell, ()):
+        values.remove(value)
+    return values
+
+
+def count_tokens(state: State) -> dict[str, int]:
+    """Count the tokens that are still on each tree, for the view."""
+    return {cell: len(tokens_on_tree(state, cell)) for cell in fruit_of_trees(state)}
+
+
+def apply_fruit_offered(state: State, event: FruitOffered) -> State:
+    return push_work(add_note(state, "fruit"), Errand("fruit"))
+
+
+def apply_fruit_harvested(state: State, event: FruitHarvested) -> State:
+    picked = picked_tokens(state)
+    picked = {**picked, event.cell: (*picked.get(event.cell, ()), event.points)}
+    state = replace(pop_work(state), picked=picked, baskets=_change_basket(state, event.seat, (event.fruit,), 1))
+    return apply_awards(state, (Award(event.seat, event.points, "fruit"),))
+
+
+def apply_fruit_sold(state: State, event: FruitSold) -> State:
+    state = replace(pop_work(state), baskets=_change_basket(state, event.seat, event.fruits, -1))
+    return apply_awards(state, (Award(event.seat, event.points, "fruit"),))
+
+
+def _change_basket(state: State, seat: int, fruits: Sequence[str], change: int) -> Baskets:
+    """Return all baskets, with so many more of each of these fruits in the one of a seat."""
+    baskets = list(baskets_of(state))
+    own = baskets[seat]
+    baskets[seat] = {**own, **{fruit: own.get(fruit, 0) + change for fruit in fruits}}
+    return tuple(baskets)
+
+
+def apply_fruit_left(state: State, event: FruitLeft) -> State:
+    return pop_work(state)
+
+
+class FruitTrees(Box):
+    """Trees with four tokens each, harvested once a turn."""
+
+    option = "fruit_trees"
+    about = "Fruit to harvest and to sell, 6 tiles of our own (§19)"
+    state_fields = {"baskets": (Baskets, ()), "picked": (PickedTokens, {})}
+    view_fields = {"baskets": (Baskets, baskets_of), "trees": (dict[str, int], count_tokens)}
+    verbs = ("harvest", "sell", "keep")
+    errands = ("fruit",)
+    errands_within_round = ("fruit",)
+    events = {
+        FruitOffered: apply_fruit_offered,
+        FruitHarvested: apply_fruit_harvested,
+        FruitSold: apply_fruit_sold,
+        FruitLeft: apply_fruit_left,
+    }
+    point_events = {FruitHarvested: "fruit", FruitSold: "fruit"}
+
+    def prepare(self, state: State, rules: Rules) -> State:
+        return replace(state, baskets=({},) * len(state.track))
+
+    def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> FruitOffered | None:
+        """§19.3: Offer fruit after a meeple was placed beside a tree, once a tile."""
+        if "fruit" in part.notes or not part.placed:
+            return None
+        trees = [cell for cell in nine_cells(part.placed.partition("/")[0]) if "tree" in signs_at(state, cell)]
+        placed = [figure for figure in figures_on_table(state) if figure.place == part.placed]
+        if not trees or not rules.meeples(placed, state.turn):
+            return None
+        return FruitOffered(state.turn) if self._ripe_trees(state, part) or self._fruits_in_basket(state) else None
+
+    def expected_points(self, state: State, rules: Rules, seat: int) -> float:
+        """Return what the basket would bring if it were sold now; it has no other use."""
+        kinds = sum(count > 0 for count in baskets_of(state)[seat].values())
+        return float(PRICES[min(kinds, len(PRICES)) - 1]) if kinds else 0.0
+
+    def _ripe_trees(self, state: State, part: Part) -> list[str]:
+        """Return the trees with tokens around the placed meeple."""
+        cells = nine_cells(part.placed.partition("/")[0])
+        return [cell for cell in fruit_of_trees(state) if cell in cells and tokens_on_tree(state, cell)]
+
+    def _fruits_in_basket(self, state: State) -> list[str]:
+        return [fruit for fruit in FRUITS if baskets_of(state)[state.turn].get(fruit)]
+
+    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
+        part = state.work[-2]
+        assert isinstance(part, Part)
+        trees, fruits = self._ripe_trees(state, part), self._fruits_in_basket(state)
+        harvest = [Choice("harvest", tuple((cell,) for cell in trees), "19.4")] if trees else []
+        sell = (Subset("sell", tuple(fruits), 1, min(len(fruits), len(PRICES)), "19.5"),) if fruits else ()
+        return (*harvest, *sell, Choice("keep", rule="19.3"))
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        if move.verb == "harvest":
+            cell = move.args[0]
+            points = chance.pick("fruit", tokens_on_tree(state, cell))
+            return [FruitHarvested(seat, cell, fruit_of_trees(state)[cell], points)]
+        if move.verb == "sell":
+            return [FruitSold(seat, move.args, PRICES[len(move.args) - 1])]
+        return [FruitLeft(seat)]
+
+
+BOX = FruitTrees()

@@ -1,0 +1,223 @@
+"""§14, Hills & Sheep: shepherds with their flocks, hills that break ties, and vineyards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import Box, Moment, Rules
+from engine.games.carcassonne.land import features_ending_at, remove_figures, root_of, segments_at, signs_at
+from engine.games.carcassonne.state import (
+    Award,
+    Errand,
+    Feature,
+    Figure,
+    Part,
+    State,
+    TilePlaced,
+    add_note,
+    apply_awards,
+    can_draw,
+    current_errand,
+    figures_on_table,
+    find_figure,
+    get_field,
+    pop_errand,
+    push_work,
+    root_at_index,
+)
+from engine.games.carcassonne.tiles import DATA, PIECES, Args, around, figure_options
+from engine.menu import Choice, Menu, Move
+
+SHEPHERD, WOLF = "shepherd", 0
+VINEYARD_POINTS = 3
+TOKENS: dict[str, int] = DATA["sheep"]
+"""How many tokens there are of each kind: so many sheep, or a wolf."""
+
+FLOCK_COMES_HOME = 0.8
+"""The part of a flock that a bot expects to drive home."""
+
+Flocks = dict[str, tuple[int, ...]]
+
+
+class HillRaised(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A tile of the bag was put unseen under a hill and is out of the game."""
+
+
+class SheepCame(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A shepherd drew a token with so many sheep."""
+
+    figure: Figure
+    sheep: int
+
+
+class WolfCame(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A shepherd drew a wolf: all shepherds of the field go home without points."""
+
+    figure: Figure
+    figures: tuple[Figure, ...]
+
+
+class FlockStirred(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The field of a shepherd grew: he has to draw a token or drive the flock home."""
+
+    figure: Figure
+
+
+class FlockHome(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The sheep of a field were driven home; each seat with a shepherd there is paid for all of them."""
+
+    figures: tuple[Figure, ...]
+    awards: tuple[Award, ...]
+
+
+def flocks_of(state: State) -> Flocks:
+    """Return the sheep of every shepherd by his place."""
+    flocks: Flocks = get_field(state, "flocks")
+    return flocks
+
+
+def _tokens_in_bag(state: State) -> list[int]:
+    """Return the tokens that are with no shepherd: a number of sheep, or 0 for a wolf."""
+    tokens = [WOLF if value == "wolf" else int(value) for value, count in TOKENS.items() for _ in range(count)]
+    for flock in flocks_of(state).values():
+        for sheep in flock:
+            tokens.remove(sheep)
+    return tokens
+
+
+def apply_hill_raised(state: State, event: HillRaised) -> State:
+    return replace(state, buried=state.buried + 1)
+
+
+def apply_sheep_came(state: State, event: SheepCame) -> State:
+    flocks, place = flocks_of(state), event.figure.place
+    return replace(pop_errand(state), flocks={**flocks, place: (*flocks.get(place, ()), event.sheep)})
+
+
+def apply_wolf_came(state: State, event: WolfCame) -> State:
+    return _remove_shepherds(pop_errand(state), event.figures)
+
+
+def _remove_shepherds(state: State, figures: tuple[Figure, ...]) -> State:
+    """Send shepherds home, and put the tokens of their flocks back into the bag."""
+    places = {figure.place for figure in figures}
+    flocks = {place: sheep for place, sheep in flocks_of(state).items() if place not in places}
+    return replace(remove_figures(state, figures), flocks=flocks)
+
+
+def apply_flock_stirred(state: State, event: FlockStirred) -> State:
+    return push_work(add_note(state, "flock"), Errand("flock", place=event.figure.place))
+
+
+def apply_flock_home(state: State, event: FlockHome) -> State:
+    return apply_awards(_remove_shepherds(pop_errand(state), event.figures), event.awards)
+
+
+def _shepherds_among(figures: Sequence[Figure]) -> tuple[Figure, ...]:
+    return tuple(figure for figure in figures if figure.kind == SHEPHERD)
+
+
+def _drive_home(state: State, figure: Figure) -> FlockHome:
+    """§14.4: Award all sheep of the field to each seat that has a shepherd there."""
+    shepherds = _shepherds_among(state.features[root_of(state, figure)].figures)
+    sheep = sum(sum(flocks_of(state).get(other.place, ())) for other in shepherds)
+    seats = sorted({other.seat for other in shepherds})
+    return FlockHome(shepherds, tuple(Award(seat, sheep, "flock") for seat in seats))
+
+
+def _draw_token(state: State, figure: Figure, chance: Chance) -> SheepCame | WolfCame:
+    """§14.2, §14.5: Sheep join the flock; a wolf ends all flocks of the field."""
+    token = chance.pick("sheep", _tokens_in_bag(state))
+    if token != WOLF:
+        return SheepCame(figure, token)
+    return WolfCame(figure, _shepherds_among(state.features[root_of(state, figure)].figures))
+
+
+def is_closed_field(state: State, root: int) -> bool:
+    """§14.6: Whether a field cannot grow any more."""
+    return not any(root in features_ending_at(state, cell) for cell in state.frontier)
+
+
+class HillsSheep(Box):
+    """Shepherds with their flocks, hills and vineyards."""
+
+    option = "hills_sheep"
+    title = "Hills & Sheep"
+    about = "Shepherds, hills and vineyards, 18 tiles (§14)"
+    supply = {SHEPHERD: 1}
+    strength = {SHEPHERD: 0}
+    non_meeples = frozenset({SHEPHERD})
+    unobtrusive = frozenset({SHEPHERD})
+    state_fields = {"flocks": (Flocks, {})}
+    view_fields = {"flocks": (Flocks, flocks_of)}
+    verbs = ("flock",)
+    errands = ("flock",)
+    errands_within_round = ("flock",)
+    events = {
+        HillRaised: apply_hill_raised,
+        SheepCame: apply_sheep_came,
+        WolfCame: apply_wolf_came,
+        FlockStirred: apply_flock_stirred,
+        FlockHome: apply_flock_home,
+    }
+
+    def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> HillRaised | None:
+        """§14.8: Put a tile of the bag under a hill."""
+        return HillRaised() if "hill" in PIECES[event.tile][0].signs and can_draw(state) else None
+
+    def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> Sequence[Args]:
+        """§14.1: Offer the shepherd on fields without another shepherd, whatever other figures are there."""
+        if not state.supply[seat][SHEPHERD]:
+            return ()
+        placed = state.tiles[part.cell]
+        return [
+            args
+            for index, args in figure_options(placed.tile, placed.turn, SHEPHERD, frozenset({"field"}))
+            if not _shepherds_among(state.features[root_at_index(state, part.cell, index)].figures)
+        ]
+
+    def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+        """Let a new shepherd draw; ask one whose field grew; then drive the flocks of closed fields home."""
+        shepherds = _shepherds_among(figures_on_table(state))
+        for figure in shepherds:
+            if figure.place not in flocks_of(state):
+                return _draw_token(state, figure, chance)
+        own = [figure for figure in shepherds if figure.seat == state.turn and figure.cell != part.cell]
+        for figure in own if "flock" not in part.notes else ():
+            if any(root == root_of(state, figure) for _, root in segments_at(state, part.cell)):
+                return FlockStirred(figure)
+        closed = [figure for figure in shepherds if is_closed_field(state, root_of(state, figure))]
+        return _drive_home(state, closed[0]) if closed else None
+
+    def expected_points(self, state: State, rules: Rules, seat: int) -> float:
+        """Return the sheep of the seat's own flocks, less those that a wolf may still take."""
+        own = [figure for figure in _shepherds_among(figures_on_table(state)) if figure.seat == seat]
+        return FLOCK_COMES_HOME * sum(sum(flocks_of(state).get(figure.place, ())) for figure in own)
+
+    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
+        return (Choice("flock", (("grow",), ("home",)), "14.3"),)
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        figure = find_figure(state, current_errand(state).place)
+        return [_draw_token(state, figure, chance) if move.args == ("grow",) else _drive_home(state, figure)]
+
+    def break_tie(self, state: State, rules: Rules, feature: Feature, leaders: tuple[int, ...]) -> tuple[int, ...]:
+        """§14.9: Of level leaders those win who have a meeple on a hill in the feature."""
+        on_hills = [figure for figure in feature.figures if "hill" in signs_at(state, figure.cell)]
+        winners = tuple(seat for seat in leaders if rules.meeples(on_hills, seat))
+        return winners or leaders
+
+    def extra_points(self, state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
+        """§14.11: Three points for every vineyard around a complete cloister."""
+        if feature.kind != "cloister" or feature.open or not feature.figures:
+            return 0
+        monk = feature.figures[0]
+        vineyards = sum("vineyard" in signs_at(state, cell) for cell in around(monk.cell))
+        return 0 if monk.way else VINEYARD_POINTS * vineyards
+
+
+BOX = HillsSheep()

@@ -1,0 +1,295 @@
+"""§5, The Messages: a seat that stops on a dark space in its turn draws one, and performs it or takes two points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne import scoring
+from engine.games.carcassonne.hooks import Box, Rules, can_place_tile
+from engine.games.carcassonne.land import remove_figures, root_of
+from engine.games.carcassonne.state import (
+    About,
+    Award,
+    Errand,
+    Feature,
+    Figure,
+    Part,
+    State,
+    apply_awards,
+    current_errand,
+    figures_on_table,
+    find_figure,
+    get_field,
+    get_setting,
+    pop_work,
+    push_work,
+    replace_top,
+)
+from engine.games.carcassonne.tiles import MESSAGES, Args
+from engine.menu import Choice, Menu, Move
+
+TRADE_POINTS = 2
+POINTS_EACH = 2
+DARK_SPACE_EVERY = 5
+SMALLEST = {1: "road", 2: "city", 3: "cloister"}
+ONE_MORE, SHIELDS, FARMERS, TAKE_BACK = 4, 5, 7, 8
+
+CHAIN = Errand("chain")
+
+
+class Pile(Struct, frozen=True, gc=False):
+    """The stack of messages: those not drawn yet, in no order, and those put back under it, the oldest first."""
+
+    unseen: tuple[int, ...] = ()
+    seen: tuple[int, ...] = ()
+
+
+class MessageDrawn(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A seat drew this message."""
+
+    seat: int
+    number: int
+
+
+class MessageOffered(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The points of a message led to the next one, which the seat may draw or leave."""
+
+    seat: int
+
+
+class MessageLeft(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat did not draw the next message of a chain."""
+
+    seat: int
+
+
+class MessageTraded(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat took points instead of performing the message."""
+
+    seat: int
+    number: int
+    points: int
+
+
+class MessagePerformed(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A message was performed: the points it brought, the place that it counted, the figures that it took back."""
+
+    seat: int
+    number: int
+    points: int = 0
+    place: str = ""
+    figures: tuple[Figure, ...] = ()
+
+
+class MessageReturned(Struct, frozen=True, omit_defaults=True, tag=True):
+    """Message 4 was put under the stack, as its extra turn is over."""
+
+    number: int
+
+
+def pile_of(state: State) -> Pile:
+    """Return the stack of messages."""
+    pile: Pile = get_field(state, "pile")
+    return pile
+
+
+def apply_message_drawn(state: State, event: MessageDrawn) -> State:
+    old = pile_of(state)
+    pile = Pile(_without(old.unseen, event.number), _without(old.seen, event.number))
+    state = pop_work(state) if state.work[-1] == CHAIN else state
+    return replace(push_work(state, Errand("message", event.number)), pile=pile, moved=())
+
+
+def _without(numbers: tuple[int, ...], removed: int) -> tuple[int, ...]:
+    return tuple(number for number in numbers if number != removed)
+
+
+def apply_message_offered(state: State, event: MessageOffered) -> State:
+    return replace(push_work(state, CHAIN), moved=())
+
+
+def apply_message_left(state: State, event: MessageLeft) -> State:
+    return pop_work(state)
+
+
+def apply_message_traded(state: State, event: MessageTraded) -> State:
+    state = _put_under(pop_work(state), event.number)
+    return apply_awards(state, (Award(event.seat, event.points, "message"),))
+
+
+def apply_message_performed(state: State, event: MessagePerformed) -> State:
+    """Give the points and send the figures home; message 4 goes under the stack only after its extra turn."""
+    if event.number == ONE_MORE:
+        return push_work(replace_top(state, Errand("return", ONE_MORE)), Part(kind="message"))
+    state = _put_under(pop_work(state), event.number)
+    awards = (Award(event.seat, event.points, "message"),) if event.points else ()
+    return apply_awards(remove_figures(state, event.figures), awards)
+
+
+def apply_message_returned(state: State, event: MessageReturned) -> State:
+    return _put_under(pop_work(state), event.number)
+
+
+def _put_under(state: State, number: int) -> State:
+    """§5.7: Put a message under the stack, below all others."""
+    pile = pile_of(state)
+    return replace(state, pile=Pile(pile.unseen, (*pile.seen, number)))
+
+
+def _draw_message(state: State, chance: Chance) -> MessageDrawn:
+    """§5.7: Draw one of the unseen messages; once all were seen, the one that is on top."""
+    pile = pile_of(state)
+    return MessageDrawn(state.turn, chance.pick("message", pile.unseen) if pile.unseen else pile.seen[0])
+
+
+def _perform_options(state: State, number: int, rules: Rules) -> Sequence[Args]:
+    """§5.6: Return the ways to perform a message; empty if it can only be traded."""
+    if number == ONE_MORE:
+        return [("perform",)] if can_place_tile(state, rules) else []
+    if number == TAKE_BACK:
+        return [("perform", figure.place) for figure in rules.meeples(figures_on_table(state), state.turn)]
+    has_target = bool(_features_with_own_meeple(state, rules, _target_kind(number)))
+    return [("perform",)] if has_target or can_perform_without_target(state) else []
+
+
+def can_perform_without_target(state: State) -> bool:
+    """§5.6: Whether a message about nothing can be performed for no points."""
+    return state.edition > 1 and get_setting(state, "without_target") == "perform"
+
+
+def _target_kind(number: int) -> str:
+    """Return the kind of feature that a message is about."""
+    return SMALLEST.get(number, "field" if number == FARMERS else "city")
+
+
+def _features_with_own_meeple(state: State, rules: Rules, kind: str) -> list[Feature]:
+    """Return the features of a kind on which the seat on turn has a meeple, in the lead or not."""
+    features = (feature for feature in state.features.values() if feature.kind == kind and feature.figures)
+    return [feature for feature in features if rules.meeples(feature.figures, state.turn)]
+
+
+def _score_smallest(state: State, number: int, rules: Rules) -> MessagePerformed:
+    """§5.9: Count the feature with the fewest points, without any bonus."""
+    features = _features_with_own_meeple(state, rules, _target_kind(number))
+    if not features:
+        return MessagePerformed(state.turn, number)
+    points, feature = min(
+        ((scoring.count_points(state, rules, feature, "message"), feature) for feature in features),
+        key=lambda pair: pair[0],
+    )
+    return MessagePerformed(state.turn, number, points, rules.meeples(feature.figures, state.turn)[0].place)
+
+
+def _count_targets(state: State, number: int, rules: Rules) -> int:
+    """§5.11-5.13: Count the shields in own cities, the own knights or the own farmers; message 4 counts nothing."""
+    if number == ONE_MORE:
+        return 0
+    features = _features_with_own_meeple(state, rules, _target_kind(number))
+    if number == SHIELDS:
+        return sum(feature.marks.count("shield") for feature in features)
+    return sum(len(rules.meeples(feature.figures, state.turn)) for feature in features)
+
+
+def _score_and_take_back(state: State, figure: Figure, rules: Rules) -> MessagePerformed:
+    """§5.14: Score the feature of a meeple for its owner alone, as at the end with bonuses, and take the meeple back.
+
+    Without the lead it brings nothing.
+    """
+    feature = state.features[root_of(state, figure)]
+    points = 0
+    alone = replace(feature, figures=(figure,))
+    awards = scoring.award_without_lead(state, rules, alone, "message")
+    if awards is not None:
+        points = sum(award.points for award in awards)
+    elif figure.seat in scoring.find_leaders(state, rules, feature):
+        points = scoring.count_leader_points(state, rules, feature, figure.seat, "message")
+        boxes = rules.hooks["award_bonus"]
+        points += sum(award.points for box in boxes for award in box.award_bonus(state, rules, alone, "message"))
+    boxes = rules.hooks["find_companions"]
+    companions = (other for box in boxes for other in box.find_companions(state, rules, feature, figure))
+    return MessagePerformed(figure.seat, TAKE_BACK, points, figure.place, (figure, *companions))
+
+
+class Messages(Box):
+    """Two scoring figures, and what happens on dark spaces."""
+
+    option = "messages"
+    about = "Two scoring figures each, and messages on the dark spaces (§5)"
+    default = True
+    scoring_figures = 2
+    settings = {
+        "chains": (
+            Annotated[
+                Literal["must", "may"],
+                About(description="Points of a message that lead to the next one: it must or may be drawn (§5.8)"),
+            ],
+            "must",
+        ),
+        "without_target": (
+            Annotated[
+                Literal["perform", "points_only"],
+                About(description="A message about nothing may be performed for no points, or only traded (§5.6)"),
+            ],
+            "perform",
+        ),
+    }
+    state_fields = {"pile": (Pile, Pile())}
+    view_fields = {
+        "unseen": (int, lambda state: len(pile_of(state).unseen)),
+        "stack": (tuple[int, ...], lambda state: pile_of(state).seen),
+    }
+    verbs = ("message",)
+    errands = ("message", "return", "chain")
+    events = {
+        MessageDrawn: apply_message_drawn,
+        MessageOffered: apply_message_offered,
+        MessageLeft: apply_message_left,
+        MessageTraded: apply_message_traded,
+        MessagePerformed: apply_message_performed,
+        MessageReturned: apply_message_returned,
+    }
+    point_events = {MessageTraded: "message", MessagePerformed: "message"}
+
+    def prepare(self, state: State, rules: Rules) -> State:
+        return replace(state, pile=Pile(tuple(MESSAGES)))
+
+    def after_round(self, state: State, rules: Rules, chance: Chance) -> MessageDrawn | MessageOffered | None:
+        """§5.4: Draw a message if a figure that the seat on turn moved in this round is on a dark space."""
+        steps = state.track[state.turn]
+        if all(steps[scorer] % DARK_SPACE_EVERY for scorer in state.moved):
+            return None
+        is_optional = state.moved_for == "message" and get_setting(state, "chains") == "may"
+        return MessageOffered(state.turn) if is_optional else _draw_message(state, chance)
+
+    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
+        """§5.6: Perform the message or take two points; in a chain (§5.8) draw the next one or leave it."""
+        if errand.step == "chain":
+            return (Choice("message", (("draw",), ("leave",)), "5.8"),)
+        return (Choice("message", (*_perform_options(state, errand.number, rules), ("points",)), "5.6"),)
+
+    def resolve_errand(self, state: State, rules: Rules, errand: Errand, chance: Chance) -> MessageReturned | None:
+        """§5.7: Return message 4 after its extra turn."""
+        return MessageReturned(errand.number) if errand.step == "return" else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        number = current_errand(state).number
+        match move.args[0]:
+            case "draw":
+                return [_draw_message(state, chance)]
+            case "leave":
+                return [MessageLeft(seat)]
+            case "points":
+                return [MessageTraded(seat, number, TRADE_POINTS)]
+        if number in SMALLEST:
+            return [_score_smallest(state, number, rules)]
+        if number == TAKE_BACK:
+            return [_score_and_take_back(state, find_figure(state, move.args[1]), rules)]
+        return [MessagePerformed(seat, number, POINTS_EACH * _count_targets(state, number, rules))]
+
+
+BOX = Messages()

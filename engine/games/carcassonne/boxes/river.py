@@ -1,0 +1,58 @@
+"""§9, the River: the game begins with twelve tiles, from the spring to the lake."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.games.carcassonne.hooks import Box, Deck, Rules
+from engine.games.carcassonne.state import State
+from engine.games.carcassonne.tiles import PIECES, SIDES, Args, count_tiles_of, has_river_beside, neighbours
+
+SPRING, LAKE = "R01", "R02"
+
+
+class River(Box):
+    """Twelve tiles that begin the game."""
+
+    option = "river"
+    about = "The game begins along a river of 12 tiles (§9)"
+
+    def mix_deck(self, deck: Deck) -> Deck:
+        """§9.1: Begin with the spring in place of the start tile; then draw the river tiles, then the lake."""
+        between = [
+            name for name, count in count_tiles_of("river").items() for _ in range(count) if name not in (SPRING, LAKE)
+        ]
+        return Deck(SPRING, (tuple(between), (LAKE,), *deck.bags))
+
+    def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
+        """§9.2: A river tile continues the river, and does not turn it to the same side as the tile before."""
+        if not PIECES[tile][0].rivers:
+            return options
+        return [
+            args
+            for args in options
+            if has_river_beside(state.frontier[args[0]]) and not _turns_twice(state, tile, args)
+        ]
+
+
+def _turns_twice(state: State, tile: str, args: Args) -> bool:
+    """Whether the river would turn to the same side on this tile and on the tile before it."""
+    cell, turn = args
+    sides = PIECES[tile][int(turn)].rivers[0]
+    for side, beyond in enumerate(neighbours(cell)):
+        other = state.tiles.get(beyond)
+        if other is None or SIDES[side] not in sides:
+            continue
+        bend = _bend(sides, side)
+        upstream = PIECES[other.tile][other.turn].rivers[0]
+        return bend != 0 and bend == -_bend(upstream, (side + 2) % 4)
+    return False
+
+
+def _bend(sides: str, entry: int) -> int:
+    """Return how the river turns from the side where it enters: 1 or -1, or 0 if it goes straight on or ends."""
+    others = [SIDES.index(side) for side in sides if side != SIDES[entry]]
+    return 0 if not others else {1: 1, 3: -1}.get((others[0] - entry) % 4, 0)
+
+
+BOX = River()

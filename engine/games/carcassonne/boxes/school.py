@@ -1,0 +1,146 @@
+"""§21, the school, on tiles of our own: a road to it brings the teacher, who doubles the next feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import Box, Deck, Rules
+from engine.games.carcassonne.land import segments_at, signs_at
+from engine.games.carcassonne.state import (
+    Award,
+    Errand,
+    FeatureScored,
+    Options,
+    Part,
+    State,
+    TilePlaced,
+    add_note,
+    apply_awards,
+    can_draw,
+    get_field,
+    pop_errand,
+    push_work,
+)
+from engine.menu import Choice, Menu, Move
+from engine.refusal import Refused
+
+NO_SEAT = -1
+OTHER_START = "river"
+TEACHER_IN_HAND = 3.0
+"""The points that a bot expects of the teacher: about what the next feature brings."""
+
+WEST, EAST = TilePlaced("SH1", "-2,0"), TilePlaced("SH2", "-1,0")
+
+
+class TeacherAsked(Struct, frozen=True, omit_defaults=True, tag=True):
+    """Several features brought different points, and the owner of the teacher chooses one."""
+
+    seat: int
+
+
+class TeacherPaid(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The owner of the teacher got what a feature brought, and the teacher went back to the school."""
+
+    seat: int
+    points: int
+
+
+class TeacherTaken(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The seat completed a road to the school and took the teacher."""
+
+    seat: int
+
+
+def owner_of_teacher(state: State) -> int:
+    """Return the seat that has the teacher, or -1 while the teacher is at the school."""
+    return int(get_field(state, "teacher"))
+
+
+def lesson_points(state: State) -> tuple[int, ...]:
+    """Return the points of the features scored in this round, for the owner of the teacher to choose from."""
+    points: tuple[int, ...] = get_field(state, "lessons")
+    return points
+
+
+def apply_teacher_asked(state: State, event: TeacherAsked) -> State:
+    return push_work(state, Errand("lesson", seats=(event.seat,)))
+
+
+def apply_teacher_paid(state: State, event: TeacherPaid) -> State:
+    state = replace(pop_errand(state), teacher=NO_SEAT, lessons=())
+    return apply_awards(state, (Award(event.seat, event.points, "teacher"),))
+
+
+def apply_teacher_taken(state: State, event: TeacherTaken) -> State:
+    return replace(add_note(state, "school"), teacher=event.seat, schooled=False)
+
+
+def leads_to_school(state: State, root: int) -> bool:
+    """§21.2: Whether a feature is a road that ends at one of the two tiles of the school."""
+    if state.features[root].kind != "road":
+        return False
+    school = [cell for cell in state.tiles if "school" in signs_at(state, cell)]
+    return any(other == root for cell in school for _, other in segments_at(state, cell))
+
+
+class School(Box):
+    """Two tiles beside the start tile, and a teacher."""
+
+    option = "school"
+    about = "The school and its teacher, 2 tiles of our own (§21)"
+    state_fields = {"teacher": (int, NO_SEAT), "lessons": (tuple[int, ...], ()), "schooled": (bool, False)}
+    view_fields = {"teacher": (int, owner_of_teacher)}
+    verbs = ("lesson",)
+    errands = ("lesson",)
+    errands_within_round = ("lesson",)
+    events = {
+        TeacherAsked: apply_teacher_asked,
+        TeacherPaid: apply_teacher_paid,
+        TeacherTaken: apply_teacher_taken,
+    }
+    point_events = {TeacherPaid: "teacher"}
+
+    def objection(self, options: Options) -> Refused | None:
+        """§21.1: The school needs a start tile with a road; the spring of the river has none."""
+        if getattr(options, OTHER_START):
+            return Refused("The school needs a start tile with a road; switch “river” or “school” off.", rule="21.1")
+        return None
+
+    def mix_deck(self, deck: Deck) -> Deck:
+        return replace(deck, beside=(*deck.beside, EAST, WEST))
+
+    def expected_points(self, state: State, rules: Rules, seat: int) -> float:
+        return TEACHER_IN_HAND if owner_of_teacher(state) == seat and can_draw(state) else 0.0
+
+    def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
+        """§21.3: Note the points of a feature for the teacher's owner, and whether it is a road to the school."""
+        if event.final:
+            return state
+        points = max((award.points for award in event.awards if award.why == event.kind), default=0)
+        if points and owner_of_teacher(state) != NO_SEAT:
+            state = replace(state, lessons=(*lesson_points(state), points))
+        return replace(state, schooled=True) if leads_to_school(state, event.feature) else state
+
+    def end_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+        """§21.4, §21.5: Pay the owner of the teacher; then give the teacher for a completed road to the school."""
+        amounts = set(lesson_points(state))
+        if len(amounts) > 1:
+            return TeacherAsked(owner_of_teacher(state))
+        if amounts:
+            return TeacherPaid(owner_of_teacher(state), amounts.pop())
+        is_earned = get_field(state, "schooled") or any(leads_to_school(state, root) for root in part.done)
+        return TeacherTaken(state.turn) if is_earned and "school" not in part.notes else None
+
+    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
+        amounts = sorted(set(lesson_points(state)))
+        return (Choice("lesson", tuple((str(points),) for points in amounts), "21.4"),)
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        return [TeacherPaid(seat, int(move.args[0]))]
+
+
+BOX = School()

@@ -1,0 +1,79 @@
+"""§16, shrines: cloisters of another kind, which compete with a cloister around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from engine.chance import Chance
+from engine.games.carcassonne import scoring
+from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.land import has_segment, remove_figures, root_at
+from engine.games.carcassonne.state import Figure, State
+from engine.games.carcassonne.tiles import PIECES, Args, around
+
+SHRINE, CLOISTER = "shrine", "cloister"
+
+
+class ChallengeLost(Struct, frozen=True, omit_defaults=True, tag=True):
+    """The cloister or shrine beside it was completed first: these figures go home without points."""
+
+    figures: tuple[Figure, ...]
+
+
+def apply_challenge_lost(state: State, event: ChallengeLost) -> State:
+    return remove_figures(state, event.figures)
+
+
+def has_shrine(tile: str) -> bool:
+    """Whether a tile has a shrine."""
+    return any(SHRINE in segment.marks for segment in PIECES[tile][0].segments)
+
+
+def has_cloister(tile: str) -> bool:
+    """Whether a tile has a cloister of any kind, a shrine too."""
+    return CLOISTER in PIECES[tile][0].locals
+
+
+def find_rivals(state: State, cell: str, shrine: bool) -> list[str]:
+    """Return the cells of the cloisters around a shrine, or of the shrines around a cloister."""
+    beside = [one for one in around(cell) if has_segment(state, one, CLOISTER)]
+    return [one for one in beside if has_shrine(state.tiles[one].tile) != shrine]
+
+
+class Shrines(Box):
+    """Cloisters that challenge each other."""
+
+    option = "shrines"
+    about = "Shrines, which challenge a cloister beside them, 6 tiles (§16)"
+    events = {ChallengeLost: apply_challenge_lost}
+
+    def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
+        """§16.3: A shrine may have one cloister around it at most, and that one no other shrine; and vice versa."""
+        if not has_cloister(tile):
+            return options
+        shrine = has_shrine(tile)
+        return [args for args in options if self._is_allowed(state, args[0], shrine)]
+
+    def _is_allowed(self, state: State, cell: str, shrine: bool) -> bool:
+        rivals = find_rivals(state, cell, shrine)
+        return not rivals or (len(rivals) == 1 and not find_rivals(state, rivals[0], not shrine))
+
+    def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> ChallengeLost | None:
+        """§16.4: The one that is completed first sends the figures of the other home."""
+        feature = state.features[root]
+        if feature.kind != CLOISTER or not scoring.select_figures(state, rules, feature, "scored"):
+            return None
+        cell = feature.figures[0].cell
+        losers = tuple(self._find_losers(state, rules, find_rivals(state, cell, SHRINE in feature.marks)))
+        return ChallengeLost(losers) if losers else None
+
+    def _find_losers(self, state: State, rules: Rules, cells: Sequence[str]) -> Iterator[Figure]:
+        for cell in cells:
+            feature = state.features[root_at(state, cell, CLOISTER)]
+            if feature.open:
+                yield from scoring.select_figures(state, rules, feature, "scored")
+
+
+BOX = Shrines()

@@ -1,0 +1,134 @@
+"""§20, tollkeepers, on tiles of our own: a tollhouse on a crossroads raises a toll from the roads that end there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.chance import Chance
+from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.land import cells_of, has_segment, segments_at, signs_at
+from engine.games.carcassonne.state import (
+    Award,
+    Feature,
+    Part,
+    State,
+    add_note,
+    apply_awards,
+    change_part,
+    current_part,
+    get_field,
+)
+from engine.games.carcassonne.tiles import DATA, PIECES
+from engine.menu import Choice, Move
+
+SMALL, LARGE = 1, 2
+"""The sides of a tollhouse, which are also what its toll is multiplied by."""
+
+POINTS_EACH, TRAVELLERS_POINTS = 1, 3
+CROSSROADS = frozenset(DATA["crossroads"])
+VILLAGES = frozenset(
+    tile for tile, turns in PIECES.items() if tile.rstrip("*") in CROSSROADS or "village" in turns[0].signs
+)
+"""§20.2: The tiles with a village in which roads end."""
+
+Tollhouses = dict[str, tuple[int, int]]
+"""Owner and side of every tollhouse on the table, by its cell."""
+
+
+class TollhouseSet(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A tollhouse was put on a crossroads."""
+
+    seat: int
+    cell: str
+
+
+class TollRaised(Struct, frozen=True, omit_defaults=True, tag=True):
+    """A completed road paid its toll; the tollhouse turns to its large side, or goes home if it was large already."""
+
+    cell: str
+    road: int
+    awards: tuple[Award, ...]
+
+
+def tollhouses_of(state: State) -> Tollhouses:
+    """Return the tollhouses on the table."""
+    tollhouses: Tollhouses = get_field(state, "tollhouses")
+    return tollhouses
+
+
+def apply_tollhouse_set(state: State, event: TollhouseSet) -> State:
+    """Put up or move the tollhouse of a seat; one that moves keeps its side."""
+    tollhouses = tollhouses_of(state)
+    side = next((side for seat, side in tollhouses.values() if seat == event.seat), SMALL)
+    others = {cell: house for cell, house in tollhouses.items() if house[0] != event.seat}
+    since = {**get_field(state, "since"), event.cell: state.tiles[current_part(state).cell].first}
+    state = change_part(state, step="between")
+    return replace(state, tollhouses={**others, event.cell: (event.seat, side)}, since=since)
+
+
+def apply_toll_raised(state: State, event: TollRaised) -> State:
+    """Turn the tollhouse to its large side or send it home, and pay the toll."""
+    seat, side = tollhouses_of(state)[event.cell]
+    tollhouses = {cell: house for cell, house in tollhouses_of(state).items() if cell != event.cell}
+    if side == SMALL:
+        tollhouses[event.cell] = (seat, LARGE)
+    state = change_part(add_note(state, _note(event.cell, event.road)), step="score")
+    return apply_awards(replace(state, tollhouses=tollhouses), event.awards)
+
+
+def _note(cell: str, road: int) -> str:
+    return f"toll {cell} {road}"
+
+
+def has_road_end(state: State, cell: str, road: int) -> bool:
+    """Whether a road ends in the village on this cell."""
+    return any(len(segment.ends) == 1 and root == road for segment, root in segments_at(state, cell))
+
+
+def count_toll(state: State, rules: Rules, road: Feature, side: int) -> int:
+    """§20.3: Count the houses, gardens, robbers and groups of travellers along a road."""
+    cells = cells_of(state, road)
+    count = sum(("house" in signs_at(state, cell)) + has_segment(state, cell, "garden") for cell in cells)
+    count += sum(figure.kind not in rules.non_meeples for figure in road.figures)
+    return side * (POINTS_EACH * count + TRAVELLERS_POINTS * road.marks.count("travellers"))
+
+
+class Tollkeepers(Box):
+    """A tollhouse for everybody, with a small and a large side."""
+
+    option = "tollkeepers"
+    about = "Tollhouses on crossroads, 10 tiles of our own (§20)"
+    state_fields = {"tollhouses": (Tollhouses, {}), "since": (dict[str, int], {})}
+    view_fields = {"tollhouses": (Tollhouses, tollhouses_of)}
+    verbs = ("toll",)
+    events = {TollhouseSet: apply_tollhouse_set, TollRaised: apply_toll_raised}
+
+    def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Choice | None:
+        """§20.2: Offer to put the own tollhouse on any crossroads without one."""
+        taken = tollhouses_of(state)
+        free = tuple((cell,) for cell, placed in state.tiles.items() if placed.tile in VILLAGES and cell not in taken)
+        return Choice("toll", free, "20.2") if free else None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        return [TollhouseSet(seat, move.args[0])]
+
+    def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> TollRaised | None:
+        """§20.3: Before a road is scored, pay each tollhouse at its ends, in the order of the cells."""
+        road = state.features[root]
+        if road.kind != "road":
+            return None
+        first = state.tiles[current_part(state).cell].first
+        for cell, (seat, side) in sorted(tollhouses_of(state).items()):
+            if get_field(state, "since").get(cell, 0) > first:
+                continue  # it was put there later, in a turn of message 4 that interrupted this one
+            if _note(cell, root) not in current_part(state).notes and has_road_end(state, cell, root):
+                points = count_toll(state, rules, road, side)
+                if points:
+                    return TollRaised(cell, root, (Award(seat, points, "toll"),))
+        return None
+
+
+BOX = Tollkeepers()

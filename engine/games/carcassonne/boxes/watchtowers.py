@@ -1,0 +1,66 @@
+"""§12, watchtowers: a meeple on the tower's tile is paid for what is around it, before its road or city is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.games.carcassonne.hooks import Box, Rules
+from engine.games.carcassonne.land import signs_at
+from engine.games.carcassonne.state import Award, Figure, Part, State, figures_on_table
+from engine.games.carcassonne.tiles import PIECES, nine_cells
+
+
+def find_tower(state: State, cell: str) -> tuple[int, str] | None:
+    """Return what the tower on a cell pays for each thing, and what it counts."""
+    for sign in signs_at(state, cell):
+        word, *rest = sign.split()
+        if word == "watchtower":
+            return int(rest[0]), rest[1]
+    return None
+
+
+def count_around(state: State, rules: Rules, cell: str, what: str) -> int:
+    """§12.4: Count the meeples, shields, cloisters or tiles with a road or city on the nine cells of a tower."""
+    cells = nine_cells(cell)
+    if what == "meeple":
+        figures = figures_on_table(state)
+        return sum(figure.cell in cells and figure.kind not in rules.non_meeples for figure in figures)
+    tiles = [state.tiles[one].tile for one in cells if one in state.tiles]
+    return sum(COUNT_ON_TILE[what](tile) for tile in tiles)
+
+
+def _count_shields(tile: str) -> int:
+    return sum(segment.marks.count("shield") for segment in PIECES[tile][0].segments)
+
+
+def _has_kind(kind: str) -> Callable[[str], int]:
+    return lambda tile: int(any(segment.kind == kind for segment in PIECES[tile][0].segments))
+
+
+COUNT_ON_TILE = {
+    "shield": _count_shields,
+    "road": _has_kind("road"),
+    "city": _has_kind("city"),
+    "cloister": _has_kind("cloister"),
+}
+
+
+class Watchtowers(Box):
+    """Bonuses before a road or city is scored."""
+
+    option = "watchtowers"
+    about = "Watchtowers pay for what lies round them, 12 tiles (§12)"
+
+    def award_before_features(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
+        """§12.2: Pay every meeple on the tile of a tower in a completed road or city."""
+        features = [state.features[root] for root in part.done]
+        figures = [figure for feature in features if feature.kind in ("road", "city") for figure in feature.figures]
+        awards = [self._award(state, rules, figure) for figure in figures if figure.kind not in rules.non_meeples]
+        return tuple(award for award in awards if award.points)
+
+    def _award(self, state: State, rules: Rules, figure: Figure) -> Award:
+        points, what = find_tower(state, figure.cell) or (0, "road")
+        return Award(figure.seat, points * count_around(state, rules, figure.cell, what), "watchtower")
+
+
+BOX = Watchtowers()

@@ -1,0 +1,150 @@
+"""The contract's `evolve`: what each event changes; it never draws, never refuses and never computes a score."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.games.carcassonne import land, scoring
+from engine.games.carcassonne.boxes import BOXES, Began, rules_of
+from engine.games.carcassonne.boxes import State as StateWithBoxes
+from engine.games.carcassonne.hooks import merge_distinct
+from engine.games.carcassonne.state import (
+    BonusCounted,
+    FeatureScored,
+    FigurePlaced,
+    FigureWithheld,
+    FinalScoringBegan,
+    GameEnded,
+    Part,
+    PartEnded,
+    RoundClosed,
+    RoundOpened,
+    ScorerMoved,
+    State,
+    Step,
+    TileDrawn,
+    TilePlaced,
+    TileSetAside,
+    TurnBegan,
+    apply_awards,
+    change_part,
+    current_part,
+    pop_work,
+    replace_top,
+)
+
+NEW_TURN = (Part(),)
+
+
+def evolve(state: State, event: Struct) -> State:
+    try:
+        apply = APPLY[type(event)]
+    except KeyError:
+        raise TypeError(f"no event of this game: {event!r}") from None
+    return apply(state, event)
+
+
+def _apply_began(empty: State, event: Began) -> State:
+    seats = len(event.track)
+    rules = rules_of(event.options)
+    supply = (event.supply,) * seats
+    state = StateWithBoxes(options=event.options, edition=event.edition, turn=event.first, bags=event.bags)
+    state = replace(state, supply=supply, track=event.track)
+    for box in rules.hooks["prepare"]:
+        state = box.prepare(state, rules)
+    return state
+
+
+def _apply_turn_began(state: State, event: TurnBegan) -> State:
+    return replace(state, turn=event.seat, work=NEW_TURN)
+
+
+def _apply_tile_drawn(state: State, event: TileDrawn) -> State:
+    bag, *later = state.bags
+    index, part = bag.index(event.tile), current_part(state)
+    rest = bag[:index] + bag[index + 1 :]
+    drawn = Part("place", part.kind, event.tile, "", (), part.passed, part.extra, part.notes)
+    return replace(state, bags=(rest, *later) if rest else tuple(later), work=(*state.work[:-1], drawn))
+
+
+def _apply_tile_set_aside(state: State, event: TileSetAside) -> State:
+    return replace(change_part(state, step="draw", tile=""), aside=(*state.aside, event.tile))
+
+
+def _apply_figure_placed(state: State, event: FigurePlaced) -> State:
+    return _end_figure_step(land.add_figure(state, event.figure), event.figure.place)
+
+
+def _apply_figure_withheld(state: State, event: FigureWithheld) -> State:
+    return _end_figure_step(state, "")
+
+
+def _end_figure_step(state: State, placed: str) -> State:
+    part = current_part(state)
+    step: Step = "between" if rules_of(state.options).hooks["after_figure"] and part.cell else "score"
+    after = Part(step, part.kind, part.tile, part.cell, part.done, part.passed, part.extra, part.notes, placed)
+    return replace_top(state, after)
+
+
+def _apply_feature_scored(state: State, event: FeatureScored) -> State:
+    state = scoring.apply_feature_scored(state, event)
+    rules = rules_of(state.options)
+    for box in rules.hooks["remember_score"]:
+        state = box.remember_score(state, rules, event)
+    return state
+
+
+def _apply_round_opened(state: State, event: RoundOpened) -> State:
+    step = current_part(state).step
+    state = change_part(state, passed=event.place, step="score" if step == "between" else step)
+    return apply_awards(state, event.awards)
+
+
+def _apply_round_closed(state: State, event: RoundClosed) -> State:
+    return replace(state, moved=())
+
+
+def _apply_part_ended(state: State, event: PartEnded) -> State:
+    return pop_work(state)
+
+
+def _apply_final_scoring_began(state: State, event: FinalScoringBegan) -> State:
+    """§4.2: One scoring figure shows the sum, and no award is owed any more."""
+    track = tuple((total,) for total in event.totals)
+    return replace(state, phase="final", work=(), track=track, owed=(), moved=())
+
+
+def _apply_bonus_counted(state: State, event: BonusCounted) -> State:
+    return apply_awards(replace(state, counted=(*state.counted, event.why)), event.awards)
+
+
+def _apply_game_ended(state: State, event: GameEnded) -> State:
+    return replace(state, phase="over", places=event.places)
+
+
+APPLY: dict[type, Callable[[State, Any], State]] = {
+    Began: _apply_began,
+    TurnBegan: _apply_turn_began,
+    TileDrawn: _apply_tile_drawn,
+    TileSetAside: _apply_tile_set_aside,
+    TilePlaced: land.apply_tile_placed,
+    FigurePlaced: _apply_figure_placed,
+    FigureWithheld: _apply_figure_withheld,
+    FeatureScored: _apply_feature_scored,
+    ScorerMoved: scoring.apply_scorer_moved,
+    RoundOpened: _apply_round_opened,
+    RoundClosed: _apply_round_closed,
+    PartEnded: _apply_part_ended,
+    FinalScoringBegan: _apply_final_scoring_began,
+    BonusCounted: _apply_bonus_counted,
+    GameEnded: _apply_game_ended,
+    **merge_distinct("events", *(box.events for box in BOXES)),
+}
+
+Event: Any = functools.reduce(operator.or_, APPLY)

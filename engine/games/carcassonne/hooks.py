@@ -1,0 +1,346 @@
+"""The hooks through which a box changes the game, and the rules that the boxes of a table make together."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from engine.chance import Chance
+from engine.games.carcassonne.state import (
+    Award,
+    Errand,
+    Feature,
+    FeatureScored,
+    Figure,
+    Options,
+    Part,
+    State,
+    TilePlaced,
+    can_draw,
+)
+from engine.games.carcassonne.tiles import START, SUPPLY, Args, count_tiles_of
+from engine.menu import Entry, Menu, Move
+from engine.refusal import Refused
+
+MEEPLE_SEGMENTS = frozenset({"road", "city", "cloister", "field"})
+BASE_ORDER = ("road", "city", "cloister", "garden", "field")
+BASE_VERBS = ("place", "figure", "pass", "score", "draw")
+ROUNDS = {
+    "1a": "award_turn_start",
+    "1b": "award_tile_drawn",
+    "1c": "award_tile_placed",
+    "3": "award_before_features",
+    "4": "award_turn_end",
+}
+"""The scoring rounds that a box can open, in the order of the turn, each with its hook."""
+
+Moment = Literal["scored", "final", "message", "recalled"]
+"""Why a feature is counted: it is complete, the game is over, a message asks, or the abbot goes home."""
+
+RoundHook = Callable[["State", "Rules", Part], tuple[Award, ...]]
+
+
+class Deck(Struct, frozen=True):
+    """The start tile, the tiles placed beside it, and the bags, which are drawn empty one after another."""
+
+    start: str
+    bags: tuple[tuple[str, ...], ...]
+    beside: tuple[TilePlaced, ...] = ()
+
+
+class Box(Protocol):
+    """One box of the game: its pieces, its moves, and the hooks at which it changes the base game.
+
+    A box overrides only the hooks that it needs. It is switched on by the option of its name; `about` describes that
+    switch, and `title` names it. A box with `switches` has no option: it is on when one of those other boxes is.
+
+    * `settings` are further options, `state_fields` fields of the state, each with its type and default;
+      `view_fields` are fields of the view, each with its type and a function of the state.
+    * `supply` are the figures that each seat gets. For a kind of figure `strength` is what it counts for the lead and
+      `segments` where it can be placed. `non_meeples` are the kinds that are no meeples; the `unobtrusive` kinds leave
+      a feature free for others.
+    * `scoring_figures` is the number of figures that each seat has on the track. `feature_kinds` are kinds of features
+      that the box adds, in the order of the final scoring.
+    * `verbs` are its moves and `errands` its tasks (`Errand.step`). An errand in `errands_within_round` does not end
+      the scoring round.
+    * `events` maps each of its events to the function that applies it. `point_events` are those that give their
+      `points` to their `seat`, each with the reason.
+    """
+
+    option: str
+    about: str
+    switches: tuple[str, ...] = ()
+    title: str | None = None
+    default: bool = False
+    settings: Mapping[str, tuple[Any, Any]] = {}
+    state_fields: Mapping[str, tuple[Any, Any]] = {}
+    view_fields: Mapping[str, tuple[Any, Callable[[State], Any]]] = {}
+    supply: Mapping[str, int] = {}
+    strength: Mapping[str, int] = {}
+    segments: Mapping[str, frozenset[str]] = {}
+    non_meeples: frozenset[str] = frozenset()
+    unobtrusive: frozenset[str] = frozenset()
+    scoring_figures: int = 1
+    feature_kinds: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ()
+    errands: tuple[str, ...] = ()
+    errands_within_round: tuple[str, ...] = ()
+    events: Mapping[type, Callable[[State, Any], State]] = {}
+    point_events: Mapping[type, str] = {}
+
+    # Before the game.
+
+    def objection(self, options: Options) -> Refused | None:
+        """Return why the box cannot be played with these options, or None."""
+        return None
+
+    def mix_deck(self, deck: Deck) -> Deck:
+        """Return the deck with the tiles of the box."""
+        return mix_in_tiles(deck, self.option)
+
+    def prepare(self, state: State, rules: Rules) -> State:
+        """Set up the pieces of the box."""
+        return state
+
+    # The turn, in its order.
+
+    def award_turn_start(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
+        """Return the awards of round 1a, before a tile is drawn."""
+        return ()
+
+    def offer_instead_of_tile(self, state: State, rules: Rules, part: Part) -> Entry | None:
+        """Return a move that is possible instead of drawing a tile."""
+        return None
+
+    def award_tile_drawn(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
+        """Return the awards of round 1b, before the tile is placed."""
+        return ()
+
+    def filter_cells(self, state: State, rules: Rules, tile: str, options: Sequence[Args]) -> Sequence[Args]:
+        """Return those of the options (cell, turn) where the box allows the tile."""
+        return options
+
+    def react_to_tile(self, state: State, rules: Rules, event: TilePlaced, chance: Chance) -> Struct | None:
+        """Return the event that follows the placing of a tile; the state is the one before it."""
+        return None
+
+    def award_tile_placed(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
+        """Return the awards of round 1c, before a figure is placed."""
+        return ()
+
+    def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> Sequence[Args]:
+        """Return further options (kind, segment) for placing a figure; a segment elsewhere is written with its cell."""
+        return ()
+
+    def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Entry | None:
+        """Return a move that is possible instead of placing a figure."""
+        return None
+
+    def after_figure(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+        """Return the next event of round 2, after the figure; called until it returns None."""
+        return None
+
+    def award_before_features(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
+        """Return the awards that begin round 3, while all figures are still in place."""
+        return ()
+
+    def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> Struct | None:
+        """Return the next event before a completed feature is scored; called until it returns None."""
+        return None
+
+    def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+        """Return the next event after the completed features are scored; called until it returns None."""
+        return None
+
+    def end_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+        """Return the next event that ends round 3, after `after_scoring` of all boxes; called until it returns None."""
+        return None
+
+    def after_round(self, state: State, rules: Rules, chance: Chance) -> Struct | None:
+        """Return the event that follows a scoring round."""
+        return None
+
+    def award_turn_end(self, state: State, rules: Rules, part: Part) -> tuple[Award, ...]:
+        """Return the awards of round 4."""
+        return ()
+
+    def after_tile(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
+        """Return the next event after all scoring of a tile; called until it returns None."""
+        return None
+
+    # The points of a feature.
+
+    def adjust_strength(self, state: State, rules: Rules, feature: Feature, figure: Figure, strength: int) -> int:
+        """Return what a figure counts for the lead on this feature."""
+        return strength
+
+    def break_tie(self, state: State, rules: Rules, feature: Feature, leaders: tuple[int, ...]) -> tuple[int, ...]:
+        """Return those of several level leaders who lead."""
+        return leaders
+
+    def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
+        """Return the figures that are scored and go home, or None for all of them."""
+        return None
+
+    def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
+        """Return the points of a feature, regardless of the figures on it."""
+        return points
+
+    def count_city_again(self, state: State, rules: Rules, city: Feature) -> int:
+        """Return how many more times a completed city counts for a farm."""
+        return 0
+
+    def extra_points(self, state: State, rules: Rules, feature: Feature, seat: int, moment: Moment) -> int:
+        """Return the points that a leading seat gets in addition, in the same award."""
+        return 0
+
+    def award_without_lead(
+        self, state: State, rules: Rules, feature: Feature, moment: Moment
+    ) -> tuple[Award, ...] | None:
+        """Return the awards of a feature on which the lead does not matter, or None if it does."""
+        return None
+
+    def award_bonus(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Award, ...]:
+        """Return awards that come after those for the feature itself."""
+        return ()
+
+    def find_companions(self, state: State, rules: Rules, feature: Feature, figure: Figure) -> tuple[Figure, ...]:
+        """Return the figures that go home together with a figure that leaves its feature alone."""
+        return ()
+
+    def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
+        """Note what a feature brought."""
+        return state
+
+    # The end.
+
+    def begin_overtime(self, state: State, rules: Rules) -> Struct | None:
+        """Return the event that begins one more turn after the last tile."""
+        return None
+
+    def before_final_scoring(self, state: State, rules: Rules, chance: Chance) -> Struct | None:
+        """Return the next event before the features are counted at the end; called until it returns None."""
+        return None
+
+    def award_at_end(self, state: State, rules: Rules) -> tuple[Award, ...] | None:
+        """Return the awards at the very end, or None if the box has none."""
+        return None
+
+    # For bots.
+
+    def expected_points(self, state: State, rules: Rules, seat: int) -> float:
+        """Return the points that a seat can still expect from the pieces of this box."""
+        return 0.0
+
+    # Its own moves and errands.
+
+    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
+        """Return the moves of a seat that is asked by an errand."""
+        return ()
+
+    def resolve_errand(self, state: State, rules: Rules, errand: Errand, chance: Chance) -> Struct | None:
+        """Return the event that ends an errand without asking; None waits for the seats it asks."""
+        return None
+
+    def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+        """Return the events of a move with one of its verbs."""
+        return ()
+
+
+HOOKS = tuple(name for name, hook in vars(Box).items() if callable(hook) and not name.startswith("_"))
+
+
+class Rules(Struct, frozen=True, eq=False):
+    """The base game together with the boxes of a table.
+
+    `hooks` has the boxes that override each hook, `rounds` the hooks of each scoring round, `feature_order` the kinds
+    of features in the order of the final scoring; `verbs` and `errands` name the box of each move and task.
+    """
+
+    boxes: tuple[Box, ...]
+    hooks: dict[str, tuple[Box, ...]]
+    rounds: dict[str, tuple[RoundHook, ...]]
+    supply: dict[str, int]
+    strength: dict[str, int]
+    segments: dict[str, frozenset[str]]
+    non_meeples: frozenset[str]
+    unobtrusive: frozenset[str]
+    scoring_figures: int
+    feature_order: tuple[str, ...]
+    verbs: dict[str, Box]
+    errands: dict[str, Box]
+
+    def make_deck(self) -> Deck:
+        """Return the deck of the base game with the tiles of each box mixed in."""
+        bag = [name for name, count in count_tiles_of("base").items() for _ in range(count)]
+        bag.remove(START)
+        deck = Deck(START, (tuple(bag),))
+        return functools.reduce(lambda mixed, box: box.mix_deck(mixed), self.boxes, deck)
+
+    def meeples(self, figures: Iterable[Figure], seat: int) -> list[Figure]:
+        """Return the meeples of a seat among these figures."""
+        return [figure for figure in figures if figure.seat == seat and figure.kind not in self.non_meeples]
+
+
+def combine_boxes(boxes: Sequence[Box]) -> Rules:
+    """Return the rules of the base game with these boxes."""
+    return Rules(
+        boxes=tuple(boxes),
+        hooks={name: tuple(box for box in boxes if _overrides(box, name)) for name in HOOKS},
+        rounds={
+            place: tuple(getattr(box, name) for box in boxes if _overrides(box, name)) for place, name in ROUNDS.items()
+        },
+        supply=dict(sum((Counter(box.supply) for box in boxes), Counter(SUPPLY))),
+        strength=merge_distinct("strength", {"meeple": 1}, *(box.strength for box in boxes)),
+        segments=merge_distinct("segments", {"meeple": MEEPLE_SEGMENTS}, *(box.segments for box in boxes)),
+        non_meeples=frozenset().union(*(box.non_meeples for box in boxes)),
+        unobtrusive=frozenset().union(*(box.unobtrusive for box in boxes)),
+        scoring_figures=max((box.scoring_figures for box in boxes), default=1),
+        feature_order=tuple(
+            merge_distinct(
+                "feature kinds", dict.fromkeys(BASE_ORDER), *(dict.fromkeys(box.feature_kinds) for box in boxes)
+            )
+        ),
+        verbs=merge_distinct("verbs", dict.fromkeys(BASE_VERBS), *(dict.fromkeys(box.verbs, box) for box in boxes)),
+        errands=merge_distinct("errands", *(dict.fromkeys(box.errands, box) for box in boxes)),
+    )
+
+
+def _overrides(box: Box, name: str) -> bool:
+    return getattr(type(box), name) is not getattr(Box, name)
+
+
+def merge_distinct(what: str, *parts: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Merge mappings; raise ValueError if two boxes use the same key."""
+    counted = Counter(key for part in parts for key in part)
+    clashes = [str(key) for key, count in counted.items() if count > 1]
+    if clashes:
+        raise ValueError(f"two boxes have the same {what}: {', '.join(clashes)}")
+    return {key: value for part in parts for key, value in part.items()}
+
+
+def mix_in_tiles(deck: Deck, box: str) -> Deck:
+    """Return the deck with the tiles of a box in its last bag."""
+    more = tuple(name for name, count in count_tiles_of(box).items() for _ in range(count))
+    return Deck(deck.start, (*deck.bags[:-1], deck.bags[-1] + more), deck.beside)
+
+
+def place_tile(state: State, rules: Rules, event: TilePlaced, chance: Chance) -> list[Struct]:
+    """Return the event of placing a tile, and those with which boxes react to it."""
+    events: list[Struct] = [event]
+    for box in rules.hooks["react_to_tile"]:
+        more = box.react_to_tile(state, rules, event, chance)
+        if more:
+            events.append(more)
+    return events
+
+
+def can_place_tile(state: State, rules: Rules) -> bool:
+    """Whether the seat on turn has a tile to place, from the bag or of its own."""
+    return can_draw(state) or any(
+        box.offer_instead_of_tile(state, rules, Part()) for box in rules.hooks["offer_instead_of_tile"]
+    )

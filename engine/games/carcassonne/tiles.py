@@ -1,0 +1,255 @@
+"""The tiles, in each of their four rotations, and the cells of the table."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+DATA = tomllib.loads((Path(__file__).parent / "board.toml").read_text("utf-8"))
+
+SIDES = "NESW"
+WINDS = ("nnw", "nne", "ene", "ese", "sse", "ssw", "wsw", "wnw")
+SIDE_STEPS = ((0, -1), (1, 0), (0, 1), (-1, 0))
+TURNS = (0, 90, 180, 270)
+EDGES = {"field": "f", "road": "r", "city": "c", "river": "w"}
+
+EDGE_DIGITS = {"f": 1, "r": 2, "c": 3, "w": 4}
+SIDE_WEIGHTS = (1, 5, 25, 125)
+SURROUNDINGS = 625
+"""The edges around an empty cell are one number to the base 5: a digit for each side, 0 if there is no tile."""
+
+MOST_SEGMENTS = 16
+TRACK: int = DATA["track"]
+START: str = DATA["start"]
+SUPPLY: dict[str, int] = DATA["supply"]
+MESSAGES = {int(number): name for number, name in DATA["messages"].items()}
+
+Args = tuple[str, ...]
+"""The arguments of one option of a menu."""
+
+
+class Segment(Struct, frozen=True):
+    """A piece of road, city or field on one tile, a cloister, a garden, or a place that a box adds.
+
+    `token` names it in moves. `ends` are the sides (0 to 3 from the north, clockwise) that a road or city reaches, or
+    the half sides (0 to 7) of a field. `marks` are its symbols, `cities` the cities of the tile that a field touches.
+    """
+
+    token: str
+    kind: str
+    ends: tuple[int, ...] = ()
+    marks: tuple[str, ...] = ()
+    cities: tuple[int, ...] = ()
+
+
+class Piece(Struct, frozen=True, eq=False):
+    """A tile in one of its rotations: its segments, and what its four neighbours see of it.
+
+    * `joins` has for each side the indexes of the segments along it, clockwise; `meets` has them in the order in which
+      the neighbour sees them.
+    * `codes` is for each side the number that it adds to the surroundings of the cell beyond it.
+    * `locals` is the index of each segment by its token; `built`, `fields` and `enclosed` are the indexes of the roads,
+      cities and places, of the fields, and of the cloister and garden.
+    * A tile is `shared` if two cities or two fields reach the same side. A tile that `closes` ends whatever it touches
+      and connects to nothing. `signs` are the marks of the whole tile.
+    """
+
+    segments: tuple[Segment, ...]
+    edges: str
+    joins: tuple[tuple[int, ...], ...]
+    meets: tuple[tuple[int, ...], ...]
+    codes: tuple[int, ...]
+    rivers: tuple[str, ...]
+    locals: dict[str, int]
+    built: tuple[tuple[int, Segment], ...]
+    fields: tuple[tuple[int, tuple[int, ...]], ...]
+    enclosed: tuple[int, ...]
+    signs: tuple[str, ...]
+    shared: bool
+    closes: bool
+
+
+def count_tiles_of(box: str) -> dict[str, int]:
+    """Return how many of each tile are in a box; empty if the box has no tiles."""
+    return {name: row["count"] for name, row in DATA["tiles"].get(box, {}).items()}
+
+
+def count_gardens_of(box: str) -> dict[str, int]:
+    """Return how many of each tile of a box show a garden."""
+    return {name: row["garden"] for name, row in DATA["tiles"][box].items() if "garden" in row}
+
+
+def _tile_rows() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each tile of board.toml by its name, and those with a garden once more with the garden."""
+    for box in DATA["tiles"].values():
+        for name, row in box.items():
+            yield name, row
+            if "garden" in row:
+                yield name + GARDEN, row | {"in_garden": True}
+
+
+def _make_piece(row: dict[str, Any], turn: int) -> Piece:
+    quarter = turn // 90
+    segments = _name_segments([*_built_segments(row, quarter), *_field_segments(row, quarter)])
+    rivers = tuple(_rotate_sides(word, quarter) for word in row.get("rivers", ()))
+    kinds = [_side_kind(segments, rivers, side) for side in range(4)]
+    closes = bool(row.get("closes"))
+    joins = tuple(() if closes else _segments_along(segments, kinds[side], side) for side in range(4))
+    return Piece(
+        segments=segments,
+        edges="".join(EDGES[kind] for kind in kinds),
+        joins=joins,
+        meets=tuple(tuple(reversed(joins[side])) for side in range(4)),
+        codes=tuple(EDGE_DIGITS[EDGES[kinds[side]]] * SIDE_WEIGHTS[side - 2] for side in range(4)),
+        rivers=rivers,
+        locals={segment.token: index for index, segment in enumerate(segments)},
+        built=tuple((index, s) for index, s in enumerate(segments) if s.kind not in ("field", *ENCLOSED)),
+        fields=tuple((index, s.cities) for index, s in enumerate(segments) if s.kind == "field"),
+        enclosed=tuple(index for index, segment in enumerate(segments) if segment.kind in ENCLOSED),
+        signs=tuple(row.get("signs", ())),
+        shared=any(kind in ("city", "field") and len(along) > 1 for kind, along in zip(kinds, joins, strict=True)),
+        closes=closes,
+    )
+
+
+def _built_segments(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
+    """Yield the cities, roads, cloister, garden and other places of a tile."""
+    for kind, plural in (("city", "cities"), ("road", "roads")):
+        for text in row.get(plural, ()):
+            sides, *marks = text.split()
+            rotated = _rotate_sides(sides, quarter)
+            yield Segment(rotated, kind, tuple(SIDES.index(side) for side in rotated), tuple(marks))
+    if "cloister" in row:
+        yield Segment("", "cloister", (), () if row["cloister"] is True else (row["cloister"],))
+    if row.get("in_garden"):
+        yield Segment("", "garden")
+    for kind in row.get("places", ()):
+        yield Segment("", kind)
+
+
+def _field_segments(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
+    """Yield the fields of a tile, named by their first half side, or `inner` if they reach no side."""
+    inner = itertools.chain(("inner",), (f"inner{number}" for number in itertools.count(2)))
+    for text in row.get("fields", ()):
+        halves, _, cities = text.partition(">")
+        ends = tuple(sorted((int(half) + 2 * quarter) % 8 for half in halves.strip()))
+        yield Segment(WINDS[ends[0]] if ends else next(inner), "field", ends, (), tuple(map(int, cities.split())))
+
+
+def _rotate_sides(sides: str, quarter: int) -> str:
+    """Rotate sides by quarters of a turn clockwise: `NE` by one quarter is `ES`."""
+    rotated = {SIDES[(SIDES.index(side) + quarter) % 4] for side in sides}
+    return "".join(side for side in SIDES if side in rotated)
+
+
+def _name_segments(segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    """Give each segment its token: `city` if it is the only one of its kind on the tile, otherwise `city-NE`."""
+    kinds = Counter(segment.kind for segment in segments)
+    return tuple(
+        Segment(s.kind if kinds[s.kind] == 1 else f"{s.kind}-{s.token}", s.kind, s.ends, s.marks, s.cities)
+        for s in segments
+    )
+
+
+def _side_kind(segments: Sequence[Segment], rivers: Sequence[str], side: int) -> str:
+    """Return what a side of a tile shows: river, city, road or field."""
+    if any(SIDES[side] in river for river in rivers):
+        return "river"
+    built = [segment.kind for segment in segments if segment.kind != "field" and side in segment.ends]
+    return built[0] if built else "field"
+
+
+def _segments_along(segments: Sequence[Segment], kind: str, side: int) -> tuple[int, ...]:
+    """Return the indexes of the segments along a side of this kind, clockwise: beside a road there is field."""
+
+    def find(kind: str, end: int) -> int:
+        return next(index for index, segment in enumerate(segments) if segment.kind == kind and end in segment.ends)
+
+    first, last = 2 * side, 2 * side + 1
+    match kind:
+        case "city":
+            return tuple(index for index, s in enumerate(segments) if s.kind == "city" and side in s.ends)
+        case "road":
+            return (find("field", first), find("road", side), find("field", last))
+        case "river":
+            return (find("field", first), find("field", last))
+    return tuple(dict.fromkeys((find("field", first), find("field", last))))
+
+
+def _appearance(piece: Piece) -> object:
+    """Return a value that is equal for rotations of a tile that look the same."""
+    return frozenset((s.kind, s.ends, s.marks) for s in piece.segments), frozenset(piece.rivers)
+
+
+def _fitting_turns(tile: str) -> tuple[Args, ...]:
+    """Return for all surroundings of a cell the turns in which this tile fits there, as moves write them.
+
+    Of turns that look the same only the first is listed (§2.2).
+    """
+    fits, seen = [Args()] * SURROUNDINGS, set[object]()
+    for turn, piece in PIECES[tile].items():
+        if _appearance(piece) in seen:
+            continue
+        seen.add(_appearance(piece))
+        codes = [EDGE_DIGITS[edge] * weight for edge, weight in zip(piece.edges, SIDE_WEIGHTS, strict=True)]
+        for sides in range(1, 16):  # a bit for each side that has a neighbour
+            fits[sum(code for side, code in enumerate(codes) if sides >> side & 1)] += (str(turn),)
+    return tuple(fits)
+
+
+def has_river_beside(surroundings: int) -> bool:
+    """Whether a river leads to a cell with these surroundings."""
+    return any(surroundings // weight % 5 == EDGE_DIGITS["w"] for weight in SIDE_WEIGHTS)
+
+
+@functools.cache
+def coordinates(cell: str) -> tuple[int, int]:
+    """Return how far a cell is to the east and to the south of the start tile."""
+    x, y = cell.split(",")
+    return int(x), int(y)
+
+
+@functools.cache
+def neighbours(cell: str) -> tuple[str, ...]:
+    """Return the cells to the north, east, south and west."""
+    x, y = coordinates(cell)
+    return tuple(f"{x + dx},{y + dy}" for dx, dy in SIDE_STEPS)
+
+
+@functools.cache
+def around(cell: str) -> tuple[str, ...]:
+    """Return the eight cells around a cell."""
+    x, y = coordinates(cell)
+    return tuple(f"{x + dx},{y + dy}" for dy in (-1, 0, 1) for dx in (-1, 0, 1) if dx or dy)
+
+
+def nine_cells(cell: str) -> tuple[str, ...]:
+    """Return a cell and the eight around it."""
+    return (cell, *around(cell))
+
+
+@functools.cache
+def figure_options(tile: str, turn: int, kind: str, segments: frozenset[str]) -> tuple[tuple[int, Args], ...]:
+    """Return the index of each segment of these kinds on a tile, with the arguments that place a figure there."""
+    numbered = enumerate(PIECES[tile][turn].segments)
+    return tuple((index, (kind, segment.token)) for index, segment in numbered if segment.kind in segments)
+
+
+GARDEN = "*"
+"""The end of the name of a tile that shows a garden."""
+
+ENCLOSED = frozenset({"cloister", "garden"})
+"""The kinds of features that are complete when all eight cells around them have tiles."""
+
+PIECES: dict[str, dict[int, Piece]] = {
+    name: {turn: _make_piece(row, turn) for turn in TURNS} for name, row in _tile_rows()
+}
+FITS: dict[str, tuple[Args, ...]] = {tile: _fitting_turns(tile) for tile in PIECES}
+"""For each tile and each number of surroundings the turns in which the tile fits."""
