@@ -9,15 +9,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from playwright._impl._driver import compute_driver_executable
+from tests.node import node
 
 FOLDER = Path(__file__).parent
 SCRIPT = Path(__file__).parents[2] / "templates/static/verify.mjs"
-
-
-def node() -> str:
-    """A Node for every machine that runs the tests: the one inside Playwright's wheel."""
-    return str(compute_driver_executable()[0])
 
 
 @functools.cache
