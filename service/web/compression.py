@@ -2,18 +2,23 @@
 
 Only what holds no secret beside what somebody else could choose: pages with forms go out as they are, because the
 length of a compressed page tells something of what stands in it.
+
+Our own scripts lose their comments and their indentation too, which are for readers of the source.
 """
 
 from __future__ import annotations
 
 import functools
 import gzip
+import re
 
 from flask import Response, request
 
 OFTEN = frozenset(("static", "lobby.picture"))
 ONCE = frozenset(("table.then", "replay.frame", "replay.protocol", "replay.log"))
 WORTH_IT = 1_000
+COMMENT_LINES = re.compile(rb"^[ \t]*(?://[^\n]*|/\*\*(?:(?!\*/).)*\*/)[ \t]*\n", re.MULTILINE | re.DOTALL)
+INDENTATION = re.compile(rb"^\s+", re.MULTILINE)
 
 
 def compress(response: Response) -> Response:
@@ -25,7 +30,8 @@ def compress(response: Response) -> Response:
         return response
     response.direct_passthrough = False
     content = response.get_data()
-    response.set_data(_kept(content) if request.endpoint in OFTEN else _packed(content, 4))
+    is_script = request.path.endswith(".js")  # what ends in .mjs is read by people, or has another licence
+    response.set_data(_kept(content, is_script) if request.endpoint in OFTEN else _packed(content, 4))
     response.headers["Content-Encoding"] = "gzip"
     etag, _ = response.get_etag()
     if etag:
@@ -34,8 +40,13 @@ def compress(response: Response) -> Response:
 
 
 @functools.lru_cache(64)
-def _kept(content: bytes) -> bytes:
-    return _packed(content, 9)
+def _kept(content: bytes, is_script: bool) -> bytes:
+    return _packed(shorten(content) if is_script else content, 9)
+
+
+def shorten(script: bytes) -> bytes:
+    """Return a script without lines of comment, blank lines and indentation. No string may go over several lines."""
+    return INDENTATION.sub(b"", COMMENT_LINES.sub(b"", script))
 
 
 def _packed(content: bytes, effort: int) -> bytes:
