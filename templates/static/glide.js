@@ -1,7 +1,7 @@
 // Pieces glide from where they were to where they are. A piece is known by its kind, for equal ones are alike: those
 // that stay are matched first, then each goes the shortest way. Points float from what moved last to the score.
 
-import { still } from "./stage.js";
+import { reducedMotion } from "./device.js";
 
 const TIME = 260;
 const FLOAT = 900;
@@ -21,7 +21,7 @@ export function snapshot(world) {
 // Answers with the piece that moved last.
 export function glide(before, world, time = TIME) {
   let last = null;
-  if (still.matches) return last;
+  if (reducedMotion.matches) return last;
   for (const [kind, now] of snapshot(world)) {
     const left = [...(before.get(kind) ?? [])];
     const moved = now.filter((one) => {
@@ -64,7 +64,7 @@ export const scores = () => [...document.querySelectorAll(".strip .score")].map(
 
 // What each has won since: it floats from the piece, or from the middle of the stage, to the score.
 export function float(before, piece) {
-  if (still.matches) return;
+  if (reducedMotion.matches) return;
   for (const [seat, score] of [...document.querySelectorAll(".strip .score")].entries()) {
     const gain = Number(score.textContent) - Number(before[seat]);
     if (!gain) continue;

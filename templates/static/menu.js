@@ -1,38 +1,68 @@
-// What a menu allows, as data: an entry has `options` (whole rows of tokens), `items` to tick, or a number to give.
+// What a menu allows: an entry has `options` (whole rows of tokens), `items` to tick, or a number to give.
 
-const same = (one, other) => one.length === other.length && one.every((word, at) => word === other[at]);
-const begins = (args, said) => said.every((word, at) => args[at] === word);
+/** @typedef {{ verb: string, options?: string[][], items?: string[], least?: number, most?: number }} Entry */
+
+/** @type {(one: string[], other: string[]) => boolean} */
+const isEqual = (one, other) => one.length === other.length && startsWith(one, other);
+
+/** @type {(row: string[], tokens: string[]) => boolean} */
+const startsWith = (row, tokens) => tokens.every((token, index) => row[index] === token);
+
+/** @template T @param {T[]} list @returns {T[]} */
 export const unique = (list) => [...new Set(list)];
 
-// What is left of the items when these are taken; nothing where they cannot all be taken.
-function left(items, said) {
+/**
+ * Return the items that remain when `tokens` are taken; null if they cannot all be taken.
+ * @param {string[]} items @param {string[]} tokens
+ */
+function remaining(items, tokens) {
   const rest = [...items];
-  for (const word of said) {
-    const at = rest.indexOf(word);
-    if (at < 0) return null;
-    rest.splice(at, 1);
+  for (const token of tokens) {
+    const index = rest.indexOf(token);
+    if (index < 0) return null;
+    rest.splice(index, 1);
   }
   return rest;
 }
 
-// The rows of an entry that begin like this and in which `held` comes later.
-export function rows(entry, said, held) {
-  return (entry.options ?? []).filter((args) => begins(args, said) && (held === null || args.slice(said.length).includes(held)));
+/**
+ * Return the rows of an entry that begin with `tokens` and in which `early` comes later.
+ * @param {Entry} entry @param {string[]} tokens @param {string | null} early
+ */
+export function rows(entry, tokens, early = null) {
+  const begun = (entry.options ?? []).filter((row) => startsWith(row, tokens));
+  return early === null ? begun : begun.filter((row) => row.indexOf(early, tokens.length) >= 0);
 }
 
-// The tokens that may follow `said` in this entry.
-export function following(entry, said, held = null) {
-  if (entry.options) return unique(rows(entry, said, held).filter((args) => args.length > said.length).map((args) => args[said.length]));
-  return entry.items && said.length < entry.most ? unique(left(entry.items, said) ?? []) : [];
+/**
+ * Return the tokens that may follow `tokens` in an entry.
+ * @param {Entry} entry @param {string[]} tokens @param {string | null} early @returns {string[]}
+ */
+export function following(entry, tokens, early = null) {
+  if (entry.options) {
+    const longer = rows(entry, tokens, early).filter((row) => row.length > tokens.length);
+    return unique(longer.map((row) => row[tokens.length]));
+  }
+  if (!entry.items || early !== null || tokens.length >= (entry.most ?? 0)) return [];
+  return unique(remaining(entry.items, tokens) ?? []);
 }
 
-export function fits(entry, said, held = null) {
-  if (entry.options) return rows(entry, said, held).length > 0;
-  if (entry.items) return said.length <= entry.most && left(entry.items, said) !== null;
-  return said.length === 0;
+/**
+ * Say whether `tokens` begin a move of an entry in which `early` comes later, or are one.
+ * @param {Entry} entry @param {string[]} tokens @param {string | null} early
+ */
+export function fits(entry, tokens, early = null) {
+  if (entry.options) return rows(entry, tokens, early).length > 0;
+  if (early !== null) return false;
+  if (entry.items) return tokens.length <= (entry.most ?? 0) && remaining(entry.items, tokens) !== null;
+  return tokens.length === 0;
 }
 
-export function whole(entry, said) {
-  if (entry.options) return entry.options.some((args) => same(args, said));
-  return Boolean(entry.items) && said.length >= Math.max(entry.least, 1) && fits(entry, said);
+/**
+ * Say whether `tokens` are a whole move of an entry.
+ * @param {Entry} entry @param {string[]} tokens
+ */
+export function isWhole(entry, tokens) {
+  if (entry.options) return entry.options.some((row) => isEqual(row, tokens));
+  return Boolean(entry.items) && tokens.length >= Math.max(entry.least ?? 0, 1) && fits(entry, tokens);
 }

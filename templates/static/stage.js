@@ -1,27 +1,38 @@
-// The world on its stage: moved and zoomed by wheel, finger, mouse and keys, and framed on what can be chosen.
-// Lengths are in units of the drawing unless they say `px`.
+// The window over a board that is moved and zoomed: arithmetic alone, without DOM. Lengths are in units of the drawing
+// unless they say px.
+
+/** @typedef {{ x: number, y: number }} Point */
+/** @typedef {{ x: number, y: number, width: number, height: number }} Box */
+/** @typedef {{ x: number, y: number, scale: number }} View the point in the middle, and how many px a unit is wide */
+
+/**
+ * @typedef {object} Stage
+ * @property {{ width: number, height: number }} window px
+ * @property {Box} world the whole drawing
+ * @property {Box} home the part that is shown where nothing can be chosen
+ * @property {number} reach px; the least width of what is touched
+ */
 
 const CLOSEST = 5; // px for a unit of the drawing
-const MARGIN = 34; // px that are kept free around what is framed
-const APART = 24; // px between two things that can be told apart by touch
-const DRAG = 7; // px a pointer moves before it drags
-const GLIDE = 240; // ms
+const MARGIN_PX = 34; // kept free around what is framed
+const WORLD_MARGIN_PX = 4;
+const APART_PX = 24; // between two things that can be told apart by touch
+const FURTHEST = 0.8; // of the scale at which the whole world fits
 
-export const still = matchMedia("(prefers-reduced-motion: reduce)");
-const small = matchMedia("(pointer: coarse), (width < 48rem), (height < 30rem)");
-
-// How wide in px a thing must be that is touched.
-export const reach = () => (small.matches ? 44 : 24);
-
-const numbers = (text) => text.trim().split(/\s+/).map(Number);
+/** @type {(value: number, low: number, high: number) => number} */
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-function rectangle(text) {
-  const [x, y, width, height] = numbers(text);
+/** @param {string} text four numbers, as in a viewBox @returns {Box} */
+export function parseBox(text) {
+  const [x, y, width, height] = text.trim().split(/\s+/).map(Number);
   return { x, y, width, height };
 }
 
-function around(boxes) {
+/**
+ * Return the smallest box around all of these.
+ * @param {Box[]} boxes @returns {Box}
+ */
+export function bounds(boxes) {
   const x = Math.min(...boxes.map((one) => one.x));
   const y = Math.min(...boxes.map((one) => one.y));
   const right = Math.max(...boxes.map((one) => one.x + one.width));
@@ -29,194 +40,150 @@ function around(boxes) {
   return { x, y, width: right - x, height: bottom - y };
 }
 
-const middle = (box) => ({ x: box.x + box.width / 2, y: box.y + box.height / 2 });
+/** @param {Box} box @returns {Point} */
+const centre = (box) => ({ x: box.x + box.width / 2, y: box.y + box.height / 2 });
 
-// The smallest distance between the middles of two boxes, along either axis: hit areas are squares.
-function nearest(boxes) {
-  const points = boxes.map(middle);
-  let least = Infinity;
-  for (const [at, one] of points.entries()) {
-    for (const other of points.slice(at + 1)) least = Math.min(least, Math.max(Math.abs(one.x - other.x), Math.abs(one.y - other.y)) || Infinity);
-  }
-  return least;
+/**
+ * Return the smallest distance between the middles of two boxes, along either axis, for what is touched is a square.
+ * Boxes with one middle count as one.
+ * @param {Box[]} boxes
+ */
+export function smallestGap(boxes) {
+  const points = boxes.map(centre);
+  const gaps = points.flatMap((one, index) =>
+    points.slice(index + 1).map((other) => Math.max(Math.abs(one.x - other.x), Math.abs(one.y - other.y)) || Infinity),
+  );
+  return gaps.reduce((least, gap) => Math.min(least, gap), Infinity);
 }
 
-// `kept` is the view of a stage before this one, if somebody had moved it.
-export function stage(figure, changed, kept) {
-  const svg = figure.querySelector("[data-stage]");
-  const map = figure.querySelector(".mini");
-  let view = kept; // what is in the middle, and how many px a unit is wide
-  let wanted = []; // what was framed last
-  let steered = Boolean(kept); // whether somebody has moved the view since
-  let gliding = 0;
-  let gap = Infinity; // between the nearest two that can be touched
-  let room = Infinity; // the same between those that are to be told apart at first sight
-
-  const world = () => rectangle(svg.dataset.box);
-  const size = () => ({ width: svg.clientWidth || 1, height: svg.clientHeight || 1 });
-  const fitting = (box, margin = MARGIN) => {
-    const { width, height } = size();
-    return Math.min(Math.max(width - 2 * margin, 20) / Math.max(box.width, 1), Math.max(height - 2 * margin, 20) / Math.max(box.height, 1));
-  };
-  const whole = () => ({ ...middle(world()), scale: fitting(world(), 4) });
-  const home = () => (svg.dataset.focus ? rectangle(svg.dataset.focus) : world());
-
-  // Where a part of the drawing is, in its units.
-  function box(part) {
-    const outline = part.firstElementChild ?? part;
-    const { x, y, width, height } = outline.getBBox();
-    const to = svg.getScreenCTM().inverse().multiply(outline.getScreenCTM());
-    const corners = [[x, y], [x + width, y], [x, y + height], [x + width, y + height]].map(([left, top]) => new DOMPoint(left, top).matrixTransform(to));
-    return around(corners.map((corner) => ({ x: corner.x, y: corner.y, width: 0, height: 0 })));
-  }
-
-  // The view in which all of these are seen, near enough to be told apart, with as much around them as fits.
-  function best(boxes) {
-    const base = home();
-    if (!boxes.length) return { ...middle(base), scale: Math.min(fitting(base, 4), CLOSEST) };
-    const needed = APART / room;
-    const both = around([base, ...boxes]);
-    const [wide, tight] = [fitting(both, 4), fitting(around(boxes))];
-    if (wide >= needed && covers(both, wide, boxes)) return { ...middle(both), scale: Math.min(wide, CLOSEST) };
-    return { ...middle(around(boxes)), scale: Math.min(tight, Math.max(needed, wide), CLOSEST) };
-  }
-
-  // Whether all that is touched lies on the stage, hit areas and all.
-  function covers(frame, scale, boxes) {
-    const { width, height } = size();
-    const centre = middle(frame);
-    const fits = (far, long, room) => far * scale + Math.max(long * scale, reach()) / 2 <= room / 2;
-    return boxes.every((one) => fits(Math.abs(middle(one).x - centre.x), one.width, width) && fits(Math.abs(middle(one).y - centre.y), one.height, height));
-  }
-
-  function inside(next) {
-    const limits = world();
-    const scale = clamp(next.scale, Math.min(whole().scale, CLOSEST) * 0.8, Math.max(CLOSEST, whole().scale));
-    return { scale, x: clamp(next.x, limits.x, limits.x + limits.width), y: clamp(next.y, limits.y, limits.y + limits.height) };
-  }
-
-  function draw(next) {
-    view = inside(next);
-    const { width, height } = size();
-    const shown = [view.x - width / 2 / view.scale, view.y - height / 2 / view.scale, width / view.scale, height / view.scale];
-    for (const one of [svg, ...figure.querySelectorAll(".past")]) one.setAttribute("viewBox", shown.map((at) => at.toFixed(2)).join(" "));
-    figure.style.setProperty("--px", 1 / view.scale);
-    // Where hit areas would lie upon each other's middles, only what is drawn hides what lies below.
-    figure.classList.toggle("crowded", gap * view.scale < reach() / 2 + 2);
-    if (map) point(shown);
-    changed(view.scale);
-  }
-
-  // The part that is shown, on the small map of the whole.
-  function point([x, y, width, height]) {
-    const limits = world();
-    map.toggleAttribute("hidden", width > limits.width * 0.8 && height > limits.height * 0.8);
-    const shown = map.querySelector(".shown");
-    for (const [name, value] of Object.entries({ x, y, width, height })) shown.setAttribute(name, value);
-  }
-
-  function go(next, slowly = true) {
-    cancelAnimationFrame(gliding);
-    const [start, from] = [performance.now(), view];
-    if (!slowly || still.matches || !from) return draw(next);
-    const step = (now) => {
-      const part = clamp((now - start) / GLIDE, 0, 1);
-      const eased = 1 - (1 - part) ** 3;
-      const scale = from.scale * (next.scale / from.scale) ** eased;
-      draw({ x: from.x + (next.x - from.x) * eased, y: from.y + (next.y - from.y) * eased, scale });
-      if (part < 1) gliding = requestAnimationFrame(step);
-    };
-    gliding = requestAnimationFrame(step);
-  }
-
-  // Frame these, unless all of them can be seen and touched as it is.
-  function frame(parts, slowly = true) {
-    wanted = parts;
-    const boxes = parts.map(box);
-    gap = nearest(boxes);
-    room = nearest(parts.filter((part) => !("beside" in part.dataset)).map(box));
-    if (view && steered && (!boxes.length || (APART / room <= view.scale && covers(asShown(), view.scale, boxes)))) return draw(view);
-    steered = false;
-    go(best(boxes), slowly);
-  }
-
-  const asShown = () => ({ x: view.x, y: view.y, width: 0, height: 0 });
-
-  // Closer or further away, with this point of the screen staying where it is; whether that went any further.
-  function zoom(factor, left, top, slowly = false) {
-    const { width, height } = size();
-    const edge = svg.getBoundingClientRect();
-    const [right, down] = [left === undefined ? 0 : left - edge.left - width / 2, top === undefined ? 0 : top - edge.top - height / 2];
-    const next = inside({ ...view, scale: view.scale * factor });
-    steered = true;
-    const shift = 1 / view.scale - 1 / next.scale;
-    go({ ...next, x: view.x + right * shift, y: view.y + down * shift }, slowly);
-    return shift !== 0;
-  }
-
-  function move(right, down, slowly = false) {
-    steered = true;
-    go({ ...view, x: view.x - right / view.scale, y: view.y - down / view.scale }, slowly);
-  }
-
-  function rest() {
-    steered = true;
-    go(whole());
-  }
-
-  const fingers = new Map();
-  let dragged = false;
-
-  function down(event) {
-    if (event.button) return;
-    if (!fingers.size) dragged = false;
-    fingers.set(event.pointerId, { x: event.clientX, y: event.clientY, startX: event.clientX, startY: event.clientY });
-  }
-
-  function drag(event) {
-    const finger = fingers.get(event.pointerId);
-    if (!finger) return;
-    const before = [...fingers.values()].map((one) => ({ ...one }));
-    const far = Math.hypot(event.clientX - finger.startX, event.clientY - finger.startY) > DRAG;
-    if (!dragged && !far) return;
-    if (!dragged) svg.setPointerCapture(event.pointerId);
-    dragged = true;
-    Object.assign(finger, { x: event.clientX, y: event.clientY });
-    const after = [...fingers.values()];
-    if (after.length > 1) pinch(before, after);
-    else move(after[0].x - before[0].x, after[0].y - before[0].y);
-  }
-
-  function pinch([one, other], [oneNow, otherNow]) {
-    const span = (a, b) => Math.hypot(a.x - b.x, a.y - b.y) || 1;
-    const [x, y] = [(oneNow.x + otherNow.x) / 2, (oneNow.y + otherNow.y) / 2];
-    move(x - (one.x + other.x) / 2, y - (one.y + other.y) / 2);
-    zoom(span(oneNow, otherNow) / span(one, other), x, y);
-  }
-
-  const up = (event) => fingers.delete(event.pointerId);
-
-  svg.addEventListener("pointerdown", down);
-  svg.addEventListener("pointermove", drag);
-  for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) svg.addEventListener(name, up);
-  svg.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0016)), event.clientX, event.clientY);
-  }, { passive: false });
-  svg.addEventListener("dblclick", (event) => {
-    if (!event.target.closest(".lit")) zoom(1.8, event.clientX, event.clientY, true);
-  });
-  const watcher = new ResizeObserver(() => {
-    if (!view) return;
-    if (steered) draw(view);
-    else go(best(wanted.filter((part) => part.isConnected).map(box)), false);
-  });
-  watcher.observe(svg);
-
-  return {
-    frame, zoom, move, whole: rest, box,
-    dragged: () => dragged,
-    scale: () => view?.scale ?? 1,
-    kept: () => (steered ? view : null),
-  };
+/**
+ * Return the largest scale at which a box fits into the window.
+ * @param {Stage} stage @param {Box} box
+ */
+function fittingScale({ window }, box, marginPx = MARGIN_PX) {
+  const [width, height] = [window.width, window.height].map((length) => Math.max(length - 2 * marginPx, 20));
+  return Math.min(width / Math.max(box.width, 1), height / Math.max(box.height, 1));
 }
+
+/**
+ * Return the view of the whole world.
+ * @param {Stage} stage @returns {View}
+ */
+export const wholeView = (stage) => ({ ...centre(stage.world), scale: fittingScale(stage, stage.world, WORLD_MARGIN_PX) });
+
+/**
+ * Return the view in which all boxes can be seen and touched, near enough to be told apart, with as much around them as
+ * fits.
+ * @param {Stage} stage @param {Box[]} boxes @param {number} gap between those that have to be told apart @returns {View}
+ */
+export function bestView(stage, boxes, gap) {
+  const { home } = stage;
+  if (!boxes.length) return { ...centre(home), scale: Math.min(fittingScale(stage, home, WORLD_MARGIN_PX), CLOSEST) };
+  const needed = APART_PX / gap;
+  const all = bounds([home, ...boxes]);
+  const wide = fittingScale(stage, all, WORLD_MARGIN_PX);
+  const view = { ...centre(all), scale: Math.min(wide, CLOSEST) };
+  if (wide >= needed && canTouch(stage, view, boxes)) return view;
+  const tight = bounds(boxes);
+  return { ...centre(tight), scale: Math.min(fittingScale(stage, tight), Math.max(needed, wide), CLOSEST) };
+}
+
+/**
+ * Say whether all of every box is in the window, and the area in which it is touched too.
+ * @param {Stage} stage @param {View} view @param {Box[]} boxes
+ */
+export function canTouch({ window, reach }, view, boxes) {
+  /** @type {(far: number, length: number, room: number) => boolean} */
+  const fits = (far, length, room) => Math.abs(far) * view.scale + Math.max(length * view.scale, reach) / 2 <= room / 2;
+  return boxes.every((box) => {
+    const { x, y } = centre(box);
+    return fits(x - view.x, box.width, window.width) && fits(y - view.y, box.height, window.height);
+  });
+}
+
+/**
+ * Return the view after a choice changes: the same where the player has moved it and everything can still be touched and
+ * told apart, otherwise the best one.
+ * @param {Stage} stage @param {View | null} moved the view that the player moved; null if the view may be changed
+ * @param {Box[]} boxes @param {number} gap @returns {View}
+ */
+export function frameView(stage, moved, boxes, gap) {
+  const stays = moved && (!boxes.length || (APART_PX / gap <= moved.scale && canTouch(stage, moved, boxes)));
+  return stays ? moved : bestView(stage, boxes, gap);
+}
+
+/**
+ * Return the nearest view that is neither too near nor too far, and whose middle is on the drawing.
+ * @param {Stage} stage @param {View} view @returns {View}
+ */
+export function clampView(stage, view) {
+  const { x, y, width, height } = stage.world;
+  const whole = wholeView(stage).scale;
+  const scale = clamp(view.scale, Math.min(whole, CLOSEST) * FURTHEST, Math.max(CLOSEST, whole));
+  return { scale, x: clamp(view.x, x, x + width), y: clamp(view.y, y, y + height) };
+}
+
+/**
+ * Return the view closer by a factor, with one point of the screen staying where it is.
+ * @param {Stage} stage @param {View} view @param {number} factor @param {Point} at px from the middle of the window
+ * @returns {View}
+ */
+export function zoomView(stage, view, factor, at = { x: 0, y: 0 }) {
+  const { scale } = clampView(stage, { ...view, scale: view.scale * factor });
+  const shift = 1 / view.scale - 1 / scale;
+  return { scale, x: view.x + at.x * shift, y: view.y + at.y * shift };
+}
+
+/**
+ * Return the view after the board is dragged to the right and down.
+ * @param {View} view @param {Point} by px @returns {View}
+ */
+export const dragView = (view, by) => ({ ...view, x: view.x - by.x / view.scale, y: view.y - by.y / view.scale });
+
+/**
+ * Return the view after two fingers move.
+ * @param {Stage} stage @param {View} view @param {Point[]} before px from the middle of the window @param {Point[]} after
+ * @returns {View}
+ */
+export function pinchView(stage, view, [one, other], [oneNow, otherNow]) {
+  const [from, to] = [middle(one, other), middle(oneNow, otherNow)];
+  const dragged = clampView(stage, dragView(view, { x: to.x - from.x, y: to.y - from.y }));
+  return zoomView(stage, dragged, span(oneNow, otherNow) / span(one, other), to);
+}
+
+/** @param {Point} one @param {Point} other */
+const middle = (one, other) => ({ x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 });
+
+/** @param {Point} one @param {Point} other */
+const span = (one, other) => Math.hypot(one.x - other.x, one.y - other.y) || 1;
+
+/**
+ * Return the view part of the way from one to another, slower towards the end.
+ * @param {View} from @param {View} to @param {number} part from 0 to 1 @returns {View}
+ */
+export function viewBetween(from, to, part) {
+  const eased = 1 - (1 - part) ** 3;
+  const scale = from.scale * (to.scale / from.scale) ** eased;
+  return { x: from.x + (to.x - from.x) * eased, y: from.y + (to.y - from.y) * eased, scale };
+}
+
+/**
+ * Return the part of the drawing that a view shows.
+ * @param {Stage} stage @param {View} view @returns {Box}
+ */
+export function shownBox({ window }, { x, y, scale }) {
+  const [width, height] = [window.width / scale, window.height / scale];
+  return { x: x - width / 2, y: y - height / 2, width, height };
+}
+
+/**
+ * Say whether nearly the whole world is shown, so that a small map is of no use.
+ * @param {Stage} stage @param {Box} shown
+ */
+export const showsNearlyAll = ({ world }, shown) => shown.width > world.width * 0.8 && shown.height > world.height * 0.8;
+
+/**
+ * Say whether the areas that are touched would cover each other's middles.
+ * @param {Stage} stage @param {View} view @param {number} gap
+ */
+export const isCrowded = ({ reach }, view, gap) => gap * view.scale < reach / 2 + 2;

@@ -1,13 +1,13 @@
 // The page of a table: a frame with a stage, a bar and a rail. What is sent is fetched, what comes back is laid into
 // the page, and what others do is noticed; a move or a message in the making survives all of it.
 
+import { Board } from "./board.js";
+import { reducedMotion } from "./device.js";
 import * as film from "./film.js";
 import { float, glide, scores, snapshot } from "./glide.js";
 import { live } from "./live.js";
 import { localise } from "./moments.js";
 import { morph } from "./morph.js";
-import { lay } from "./play.js";
-import { still } from "./stage.js";
 import "./places.js";
 
 const WORLD = "figure.stage .frame";
@@ -16,7 +16,7 @@ const TABS = ["now", "log", "talk", "more"];
 const table = () => document.querySelector(".table");
 const words = () => JSON.parse(document.getElementById("words").textContent);
 
-let board = lay(table(), tell);
+let board = new Board(table(), tell);
 let tag = "";
 let tab = "now";
 let sent = 0; // so many forms; a look that began before the last one is too old
@@ -50,11 +50,11 @@ async function renew(page, sent = null) {
   const fresh = page.querySelector("main .table");
   if (!fresh) return false;
   film.stop();
-  const [view, old, counted] = [board.scene?.kept(), document.querySelector("[data-stage]"), scores()];
+  const [view, old, counted] = [board.stage?.movedView(), document.querySelector("[data-stage]"), scores()];
   const before = snapshot(old);
   let last = null;
   const moved = fresh.dataset.length !== table().dataset.length;
-  const choice = board.state();
+  const choice = board.choice?.save();
   board.leave(); // before there is another world, on which it might still lay something
   const frame = document.querySelector(WORLD);
   if (frame) {
@@ -69,8 +69,8 @@ async function renew(page, sent = null) {
   morph(table(), fresh, keeps);
   document.title = page.title;
   dress();
-  board = lay(table(), tell, view);
-  if (choice && !board.begun() && !sent?.matches(".deed")) board.resume(choice);
+  board = new Board(table(), tell, view);
+  if (choice && !board.isBegun() && !sent?.matches(".deed")) board.choice?.resume(choice);
   if (moved) float(counted, last);
   if (moved) hear();
   return true;
@@ -224,12 +224,12 @@ document.addEventListener("keydown", (event) => {
   if (event.target.matches("[role=tab]") && event.key.startsWith("Arrow")) return turn(event);
   const deeds = {
     n: () => document.querySelector("a[data-next]")?.click(),
-    "+": () => board.scene?.zoom(1.4, undefined, undefined, true),
-    "-": () => board.scene?.zoom(1 / 1.4, undefined, undefined, true),
-    0: () => board.scene?.whole(),
+    "+": () => board.zoom(1.4),
+    "-": () => board.zoom(1 / 1.4),
+    0: () => board.stage?.showAll(),
   };
-  const ways = { ArrowLeft: [90, 0], ArrowRight: [-90, 0], ArrowUp: [0, 90], ArrowDown: [0, -90] };
-  if (event.shiftKey && ways[event.key]) board.scene?.move(...ways[event.key], true);
+  const ways = { ArrowLeft: { x: 90, y: 0 }, ArrowRight: { x: -90, y: 0 }, ArrowUp: { x: 0, y: 90 }, ArrowDown: { x: 0, y: -90 } };
+  if (event.shiftKey && ways[event.key]) board.stage?.drag(ways[event.key], true);
   else deeds[event.key]?.();
 });
 
@@ -252,6 +252,6 @@ function replay(event, asked) {
 const check = live(table().dataset.live, look);
 
 dress();
-if (table().dataset.since && !still.matches) film.catchUp(board.begun).catch(() => {});
+if (table().dataset.since && !reducedMotion.matches) film.catchUp(() => board.isBegun()).catch(() => {});
 if (location.hash) open(location.hash.slice(1));
 if (new URL(location).searchParams.has("said")) follow(new URL(location));

@@ -1,0 +1,73 @@
+// A board on the page: its window, and where it is the reader's turn the choice of a move.
+
+import { ChoiceView } from "./choice-view.js";
+import { StageView } from "./stage-view.js";
+
+const BUTTON_ZOOM = 1.6;
+
+export class Board {
+  /**
+   * @param {HTMLElement} root
+   * @param {(text: string, rule?: string) => void} tell shows one line to the player
+   * @param {import("./stage.js").View | null} moved the view of the page before this one, if the player had moved it
+   */
+  constructor(root, tell, moved = null) {
+    this.root = root;
+    this.leaving = new AbortController();
+    /** @type {ChoiceView | null} */
+    this.choice = null;
+    /** @type {HTMLElement | null} */
+    const figure = root.querySelector("figure.stage");
+    this.stage = figure && new StageView(figure, () => this.choice?.resize(), moved);
+    if (!this.stage) return;
+    root.addEventListener("click", (event) => this.onClick(event), { signal: this.leaving.signal });
+    const menu = root.querySelector("#menu");
+    this.unfoldMoves(menu);
+    if (menu) this.choice = new ChoiceView(root, this.stage, tell);
+    else this.stage.frame([], false);
+  }
+
+  /** Stop listening; the page is replaced by a newer one. */
+  leave() {
+    this.leaving.abort();
+    this.choice?.leave();
+  }
+
+  /** Say whether a part of a move is chosen. */
+  isBegun() {
+    return this.choice?.isBegun() ?? false;
+  }
+
+  /**
+   * Open the list of moves if one is already begun. It happens once; from then on the reader opens and closes it.
+   * @param {Element | null} menu
+   */
+  unfoldMoves(menu) {
+    /** @type {HTMLDetailsElement | null} */
+    const list = this.root.querySelector("details.offers:not([data-folded])");
+    if (!list) return;
+    list.open = JSON.parse(menu?.textContent ?? "").said.length > 0;
+    list.dataset.folded = "";
+  }
+
+  /** @param {MouseEvent} event */
+  onClick(event) {
+    /** @type {HTMLElement | null} */
+    const button = /** @type {Element} */ (event.target).closest("[data-view]");
+    if (button?.dataset.view === "in") this.zoom(BUTTON_ZOOM);
+    if (button?.dataset.view === "out") this.zoom(1 / BUTTON_ZOOM);
+    if (button?.dataset.view === "whole") this.stage?.showAll();
+    if (button?.dataset.view === "names") this.toggleNames(button);
+  }
+
+  /** @param {number} factor */
+  zoom(factor) {
+    this.stage?.zoom(factor, undefined, undefined, true);
+  }
+
+  /** @param {HTMLElement} button */
+  toggleNames(button) {
+    const shown = this.root.querySelector("figure.stage")?.classList.toggle("named");
+    button.setAttribute("aria-pressed", String(shown));
+  }
+}

@@ -1,0 +1,265 @@
+// Shows a choice on the board, in the tray and in the bar, and turns touches and keys into `touch` and `press`. It knows
+// menus and drawings, and no game: an element with `data-token` can be touched. `data-early` marks what may be touched
+// before its turn in the words, and `data-ghost` the piece that is shown where it would lie.
+
+import { chain, isBegun, offers, press, reset, resume, save, start, touch } from "./choice.js";
+import { buttonText, chosenText, confirmText, menuText, refusalText, spotText } from "./choice-text.js";
+import { reach } from "./device.js";
+import { Lookahead } from "./lookahead.js";
+import { isDrawn, markSpot, sizeHitAreas } from "./marks.js";
+import { neighbour, pick } from "./targets.js";
+
+/** @typedef {import("./choice.js").Spot} Spot */
+/** @typedef {import("./choice.js").State} State */
+/** @typedef {ReturnType<typeof offers>} Offers */
+
+const TURNING_PAUSE_MS = 450; // after this the tile is no longer being turned
+
+/** @param {HTMLElement} element @returns {Spot} */
+const readSpot = ({ dataset }) => ({ token: dataset.token ?? "", early: "early" in dataset });
+
+/** @param {Iterable<HTMLElement>} elements @returns {Map<HTMLElement, Spot>} */
+const readSpots = (elements) => new Map([...elements].map((element) => [element, readSpot(element)]));
+
+export class ChoiceView {
+  /**
+   * @param {HTMLElement} root @param {import("./stage-view.js").StageView} stage
+   * @param {(text: string, rule?: string) => void} tell shows one line to the player
+   */
+  constructor(root, stage, tell) {
+    /** @type {(selector: string) => any} */
+    const part = (selector) => root.querySelector(selector);
+    const { words, said, ...offer } = JSON.parse(part("#menu").textContent);
+    this.root = root;
+    this.stage = stage;
+    this.tell = tell;
+    /** @type {import("./choice-text.js").Words} */
+    this.words = words;
+    this.form = part("form.deed");
+    this.bar = { made: part(".made"), what: part(".what"), next: part(".next"), confirm: part(".confirm"), again: part(".again") };
+    this.ghost = part("[data-ghost]");
+    this.lookahead = new Lookahead(root, this.form.dataset.foresee);
+    this.spots = readSpots(root.querySelectorAll(":is(.stage, .tray) [data-token]"));
+    this.state = start(offer, [...this.spots.values()], this.ghost?.dataset.ghost, said);
+    this.leaving = new AbortController();
+    this.listen();
+    this.draw();
+  }
+
+  listen() {
+    const { signal } = this.leaving;
+    this.root.addEventListener("click", (event) => this.onClick(event), { signal });
+    document.addEventListener("keydown", (event) => this.onKey(event), { signal });
+    this.bar.again.addEventListener("click", () => this.reset(), { signal });
+  }
+
+  /** Stop listening; the page is replaced by a newer one. */
+  leave() {
+    this.leaving.abort();
+  }
+
+  isBegun() {
+    return isBegun(this.state);
+  }
+
+  save() {
+    return save(this.state);
+  }
+
+  /** @param {ReturnType<typeof save>} saved */
+  resume(saved) {
+    const next = resume(this.state, saved);
+    if (next !== this.state) this.update(next);
+  }
+
+  reset() {
+    this.update(reset(this.state));
+  }
+
+  /** @param {State} state */
+  update(state) {
+    if (this.state.first && !state.first) this.lookahead.hide();
+    this.state = state;
+    if (!state.first) this.spots = new Map([...this.spots].filter(([, spot]) => state.spots.includes(spot)));
+    this.draw();
+    this.lookAhead();
+  }
+
+  /** @param {HTMLElement} element */
+  touch(element) {
+    this.update(touch(this.state, this.spots.get(element) ?? readSpot(element)));
+    if (this.state.refused) {
+      const { text, rule } = refusalText(this.state, this.nameOf(element), this.words);
+      this.tell(text, rule);
+    }
+    this.sendAtOnce();
+  }
+
+  /** Send a move that can mean nothing else, if the player wishes moves to be made without confirming. */
+  sendAtOnce() {
+    if ("atOnce" in this.form.dataset && offers(this.state).isFinal) this.form.requestSubmit(this.bar.confirm);
+  }
+
+  /** Put a second move after one that is whole, if the server says that the seat may go on. */
+  async lookAhead() {
+    const { state } = this;
+    const { moves, ghost } = offers(state);
+    if (state.first || !moves[0] || "atOnce" in this.form.dataset) return;
+    const pause = new Promise((done) => setTimeout(done, ghost.length ? TURNING_PAUSE_MS : 0));
+    const [next] = await Promise.all([this.lookahead.after(moves[0]), pause]);
+    if (!next || this.state !== state || this.leaving.signal.aborted) return;
+    const { menu, labels, rules } = next;
+    const spots = readSpots(this.lookahead.show(next));
+    this.spots = new Map([...this.spots, ...spots]);
+    this.state = chain(state, { menu, labels, rules }, [...spots.values()]);
+    this.draw();
+  }
+
+  draw() {
+    const now = offers(this.state);
+    for (const [element, spot] of this.spots) {
+      const mark = now.marks.get(spot) ?? { lit: false, chosen: false };
+      const status = mark.chosen ? this.words.chosen : mark.lit ? this.words.can : "";
+      markSpot(element, mark, [this.nameOf(element), status].filter(Boolean).join(", "));
+    }
+    this.drawBar(now);
+    this.fillForm(now);
+    this.drawGhost(now.ghost);
+    this.stage.frame(this.shownSpots(now));
+    this.resize();
+  }
+
+  /** @param {Offers} now */
+  drawBar({ buttons, complete }) {
+    const { made, what, next, confirm, again } = this.bar;
+    const text = chosenText(this.state, this.words);
+    const begun = this.isBegun();
+    [made.hidden, what.hidden, again.hidden] = [!begun, begun, !begun];
+    made.textContent = text;
+    if (!begun) what.textContent = menuText(this.state, this.words);
+    next.replaceChildren(...buttons.map((button) => this.makeButton(button)));
+    confirm.hidden = complete.length !== 1 && !this.state.first;
+    confirm.textContent = confirmText(this.state, complete, this.words);
+  }
+
+  /** @param {Offers} now */
+  fillForm({ moves: [move, then = ""] }) {
+    const { first, verb, tokens } = this.state;
+    this.form.elements.move.value = move;
+    this.form.dataset.then = then;
+    this.form.dataset.said = [first ? "" : (verb ?? ""), ...(first ?? this.state).tokens].join(" ");
+  }
+
+  /** @param {string[]} tokens where the ghost lies and how it is turned; empty where it is not shown */
+  drawGhost([token, turn = "0"]) {
+    if (!this.ghost) return;
+    const place = token && [...this.spots.keys()].find((element) => element.dataset.token === token);
+    this.ghost.setAttribute("display", place ? "inline" : "none");
+    if (place) this.ghost.setAttribute("transform", `${place.getAttribute("transform")} rotate(${turn})`);
+  }
+
+  /**
+   * Return what the window has to show: the spots that can be chosen next, and the one that begins the move.
+   * @param {Offers} now
+   */
+  shownSpots({ marks }) {
+    const { spots, tokens } = this.state;
+    const shown = [...this.spots].filter(([element, spot]) => isDrawn(element) && spots.includes(spot) && (marks.get(spot)?.lit || spot.token === tokens[0]));
+    return shown.map(([element]) => element);
+  }
+
+  /** Fit the areas that can be touched to the zoom. */
+  resize() {
+    sizeHitAreas(this.root, this.stage.scale(), reach());
+  }
+
+  /** @param {import("./choice.js").Button} button */
+  makeButton(button) {
+    const { kind, verb, token } = button;
+    const made = document.createElement("button");
+    made.textContent = buttonText(this.state, button, this.words);
+    made.type = kind === "move" ? "submit" : "button";
+    if (kind === "move") [made.className, made.dataset.whole] = ["main", verb];
+    else if (kind !== "turn") made.dataset.say = token || verb;
+    made.addEventListener("click", () => {
+      if (kind === "move") this.form.elements.move.value = [verb, ...this.state.tokens].join(" ");
+      else {
+        this.update(press(this.state, button));
+        this.sendAtOnce();
+      }
+    });
+    return made;
+  }
+
+  /** @param {HTMLElement} element */
+  nameOf({ dataset }) {
+    return dataset.name || spotText(this.state, dataset.token ?? "", dataset.what);
+  }
+
+  /**
+   * Return the spot that a touch means. If it may mean two, zoom in and return null. The spots of a second move are
+   * drawn over the others, and come first.
+   * @param {MouseEvent} event @returns {HTMLElement | null}
+   */
+  spotAt({ target, clientX, clientY }) {
+    const touched = /** @type {Element} */ (target);
+    /** @type {HTMLElement | null} */
+    const direct = touched.closest("[data-token]");
+    if (!touched.closest("[data-stage]")) return direct;
+    const live = [...this.spots].filter(([element]) => isDrawn(element) && element.matches(".lit, .chosen"));
+    /** @param {[HTMLElement, Spot][]} spots */
+    const nearest = (spots) => pick(spots.map(([element]) => targetOf(element)), clientX, clientY, reach());
+    const above = this.state.first ? nearest(live.filter(([, spot]) => this.state.spots.includes(spot))) : null;
+    const { target: found, zoom } = above?.target ? above : nearest(live);
+    if (zoom && this.stage.zoom(zoom.factor, zoom.x, zoom.y, true)) return null;
+    return found?.element ?? direct;
+  }
+
+  /** @param {MouseEvent} event */
+  onClick(event) {
+    const target = /** @type {Element} */ (event.target);
+    if (this.root.classList.contains("filming") || (this.stage.wasDragged() && target.closest("[data-stage]"))) return;
+    const spot = this.spotAt(event);
+    if (spot) this.touch(spot);
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    if (this.root.classList.contains("filming")) return;
+    if (event.key === "Escape" && !(/** @type {Element} */ (event.target).matches("input, textarea"))) this.reset();
+    /** @type {HTMLElement | null | undefined} */
+    const spot = document.activeElement?.closest("[data-token][tabindex]");
+    const chooses = event.key === "Enter" || event.key === " ";
+    if (!spot || !(chooses || (event.key.startsWith("Arrow") && !event.shiftKey))) return;
+    event.preventDefault();
+    if (chooses) {
+      this.touch(spot);
+      this.focusNext(spot);
+    } else this.focusBeside(spot, event.key);
+  }
+
+  /**
+   * Move the focus to what was just offered, or to the button that sends the move.
+   * @param {HTMLElement} spot
+   */
+  focusNext(spot) {
+    const { confirm, next } = this.bar;
+    const canGoOn = [...this.spots.keys()].some((one) => one !== spot && one.classList.contains("lit"));
+    if (!confirm.hidden && !next.childElementCount) confirm.focus();
+    else (canGoOn ? spot : (next.querySelector("button") ?? spot)).focus();
+  }
+
+  /** @param {HTMLElement} spot @param {string} key */
+  focusBeside(spot, key) {
+    const others = [...this.spots.keys()].filter((one) => one !== spot && one.hasAttribute("tabindex"));
+    const boxes = others.map((one) => one.getBoundingClientRect());
+    others[neighbour(spot.getBoundingClientRect(), boxes, key)]?.focus();
+  }
+}
+
+/** @param {HTMLElement} element */
+function targetOf(element) {
+  const outline = element.getBoundingClientRect();
+  const hit = element.querySelector(":scope > .hit")?.getBoundingClientRect() ?? outline;
+  return { element, hit, outline };
+}

@@ -1,0 +1,221 @@
+// The board on the page: moved and zoomed by wheel, finger, mouse and keys, and framed on what can be chosen.
+
+import { reach, reducedMotion } from "./device.js";
+import {
+  bestView, bounds, clampView, dragView, frameView, isCrowded, parseBox, pinchView, shownBox, showsNearlyAll, smallestGap,
+  viewBetween, wholeView, zoomView,
+} from "./stage.js";
+
+/** @typedef {import("./stage.js").View} View */
+/** @typedef {import("./stage.js").Point} Point */
+
+const DRAG_PX = 7; // a pointer that moves less does not drag
+const GLIDE_MS = 240;
+const DOUBLE_CLICK_ZOOM = 1.8;
+
+export class StageView {
+  /**
+   * @param {HTMLElement} figure
+   * @param {() => void} onZoom called after each change of the view
+   * @param {View | null} moved the view of the page before this one, if the player had moved it
+   */
+  constructor(figure, onZoom, moved = null) {
+    this.figure = figure;
+    this.onZoom = onZoom;
+    this.svg = /** @type {SVGSVGElement} */ (figure.querySelector("[data-stage]"));
+    this.map = figure.querySelector(".mini");
+    this.view = moved;
+    this.isMoved = Boolean(moved); // by the player, since something was framed
+    /** @type {Element[]} */
+    this.framed = [];
+    this.gap = Infinity; // between the nearest two that can be touched
+    this.clearGap = Infinity; // the same between those that have to be told apart at first sight
+    this.animation = 0;
+    /** @type {Map<number, { start: Point, at: Point }>} */
+    this.pointers = new Map();
+    this.dragged = false;
+    this.listen();
+  }
+
+  listen() {
+    const { svg } = this;
+    svg.addEventListener("pointerdown", (event) => this.onDown(event));
+    svg.addEventListener("pointermove", (event) => this.onMove(event));
+    for (const name of /** @type {const} */ (["pointerup", "pointercancel", "lostpointercapture"])) {
+      svg.addEventListener(name, (event) => this.pointers.delete(event.pointerId));
+    }
+    svg.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
+    svg.addEventListener("dblclick", (event) => {
+      const isSpot = /** @type {Element} */ (event.target).closest(".lit");
+      if (!isSpot) this.zoom(DOUBLE_CLICK_ZOOM, event.clientX, event.clientY, true);
+    });
+    new ResizeObserver(() => this.onResize()).observe(svg);
+  }
+
+  /** @returns {import("./stage.js").Stage} */
+  get stage() {
+    const { dataset, clientWidth, clientHeight } = this.svg;
+    const world = parseBox(dataset.box ?? "");
+    const home = dataset.focus ? parseBox(dataset.focus) : world;
+    return { window: { width: clientWidth || 1, height: clientHeight || 1 }, world, home, reach: reach() };
+  }
+
+  scale() {
+    return this.view?.scale ?? 1;
+  }
+
+  /** Return the view if the player has moved it, else null. */
+  movedView() {
+    return this.isMoved ? this.view : null;
+  }
+
+  /** Say whether the last touch dragged the board. */
+  wasDragged() {
+    return this.dragged;
+  }
+
+  /**
+   * Frame these parts of the drawing, unless all of them can be seen and touched as it is.
+   * @param {Element[]} parts
+   */
+  frame(parts, slowly = true) {
+    const boxes = parts.map((part) => this.boxOf(part));
+    const isClear = parts.map((part) => !("beside" in /** @type {SVGElement} */ (part).dataset));
+    this.framed = parts;
+    this.gap = smallestGap(boxes);
+    this.clearGap = smallestGap(boxes.filter((_, index) => isClear[index]));
+    const next = frameView(this.stage, this.movedView(), boxes, this.clearGap);
+    if (next === this.view) return this.draw(next);
+    this.isMoved = false;
+    return this.go(next, slowly);
+  }
+
+  /**
+   * Zoom by a factor around a point of the screen, or the middle; say whether that goes any further.
+   * @param {number} factor @param {number} [clientX] @param {number} [clientY]
+   */
+  zoom(factor, clientX, clientY, slowly = false) {
+    if (!this.view) return false;
+    const at = clientX === undefined || clientY === undefined ? undefined : this.fromMiddle({ x: clientX, y: clientY });
+    const next = zoomView(this.stage, this.view, factor, at);
+    const changes = next.scale !== this.view.scale;
+    this.move(next, slowly);
+    return changes;
+  }
+
+  /** @param {Point} by px */
+  drag(by, slowly = false) {
+    if (this.view) this.move(dragView(this.view, by), slowly);
+  }
+
+  showAll() {
+    this.move(wholeView(this.stage), true);
+  }
+
+  /** @param {View} view */
+  move(view, slowly = false) {
+    this.isMoved = true;
+    this.go(view, slowly);
+  }
+
+  /** @param {View} next */
+  go(next, slowly = true) {
+    cancelAnimationFrame(this.animation);
+    const [start, from] = [performance.now(), this.view];
+    if (!slowly || reducedMotion.matches || !from) return this.draw(next);
+    /** @param {number} now */
+    const step = (now) => {
+      const part = Math.min(Math.max((now - start) / GLIDE_MS, 0), 1);
+      this.draw(viewBetween(from, next, part));
+      if (part < 1) this.animation = requestAnimationFrame(step);
+    };
+    this.animation = requestAnimationFrame(step);
+  }
+
+  /** @param {View} next */
+  draw(next) {
+    const { stage, svg, figure } = this;
+    this.view = clampView(stage, next);
+    const { x, y, width, height } = shownBox(stage, this.view);
+    const viewBox = [x, y, width, height].map((length) => length.toFixed(2)).join(" ");
+    for (const one of [svg, ...figure.querySelectorAll(".past")]) one.setAttribute("viewBox", viewBox);
+    figure.style.setProperty("--px", String(1 / this.view.scale));
+    // In a crowd only what is drawn can be touched, and not the area around it.
+    figure.classList.toggle("crowded", isCrowded(stage, this.view, this.gap));
+    this.drawMap({ x, y, width, height });
+    this.onZoom();
+  }
+
+  /**
+   * Show on the small map which part of the world is seen.
+   * @param {import("./stage.js").Box} shown
+   */
+  drawMap(shown) {
+    if (!this.map) return;
+    this.map.toggleAttribute("hidden", showsNearlyAll(this.stage, shown));
+    const frame = this.map.querySelector(".shown");
+    for (const [name, value] of Object.entries(shown)) frame?.setAttribute(name, String(value));
+  }
+
+  /**
+   * Return where a part of the drawing is, in units of the world.
+   * @param {Element} part
+   */
+  boxOf(part) {
+    const outline = /** @type {SVGGraphicsElement} */ (part.firstElementChild ?? part);
+    const { x, y, width, height } = outline.getBBox();
+    const [toScreen, worldToScreen] = [outline.getScreenCTM(), this.svg.getScreenCTM()];
+    const corners = [[x, y], [x + width, y], [x, y + height], [x + width, y + height]].map(([left, top]) =>
+      new DOMPoint(left, top).matrixTransform(worldToScreen?.inverse().multiply(toScreen ?? undefined)),
+    );
+    return bounds(corners.map((corner) => ({ x: corner.x, y: corner.y, width: 0, height: 0 })));
+  }
+
+  /** @param {Point} point px on the screen @returns {Point} px from the middle of the window */
+  fromMiddle({ x, y }) {
+    const { left, top } = this.svg.getBoundingClientRect();
+    const { width, height } = this.stage.window;
+    return { x: x - left - width / 2, y: y - top - height / 2 };
+  }
+
+  /** @param {PointerEvent} event */
+  onDown({ button, pointerId, clientX, clientY }) {
+    if (button) return;
+    if (!this.pointers.size) this.dragged = false;
+    const start = { x: clientX, y: clientY };
+    this.pointers.set(pointerId, { start, at: start });
+  }
+
+  /** @param {PointerEvent} event */
+  onMove({ pointerId, clientX, clientY }) {
+    const pointer = this.pointers.get(pointerId);
+    if (!pointer || !this.view) return;
+    const isFar = Math.hypot(clientX - pointer.start.x, clientY - pointer.start.y) > DRAG_PX;
+    if (!this.dragged && !isFar) return;
+    if (!this.dragged) this.svg.setPointerCapture(pointerId);
+    this.dragged = true;
+    const before = this.touchedPoints();
+    pointer.at = { x: clientX, y: clientY };
+    const after = this.touchedPoints();
+    if (after.length > 1) this.move(pinchView(this.stage, this.view, before, after));
+    else this.drag({ x: after[0].x - before[0].x, y: after[0].y - before[0].y });
+  }
+
+  touchedPoints() {
+    return [...this.pointers.values()].map(({ at }) => this.fromMiddle(at));
+  }
+
+  /** @param {WheelEvent} event */
+  onWheel(event) {
+    event.preventDefault();
+    const pace = event.ctrlKey ? 0.01 : 0.0016; // with the key it is a pinch on a touchpad
+    this.zoom(Math.exp(-event.deltaY * pace), event.clientX, event.clientY);
+  }
+
+  onResize() {
+    if (!this.view) return;
+    if (this.isMoved) return this.draw(this.view);
+    const boxes = this.framed.filter((part) => part.isConnected).map((part) => this.boxOf(part));
+    this.go(bestView(this.stage, boxes, this.clearGap), false);
+  }
+}

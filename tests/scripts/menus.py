@@ -1,0 +1,92 @@
+"""Menus of all games, with what a page draws of them, as JSON for the tests of the scripts.
+
+`python -m tests.scripts.menus` writes a few of them to `menus.json`, for `node --test "tests/scripts/*.test.mjs"`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from engine import catalogue
+from engine import chance as chances
+from engine import game as games
+from engine.chance import UnexpectedDraw
+from engine.contract import cases as contract
+from engine.contract.cases import Case, Position, game_of, some
+from engine.menu import Menu
+from engine.refusal import Refused
+from service.text import drawing
+from service.web import menu_forms
+
+FILE = Path(__file__).with_name("menus.json")
+NAMES = ("Anna", "Bert", "Clara", "Dora", "Emil", "Frida", "Gustav", "Hanna")
+LARGEST = 400  # options of a menu in the file
+
+
+class Spots(HTMLParser):
+    """What can be touched in a drawing, and the verb whose piece is shown as a ghost."""
+
+    def __init__(self, drawn: str) -> None:
+        super().__init__()
+        self.spots: list[dict[str, Any]] = []
+        self.ghost: str | None = None
+        self.feed(drawn)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = dict(attributes)
+        if "data-token" in found:
+            self.spots.append({"token": found["data-token"], "early": "data-early" in found})
+        self.ghost = found.get("data-ghost", self.ghost)
+
+
+def all_cases() -> list[Case]:
+    """Every game of the catalogue with every option."""
+    return contract.cases(catalogue.games().values())
+
+
+def menus(cases: Iterable[Case], most: int) -> Iterator[dict[str, Any]]:
+    """Return the menus of some positions of a random game for each case."""
+    for case in cases:
+        turns = [one for one in game_of(case, b"menus for scripts") if one.before is not None and one.seat is not None]
+        for position in some(tuple(turns), most):
+            yield menu_at(case, position)
+
+
+def menu_at(case: Case, position: Position) -> dict[str, Any]:
+    """Return the menu of a seat before its move, and the one after it if the turn goes on and nothing is drawn."""
+    shown = drawn_menu(case, position.before, position.seat, case.game.menu(position.before, position.seat))
+    chance = chances.make_rigged({})
+    try:
+        after = games.play(case.game, position.before, position.seat, position.move, chance).state
+    except (Refused, UnexpectedDraw):
+        return shown
+    menu = case.game.menu(after, position.seat)
+    if chance.draws or not menu:
+        return shown
+    return {**shown, "move": str(position.move), "next": drawn_menu(case, after, position.seat, menu)}
+
+
+def drawn_menu(case: Case, state: Any, seat: int | None, menu: Menu) -> dict[str, Any]:
+    """Return a menu as data, with the spots and the ghost of the page."""
+    view = case.game.view(state, seat)
+    stage = drawing.stage(drawing.Scene(case.game, view, drawing.players(NAMES[: case.seats]), seat, menu))
+    found = Spots(f"{stage.world}{stage.tray}")
+    data = menu_forms.as_data(menu)
+    return {"case": str(case), "menu": data, "spots": found.spots, "ghost": found.ghost}
+
+
+def write_sample() -> None:
+    """Write a few menus of every game: of the plain game, and of the one with all its options."""
+    every = {game: [case for case in all_cases() if case.game is game] for game in catalogue.games().values()}
+    chosen = [case for cases in every.values() for case in (cases[0], cases[-1])]
+    found = [one for one in menus(chosen, 4) if sum(len(entry.get("options", ())) for entry in one["menu"]) <= LARGEST]
+    lines = ",\n".join(json.dumps(one, separators=(",", ":")) for one in found)
+    FILE.write_text(f"[\n{lines}\n]\n", "utf-8")
+
+
+if __name__ == "__main__":
+    write_sample()
