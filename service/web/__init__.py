@@ -37,7 +37,6 @@ from service.web.api.json_types import Refusal
 from service.web.api.operations import JSON, Garbled
 from service.web.api.reference_pages import manual
 from service.web.api.routes import api
-from service.web.bot_game_pages import bot_game
 from service.web.compression import compress
 from service.web.confirming_pages import confirming
 from service.web.cookies import LenientCookies
@@ -51,8 +50,8 @@ from service.web.live import Door
 from service.web.lobby_pages import lobby
 from service.web.mailbox_pages import mailbox
 from service.web.metrics_pages import metrics
+from service.web.new_table_pages import new_table
 from service.web.preferences_pages import letters
-from service.web.rematch_pages import again
 from service.web.rendering import get_app, language, problem
 from service.web.replay_pages import replay
 from service.web.rules_pages import rules
@@ -73,12 +72,11 @@ POLICY = (
 )
 BLUEPRINTS = (
     lobby,
-    bot_game,
+    new_table,
     rules,
     learning,
     table,
     seat_forms,
-    again,
     joining,
     confirming,
     replay,
@@ -97,9 +95,9 @@ BLUEPRINTS = (
     language_choice,
 )
 LIMITED = (
-    "lobby.open_table",
-    "bot_game.play",
-    "again.lay",
+    "new_table.open_table",
+    "new_table.open_bot_game",
+    "new_table.play_again",
     "api.open_table",
     "joining.join",
     "substitutes.take",

@@ -12,6 +12,7 @@ from flask import Response, current_app, make_response, request, url_for
 from flask_wtf.csrf import generate_csrf
 from msgspec import Struct
 
+from engine.game import Meta
 from engine.options import describe
 from engine.refusal import Refused
 from service import numbers
@@ -19,7 +20,7 @@ from service.app import App
 from service.settings import EMBEDDED
 from service.text import lessons, rulebook
 from service.text.drawing import environment
-from service.text.languages import LANGUAGES, SOURCE, Spoken
+from service.text.languages import LANGUAGES, SOURCE, Spoken, in_game
 
 COOKIE = "language"
 
@@ -51,6 +52,11 @@ def language() -> str:
     """Return the language chosen on a page, else the first of the browser's languages that Depesche has."""
     chosen = request.cookies.get(COOKIE, "")
     return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or SOURCE
+
+
+def game_title(game: Meta) -> str:
+    """Return the title of a game in the reader's language."""
+    return in_game(language(), game.name, game.title)
 
 
 def render(template: str, page: Struct, status: int = 200, in_language: str = "") -> Response:

@@ -1,4 +1,4 @@
-"""Warm-up at start: templates are compiled and pictures drawn before the first request."""
+"""Warm-up at start: templates are compiled and pictures draw_board before the first request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 
 from engine import catalogue
 from service.text.languages import SOURCE
-from service.web.lobby_pages import drawn
+from service.web.lobby_pages import draw_board
 from service.web.rendering import page_environment
 
 
@@ -18,7 +18,7 @@ def beside() -> None:
 def prepare() -> None:
     """What the first page needs first, then every template there is; compiled once, they serve all languages."""
     for name in catalogue.games():
-        drawn(name, SOURCE)
+        draw_board(name, SOURCE)
     templates = page_environment(SOURCE)
     for template in templates.list_templates(extensions=("html", "txt", "svg")):
         templates.get_template(template)

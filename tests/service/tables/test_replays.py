@@ -23,7 +23,7 @@ from service.tables.turns import TurnIndex, extended
 from service.text import drawing, samples
 from service.text.drawing import Scene, Voice, players
 from service.web import warm_up
-from service.web.lobby_pages import drawn
+from service.web.lobby_pages import draw_board
 from tests import apps
 
 
@@ -257,7 +257,7 @@ def test_a_first_visit_is_light(app):
 
 def test_templates_and_pictures_are_ready_before_the_first_visitor():
     warm_up.prepare()
-    assert drawn.cache_info().currsize >= len(catalogue.games())
+    assert draw_board.cache_info().currsize >= len(catalogue.games())
     begun = time.process_time()
     drawing.environment.__wrapped__("de", "kaiser").get_template("games/kaiser/board.svg")
     assert time.process_time() - begun < 0.1
