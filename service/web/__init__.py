@@ -38,7 +38,6 @@ from service.web.api.operations import JSON, Garbled
 from service.web.api.reference_pages import manual
 from service.web.api.routes import api
 from service.web.compression import compress
-from service.web.confirming_pages import confirming
 from service.web.cookies import LenientCookies
 from service.web.gallery_pages import gallery
 from service.web.health_pages import ops
@@ -78,7 +77,6 @@ BLUEPRINTS = (
     table,
     seat_forms,
     joining,
-    confirming,
     replay,
     gallery,
     whatif,
@@ -101,7 +99,7 @@ LIMITED = (
     "api.open_table",
     "joining.join",
     "substitutes.take",
-    "confirming.correct",
+    "account.correct",
     "account.send_link",
 )
 MOVING = ("api.sit", "api.submit", "api.hint", "table.sit", "table.move", "table.hint")

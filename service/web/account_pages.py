@@ -1,119 +1,275 @@
-"""My tables: signing in by a letter, tables to move at, finished games, and deleting the account."""
+"""A person's own pages: proving an address, signing in by a letter, my tables, and deleting the account."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from flask import Blueprint, Response, make_response, redirect, request, session, url_for
+from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
 from engine import catalogue
 from engine.refusal import Refused
 from service import numbers
-from service.accounts import leaving, my_tables
-from service.accounts import signing_in as accounts
+from service.accounts import confirming as proofs
+from service.accounts import leaving, my_tables, signing_in
+from service.accounts.my_tables import MyTable, Opponent, PlayerRecord
 from service.accounts.signing_in import Visit
-from service.web.rendering import get_app, page
+from service.tables import access
+from service.text.languages import Said, in_game, say
+from service.web.rendering import get_app, language, render
 
 account = Blueprint("account", __name__)
-KEPT = "visit"
+VISIT = "visit"  # key of the session cookie
+FREE_SEAT = Said("a free seat")
+
+
+class ConfirmPage(Struct, frozen=True):
+    """Everything `confirm.html` shows."""
+
+    address: str
+
+
+class ConfirmedPage(Struct, frozen=True):
+    """Everything `confirmed.html` shows; `links` lead to the tables that waited for this proof."""
+
+    address: str
+    links: tuple[str, ...]
+
+
+class EnterPage(Struct, frozen=True):
+    """Everything `enter.html` shows: the form that asks for a sign-in letter."""
+
+    sent: bool
+    address: str
+    error: Refused | None = None
+
+
+class EnteringPage(Struct, frozen=True):
+    """Everything `entering.html` shows: the button that signs in."""
+
+    name: str
+    address: str
+
+
+class MyTableRow(Struct, frozen=True):
+    """A table in a list of mine."""
+
+    table: str
+    seat: int
+    link: str
+    title: str
+    names: str  # of the other players
+    phase: str
+    to_move: bool
+    waiting_for: str  # whom the table waits for, if it is not me
+    due_at: int | None
+    at: int
+    place: int | None
+
+
+class RecordRow(Struct, frozen=True):
+    """How often I played a game, and how often I got each place."""
+
+    title: str
+    played: int
+    won: int
+    places: tuple[tuple[int, int], ...]  # place and how often
+
+
+class MyTablesPage(Struct, frozen=True):
+    """Everything `my.html` shows."""
+
+    name: str
+    address: str
+    renewed: bool
+    doubtful: str  # games of tables opened with my address, which I have not confirmed
+    proof: str  # token of the page that confirms my address
+    to_move: tuple[MyTableRow, ...]
+    waiting: tuple[MyTableRow, ...]
+    gathering: tuple[MyTableRow, ...]
+    over: tuple[MyTableRow, ...]
+    newer: int | None  # number of the page with later games
+    older: int | None
+    record: tuple[RecordRow, ...]
+    opponents: tuple[Opponent, ...]
+
+    @property
+    def running(self) -> tuple[MyTableRow, ...]:
+        return self.to_move + self.waiting + self.gathering
+
+
+class DeletePage(Struct, frozen=True):
+    """Everything `delete.html` shows; `running` counts the games that deleting ends."""
+
+    address: str
+    running: int
+    error: Refused | None = None
+
+
+class DeletedPage(Struct, frozen=True):
+    """Nothing: `deleted.html` always says the same."""
 
 
 def visitor() -> Any:
-    """The person who has signed in on this device; None where there is none."""
-    kept = session.get(KEPT)
-    return accounts.visitor(get_app(), Visit(*kept)) if kept else None
+    """Return the person who is signed in on this device, or None."""
+    visit = session.get(VISIT)
+    return signing_in.visitor(get_app(), Visit(*visit)) if visit else None
+
+
+# Proving an address
+
+
+@account.get("/confirm/<token>")
+def ask_to_confirm(token: str) -> Response:
+    """Show a button; mail scanners follow links, so a GET confirms nothing."""
+    return render("confirm.html", ConfirmPage(proofs.asked(get_app(), token).address))
+
+
+@account.post("/confirm/<token>")
+def confirm(token: str) -> Response:
+    """Confirm the address, and send the letters that waited for it."""
+    person = proofs.asked(get_app(), token)
+    return render("confirmed.html", ConfirmedPage(person.address, tuple(proofs.confirm(get_app(), token))))
+
+
+@account.post("/t/<link>/address")
+def correct(link: str) -> Reply:
+    """Correct the organiser's own address."""
+    proofs.correct(get_app(), access.find(get_app(), link), request.form.get("address", ""))
+    return redirect(url_for("table.show", link=link), 303)
+
+
+# Signing in
 
 
 @account.get("/enter")
 def sign_in() -> Response:
-    """Where to ask for a letter that signs in."""
-    return page("enter.html", asked=False, error=None, form=request.form)
+    """Show the form that asks for a letter to sign in."""
+    return render("enter.html", EnterPage(sent=False, address=""))
 
 
 @account.post("/enter")
 def send_link() -> Response:
-    """Owe the letter; the answer is the same whether we know the address or not."""
+    """Send the letter; the answer is the same whether the address is registered or not."""
+    address = request.form.get("address", "")
     try:
-        accounts.send_link(get_app(), request.form.get("address", ""))
+        signing_in.send_link(get_app(), address)
     except Refused as refused:
-        return page("enter.html", 422, asked=False, error=refused, form=request.form)
-    return page("enter.html", asked=True, error=None, form=request.form)
+        return render("enter.html", EnterPage(False, address, refused), 422)
+    return render("enter.html", EnterPage(True, address))
 
 
 @account.get("/enter/<token>")
-def ask(token: str) -> Response:
-    """One button, because mail scanners follow links: a GET signs nobody in."""
-    return page("entering.html", person=accounts.invited(get_app(), token))
+def ask_to_enter(token: str) -> Response:
+    """Show a button; mail scanners follow links, so a GET does not sign in."""
+    person = signing_in.invited(get_app(), token)
+    return render("entering.html", EnteringPage(person.name, person.address))
 
 
 @account.post("/enter/<token>")
 def enter(token: str) -> Reply:
     """Sign in on this device."""
-    visit = accounts.enter(get_app(), token)
+    visit = signing_in.enter(get_app(), token)
     session.clear()
     session.permanent = True
-    session[KEPT] = [visit.person, visit.sessions]
+    session[VISIT] = [visit.person, visit.sessions]
     return redirect(url_for("account.tables"), 303)
 
 
 @account.post("/leave")
 def sign_out() -> Reply:
-    """Sign out here, or wherever one has signed in."""
+    """Sign out on this device, or on all."""
     person = visitor()
     if person and request.form.get("everywhere"):
-        accounts.leave_everywhere(get_app(), person.id)
+        signing_in.leave_everywhere(get_app(), person.id)
     session.clear()
     return redirect(url_for("lobby.welcome"), 303)
 
 
+# My tables
+
+
 @account.get("/my")
 def tables() -> Reply:
-    """All tables of the person who has signed in."""
+    """Show all tables of the signed-in person."""
     person = visitor()
     if person is None:
         return redirect(url_for("account.sign_in"), 303)
-    at = numbers.read(request.args.get("page", ""), 9_999) or 0
-    app = get_app()
-    running, over = my_tables.running(app, person.id), my_tables.finished(app, person.id, at)
-    return page(
-        "my.html",
-        person=person,
-        groups=_grouped(running),
-        questioned=my_tables.questioned(app, person.id),
-        proof=app.links.confirm(person.id, person.address),
-        over=over[: my_tables.PAGE],
-        older=at + 1 if len(over) > my_tables.PAGE else None,
-        newer=at - 1 if at else None,
-        record=my_tables.played(app, person.id),
-        titles={name: game.META.title for name, game in catalogue.games().items()},
-        renewed=request.args.get("renewed", ""),
-    )
-
-
-def _grouped(running: list[my_tables.MyTable]) -> dict[str, list[my_tables.MyTable]]:
-    """Tables where I am to move first, then those that wait for others, then those with empty seats."""
-    return {
-        "move": [one for one in running if one.to_move],
-        "wait": [one for one in running if not one.to_move and one.phase == "playing"],
-        "gathering": [one for one in running if one.phase != "playing"],
-    }
+    return render("my.html", _my_tables_page(person, numbers.read(request.args.get("page", ""), 9_999) or 0))
 
 
 @account.post("/my/link")
 def renew() -> Reply:
-    """A new link for a seat of mine."""
-    person, form = _known(), request.form
-    accounts.renew(get_app(), person.id, form.get("table", ""), numbers.read(form.get("seat", "")))
+    """Give one of my seats a new link."""
+    person, form = _signed_in(), request.form
+    signing_in.renew(get_app(), person.id, form.get("table", ""), numbers.read(form.get("seat", "")))
     return redirect(url_for("account.tables", renewed=form.get("table", "")), 303)
+
+
+def _my_tables_page(person: Any, number: int) -> MyTablesPage:
+    """Make the page with all running games, and the finished ones of one page."""
+    app = get_app()
+    running = [_table_row(table) for table in my_tables.running(app, person.id)]
+    over = [_table_row(table) for table in my_tables.finished(app, person.id, number)]
+    record = my_tables.played(app, person.id)
+    return MyTablesPage(
+        name=person.name,
+        address=person.address,
+        renewed=bool(request.args.get("renewed")),
+        doubtful=", ".join(map(_title, my_tables.questioned(app, person.id))),
+        proof=app.links.confirm(person.id, person.address),
+        to_move=tuple(one for one in running if one.to_move),
+        waiting=tuple(one for one in running if not one.to_move and one.phase == "playing"),
+        gathering=tuple(one for one in running if one.phase != "playing"),
+        over=tuple(over[: my_tables.PAGE]),
+        newer=number - 1 if number else None,
+        older=number + 1 if len(over) > my_tables.PAGE else None,
+        record=_record_rows(record),
+        opponents=record.opponents if record.games else (),
+    )
+
+
+def _table_row(table: MyTable) -> MyTableRow:
+    waits = table.phase == "playing" and not table.to_move
+    return MyTableRow(
+        table=table.table,
+        seat=table.seat,
+        link=table.link,
+        title=_title(table.game),
+        names=", ".join(name or say(language(), FREE_SEAT) for name in table.others),
+        phase=table.phase,
+        to_move=table.to_move,
+        waiting_for=", ".join(table.awaited) if waits else "",
+        due_at=table.due_at,
+        at=table.at,
+        place=table.place,
+    )
+
+
+def _record_rows(record: PlayerRecord) -> tuple[RecordRow, ...]:
+    return tuple(
+        RecordRow(_title(game), sum(places.values()), places.get(1, 0), tuple(places.items()))
+        for game, places in record.games.items()
+    )
+
+
+def _title(game: str) -> str:
+    """Return the title of a game in the reader's language; its name if it is not installed."""
+    games: Mapping[str, Any] = catalogue.games()
+    return in_game(language(), game, games[game].META.title if game in games else game)
+
+
+# Export and deletion
 
 
 @account.get("/my/export.json")
 def export() -> Response:
-    """Everything this house knows about me."""
-    kept = leaving.belongings(get_app(), _known().id)
-    response = make_response(msgspec.json.format(msgspec.json.encode(kept), indent=1))
+    """Send everything that this server stores about me."""
+    belongings = leaving.belongings(get_app(), _signed_in().id)
+    response = make_response(msgspec.json.format(msgspec.json.encode(belongings), indent=1))
     response.headers["Content-Type"] = "application/json"
     response.headers["Content-Disposition"] = 'attachment; filename="depesche.json"'
     response.headers["Cache-Control"] = "no-store"
@@ -122,25 +278,29 @@ def export() -> Response:
 
 @account.get("/my/delete")
 def ask_to_delete() -> Response:
-    """What deleting me means, and the form for it."""
-    person = _known()
-    return page("delete.html", person=person, error=None, running=len(my_tables.running(get_app(), person.id)))
+    """Show what deleting my account means, and the form for it."""
+    return _delete_page(_signed_in())
 
 
 @account.post("/my/delete")
 def delete() -> Response:
-    """Forget me."""
-    person = _known()
+    """Delete my account."""
+    person = _signed_in()
     try:
         leaving.leave(get_app(), person.id, request.form.get("address", ""))
     except Refused as refused:
-        running = len(my_tables.running(get_app(), person.id))
-        return page("delete.html", 422, person=person, error=refused, running=running)
+        return _delete_page(person, refused)
     session.clear()
-    return page("delete.html", person=None, error=None, running=0)
+    return render("deleted.html", DeletedPage())
 
 
-def _known() -> Any:
+def _delete_page(person: Any, error: Refused | None = None) -> Response:
+    running = len(my_tables.running(get_app(), person.id))
+    return render("delete.html", DeletePage(person.address, running, error), 422 if error else 200)
+
+
+def _signed_in() -> Any:
+    """Return the person who is signed in; raise Refused if there is none."""
     person = visitor()
     if person is None:
         raise Refused("Please sign in first: write your address under “My tables”, and we send you a link.")
