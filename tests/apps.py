@@ -1,4 +1,4 @@
-"""Houses for tests: the real parts, with a clock that is moved by hand, and tables where people sit."""
+"""Apps for tests, made of the real parts, with a time that is advanced by hand; and tables in them."""
 
 import atexit
 import functools
@@ -28,17 +28,16 @@ from workers.jobs import work_for
 NOON = 1_800_000_000
 NAMES = ("Anna", "Berta", "Clara", "Dora")
 
-
 DOT = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg==")
 
 
-def dot(_: str) -> bytes:
-    """A picture of one point, for letters whose board nobody looks at: to draw it takes longer than most tests."""
+def draw_dot(_: str) -> bytes:
+    """Return a picture of one point, for letters whose board is not tested: to draw it takes longer than most tests."""
     return DOT
 
 
-class Clock:
-    """The time, moved by hand."""
+class FakeTime:
+    """The current time of an app, advanced by hand."""
 
     def __init__(self) -> None:
         self.at = NOON
@@ -46,55 +45,55 @@ class Clock:
     def __call__(self) -> int:
         return self.at
 
-    def move(self, seconds: int) -> None:
+    def advance(self, seconds: int) -> None:
         self.at += seconds
 
 
-def settings(folder: Path, database: str = "", **others: Any) -> Settings:
-    """Settings without waiting: here a verdict is there at once or not at all."""
-    words = {"secret": "a house for tests", "patience": 0.0, "thinking": 0.0, "gather": 0, "confirm": False}
-    words |= {"opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000, "moves_per_minute": 1_000_000}
-    return Settings(folder=folder, database=database, **{**words, **others})
+def make_settings(folder: Path, database: str = "", **others: Any) -> Settings:
+    """Make settings without limits or waiting: a verdict is there at once, or the test has none."""
+    given = {"secret": "an app for tests", "patience": 0.0, "thinking": 0.0, "gather": 0, "confirm": False}
+    given |= {"opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000, "moves_per_minute": 1_000_000}
+    return Settings(folder=folder, database=database, **{**given, **others})
 
 
-def lay(url: str) -> None:
-    """Bring a database to today's shape."""
+def migrate(url: str) -> None:
+    """Create the tables of a database."""
     with closing(Store(url)) as store:
         store.migrate()
 
 
 @functools.cache
-def template() -> Path:
-    """A SQLite file in today's shape: a copy of it is made much faster than a new one."""
-    made = Path(tempfile.mkdtemp(prefix="depesche-laid-")) / "template.sqlite"
-    atexit.register(shutil.rmtree, made.parent, ignore_errors=True)
-    lay(f"sqlite:///{made}")
-    return made
+def make_template() -> Path:
+    """Make a migrated SQLite file once; to copy it is much faster than to migrate again."""
+    file = Path(tempfile.mkdtemp(prefix="depesche-template-")) / "template.sqlite"
+    atexit.register(shutil.rmtree, file.parent, ignore_errors=True)
+    migrate(f"sqlite:///{file}")
+    return file
 
 
-def copied(url: str) -> bool:
-    """Whether this is a SQLite file that was not there, and now is, in today's shape."""
+def copy_template(url: str) -> bool:
+    """Create a migrated SQLite file; return False if the database is another one or exists already."""
     path = Path(url.removeprefix("sqlite:///"))
     if not url.startswith("sqlite:///") or path.exists():
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(template(), path)
+    shutil.copyfile(make_template(), path)
     return True
 
 
-def founded(chosen: Settings, now: Callable[[], int], redis: Any = None) -> App:
-    """A house with its database made, and a Redis of its own inside this process unless it is given one."""
-    made = copied(chosen.database_url)
-    app = App(chosen, now, redis or fakeredis.FakeRedis(server=fakeredis.FakeServer()))
-    if not made:
+def make_app(settings: Settings, now: Callable[[], int], redis: Any = None) -> App:
+    """Make an app with a migrated database, and with a fake Redis unless one is given."""
+    copied = copy_template(settings.database_url)
+    app = App(settings, now, redis or fakeredis.FakeRedis(server=fakeredis.FakeServer()))
+    if not copied:
         app.open()
     return app
 
 
 @contextmanager
-def standing(chosen: Settings, now: Callable[[], int], redis: Any = None) -> Iterator[App]:
-    """The same, whose jobs are those of this process."""
-    app = founded(chosen, now, redis)
+def run_app(settings: Settings, now: Callable[[], int], redis: Any = None) -> Iterator[App]:
+    """Make an app and use it for the jobs of this process, until the block ends."""
+    app = make_app(settings, now, redis)
     try:
         work_for(app)
         yield app
@@ -102,51 +101,51 @@ def standing(chosen: Settings, now: Callable[[], int], redis: Any = None) -> Ite
         app.close()
 
 
-def opened(app: App, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
-    """The places of a new table, where only bots sit so far."""
+def open_table(app: App, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
+    """Open a table where only bots sit so far; return the places of its people."""
     people = [Invited(name, f"{name.lower()}@example.org") for name in NAMES[: seats - bots]]
     guests = [*people, *(Invited(f"Bot {number + 1}") for number in range(bots))]
-    made = opening.open_table(app, "kaiser", {}, guests, pace)
-    return [access.find(app, link) for link in made.links if link]
+    opened = opening.open_table(app, "kaiser", {}, guests, pace)
+    return [access.find(app, link) for link in opened.links if link]
 
 
-def seated(app: App, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
-    """The places of a new table where everybody sits, so that the game has begun."""
-    places = opened(app, seats, bots, pace)
+def start_table(app: App, seats: int = 2, bots: int = 0, pace: int | None = None) -> list[Place]:
+    """Open a table and let everybody sit down, so that the game starts; return the places of its people."""
+    places = open_table(app, seats, bots, pace)
     for place in places:
-        assert judged(app, place, "sit word").accepted
+        assert submit(app, place, "sit word").accepted
     return places
 
 
-def judged(app: App, place: Place, text: str, key: str = "", seen: int | None = None) -> Verdict:
-    """What the referee says to this."""
+def submit(app: App, place: Place, text: str, key: str = "", seen: int | None = None) -> Verdict:
+    """Submit a command, let the referee judge it, and return the verdict."""
     submission = submitting.submit(app, place, text, key, seen)
     referee.run()
-    return verdict(app, submission)
+    return get_verdict(app, submission)
 
 
-def verdict(app: App, handed: Handed) -> Verdict:
-    said = submitting.verdict(app, handed)
-    assert said is not None
-    return said
+def get_verdict(app: App, handed: Handed) -> Verdict:
+    verdict = submitting.verdict(app, handed)
+    assert verdict is not None
+    return verdict
 
 
-def length(app: App, place: Place) -> int:
+def count_entries(app: App, place: Place) -> int:
     return int(snapshots.look(app, place.table).row.length)
 
 
-def moves(app: App, place: Place) -> list[str]:
-    """What this seat may do now."""
+def list_moves(app: App, place: Place) -> list[str]:
+    """Return the moves that this seat may make now."""
     look = snapshots.look(app, place.table)
     assert place.seat is not None
     return [str(move) for move in menus.moves(tables.menu(look.game, look.table, place.seat))]
 
 
-def on_turn(app: App, places: list[Place]) -> tuple[Place, str]:
-    """A place that may act, and a move it may make."""
-    return next((place, found[0]) for place in places if (found := moves(app, place)))
+def find_move(app: App, places: list[Place]) -> tuple[Place, str]:
+    """Return a place that may act now, and one of its moves."""
+    return next((place, moves[0]) for place in places if (moves := list_moves(app, place)))
 
 
-def waiting(app: App, places: list[Place]) -> Place:
-    """A place that has to wait."""
-    return next(place for place in places if not moves(app, place))
+def find_waiting(app: App, places: list[Place]) -> Place:
+    """Return a place that may not act now."""
+    return next(place for place in places if not list_moves(app, place))

@@ -1,4 +1,4 @@
-"""What axe-core finds on a page, as sentences; it judges by WCAG 2.2 AA and by what is good practice besides."""
+"""The violations that axe-core finds on a page, by WCAG 2.2 AA and by good practice."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best
 COLOURS = ("color-contrast", "link-in-text-block")
 NARROW = ("target-size", "scrollable-region-focusable", "meta-viewport")
 
-# Marks what looks like something before it. Colours are judged of the others alone: a page of rules has thousands of
-# elements, of a few kinds, and axe takes a millisecond for each.
+# Marks each element that is styled like an earlier one, and checks colours on the others alone: a page of rules has
+# thousands of elements of a few kinds, and axe takes a millisecond for each.
 ALIKE = """() => {
   const seen = new Set();
   const mark = (one, above) => {
@@ -37,27 +37,27 @@ RUN = """async (only) => {
 }"""
 
 
-def faults(page: Page, every_look: bool = True) -> list[str]:
-    """All that is wrong with this page: wide and light by every rule, dark in its colours, narrow in its sizes."""
+def find_violations(page: Page, every_mode: bool = True) -> list[str]:
+    """Return all violations of a page: wide and light by every rule, dark by colour, narrow by size."""
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
     page.evaluate(AXE_SCRIPT)
     page.evaluate(ALIKE)
-    found = _run(page, tags=TAGS)
-    return found + _other_looks(page) if every_look else found
+    violations = _run(page, tags=TAGS)
+    return violations + _check_other_modes(page) if every_mode else violations
 
 
-def _other_looks(page: Page) -> list[str]:
+def _check_other_modes(page: Page) -> list[str]:
     page.emulate_media(color_scheme="dark")
-    found = [f"dark: {one}" for one in _run(page, rules=COLOURS)]
+    violations = [f"dark: {one}" for one in _run(page, rules=COLOURS)]
     size = page.viewport_size
     page.set_viewport_size({"width": 360, "height": 720})
-    found += [f"narrow: {one}" for one in _run(page, rules=NARROW)]
+    violations += [f"narrow: {one}" for one in _run(page, rules=NARROW)]
     page.emulate_media(color_scheme="light")
     if size:
         page.set_viewport_size(size)
-    return found
+    return violations
 
 
 def _run(page: Page, **only: Any) -> list[str]:
-    found: list[str] = page.evaluate(RUN, only)
-    return found
+    violations: list[str] = page.evaluate(RUN, only)
+    return violations

@@ -1,4 +1,4 @@
-"""A bare Debian with an init of its own, made for a test: what a host has on the first day."""
+"""A new Debian with its own init, as a host has it on the first day."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ import psutil
 from tests.servers import START_TIMEOUT_S, Stopped, Unavailable
 
 SUITE = "bookworm"
-BOOTED = "running", "degraded"  # a unit that a container cannot have does not matter
+BOOTED = "running", "degraded"  # degraded: some units cannot run in a container
 
 
 class BareServer:
-    """A Debian that has booted; commands run in it as root."""
+    """A running Debian; commands run in it as root."""
 
     def __init__(self, root: Path, leader: int) -> None:
         self.root, self._leader = root, leader
 
     def run(self, script: str, environment: Mapping[str, str] = {}) -> str:
-        """What these lines of shell say; the first one that fails ends them, and the test."""
+        """Run a shell script and return its output; raise Stopped at the first line that fails."""
         enter = ["nsenter", "--target", str(self._leader), "--all", "--root", "--wd", "bash", "-e"]
-        words = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", **environment}
-        words |= {"DEBIAN_FRONTEND": "noninteractive"}
+        variables = {
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": "/root",
+            **environment,
+        }
+        variables |= {"DEBIAN_FRONTEND": "noninteractive"}
         done = subprocess.run(
-            enter, input=script, env=words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+            enter, input=script, env=variables, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
         )
         if done.returncode:
             raise Stopped(done.stdout[-4_000:])
@@ -40,8 +44,8 @@ class BareServer:
 
 
 @contextmanager
-def bare_server(shown: Sequence[tuple[Path, str]] = ()) -> Iterator[BareServer]:
-    """A new one, which sees these folders of ours; it has the network of this machine."""
+def run_bare_server(mounts: Sequence[tuple[Path, str]] = ()) -> Iterator[BareServer]:
+    """Install and boot a Debian with these folders mounted, in the network of this machine."""
     if os.geteuid() or sys.platform != "linux":
         raise Unavailable("bare server", "be root on Linux")
     for program, package in {"debootstrap": "debootstrap", "systemd-nspawn": "systemd-container"}.items():
@@ -49,8 +53,8 @@ def bare_server(shown: Sequence[tuple[Path, str]] = ()) -> Iterator[BareServer]:
             raise Unavailable(program, f"apt-get install {package}")
     with TemporaryDirectory(prefix="bare-", dir="/var/tmp", ignore_cleanup_errors=True) as folder:
         root = Path(folder, "root")
-        _laid(root)
-        binds = [f"--bind-ro={ours}:{theirs}" for ours, theirs in shown]
+        _install(root)
+        binds = [f"--bind-ro={ours}:{theirs}" for ours, theirs in mounts]
         command = ["systemd-nspawn", "--quiet", "--boot", "--register=no", "--keep-unit", f"--directory={root}", *binds]
         with (
             Path(folder, "boot.log").open("wb") as log,
@@ -59,7 +63,7 @@ def bare_server(shown: Sequence[tuple[Path, str]] = ()) -> Iterator[BareServer]:
             ) as container,
         ):
             try:
-                yield _booted(root, container, Path(log.name))
+                yield _boot(root, container, Path(log.name))
             finally:
                 container.terminate()
                 try:
@@ -68,17 +72,17 @@ def bare_server(shown: Sequence[tuple[Path, str]] = ()) -> Iterator[BareServer]:
                     container.kill()
 
 
-def _laid(root: Path) -> None:
-    """The smallest Debian that boots, as an installer leaves it."""
-    wanted = "systemd,systemd-sysv,dbus,ca-certificates"
-    made = subprocess.run(
-        ["debootstrap", "--variant=minbase", f"--include={wanted}", SUITE, str(root)], capture_output=True, text=True
+def _install(root: Path) -> None:
+    """Install the smallest Debian that boots."""
+    packages = "systemd,systemd-sysv,dbus,ca-certificates"
+    debootstrap = subprocess.run(
+        ["debootstrap", "--variant=minbase", f"--include={packages}", SUITE, str(root)], capture_output=True, text=True
     )
-    if made.returncode:
-        raise Unavailable(f"bare Debian ({made.stdout[-300:]})", "a network with Debian's packages")
+    if debootstrap.returncode:
+        raise Unavailable(f"bare Debian ({debootstrap.stdout[-300:]})", "a network with Debian's packages")
 
 
-def _booted(root: Path, container: subprocess.Popen[bytes], log: Path) -> BareServer:
+def _boot(root: Path, container: subprocess.Popen[bytes], log: Path) -> BareServer:
     end = time.monotonic() + 2 * START_TIMEOUT_S
     while container.poll() is None and time.monotonic() < end:
         time.sleep(0.2)

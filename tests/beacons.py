@@ -1,4 +1,4 @@
-"""A beacon of our own for tests: a key of its own, rounds signed like drand's, and a real web server that has them."""
+"""A beacon for tests: a key, rounds signed like drand's, and a real web server that publishes them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ BEACON = Beacon(KEY, genesis=0, period=3)
 
 
 def sign(number: int, secret: Scalar = SECRET) -> str:
-    """The signature of a round."""
+    """Return the signature of a round."""
     message = hashlib.sha256(number.to_bytes(8, "big")).digest()
     return bytes((G1Point.hash_to_curve(message, DOMAIN) * secret).to_compressed_bytes()).hex()
 
 
 class Server(ThreadingHTTPServer):
-    """What it has, it tells: rounds up to `newest`; nothing at all while it is `down`."""
+    """Publishes the rounds up to `newest`, and none while it is `down`."""
 
     newest = 0
     down = False
-    asked = 0
+    requests = 0
 
     @property
     def setting(self) -> str:
-        """The beacon as a host names it."""
+        """The setting that names this beacon."""
         return f"http://127.0.0.1:{self.server_port}/chain {KEY} {BEACON.genesis} {BEACON.period}"
 
 
@@ -42,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        self.server.asked += 1
+        self.server.requests += 1
         number = int(self.path.rpartition("/")[2])
         if self.server.down or number > self.server.newest:
             self.send_error(503 if self.server.down else 404)
@@ -58,7 +58,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def running() -> Iterator[Server]:
+def run_beacon() -> Iterator[Server]:
     server = Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()

@@ -1,6 +1,6 @@
-"""People with a browser: what one sees on the page of a table, and moves made by mouse, finger, keyboard or forms.
+"""Players with a browser: they read the page of a table, and move by mouse, finger, keyboard or forms.
 
-They know the page and nothing else: a ringed place is touched, a button is pressed, and what comes of it is read.
+They know only the page: they touch highlighted places, press buttons, and read what follows.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Any
 from msgspec import Struct
 from playwright.sync_api import Locator, Page, expect
 
-SOON = 15_000  # milliseconds: a page looks every four seconds
-LONGEST_MOVE = 40  # steps
+PAGE_TIMEOUT_MS = 15_000  # a page polls every four seconds
+MAX_STEPS = 40  # of one move
 
-# The shortest games of Kaiser we know in which both help: nine moves, then one emperor is captured. By who begins.
-SHORT = {
+# The shortest known games of Kaiser, by the seat that begins: both players help to capture an emperor in nine moves.
+SHORT_GAMES = {
     0: "A11-A6 B11-B5 A10-B12 B14-B8 A13-A8 B8-B4 A6-A2 B16-B8 B12-B17",
     1: "B11-B6 A10-A3 B10-B8 A3-A10 B8-B10 A11-A5 B6-A7 A5-A11 A7-B6",
 }
 
 
 def short_game(first: int) -> list[tuple[int, str]]:
-    """The moves of such a game, each with its seat."""
-    steps = (step.replace("-", " ") for step in SHORT[first].split())
+    """Return seat and move of each step of a short game."""
+    steps = (step.replace("-", " ") for step in SHORT_GAMES[first].split())
     return [((first + number) % 2, f"move {step}") for number, step in enumerate(steps)]
 
 
-# What can be touched now: glowing things, the buttons of the bar, and a whole move to confirm.
+# What can be touched now: highlighted places, the buttons of the bar, and a complete move to confirm.
 SEE = """() => {
   const shown = (one) => Boolean(one) && one.offsetParent !== null;
   const all = (what) => [...document.querySelectorAll(what)];
@@ -39,18 +39,18 @@ SEE = """() => {
     buttons: all(".bar .next [data-say]").filter(shown).map((button) => button.dataset.say),
     wholes: all(".bar .next [data-whole]").filter(shown).map((button) => button.dataset.whole),
     whole: shown(document.querySelector(".bar .confirm")) ? form.elements.move.value : "",
-    begun: form?.dataset.said?.split(" ").slice(1) ?? [],
-    said: document.querySelector(".bar .made")?.textContent ?? "",
+    chosen: form?.dataset.said?.split(" ").slice(1) ?? [],
+    text: document.querySelector(".bar .made")?.textContent ?? "",
   };
 }"""
 
-# What the page says of its moves, for its own script.
+# The menu that the page holds for its script.
 MENU = "() => JSON.parse(document.getElementById('menu').textContent)"
 
-# What the links of the list say of a move.
+# The words of a move in each link of the list.
 SAY = "(links) => links.map((link) => new URL(link.href).searchParams.get('say'))"
 
-# Where to touch a thing so that one touches it and nothing that lies upon it.
+# A point of a place at which nothing covers it.
 POINT = """(token) => {
   const spot = document.querySelector(`:is(.stage, .tray) [data-token="${CSS.escape(token)}"]`);
   if (!spot.ownerSVGElement) spot.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
@@ -65,34 +65,34 @@ POINT = """(token) => {
   return null;
 }"""
 
-AT_REST = 3.0  # seconds
+BOARD_SETTLE_S = 3.0
 FOCUSED = "() => document.activeElement?.dataset.token ?? ''"
 
 
-class Seen(Struct, frozen=True):
-    """What the page offers to a hand at this moment."""
+class Offers(Struct, frozen=True):
+    """What the page offers for the next step of a move."""
 
     lit: list[str]
     buttons: list[str]
     wholes: list[str]
     whole: str
-    begun: list[str]
-    said: str
+    chosen: list[str]
+    text: str
 
 
-Hand = Callable[[Page, str], None]
+TouchMethod = Callable[[Page, str], None]
 
 
-def mouse(page: Page, token: str) -> None:
-    page.mouse.click(*point(page, token))
+def click(page: Page, token: str) -> None:
+    page.mouse.click(*find_point(page, token))
 
 
-def finger(page: Page, token: str) -> None:
-    page.touchscreen.tap(*point(page, token))
+def tap(page: Page, token: str) -> None:
+    page.touchscreen.tap(*find_point(page, token))
 
 
-def keys(page: Page, token: str) -> None:
-    """Tab on until this place of the board is focused, and press Enter."""
+def press_keys(page: Page, token: str) -> None:
+    """Press Tab until this place of the board is focused, and then Enter."""
     for _ in range(150):
         if page.evaluate(FOCUSED) == token:
             page.keyboard.press("Enter")
@@ -101,127 +101,127 @@ def keys(page: Page, token: str) -> None:
     raise AssertionError(f"{token} cannot be reached with the keyboard")
 
 
-def point(page: Page, token: str) -> tuple[float, float]:
-    """Where this thing can be hit, as soon as the board has come to rest."""
-    until = time.monotonic() + AT_REST
-    while not (found := page.evaluate(POINT, token)) and time.monotonic() < until:
+def find_point(page: Page, token: str) -> tuple[float, float]:
+    """Return a point at which this place can be touched, as soon as the board is still."""
+    end = time.monotonic() + BOARD_SETTLE_S
+    while not (point := page.evaluate(POINT, token)) and time.monotonic() < end:
         page.wait_for_timeout(50)
-    assert found, f"{token} glows, but it is out of sight, or something lies upon it everywhere"
-    return found[0], found[1]
+    assert point, f"{token} is highlighted, but it is out of sight or covered everywhere"
+    return point[0], point[1]
 
 
 class Player:
-    """A player with a page and a way to use it, who plays what the page offers."""
+    """A player with a page and a way to use it, who plays the moves that the page offers."""
 
-    def __init__(self, page: Page, hand: Hand = mouse, whim: int = 1) -> None:
+    def __init__(self, page: Page, hand: TouchMethod = click, seed: int = 1) -> None:
         self.page = page
         self.seat = page.url.split("?")[0]
         self._hand = hand
-        self._random = Random(whim)
+        self._random = Random(seed)
 
-    def look(self) -> Seen:
-        return Seen(**self.page.evaluate(SEE))
+    def read_offers(self) -> Offers:
+        return Offers(**self.page.evaluate(SEE))
 
-    def notice(self) -> None:
-        """Come back to the page, which then looks at once whether something has happened."""
+    def refresh(self) -> None:
+        """Return to the page, which then polls for news at once."""
         self.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
-    def on_turn(self) -> bool:
-        """Whether the page offers a move."""
+    def can_move(self) -> bool:
+        """Return whether the page offers a move."""
         return self.page.locator("#menu").count() > 0
 
     def wait_for_turn(self) -> None:
-        self.notice()
-        self.page.locator("#menu, ol.players").first.wait_for(state="attached", timeout=SOON)
+        self.refresh()
+        self.page.locator("#menu, ol.players").first.wait_for(state="attached", timeout=PAGE_TIMEOUT_MS)
 
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         return self.page.locator("main ol.players").count() > 0
 
     def touch(self, token: str) -> None:
         self._hand(self.page, token)
 
     def press(self, button: str | Locator) -> None:
-        """Press a button that leads on to another page."""
+        """Press a button that leads to another page."""
         with self.page.expect_navigation(wait_until="domcontentloaded"):
             self._push(button)
 
     def send(self, button: str | Locator) -> None:
-        """Press a button whose form is sent, and its answer laid into the page, without leaving it."""
+        """Press a button whose form a script sends without leaving the page."""
         with self.page.expect_response(lambda answer: answer.request.method == "POST"):
             self._push(button)
 
     def _push(self, button: str | Locator) -> None:
         button = self.page.locator(button) if isinstance(button, str) else button
-        if self._hand is keys:
+        if self._hand is press_keys:
             button.focus()
             self.page.keyboard.press("Enter")
-        elif self._hand is finger:
+        elif self._hand is tap:
             button.tap()
         else:
             button.click()
 
-    def any_move(self) -> str:
-        """One of all that the page offers."""
-        return whole_move(self._random.choice(self.page.evaluate(MENU)["menu"]), self._random)
+    def choose_move(self) -> str:
+        """Choose any move that the page offers."""
+        return random_move(self._random.choice(self.page.evaluate(MENU)["menu"]), self._random)
 
-    def move(self, wanted: str = "") -> str:
-        """Make this move, or any, on the board and in the tray; what it was called before it was sent."""
-        wanted = wanted or self.any_move()
-        said = self.begin(wanted)
-        self.send(self.sending(wanted))
-        verdict(self.page)
-        return said
+    def move(self, move: str = "") -> str:
+        """Make this move, or any, on the board and in the tray; return the text of the page before it was sent."""
+        move = move or self.choose_move()
+        text = self.put_together(move)
+        self.send(self.find_send_button(move))
+        wait_for_acceptance(self.page)
+        return text
 
-    def begin(self, wanted: str) -> str:
-        """Put this move together until it can be sent. What can only follow the page has added by itself."""
+    def put_together(self, move: str) -> str:
+        """Choose step by step until the move can be sent; the page adds by itself what has no alternative."""
         self.page.locator("form.deed[data-said]").wait_for(state="attached")
-        verb, *tokens = wanted.split()
-        for _ in range(LONGEST_MOVE):
-            seen = self.look()
-            if seen.whole == wanted or (verb in seen.wholes and seen.begun == tokens):
-                return seen.said
-            self._go_on(seen, verb, tokens)
-        raise AssertionError(f"the page never comes to “{wanted}”: {self.look()}")
+        verb, *tokens = move.split()
+        for _ in range(MAX_STEPS):
+            offers = self.read_offers()
+            if offers.whole == move or (verb in offers.wholes and offers.chosen == tokens):
+                return offers.text
+            self._choose_next(offers, verb, tokens)
+        raise AssertionError(f"the page never comes to “{move}”: {self.read_offers()}")
 
-    def _go_on(self, seen: Seen, verb: str, tokens: list[str]) -> None:
-        """Touch the next thing of the move; or once more what is to be turned."""
-        begun = len(seen.begun)
-        if begun == len(tokens) and seen.begun != tokens:
+    def _choose_next(self, offers: Offers, verb: str, tokens: list[str]) -> None:
+        """Touch the next place of the move; or the first one again if it has to be turned."""
+        count = len(offers.chosen)
+        if count == len(tokens) and offers.chosen != tokens:
             return self.touch(tokens[0])
-        rest = tokens[begun:] or [verb]
-        fitting = [spot for spot in seen.lit if follows(spot.split(), tokens[:begun], rest)]
-        if fitting:
-            return self.touch(max(fitting, key=len))
-        assert rest[0] in seen.buttons, f"nothing to touch for “{rest[0]}”: {seen}"
+        rest = tokens[count:] or [verb]
+        matches = [spot for spot in offers.lit if continues(spot.split(), tokens[:count], rest)]
+        if matches:
+            return self.touch(max(matches, key=len))
+        assert rest[0] in offers.buttons, f"nothing to touch for “{rest[0]}”: {offers}"
         return self._push(f'.bar .next [data-say="{rest[0]}"]')
 
-    def sending(self, wanted: str) -> Locator:
-        """The button that sends it: there are several where what was said can mean several things."""
-        if self.look().whole == wanted:
+    def find_send_button(self, move: str) -> Locator:
+        """Return the button that sends the move; there are several if the chosen words have several meanings."""
+        if self.read_offers().whole == move:
             return self.page.locator(".bar .confirm")
-        return self.page.locator(f'.bar .next [data-whole="{wanted.split()[0]}"]')
+        return self.page.locator(f'.bar .next [data-whole="{move.split()[0]}"]')
 
 
-def follows(spot: list[str], said: list[str], rest: list[str]) -> bool:
-    """Whether touching this says the next of the rest, and perhaps more, after what has been said."""
+def continues(spot: list[str], chosen: list[str], rest: list[str]) -> bool:
+    """Return whether this place adds the next words of the rest to the chosen ones."""
     cuts = range(len(spot))
-    return any(spot[cut:] == rest[: len(spot) - cut] and (not cut or said[-cut:] == spot[:cut]) for cut in cuts)
+    return any(spot[cut:] == rest[: len(spot) - cut] and (not cut or chosen[-cut:] == spot[:cut]) for cut in cuts)
 
 
 class Reader(Player):
-    """A player without scripts, who fills in forms and follows links."""
+    """A player without scripts, who uses forms and links."""
 
     def wait_for_turn(self) -> None:
         self.page.goto(self.seat)
 
-    def move(self, wanted: str = "") -> str:
-        said = from_list(self, wanted or self.any_move())
-        verdict(self.page)
-        return said
+    def move(self, move: str = "") -> str:
+        text = move_by_list(self, move or self.choose_move())
+        wait_for_acceptance(self.page)
+        return text
 
 
-def whole_move(entry: dict[str, Any], random: Random) -> str:
-    """One move of this entry of a menu."""
+def random_move(entry: dict[str, Any], random: Random) -> str:
+    """Return a random move of an entry of a menu."""
     if "options" in entry:
         words = random.choice(entry["options"])
     elif "items" in entry:
@@ -232,61 +232,61 @@ def whole_move(entry: dict[str, Any], random: Random) -> str:
 
 
 def play(players: Sequence[Player]) -> None:
-    """Let two people make any moves until the game is over; who waits looks when the other has moved."""
-    mover = next(player for player in players if player.on_turn())
-    while not mover.over():
-        if not mover.on_turn():
+    """Let two players make random moves until the game is over; each refreshes when the other has moved."""
+    mover = next(player for player in players if player.can_move())
+    while not mover.is_over():
+        if not mover.can_move():
             (mover,) = (player for player in players if player is not mover)
             mover.wait_for_turn()
         mover.move()
 
 
 def play_again(players: Sequence[Player], moves: Iterable[tuple[int, str]]) -> None:
-    """Let people make these moves, each by its seat; who comes to move looks at the table first."""
+    """Let players make these moves, each by its seat, and open the page of the seat that moves."""
     before = None
     for seat, move in moves:
-        if players[seat].on_turn() and before is not None and seat != before:
+        if players[seat].can_move() and before is not None and seat != before:
             players[seat].page.goto(players[seat].seat)  # both may move, and the other has just done so
         players[seat].wait_for_turn()
         players[seat].move(move)
         before = seat
 
 
-def verdict(page: Page) -> None:
-    """What has been sent is accepted, now or after a moment."""
-    expect(page.locator(".note.good, .note.bad").first).to_be_visible(timeout=SOON)
+def wait_for_acceptance(page: Page) -> None:
+    """Wait for the verdict, and require that the move is accepted."""
+    expect(page.locator(".note.good, .note.bad").first).to_be_visible(timeout=PAGE_TIMEOUT_MS)
     assert page.locator(".note.good").count(), page.locator(".note.bad").first.inner_text()
 
 
-def from_list(player: Player, wanted: str) -> str:
-    """A move from the list beside the board, step by step as the links lead; what its button says."""
-    page, (verb, *words) = player.page, wanted.split()
+def move_by_list(player: Player, move: str) -> str:
+    """Make a move by the links of the list beside the board; return the text of its button."""
+    page, (verb, *words) = player.page, move.split()
     page.locator("details.offers").evaluate("(list) => { list.open = true }")
-    for _ in range(LONGEST_MOVE):
-        button = page.locator(f'.offers button[name=move][value="{wanted}"]')
+    for _ in range(MAX_STEPS):
+        button = page.locator(f'.offers button[name=move][value="{move}"]')
         form = page.locator(f'.offers form:has(input[name=verb][value="{verb}"])')
         if form.count():
-            fill(form, words)
+            fill_form(form, words)
             button = form.locator("button")
         if button.count():
-            said = button.first.inner_text()
+            text = button.first.inner_text()
             player.press(button.first)
-            return said
-        onward(page, wanted).click()
-    raise AssertionError(f"the links of this list never come to “{wanted}”")
+            return text
+        find_link(page, move).click()
+    raise AssertionError(f"the links of this list never come to “{move}”")
 
 
-def onward(page: Page, wanted: str) -> Locator:
-    """The link that says most of this move."""
+def find_link(page: Page, move: str) -> Locator:
+    """Return the link that says most words of this move."""
     links = page.locator('.offers a.button[href*="say="]')
-    said = links.evaluate_all(SAY)
-    fitting = [number for number, text in enumerate(said) if f"{wanted} ".startswith(f"{text} ")]
-    assert fitting, f"no link leads to “{wanted}”: {said}"
-    return links.nth(max(fitting, key=lambda number: len(said[number])))
+    texts = links.evaluate_all(SAY)
+    matches = [number for number, text in enumerate(texts) if f"{move} ".startswith(f"{text} ")]
+    assert matches, f"no link leads to “{move}”: {texts}"
+    return links.nth(max(matches, key=lambda number: len(texts[number])))
 
 
-def fill(form: Locator, words: list[str]) -> None:
-    """Tick what is to be ticked, or write the number."""
+def fill_form(form: Locator, words: list[str]) -> None:
+    """Tick the boxes of these words, or write the number."""
     if form.locator("input[type=number]").count():
         form.locator("input[type=number]").fill(words[0])
         return

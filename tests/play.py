@@ -1,4 +1,4 @@
-"""Tables for tests: whole random ones with all that can happen at a table."""
+"""Random games for tests, with everything that can happen at a table."""
 
 from __future__ import annotations
 
@@ -13,30 +13,34 @@ from service.text import samples
 from service.text.samples import Sample
 
 
-def finished(game: Any, seats: int, seed: bytes = b"a table", *, chosen: Any = (), whims: float = 0.1) -> Export:
-    """The log of a table that was played to the end, with undos, time-outs, substitutes and a resignation."""
-    return lively(game, seats, seed, chosen=chosen, whims=whims).export()
+def play_to_end(
+    game: Any, seats: int, seed: bytes = b"a table", *, chosen: Any = (), incident_rate: float = 0.1
+) -> Export:
+    """Play a game with undos, time-outs, substitutes and a resignation; return its log."""
+    return play_randomly(game, seats, seed, chosen=chosen, incident_rate=incident_rate).export()
 
 
-def running(game: Any, seats: int, most: int, seed: bytes = b"a table", *, seat: int | None = None) -> Export:
-    """The log of a table in the middle of its game, after at most so many entries, for one seat or a spectator."""
-    return lively(game, seats, seed, whims=0.0, most=most).export(seat=seat)
+def play_part(game: Any, seats: int, most: int, seed: bytes = b"a table", *, seat: int | None = None) -> Export:
+    """Play at most so many entries of a game; return its log for one seat, or for a spectator."""
+    return play_randomly(game, seats, seed, incident_rate=0.0, most=most).export(seat=seat)
 
 
-def lively(game: Any, seats: int, seed: bytes, *, chosen: Any = (), whims: float = 0.1, most: int = 100_000) -> Sample:
-    """A random table; before every move something else happens with the probability `whims`."""
+def play_randomly(
+    game: Any, seats: int, seed: bytes, *, chosen: Any = (), incident_rate: float = 0.1, most: int = 100_000
+) -> Sample:
+    """Play random moves; before each one, something else happens with the probability `incident_rate`."""
     random = Random(seed)
     sample = samples.started(game, seats, seed, dict(chosen), "sample")
     for seat in samples.played(sample, random):
-        while sample.table.phase == "playing" and (sample.table.asked or random.random() < whims):
-            whim(sample, seat, random)
+        while sample.table.phase == "playing" and (sample.table.asked or random.random() < incident_rate):
+            do_incident(sample, seat, random)
         if len(sample.entries) >= most:
             break
     return sample
 
 
-def whim(sample: Sample, seat: int, random: Random) -> None:
-    """Something that happens besides moving; what the table does not allow now is left."""
+def do_incident(sample: Sample, seat: int, random: Random) -> None:
+    """Let something happen that is no move; skip what the table does not allow now."""
     at = sample.table
     if at.asked:
         sample.do(at.asked.waiting[0], Move(random.choice(["agree", "agree", "refuse"])))

@@ -1,4 +1,4 @@
-"""The shape of the house: who may import whom, and how large things may grow."""
+"""The structure of the project: which module may import which, and how large files and functions may be."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 OURS = ("engine", "service", "workers")
-LONGEST_FILE = 450
-LONGEST_FUNCTION = 40
-EXAMPLES = ("service/benches/", "service/commands/")  # what is measured, shown or explained must name something
-WRITTEN = (".py", ".js", ".css", ".html")
+MAX_FILE_LINES = 450
+MAX_FUNCTION_LINES = 40
+EXAMPLES = ("service/benches/", "service/commands/")  # these name games as examples
+SOURCE_SUFFIXES = (".py", ".js", ".css", ".html")
 
 
 def sources(*folders: str) -> list[Path]:
@@ -30,7 +30,7 @@ def name_of(path: Path) -> str:
 
 
 def imports(path: Path) -> Iterator[str]:
-    """Every module a file imports, in full: `from engine import menu` gives engine and engine.menu."""
+    """Yield the full name of every import: for `from engine import menu`, engine and engine.menu."""
     package = path.relative_to(ROOT).parent.parts
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
@@ -46,23 +46,23 @@ def tops(path: Path) -> set[str]:
     return {name.split(".")[0] for name in imports(path)}
 
 
-def puts_processes_together(path: Path) -> bool:
+def may_import_workers(path: Path) -> bool:
     return name_of(path) == "service/cli.py" or name_of(path).startswith("service/commands/")
 
 
 def wrong_imports(path: Path) -> set[str]:
-    """What a file of ours imports against the arrows: workers -> service -> engine -> (msgspec)."""
+    """Return the imports of a file that break the layers workers -> service -> engine -> (msgspec)."""
     match path.relative_to(ROOT).parts[0]:
         case "engine":
             testing = {"pytest"} if name_of(path).startswith("engine/contract/") else set[str]()
             return tops(path) - sys.stdlib_module_names - {"msgspec", "engine"} - testing
-        case "service" if not puts_processes_together(path):
+        case "service" if not may_import_workers(path):
             return tops(path) & {"workers", "tests"}
         case _:
             return tops(path) & {"tests"}
 
 
-def test_imports_follow_the_arrows() -> None:
+def test_imports_follow_the_layers() -> None:
     assert {name_of(path): wrong for path in sources(*OURS) if (wrong := wrong_imports(path))} == {}
 
 
@@ -78,13 +78,15 @@ def test_imports_follow_the_arrows() -> None:
         ("workers/post.py", "from service import desk\nfrom engine import table", set()),
     ],
 )
-def test_a_wrong_arrow_would_be_found(file: str, line: str, wrong: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planted_wrong_import_is_reported(
+    file: str, line: str, wrong: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Path, "read_text", lambda *_: line)
     assert wrong_imports(ROOT / file) == wrong
 
 
-# From the ground up: what stands on a floor imports only what stands below it, or beside it on the same floor.
-FLOORS = (
+# From the bottom up: a module imports only modules of lower layers, or of its own layer.
+LAYERS = (
     ("engine",),
     (
         "service.beacon",
@@ -119,41 +121,42 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def floor_of(module: str) -> int:
-    """The floor of the longest prefix that is named; `service` alone is the factory of the web application."""
-    known = {name: floor for floor, names in enumerate(FLOORS) for name in names}
+def layer_of(module: str) -> int:
+    """Return the layer of the longest prefix in LAYERS; `service` itself is the factory of the web application."""
+    layers = {name: layer for layer, names in enumerate(LAYERS) for name in names}
     prefixes = [".".join(module.split(".")[:length]) for length in range(module.count(".") + 1, 0, -1)]
-    return next(known[name] for name in prefixes if name in known and (name != "service" or module == "service"))
+    return next(layers[name] for name in prefixes if name in layers and (name != "service" or module == "service"))
 
 
 @functools.cache
 def imported() -> dict[str, set[str]]:
-    """For each module of ours the modules of ours that it imports, also those only for type checking."""
+    """Map each module to the modules of the project that it imports, also for type checking only."""
     paths = {module_of(path): path for path in sources(*OURS) if "/migrations/" not in name_of(path)}
     return {
-        module: {found for name in imports(path) if (found := meant(name, paths))} for module, path in paths.items()
+        module: {other for name in imports(path) if (other := imported_module(name, paths))}
+        for module, path in paths.items()
     }
 
 
-def meant(name: str, paths: Mapping[str, Path]) -> str | None:
-    """The module behind an imported name; a package only where the name is defined in its `__init__.py`."""
+def imported_module(name: str, paths: Mapping[str, Path]) -> str | None:
+    """Return the module that an import loads; a package only if its `__init__.py` defines the name."""
     package, _, last = name.rpartition(".")
     if name in paths:
         return name if paths[name].name != "__init__.py" else None
     return package if package in paths and last in paths[package].read_text("utf-8") else None
 
 
-def test_imports_go_down_one_floor_after_the_other() -> None:
+def test_modules_import_from_lower_layers_only() -> None:
     up = {
         (module, other)
         for module, others in imported().items()
         for other in others
-        if floor_of(other) > floor_of(module)
+        if layer_of(other) > layer_of(module)
     }
     assert up == set()
 
 
-def test_no_imports_run_in_a_circle() -> None:
+def test_no_imports_form_a_cycle() -> None:
     order = TopologicalSorter({module: others - {module} for module, others in imported().items()})
     order.prepare()  # raises CycleError and names the circle
 
@@ -203,10 +206,14 @@ def lists_of_games(path: Path) -> Iterator[str]:
                 yield f"{name_of(path)}:{node.lineno}"
 
 
-def test_no_file_is_too_long_to_read() -> None:
-    files = [path for folder in (*OURS, "templates") for path in (ROOT / folder).rglob("*") if path.suffix in WRITTEN]
-    lengths = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in files}
-    assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
+def test_no_file_is_too_long() -> None:
+    files = [
+        path for folder in (*OURS, "templates") for path in (ROOT / folder).rglob("*") if path.suffix in SOURCE_SUFFIXES
+    ]
+    lengths = {
+        name_of(path): len(path.read_text("utf-8").splitlines()) for path in files if path.suffix in SOURCE_SUFFIXES
+    }
+    assert {name: length for name, length in lengths.items() if length > MAX_FILE_LINES} == {}
 
 
 def definitions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -215,22 +222,22 @@ def definitions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
             yield node
 
 
-def test_no_function_is_too_long_to_grasp() -> None:
+def test_no_function_is_too_long() -> None:
     lengths = {
         f"{name_of(path)}:{function.name}": (function.end_lineno or 0) - function.lineno + 1
         for path in sources(*OURS)
         if "/migrations/versions/" not in name_of(path)  # a migration is a list of tables, not a thought
         for function in definitions(path)
     }
-    assert {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION} == {}
+    assert {name: length for name, length in lengths.items() if length > MAX_FUNCTION_LINES} == {}
 
 
 def test_every_module_says_what_it_is_for() -> None:
     assert [name_of(path) for path in sources(*OURS) if not ast.get_docstring(ast.parse(path.read_text("utf-8")))] == []
 
 
-def works_a_type_out(node: ast.AST) -> bool:
-    """Whether this has msgspec work a type out: a decoder or a conversion to a type."""
+def inspects_type(node: ast.AST) -> bool:
+    """Return whether a node lets msgspec inspect a type: a decoder, or a conversion to a type."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name("msgspec"), attr="convert")):
             return True
@@ -245,15 +252,15 @@ def works_a_type_out(node: ast.AST) -> bool:
     return False
 
 
-def test_types_are_worked_out_where_two_threads_cannot_do_so_at_once() -> None:
+def test_msgspec_inspects_types_in_one_module_only() -> None:
     """It ended the whole process: see `engine/canonical_json.py`."""
-    found = [
+    wrong = [
         f"{name_of(path)}:{node.lineno}"  # type: ignore[attr-defined]
         for path in sources(*OURS)
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if works_a_type_out(node) and name_of(path) != "engine/canonical_json.py"
+        if inspects_type(node) and name_of(path) != "engine/canonical_json.py"
     ]
-    assert found == []
+    assert wrong == []
 
 
 @pytest.mark.parametrize(
@@ -269,15 +276,15 @@ def test_types_are_worked_out_where_two_threads_cannot_do_so_at_once() -> None:
         ("from msgspec import Struct", False),
     ],
 )
-def test_a_type_worked_out_elsewhere_would_be_found(line: str, wrong: bool) -> None:
-    assert any(map(works_a_type_out, ast.walk(ast.parse(line)))) is wrong
+def test_a_planted_type_inspection_is_reported(line: str, wrong: bool) -> None:
+    assert any(map(inspects_type, ast.walk(ast.parse(line)))) is wrong
 
 
 CONTRACT = set(
     "META Options State Event View objection setup menu decide upkeep evolve view hear redeal standing outlook".split()
 )
-TOLD_BY_THE_CONTRACT = "engine/games/"
-LONGEST_UNTOLD = 8
+DOCUMENTED_BY_CONTRACT = "engine/games/"
+MAX_UNDOCUMENTED_LINES = 8
 
 
 def public(path: Path) -> Iterator[ast.FunctionDef | ast.ClassDef]:
@@ -286,22 +293,22 @@ def public(path: Path) -> Iterator[ast.FunctionDef | ast.ClassDef]:
             yield node
 
 
-def tells_about_itself(node: ast.FunctionDef | ast.ClassDef) -> bool:
+def has_about(node: ast.FunctionDef | ast.ClassDef) -> bool:
     return any(ast.unparse(line).startswith("about = ") for line in node.body)
 
 
-def test_what_the_engine_offers_is_told() -> None:
+def test_public_names_of_the_engine_have_docstrings() -> None:
     """Every public function and class has a docstring, but for what its name and a few lines say already.
 
-    A game's own contract is told once, in engine/game.py; a box of a game says in `about` what it is.
+    The contract is documented once, in engine/game.py; a box of a game describes itself in `about`.
     """
-    untold = [
+    undocumented = [
         f"{name_of(path)}:{node.name}"
         for path in sources("engine")
         for node in public(path)
         if not ast.get_docstring(node)
-        and (node.end_lineno or 0) - node.lineno + 1 > LONGEST_UNTOLD
+        and (node.end_lineno or 0) - node.lineno + 1 > MAX_UNDOCUMENTED_LINES
         and not node.name.startswith("test_")
-        and not (name_of(path).startswith(TOLD_BY_THE_CONTRACT) and (node.name in CONTRACT or tells_about_itself(node)))
+        and not (name_of(path).startswith(DOCUMENTED_BY_CONTRACT) and (node.name in CONTRACT or has_about(node)))
     ]
-    assert untold == []
+    assert undocumented == []

@@ -69,7 +69,9 @@ def test_its_words_are_translated(made: Path) -> None:
 @pytest.fixture(scope="module")
 def played(made: Path) -> dict[str, list[str]]:
     """The links of a finished and of a running table, in the house `made / "house"`."""
-    found: dict[str, list[str]] = json.loads(run("-m", "tests.fifth", NAME, made / "app", at=made, site=made / "site"))
+    found: dict[str, list[str]] = json.loads(
+        run("-m", "tests.play_new_game", NAME, made / "app", at=made, site=made / "site")
+    )
     return found
 
 
@@ -77,7 +79,7 @@ def played(made: Path) -> dict[str, list[str]]:
 def without(made: Path, played: dict[str, list[str]]) -> Iterator[App]:
     """The same house in this process, where nobody installed the game."""
     assert NAME not in catalogue.games()
-    with apps.standing(apps.settings(made / "app", games=NAME), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(made / "app", games=NAME), apps.FakeTime()) as app:
         yield app
 
 

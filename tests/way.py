@@ -86,14 +86,14 @@ class Relay:
         return lambda *_: None
 
 
-def trace_move(app: App, _: apps.Clock) -> Way:
+def trace_move(app: App, _: apps.FakeTime) -> Way:
     """Trace a move from its request to the letter about it."""
     flask_app = create_app(app)
     flask_app.config["WTF_CSRF_ENABLED"] = False
-    client, places = flask_app.test_client(), apps.seated(app)
+    client, places = flask_app.test_client(), apps.start_table(app)
     for number in range(ROUNDS):
         post.run()
-        place, move = apps.on_turn(app, places)
+        place, move = apps.find_move(app, places)
         form = {"move": move, "key": str(number)}
 
         way = Way(lambda: submit(client, place.link, form))  # noqa: B023 - called at once
@@ -106,11 +106,11 @@ def submit(client: FlaskClient, link: str, form: dict[str, str]) -> None:
     post.run()
 
 
-def trace_mail(app: App, _: apps.Clock) -> Way:
+def trace_mail(app: App, _: apps.FakeTime) -> Way:
     """Trace a mail with a move to its entry."""
-    places = apps.seated(app)
+    places = apps.start_table(app)
     for number in range(ROUNDS):
-        place, move = apps.on_turn(app, places)
+        place, move = apps.find_move(app, places)
         to = access.address_of(app, snapshots.look(app, place.table).seats[place.seat or 0])
         mail = EmailMessage()
         mail["From"], mail["To"], mail["Message-ID"] = access.owner(app, place), to, f"<{number}@example.org>"
@@ -124,26 +124,26 @@ def trace_mail(app: App, _: apps.Clock) -> Way:
     return way
 
 
-def trace_reminder(app: App, now: apps.Clock) -> Way:
+def trace_reminder(app: App, now: apps.FakeTime) -> Way:
     """Trace one tick of the clock, at which one reminder is due, to its letter."""
-    places = apps.seated(app, pace=DAY)
+    places = apps.start_table(app, pace=DAY)
     for _ in range(ROUNDS):
-        place, move = apps.on_turn(app, places)
-        assert apps.judged(app, place, move).accepted
+        place, move = apps.find_move(app, places)
+        assert apps.submit(app, place, move).accepted
         post.run()
-        now.move(DAY * 4 // 5)  # a reminder is due after three quarters of the time
+        now.advance(DAY * 4 // 5)  # a reminder is due after three quarters of the time
 
         way = Way(lambda: tick(app))
     assert count_letters(app, "reminder") == ROUNDS
     return way
 
 
-def trace_deadline(app: App, now: apps.Clock) -> Way:
+def trace_deadline(app: App, now: apps.FakeTime) -> Way:
     """Trace one tick of the clock, at which a player is late and a bot moves for him, to the letters about it."""
-    apps.seated(app, pace=DAY)
+    apps.start_table(app, pace=DAY)
     post.run()
     for _ in range(ROUNDS):
-        now.move(DAY + 1)
+        now.advance(DAY + 1)
 
         way = Way(lambda: tick(app))
     assert count_letters(app, "timeout") == ROUNDS
@@ -162,17 +162,17 @@ def count_letters(app: App, kind: str) -> int:
 
 
 @contextmanager
-def run_app() -> Iterator[tuple[App, apps.Clock]]:
+def run_app() -> Iterator[tuple[App, apps.FakeTime]]:
     """Run an application in a folder of its own, whose letters a mail server accepts at once."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(post, "connect", Relay):
-        settings = apps.settings(Path(folder), sender="table@games.example", smtp="smtp://127.0.0.1:9")
-        now = apps.Clock()
-        with apps.standing(settings, now) as app:
+        settings = apps.make_settings(Path(folder), sender="table@games.example", smtp="smtp://127.0.0.1:9")
+        now = apps.FakeTime()
+        with apps.run_app(settings, now) as app:
             app.relay = settings.smtp
             yield app, now
 
 
-WAYS: dict[str, Callable[[App, apps.Clock], Way]] = {
+WAYS: dict[str, Callable[[App, apps.FakeTime], Way]] = {
     "move": trace_move,
     "mail": trace_mail,
     "reminder": trace_reminder,

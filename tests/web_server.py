@@ -11,18 +11,18 @@ from waitress import wasyncore
 
 
 @contextmanager
-def serving(application: Any, listener: socket, **chosen: Any) -> Iterator[None]:
-    """Answer at a port that is taken already.
+def serving(application: Any, listener: socket, **settings: Any) -> Iterator[None]:
+    """Serve an application at a listening socket until the block ends.
 
-    The server ends in its own thread: it may be waiting for the very files that anybody else would close.
+    The server ends in its own thread, because it can be waiting for the files that have to be closed.
     """
-    waited_for: dict[int, Any] = {}
-    server: Any = waitress.create_server(application, map=waited_for, sockets=[listener], **chosen)
+    channels: dict[int, Any] = {}
+    server: Any = waitress.create_server(application, map=channels, sockets=[listener], **settings)
     thread = threading.Thread(target=server.run, name="web server", daemon=True)
     thread.start()
     try:
         yield
     finally:
         server.task_dispatcher.shutdown()
-        server.trigger.pull_trigger(lambda: wasyncore.close_all(waited_for))
+        server.trigger.pull_trigger(lambda: wasyncore.close_all(channels))
         thread.join(5)

@@ -32,7 +32,7 @@ MOVES = 60  # that a median is taken of
 def stage() -> Iterator[Settings]:
     """The same with a database in today's shape."""
     with stand() as settings:
-        apps.lay(settings.database)
+        apps.migrate(settings.database)
         yield settings
 
 
@@ -105,15 +105,15 @@ def crowd(settings: Settings, players: int, ready: Any, told: Any) -> None:
 def cost_by_length() -> Iterator[Measure]:
     """What a move costs in a young game and in one that is long."""
     found = list[tuple[float, float]]()
-    with stage() as settings, apps.standing(settings, lambda: int(time.time())) as app:
+    with stage() as settings, apps.run_app(settings, lambda: int(time.time())) as app:
         places = _long_game(app)
-        length = apps.length(app, places[0])
+        length = apps.count_entries(app, places[0])
         for wanted in LENGTHS:
             while length < wanted:
                 one(app, places)
                 length += 1
             found.append((wanted, 1_000 * cost(app, places)))
-            length = apps.length(app, places[0])
+            length = apps.count_entries(app, places[0])
             yield Measure(f"a move at length {wanted:,}", found[-1][1], "ms")
     yield Measure("at the greatest length, of the least", found[-1][1] / found[0][1], "times", 1.1, at_most=True)
     DRAWN["length"] = Chart("Cost of a move against length", "entries", "ms", (Series("", tuple(found)),), True)
@@ -125,9 +125,9 @@ def cost(app: App, places: list[Place]) -> float:
 
 
 def one(app: App, places: list[Place]) -> float:
-    place, move = apps.on_turn(app, places)
+    place, move = apps.find_move(app, places)
     begun = time.perf_counter()
-    assert apps.judged(app, place, move).accepted
+    assert apps.submit(app, place, move).accepted
     return time.perf_counter() - begun
 
 
@@ -139,5 +139,5 @@ def _long_game(app: App) -> list[Place]:
     made = opening.open_table(app, "kaiser", {"rounds": 12}, guests)
     places = [access.find(app, link) for link in made.links]
     for place in places:
-        assert apps.judged(app, place, "sit word").accepted
+        assert apps.submit(app, place, "sit word").accepted
     return places

@@ -42,13 +42,13 @@ def letters() -> Iterator[Measure]:
     pictures made aside, whose work the other processes do.
     """
     with tempfile.TemporaryDirectory() as folder, mail_server() as relay:
-        settings = apps.settings(Path(folder), smtp=relay)
-        with apps.standing(settings, apps.Clock()) as app:
+        settings = apps.make_settings(Path(folder), smtp=relay)
+        with apps.run_app(settings, apps.FakeTime()) as app:
             app.relay = relay
             links = opened(app)
             yield from measured(app, "invitation", "text and HTML", BUDGET)
             for link in links:
-                assert apps.judged(app, access.find(app, link), "sit word").accepted
+                assert apps.submit(app, access.find(app, link), "sit word").accepted
             yield from measured(app, "turn", "its picture known", None)
             yield from measured_anew(app, links, "its board new", LETTERS)
             process_pool.start()
@@ -78,9 +78,9 @@ def measured_anew(app: App, links: Sequence[str], what: str, budget: float | Non
 
 def take_turn(app: App, table: Sequence[Place], random: Random) -> None:
     """One player of the table moves until others are waited for."""
-    place = next((place for place in table if apps.moves(app, place)), None)
-    while place and (moves := apps.moves(app, place)):
-        assert apps.judged(app, place, random.choice(moves)).accepted
+    place = next((place for place in table if apps.list_moves(app, place)), None)
+    while place and (moves := apps.list_moves(app, place)):
+        assert apps.submit(app, place, random.choice(moves)).accepted
 
 
 def sent(app: App) -> int:

@@ -29,8 +29,8 @@ MOVES, TABLES = 120, 4
 @bench
 def costs_of_a_move() -> Iterator[Measure]:
     """A move from being handed in to its verdict, in one process beside PostgreSQL: processor, and room for good."""
-    with stage() as settings, apps.standing(settings, lambda: int(time.time())) as app:
-        played = [apps.seated(app, 3) for _ in range(TABLES)]
+    with stage() as settings, apps.run_app(settings, lambda: int(time.time())) as app:
+        played = [apps.start_table(app, 3) for _ in range(TABLES)]
         for places in played:
             one(app, places)
         room, theirs = _room(app), _of_postgres()
@@ -42,9 +42,9 @@ def costs_of_a_move() -> Iterator[Measure]:
 
 def _judging(app: App, places: list[Place]) -> float:
     """Seconds of the processor for a move at this table; finding one is not counted."""
-    place, move = apps.on_turn(app, places)
+    place, move = apps.find_move(app, places)
     before = time.process_time()
-    assert apps.judged(app, place, move).accepted
+    assert apps.submit(app, place, move).accepted
     return time.process_time() - before
 
 
@@ -67,11 +67,11 @@ def costs_of_a_letter() -> Iterator[Measure]:
     with (
         tempfile.TemporaryDirectory() as folder,
         mail_server() as relay,
-        apps.standing(apps.settings(Path(folder), smtp=relay), apps.Clock()) as app,
+        apps.run_app(apps.make_settings(Path(folder), smtp=relay), apps.FakeTime()) as app,
     ):
         app.relay = relay
         for link in opened(app):
-            assert apps.judged(app, access.find(app, link), "sit word").accepted
+            assert apps.submit(app, access.find(app, link), "sit word").accepted
         post.run()
         number = len(order_of(app, "turn"))
         for what, prepare in (("drawn", pictures.png.cache_clear), ("known", lambda: None)):

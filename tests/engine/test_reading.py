@@ -1,6 +1,6 @@
 """Values are read by many threads at once."""
 
-from tests.together import together
+from tests.concurrent_reads import check_concurrent_reads
 
 READ = """
 import json
@@ -18,4 +18,4 @@ def read():
 
 
 def test_the_first_to_read_a_log_may_be_many_threads_at_once() -> None:
-    together(READ)
+    check_concurrent_reads(READ)

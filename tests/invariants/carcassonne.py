@@ -6,7 +6,7 @@ from engine.games.carcassonne.boxes import rules_of
 from engine.games.carcassonne.boxes.shrines import find_rivals, has_cloister, has_shrine
 from engine.games.carcassonne.land import root_of, signs_at
 from engine.games.carcassonne.scoring import find_leaders
-from engine.games.carcassonne.state import Errand, Part, figures_on_table
+from engine.games.carcassonne.state import Part, Task, figures_on_table
 from engine.games.carcassonne.tiles import MESSAGES
 
 
@@ -67,7 +67,7 @@ def check_leads(state, rules):
 def check_messages(state):
     """Every message is in the stack or is being dealt with."""
     if state.options.messages:
-        drawn = [errand.number for errand in state.work if isinstance(errand, Errand) and errand.number]
+        drawn = [task.number for task in state.work if isinstance(task, Task) and task.number]
         assert sorted(drawn + list(state.pile.unseen) + list(state.pile.seen)) == list(MESSAGES)
 
 

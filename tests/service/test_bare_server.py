@@ -64,7 +64,7 @@ def test_from_a_bare_server_to_the_first_letter(tmp_path: Path) -> None:
     trusted = Path(ssl.get_default_verify_paths().cafile or "/etc/ssl/certs/ca-certificates.crt")
     shown = [(cloned(tmp_path), "/srv/depesche.git"), (trusted, "/srv/trusted.pem")]
     words = {"PIP_CERT": "/srv/trusted.pem"}  # a network may have an authority of its own, which this machine knows
-    with servers.smtp_server() as sink, or_skip(lambda: bare_servers.bare_server(shown)) as server:
+    with servers.smtp_server() as sink, or_skip(lambda: bare_servers.run_bare_server(shown)) as server:
         server.run("printf '[safe]\\n directory = *\\n' > ~/.gitconfig")  # the source belongs to another user here
         began, took = time.monotonic(), list[tuple[float, str]]()
         for block in blocks("For friends: one process"):

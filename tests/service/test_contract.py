@@ -29,14 +29,14 @@ every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=lam
 def test_page_and_letter_are_written_at_every_step(game: Game, tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture of " + svg[:20].encode())
     random, seats = Random(7), min(game.META.seats)
-    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
         guests = [Invited(name, f"guest{number}@example.org") for number, name in enumerate(NAMES[:seats])]
         opened = opening.open_table(app, game.META.name, {}, guests, 0)
         places = [access.find(app, link) for link in opened.links]
         visitor = create_app(app).test_client()
         for place in places:
             assert visitor.get(f"/t/{place.link}").status_code == 200
-            apps.judged(app, place, "sit word")
+            apps.submit(app, place, "sit word")
         for step in range(STEPS):
             look = snapshots.look(app, opened.table)
             waiting = tables.waiting_for(game, look.table)
@@ -49,7 +49,7 @@ def test_page_and_letter_are_written_at_every_step(game: Game, tmp_path, monkeyp
             assert visitor.get(f"/t/{places[seat].link}/replay").status_code == 200
             assert_readable(written(app, opened.table, look, seat))
             move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
-            assert apps.judged(app, places[seat], str(move)).accepted, (step, move)
+            assert apps.submit(app, places[seat], str(move)).accepted, (step, move)
 
 
 def written(app, table: str, look, seat: int) -> EmailMessage:

@@ -14,7 +14,7 @@ import yaml
 from service import benches, cli, create_app, settings
 from service.commands import terminal
 from service.metrics import METRICS
-from tests.visiting import Hall
+from tests.sites import Site
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "service/deploy"
@@ -157,9 +157,9 @@ def test_the_image_holds_all_that_the_program_needs() -> None:
     assert all((ROOT / path).exists() for path in " ".join(copied).split())
 
 
-def test_the_page_on_sizing_names_metrics_benches_and_commands_that_there_are(hall: Hall) -> None:
+def test_the_page_on_sizing_names_metrics_benches_and_commands_that_there_are(site: Site) -> None:
     text = texts()["SIZING.md"]
-    metrics = create_app(hall.app).test_client().get("/metrics").text
+    metrics = create_app(site.app).test_client().get("/metrics").text
     families = {f"depesche_{name}" for name in METRICS} | set(re.findall(r"^# TYPE (\w+)", metrics, re.MULTILINE))
     assert {name.removesuffix("_total") for name in re.findall(r"`(depesche_\w+)`", text)} <= families
     table = text.partition("| what | cost | measured by |")[2].partition("\n\n")[0]

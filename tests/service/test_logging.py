@@ -12,7 +12,7 @@ from rq import SimpleWorker
 from rq.serializers import JSONSerializer
 
 from service.commands import run
-from tests.visiting import Hall
+from tests.sites import Site
 from workers import referee
 from workers.jobs import work_for
 
@@ -55,13 +55,13 @@ def test_no_line_names_an_address_or_a_password(form: str, capsys: pytest.Captur
 
 
 @pytest.fixture
-def programs(tmp_path: Path) -> Iterator[Hall]:
+def programs(tmp_path: Path) -> Iterator[Site]:
     """A house that writes its log for programs."""
     before = structlog.get_config()
     run.write_logs("json")
-    hall = Hall(tmp_path, logs="json", proxies=1)
-    yield hall
-    hall.app.close()
+    site = Site(tmp_path, logs="json", proxies=1)
+    yield site
+    site.app.close()
     structlog.configure(**before)
 
 
@@ -70,10 +70,10 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 
 
 def test_programs_get_a_line_for_each_request_that_names_its_route_and_no_link(
-    programs: Hall, capsys: pytest.CaptureFixture[str]
+    programs: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    opened = programs.begin()
-    answer = programs.visitor().client.get(f"/t/{opened.links[0]}")
+    opened = programs.start_table()
+    answer = programs.new_visitor().client.get(f"/t/{opened.links[0]}")
     (line,) = (line for line in lines(capsys) if line["event"] == "request")
     assert (line["method"], line["route"], line["status"]) == ("GET", "/t/<link>", 200)
     assert line["request"] == answer.headers["X-Request-Id"]
@@ -81,19 +81,19 @@ def test_programs_get_a_line_for_each_request_that_names_its_route_and_no_link(
 
 
 @pytest.mark.parametrize(("said", "taken"), [("of-the-proxy.7", True), ('a"b', False), ("x" * 65, False), ("", False)])
-def test_a_request_keeps_the_name_that_a_web_server_in_front_gave_it(programs: Hall, said: str, taken: bool) -> None:
-    answer = programs.visitor().client.get("/", headers={"X-Request-Id": said})
+def test_a_request_keeps_the_name_that_a_web_server_in_front_gave_it(programs: Site, said: str, taken: bool) -> None:
+    answer = programs.new_visitor().client.get("/", headers={"X-Request-Id": said})
     assert (answer.headers["X-Request-Id"] == said) == taken
     assert answer.headers["X-Request-Id"]
 
 
 def test_what_a_worker_logs_names_the_request_that_rang(
-    programs: Hall, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    programs: Site, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = programs.begin()
+    opened = programs.start_table()
     del programs.app.wakeups.wake  # the true bell, whose job stands in the queue
     queue = programs.app.wakeups.queue("referee")
-    answer = programs.visitor().post(f"/t/{opened.links[0]}", move="no such move")
+    answer = programs.new_visitor().post(f"/t/{opened.links[0]}", move="no such move")
     work_for(programs.app)
     monkeypatch.setattr(referee, "hear_some", lambda *_: structlog.get_logger().warning("looked"))
     SimpleWorker([queue], connection=programs.app.redis, serializer=JSONSerializer).work(burst=True)

@@ -25,7 +25,7 @@ from tests import apps
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[App]:
-    app = apps.founded(Settings(folder=tmp_path, thinking=0.01), wall_clock)
+    app = apps.make_app(Settings(folder=tmp_path, thinking=0.01), wall_clock)
     with embedded(app):
         yield app
     app.close()
@@ -103,7 +103,7 @@ def test_an_answer_that_cannot_be_sent_is_told_at_once(app: App, client: FlaskCl
 def test_answers_are_heard_where_the_host_asks_for_it(tmp_path: Path) -> None:
     port = local_mailbox.free_port()
     settings = Settings(folder=tmp_path, thinking=0.01, inbound=f"127.0.0.1:{port}")
-    app = apps.founded(settings, wall_clock)
+    app = apps.make_app(settings, wall_clock)
     with embedded(app), smtplib.LMTP("127.0.0.1", port) as client:
         client.sendmail("guest@localhost", ["nobody@localhost"], "Subject: hello\n\nhello\n")
     app.close()

@@ -159,27 +159,31 @@ def test_a_database_that_is_none_is_refused_and_left_alone(
 
 
 def test_a_database_of_another_version_is_refused_and_left_alone(
-    tmp_path: Path, laid_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, migrated_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    apps.copied(laid_url)
-    with closing(Store(laid_url)) as store, store.writing() as connection:
+    apps.copy_template(migrated_url)
+    with closing(Store(migrated_url)) as store, store.writing() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999_later'")
     refused(
-        ["clock"], {"folder": str(tmp_path), "database": laid_url}, "Another version of Depesche", monkeypatch, capfd
+        ["clock"],
+        {"folder": str(tmp_path), "database": migrated_url},
+        "Another version of Depesche",
+        monkeypatch,
+        capfd,
     )
-    with closing(Store(laid_url)) as store, store.reading() as connection:
+    with closing(Store(migrated_url)) as store, store.reading() as connection:
         assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one() == "9999_later"
 
 
 def test_a_database_that_is_not_there_is_refused(
-    tmp_path: Path, laid_postgres_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, migrated_postgres_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    missing = laid_postgres_url.replace("/test_", "/no_such_")
+    missing = migrated_postgres_url.replace("/test_", "/no_such_")
     refused(["worker"], {"folder": str(tmp_path), "database": missing}, "does not exist", monkeypatch, capfd)
 
 
 def test_a_role_that_is_not_there_is_refused(
-    tmp_path: Path, laid_postgres_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, migrated_postgres_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    stranger = laid_postgres_url.replace("//postgres@", "//nobody-here:hidden-word@")
+    stranger = migrated_postgres_url.replace("//postgres@", "//nobody-here:hidden-word@")
     refused(["worker"], {"folder": str(tmp_path), "database": stranger}, "nobody-here", monkeypatch, capfd)

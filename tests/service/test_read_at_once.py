@@ -1,6 +1,6 @@
 """What is kept and sent is read by many threads at once from a house's first moment on."""
 
-from tests.together import together
+from tests.concurrent_reads import check_concurrent_reads
 
 READ = """
 from pathlib import Path
@@ -19,4 +19,4 @@ def read():
 
 def test_the_first_to_read_a_verdict_a_clock_or_a_log_may_be_many_threads_at_once() -> None:
     """Eight web threads, the referee and the post of a house that was just started: it died of that."""
-    together(READ)
+    check_concurrent_reads(READ)

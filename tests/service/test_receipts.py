@@ -56,10 +56,10 @@ def save(path: Path, letter: EmailMessage) -> Path:
 @pytest.fixture
 def played(app):
     """A table where three moves were made."""
-    places = apps.seated(app)
+    places = apps.start_table(app)
     for _ in range(3):
-        place, move = apps.on_turn(app, places)
-        assert apps.judged(app, place, move).accepted
+        place, move = apps.find_move(app, places)
+        assert apps.submit(app, place, move).accepted
     return places[0].table
 
 
@@ -168,7 +168,7 @@ def test_the_command_names_the_letter_that_contradicts_the_log(depesche, tmp_pat
 
 
 def test_letters_are_held_against_the_log_of_their_own_table(app, played, depesche, tmp_path):
-    other = apps.seated(app)[0].table
+    other = apps.start_table(app)[0].table
     archive = Archive(app.store, app.links)
     for table in (played, other):
         (tmp_path / table).write_bytes(msgspec.json.encode(archive.export(table, 0)))

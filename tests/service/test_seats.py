@@ -53,7 +53,7 @@ def test_the_json_interface_counts_from_0_and_says_so(app: App) -> None:
     client: FlaskClient = create_app(app).test_client()
     schemas = json.loads(client.get("/api/v1/openapi.json").text)["components"]["schemas"]
     assert "counted from 0" in schemas["Seen"]["properties"]["seat"]["description"]
-    seen = [client.get(f"/api/v1/t/{place.link}").get_json()["seat"] for place in apps.seated(app)]
+    seen = [client.get(f"/api/v1/t/{place.link}").get_json()["seat"] for place in apps.start_table(app)]
     assert seen == [0, 1]
 
 

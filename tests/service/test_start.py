@@ -19,18 +19,21 @@ def app(folder: Path, secret: str, database: str) -> App:
     return App(Settings(folder=folder, secret=secret, database=database))
 
 
-def test_a_process_with_another_secret_does_not_start(tmp_path: Path, laid_url: str) -> None:
-    apps.copied(laid_url)
+def test_a_process_with_another_secret_does_not_start(tmp_path: Path, migrated_url: str) -> None:
+    apps.copy_template(migrated_url)
     for _ in range(2):
-        with closing(app(tmp_path, LONG, laid_url)) as first:
+        with closing(app(tmp_path, LONG, migrated_url)) as first:
             first.open()
-    with closing(app(tmp_path, OTHER, laid_url)) as second, pytest.raises(Refused, match="made with another secret"):
+    with (
+        closing(app(tmp_path, OTHER, migrated_url)) as second,
+        pytest.raises(Refused, match="made with another secret"),
+    ):
         second.open()
 
 
-def test_two_folders_without_a_common_secret_do_not_write_dead_links(tmp_path: Path, laid_url: str) -> None:
-    apps.copied(laid_url)
-    one, two = (App(Settings(folder=tmp_path / name, database=laid_url)) for name in "ab")
+def test_two_folders_without_a_common_secret_do_not_write_dead_links(tmp_path: Path, migrated_url: str) -> None:
+    apps.copy_template(migrated_url)
+    one, two = (App(Settings(folder=tmp_path / name, database=migrated_url)) for name in "ab")
     with closing(one), closing(two):
         one.open()
         with pytest.raises(Refused, match="DEPESCHE_SECRET"):
@@ -133,7 +136,7 @@ FORGED = {"X-Forwarded-For": "127.0.0.1", "Host": "localhost"}
 def test_the_mailbox_answers_to_this_machine_only(
     others: dict[str, object], visitor: dict[str, str], headers: dict[str, str], status: int, tmp_path: Path
 ) -> None:
-    with closing(apps.founded(apps.settings(tmp_path, **others), apps.Clock())) as app:
+    with closing(apps.make_app(apps.make_settings(tmp_path, **others), apps.FakeTime())) as app:
         client = create_app(app).test_client()
         found = client.get("/mailbox", headers=headers, environ_overrides=visitor)
         assert found.status_code == status

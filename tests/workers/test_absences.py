@@ -23,7 +23,7 @@ from service.tables.access import Place
 from service.tables.opening import Invited
 from service.timing import HOUR, Calendar, Clock
 from tests import apps
-from tests.apps import Clock as Hands
+from tests.apps import FakeTime
 from workers import referee
 from workers.clock import tick
 
@@ -53,24 +53,24 @@ def last(app: App, place: Place) -> Any:
 
 
 def says(app: App, place: Place, text: str) -> None:
-    said = apps.judged(app, place, text)
+    said = apps.submit(app, place, text)
     assert said.accepted, said.said
 
 
 @pytest.fixture
 def table(any_app: App) -> list[Place]:
     """Two at a table with three days for a move; first the one to move."""
-    places = apps.seated(any_app, pace=3 * DAY)
-    mover, _ = apps.on_turn(any_app, places)
+    places = apps.start_table(any_app, pace=3 * DAY)
+    mover, _ = apps.find_move(any_app, places)
     return [mover, next(place for place in places if place != mover)]
 
 
 # Pauses
 
 
-def test_no_clock_runs_in_a_pause_and_afterwards_it_goes_on(any_app: App, clock: Hands, table: list[Place]) -> None:
+def test_no_clock_runs_in_a_pause_and_afterwards_it_goes_on(any_app: App, clock: FakeTime, table: list[Place]) -> None:
     mover, other = table
-    clock.move(DAY)
+    clock.advance(DAY)
     says(any_app, other, "pause")
     assert kinds(any_app, mover)[-1] == "pausing"
     assert seat_of(any_app, mover).due_at == apps.NOON + 3 * DAY
@@ -79,33 +79,33 @@ def test_no_clock_runs_in_a_pause_and_afterwards_it_goes_on(any_app: App, clock:
     assert kinds(any_app, other)[-1] == "paused"
     row = seat_of(any_app, mover)
     assert (row.due_at, row.late_at, row.remind_at, row.clock_left) == (None, None, None, 2 * DAY)
-    clock.move(100 * DAY)
+    clock.advance(100 * DAY)
     tick(any_app)
     says(any_app, other, "resume")
     assert seat_of(any_app, mover).due_at == clock.at + 2 * DAY
     assert kinds(any_app, mover)[-1] == "resumed"
-    clock.move(2 * DAY)
+    clock.advance(2 * DAY)
     tick(any_app)
     assert "timeout" in kinds(any_app, mover)
 
 
-def test_who_had_little_time_left_has_a_day_after_a_pause(any_app: App, clock: Hands, table: list[Place]) -> None:
+def test_who_had_little_time_left_has_a_day_after_a_pause(any_app: App, clock: FakeTime, table: list[Place]) -> None:
     mover, other = table
-    clock.move(3 * DAY - 60)
+    clock.advance(3 * DAY - 60)
     says(any_app, other, "pause")
     says(any_app, mover, "agree")
     says(any_app, other, "resume")
     assert seat_of(any_app, mover).due_at == clock.at + DAY
 
 
-def test_moves_may_be_made_in_a_pause_and_their_clocks_wait(any_app: App, clock: Hands, table: list[Place]) -> None:
+def test_moves_may_be_made_in_a_pause_and_their_clocks_wait(any_app: App, clock: FakeTime, table: list[Place]) -> None:
     mover, other = table
     says(any_app, mover, "pause")
     says(any_app, other, "agree")
-    while not apps.moves(any_app, other):
-        says(any_app, mover, apps.moves(any_app, mover)[0])
+    while not apps.list_moves(any_app, other):
+        says(any_app, mover, apps.list_moves(any_app, mover)[0])
     assert seat_of(any_app, other).due_at is None
-    clock.move(10 * DAY)
+    clock.advance(10 * DAY)
     says(any_app, other, "resume")
     assert seat_of(any_app, other).due_at == clock.at + 3 * DAY
 
@@ -120,43 +120,45 @@ def test_a_pause_that_somebody_refuses_does_not_begin(any_app: App, table: list[
 
 def test_an_answer_is_for_what_its_page_showed(any_app: App, table: list[Place]) -> None:
     mover, other = table
-    while not apps.moves(any_app, other):
-        says(any_app, mover, apps.moves(any_app, mover)[0])
+    while not apps.list_moves(any_app, other):
+        says(any_app, mover, apps.list_moves(any_app, mover)[0])
     says(any_app, mover, "pause")
-    seen = apps.length(any_app, mover) - 1
+    seen = apps.count_entries(any_app, mover) - 1
     says(any_app, mover, "undo")
-    said = apps.judged(any_app, other, "agree", seen=seen)
+    said = apps.submit(any_app, other, "agree", seen=seen)
     assert "Something else is asked" in said.said
-    assert apps.judged(any_app, other, "agree", seen=seen + 1).accepted
+    assert apps.submit(any_app, other, "agree", seen=seen + 1).accepted
 
 
 # Vacations
 
 
-def test_on_vacation_a_clock_stands_still_and_the_table_is_told(any_app: App, clock: Hands, table: list[Place]) -> None:
+def test_on_vacation_a_clock_stands_still_and_the_table_is_told(
+    any_app: App, clock: FakeTime, table: list[Place]
+) -> None:
     mover, _ = table
-    clock.move(DAY)
+    clock.advance(DAY)
     says(any_app, mover, "vacation 2027-01-17 2027-01-20")
     assert last(any_app, mover).events == (VacationTaken(mover.seat, "2027-01-17", "2027-01-20"),)
     assert seat_of(any_app, mover).due_at == apps.NOON + 7 * DAY
-    clock.move(5 * DAY)
+    clock.advance(5 * DAY)
     tick(any_app)
     assert "timeout" not in kinds(any_app, mover)
 
 
-def test_who_comes_home_early_plays_on_at_once(any_app: App, clock: Hands, table: list[Place]) -> None:
+def test_who_comes_home_early_plays_on_at_once(any_app: App, clock: FakeTime, table: list[Place]) -> None:
     mover, _ = table
     says(any_app, mover, "vacation 2027-01-15 2027-01-30")
-    clock.move(3 * DAY)
+    clock.advance(3 * DAY)
     says(any_app, mover, "home")
     assert last(any_app, mover).events == (VacationEnded(mover.seat, "2027-01-15", "2027-01-17"),)
     assert seat_of(any_app, mover).due_at == clock.at + 3 * DAY
     assert coming(any_app, mover) == []
 
 
-def test_a_vacation_that_did_not_happen_gains_no_time(any_app: App, clock: Hands, table: list[Place]) -> None:
+def test_a_vacation_that_did_not_happen_gains_no_time(any_app: App, clock: FakeTime, table: list[Place]) -> None:
     mover, _ = table
-    clock.move(3 * DAY - 60)
+    clock.advance(3 * DAY - 60)
     due = seat_of(any_app, mover).due_at
     for _ in range(3):
         says(any_app, mover, "vacation 2027-02-01 2027-02-05")
@@ -169,7 +171,7 @@ def test_a_day_of_vacation_that_has_begun_is_used_up(any_app: App, table: list[P
     says(any_app, mover, "vacation 2027-01-15 2027-01-16")
     says(any_app, mover, "home")
     assert coming(any_app, mover) == [("2027-01-15", "2027-01-15")]
-    assert "no vacation" in apps.judged(any_app, mover, "home").said
+    assert "no vacation" in apps.submit(any_app, mover, "home").said
 
 
 @pytest.mark.parametrize(
@@ -186,7 +188,7 @@ def test_a_day_of_vacation_that_has_begun_is_used_up(any_app: App, table: list[P
     ],
 )
 def test_a_vacation_that_cannot_be_is_refused(any_app: App, table: list[Place], text: str, sentence: str) -> None:
-    said = apps.judged(any_app, table[0], text)
+    said = apps.submit(any_app, table[0], text)
     assert not said.accepted
     assert sentence in said.said
 
@@ -195,22 +197,22 @@ def test_days_of_vacation_are_counted_in_each_year(any_app: App, table: list[Pla
     mover, other = table
     says(any_app, mover, "vacation 2027-12-20 2028-01-10")
     says(any_app, mover, "vacation 2027-02-01 2027-02-18")
-    assert "left in 2027: 0" in apps.judged(any_app, mover, "vacation 2027-03-01 2027-03-01").said
-    assert "from 2027-02-01 to" in apps.judged(any_app, mover, "vacation 2027-02-18 2027-02-19").said
+    assert "left in 2027: 0" in apps.submit(any_app, mover, "vacation 2027-03-01 2027-03-01").said
+    assert "from 2027-02-01 to" in apps.submit(any_app, mover, "vacation 2027-02-18 2027-02-19").said
     says(any_app, other, "vacation 2027-03-01 2027-03-01")
 
 
-def test_all_tables_of_a_player_are_told(any_app: App, clock: Hands) -> None:
+def test_all_tables_of_a_player_are_told(any_app: App, clock: FakeTime) -> None:
     """Two that run, one that begins later, and one where others play."""
-    running = [apps.seated(any_app, 3, pace=DAY) for _ in range(2)]
-    later = apps.opened(any_app, 2, pace=DAY)
+    running = [apps.start_table(any_app, 3, pace=DAY) for _ in range(2)]
+    later = apps.open_table(any_app, 2, pace=DAY)
     strangers = [Invited("Otto", "otto@example.org"), Invited("Olga", "olga@example.org")]
     made = opening.open_table(any_app, "kaiser", {}, strangers, DAY)
     says(any_app, running[0][0], "vacation 2027-01-20 2027-01-22")
     away = VacationTaken(0, "2027-01-20", "2027-01-22")
     for places in running:
         assert [last(any_app, place).events for place in places[:1]] == [(away,)]
-    clock.move(DAY)
+    clock.advance(DAY)
     for place in later:
         says(any_app, place, "sit word")
     assert last(any_app, later[0]).events == (away,)
@@ -225,9 +227,9 @@ def test_nobody_ends_anothers_vacation_or_one_table_s_alone(any_app: App, table:
     mover, other = table
     says(any_app, mover, "vacation 2027-02-01 2027-02-05")
     for place in (mover, other):
-        before = apps.length(any_app, place)
-        apps.judged(any_app, place, "home 2027-02-01 2027-01-31")
-        assert apps.length(any_app, place) == before
+        before = apps.count_entries(any_app, place)
+        apps.submit(any_app, place, "home 2027-02-01 2027-01-31")
+        assert apps.count_entries(any_app, place) == before
 
 
 # Calendars
@@ -251,18 +253,18 @@ def test_a_changed_calendar_moves_a_deadline_that_runs_already(any_app: App, tab
 
 
 def test_a_calendar_turned_again_and_again_does_not_hold_the_clock(
-    any_app: App, clock: Hands, table: list[Place]
+    any_app: App, clock: FakeTime, table: list[Place]
 ) -> None:
     due = resting(any_app, table[0])
     for hour in range(24):
-        clock.move(4 * HOUR)
+        clock.advance(4 * HOUR)
         assert due(Calendar(quiet=(hour, (hour + 14) % 24), weekends=True)) <= apps.NOON + 7 * DAY
 
 
-def test_time_that_is_over_does_not_begin_anew(any_app: App, clock: Hands) -> None:
-    places = apps.seated(any_app, pace=Clock(DAY, grace=DAY))
-    mover, _ = apps.on_turn(any_app, places)
-    clock.move(DAY + HOUR)
+def test_time_that_is_over_does_not_begin_anew(any_app: App, clock: FakeTime) -> None:
+    places = apps.start_table(any_app, pace=Clock(DAY, grace=DAY))
+    mover, _ = apps.find_move(any_app, places)
+    clock.advance(DAY + HOUR)
     late = seat_of(any_app, mover).late_at
     says(any_app, mover, "pause")
     says(any_app, next(place for place in places if place != mover), "refuse")

@@ -35,7 +35,7 @@ def statements(app: App) -> Iterator[list[str]]:
 
 
 def handed_in(app: App, tables: Sequence[list[Place]]) -> list[Handed]:
-    return [submitting.submit(app, *apps.on_turn(app, places)) for places in tables]
+    return [submitting.submit(app, *apps.find_move(app, places)) for places in tables]
 
 
 def sound(app: App, place: Place) -> None:
@@ -45,12 +45,12 @@ def sound(app: App, place: Place) -> None:
 
 
 def test_many_tables_cost_hardly_more_statements_than_one(any_app: App) -> None:
-    tables, counts = [apps.seated(any_app) for _ in range(MANY)], []
+    tables, counts = [apps.start_table(any_app) for _ in range(MANY)], []
     for some in (tables[:1], tables[1:]):
         numbers = handed_in(any_app, some)
         with statements(any_app) as said:
             referee.hear_some(any_app)
-        assert all(apps.verdict(any_app, number).accepted for number in numbers)
+        assert all(apps.get_verdict(any_app, number).accepted for number in numbers)
         counts.append(len(said))
     assert counts[0] <= 9
     assert counts[1] <= counts[0] + 1
@@ -59,7 +59,7 @@ def test_many_tables_cost_hardly_more_statements_than_one(any_app: App) -> None:
 
 
 def test_no_savepoint_is_made_for_a_move(any_app: App) -> None:
-    places = apps.seated(any_app)
+    places = apps.start_table(any_app)
     handed_in(any_app, [places])
     submitting.submit(any_app, places[0], "fly to the moon")
     with statements(any_app) as said:
@@ -68,14 +68,14 @@ def test_no_savepoint_is_made_for_a_move(any_app: App) -> None:
 
 
 def test_submissions_of_one_table_are_judged_in_their_order(any_app: App) -> None:
-    places = apps.seated(any_app)
-    mover, move = apps.on_turn(any_app, places)
-    seen = apps.length(any_app, mover) - 1
+    places = apps.start_table(any_app)
+    mover, move = apps.find_move(any_app, places)
+    seen = apps.count_entries(any_app, mover) - 1
     first, second = (submitting.submit(any_app, mover, move, key, seen) for key in "ab")
     resigned = submitting.submit(any_app, mover, "resign")
-    late = submitting.submit(any_app, apps.waiting(any_app, places), "resign")
+    late = submitting.submit(any_app, apps.find_waiting(any_app, places), "resign")
     referee.hear_some(any_app)
-    said = [apps.verdict(any_app, number) for number in (first, second, resigned, late)]
+    said = [apps.get_verdict(any_app, number) for number in (first, second, resigned, late)]
     assert [one.accepted for one in said] == [True, False, True, False]
     assert (said[0].seq, said[2].seq) == (seen + 1, seen + 2)
     assert "over" in said[3].said
@@ -83,23 +83,23 @@ def test_submissions_of_one_table_are_judged_in_their_order(any_app: App) -> Non
 
 
 def test_what_was_moved_in_the_same_batch_can_be_taken_back_in_it(any_app: App) -> None:
-    tables = [apps.seated(any_app) for _ in range(3)]
-    mover, move = apps.on_turn(any_app, tables[1])
+    tables = [apps.start_table(any_app) for _ in range(3)]
+    mover, move = apps.find_move(any_app, tables[1])
     other = next(place for place in tables[1] if place != mover)
     before = snapshots.look(any_app, mover.table).table.state
-    numbers = [submitting.submit(any_app, *apps.on_turn(any_app, tables[0]))]
+    numbers = [submitting.submit(any_app, *apps.find_move(any_app, tables[0]))]
     for place, text in ((mover, move), (mover, "undo"), (other, "agree")):
         numbers.append(submitting.submit(any_app, place, text))
-    numbers.append(submitting.submit(any_app, *apps.on_turn(any_app, tables[2])))
+    numbers.append(submitting.submit(any_app, *apps.find_move(any_app, tables[2])))
     referee.hear_some(any_app)
-    assert [apps.verdict(any_app, number).said for number in numbers] == [""] * len(numbers)
+    assert [apps.get_verdict(any_app, number).said for number in numbers] == [""] * len(numbers)
     assert snapshots.look(any_app, mover.table).table.state == before
     for places in tables:
         sound(any_app, places[0])
 
 
 def test_what_a_refused_command_has_written_is_undone_alone(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = [apps.seated(any_app) for _ in range(3)]
+    tables = [apps.start_table(any_app) for _ in range(3)]
     ordered = standing_orders.give
 
     def refused(*args: Any) -> Any:
@@ -111,8 +111,8 @@ def test_what_a_refused_command_has_written_is_undone_alone(any_app: App, monkey
     bad = submitting.submit(any_app, tables[1][0], "order pass")
     numbers += handed_in(any_app, tables[2:])
     referee.hear_some(any_app)
-    assert apps.verdict(any_app, bad).said == "Not this time."
-    assert all(apps.verdict(any_app, number).accepted for number in numbers)
+    assert apps.get_verdict(any_app, bad).said == "Not this time."
+    assert all(apps.get_verdict(any_app, number).accepted for number in numbers)
     with any_app.store.reading() as connection:
         assert connection.execute(select(orders)).all() == []
     for places in tables:
@@ -120,7 +120,7 @@ def test_what_a_refused_command_has_written_is_undone_alone(any_app: App, monkey
 
 
 def test_a_game_that_raises_takes_no_other_table_with_it(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = [apps.seated(any_app) for _ in range(3)]
+    tables = [apps.start_table(any_app) for _ in range(3)]
     numbers, decide, calls = handed_in(any_app, tables), kaiser.decide, []
 
     def sick(*args: Any) -> Any:
@@ -132,28 +132,28 @@ def test_a_game_that_raises_takes_no_other_table_with_it(any_app: App, monkeypat
     monkeypatch.setattr(kaiser, "decide", sick)
     with statements(any_app) as said:
         referee.hear_some(any_app)
-    assert [apps.verdict(any_app, number).accepted for number in numbers] == [True, False, True]
+    assert [apps.get_verdict(any_app, number).accepted for number in numbers] == [True, False, True]
     assert len(said) <= 10
 
 
 def test_what_the_database_does_not_take_is_refused_alone(any_app: App) -> None:
     """A letter that is owed already stands for whatever a fault of ours may let the database refuse."""
-    tables = [apps.seated(any_app) for _ in range(3)]
-    length, seat = apps.length(any_app, tables[1][0]), apps.waiting(any_app, tables[1]).seat
+    tables = [apps.start_table(any_app) for _ in range(3)]
+    length, seat = apps.count_entries(any_app, tables[1][0]), apps.find_waiting(any_app, tables[1]).seat
     with any_app.store.writing() as connection:
         for kind in ("turn", "over"):
             row = {"table": tables[1][0].table, "seq": length, "seat": seat, "kind": kind, "due_at": 0}
             connection.execute(insert(letters), row)
     numbers = handed_in(any_app, tables)
     referee.run()
-    assert [apps.verdict(any_app, number).accepted for number in numbers] == [True, False, True]
-    assert "fault of ours" in apps.verdict(any_app, numbers[1]).said
+    assert [apps.get_verdict(any_app, number).accepted for number in numbers] == [True, False, True]
+    assert "fault of ours" in apps.get_verdict(any_app, numbers[1]).said
     for places in tables:
         sound(any_app, places[0])
 
 
 def test_a_log_that_cannot_be_read_holds_nobody_up(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = [apps.seated(any_app) for _ in range(3)]
+    tables = [apps.start_table(any_app) for _ in range(3)]
     numbers, current = handed_in(any_app, tables), referee.clerk.positions.current
 
     def broken(caches: Any, connection: Any, game: Any, row: Any, *others: Any) -> Any:
@@ -161,12 +161,12 @@ def test_a_log_that_cannot_be_read_holds_nobody_up(any_app: App, monkeypatch: py
 
     monkeypatch.setattr(referee.clerk.positions, "current", broken)
     referee.hear_some(any_app)
-    assert [apps.verdict(any_app, number).accepted for number in numbers] == [True, False, True]
+    assert [apps.get_verdict(any_app, number).accepted for number in numbers] == [True, False, True]
 
 
-def test_what_was_tried_before_is_judged_alone(any_app: App, clock: apps.Clock) -> None:
+def test_what_was_tried_before_is_judged_alone(any_app: App, clock: apps.FakeTime) -> None:
     """Of many that waited in one batch only one can be what ended their referee."""
-    tables = [apps.seated(any_app) for _ in range(3)]
+    tables = [apps.start_table(any_app) for _ in range(3)]
     numbers = handed_in(any_app, tables)
     with any_app.store.writing() as connection:
         tried = submissions.c.id.in_([one.number for one in numbers[:2]])
@@ -178,10 +178,10 @@ def test_what_was_tried_before_is_judged_alone(any_app: App, clock: apps.Clock) 
         ]
 
 
-def test_others_moves_are_read_in_one_go(any_app: App, tmp_path: Any, clock: apps.Clock) -> None:
+def test_others_moves_are_read_in_one_go(any_app: App, tmp_path: Any, clock: apps.FakeTime) -> None:
     """A referee whose positions are old reads what others added, for all tables at once."""
-    tables = [apps.seated(any_app) for _ in range(4)]
-    with apps.standing(any_app.settings, clock, any_app.redis) as other:
+    tables = [apps.start_table(any_app) for _ in range(4)]
+    with apps.run_app(any_app.settings, clock, any_app.redis) as other:
         for places in tables:
             snapshots.look(other, places[0].table)
         jobs.work_for(any_app)
@@ -190,7 +190,7 @@ def test_others_moves_are_read_in_one_go(any_app: App, tmp_path: Any, clock: app
         numbers += handed_in(any_app, tables)
         with statements(other) as said:
             referee.hear_some(other)
-        assert all(apps.verdict(other, number).accepted for number in numbers)
+        assert all(apps.get_verdict(other, number).accepted for number in numbers)
         assert len(said) <= 11
     jobs.work_for(any_app)
     for places in tables:

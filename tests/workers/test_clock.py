@@ -18,7 +18,7 @@ from service.store.schema import letters, seats
 from service.tables import snapshots, submitting
 from service.tables.access import Place
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from workers import bots, referee
 from workers.clock import tick
 from workers.outgoing import post
@@ -38,61 +38,61 @@ def kinds(app: App, place: Place) -> list[str]:
 
 
 def test_a_deadline_belongs_to_the_seat_whose_menu_is_open(any_app: App) -> None:
-    places = apps.seated(any_app, pace=DAY)
-    mover, _ = apps.on_turn(any_app, places)
+    places = apps.start_table(any_app, pace=DAY)
+    mover, _ = apps.find_move(any_app, places)
     assert seat_of(any_app, mover).due_at == apps.NOON + DAY
-    assert seat_of(any_app, apps.waiting(any_app, places)).due_at is None
+    assert seat_of(any_app, apps.find_waiting(any_app, places)).due_at is None
 
 
-def test_one_reminder_a_turn_and_none_before_its_time(any_app: App, clock: Clock) -> None:
-    places = apps.seated(any_app, pace=DAY)
-    mover, _ = apps.on_turn(any_app, places)
-    clock.move(DAY * 3 // 4 - 1)
+def test_one_reminder_a_turn_and_none_before_its_time(any_app: App, clock: FakeTime) -> None:
+    places = apps.start_table(any_app, pace=DAY)
+    mover, _ = apps.find_move(any_app, places)
+    clock.advance(DAY * 3 // 4 - 1)
     tick(any_app)
     assert kinds(any_app, mover) == ["turn"]
-    clock.move(1)
+    clock.advance(1)
     for _ in range(3):
         tick(any_app)
-        clock.move(60)
+        clock.advance(60)
     assert kinds(any_app, mover) == ["turn", "reminder"]
-    assert kinds(any_app, apps.waiting(any_app, places)) == []
+    assert kinds(any_app, apps.find_waiting(any_app, places)) == []
 
 
 def test_a_further_move_of_the_same_turn_begins_the_time_anew_without_a_second_reminder(
-    any_app: App, clock: Clock
+    any_app: App, clock: FakeTime
 ) -> None:
-    places = apps.seated(any_app, 3, pace=DAY)
-    mover, move = apps.on_turn(any_app, places)
-    clock.move(DAY - 60)
+    places = apps.start_table(any_app, 3, pace=DAY)
+    mover, move = apps.find_move(any_app, places)
+    clock.advance(DAY - 60)
     tick(any_app)
-    assert apps.judged(any_app, mover, move).accepted
-    while not apps.moves(any_app, mover):  # on to the next turn of this seat
-        other, move = apps.on_turn(any_app, places)
-        assert apps.judged(any_app, other, move).accepted
+    assert apps.submit(any_app, mover, move).accepted
+    while not apps.list_moves(any_app, mover):  # on to the next turn of this seat
+        other, move = apps.find_move(any_app, places)
+        assert apps.submit(any_app, other, move).accepted
     assert seat_of(any_app, mover).due_at == clock.at + DAY
-    clock.move(DAY - 60)
+    clock.advance(DAY - 60)
     tick(any_app)
     turns = kinds(any_app, mover)
     assert turns.count("reminder") <= turns.count("turn")
 
 
-def test_no_reminder_and_no_deadline_at_a_table_without_hurry(any_app: App, clock: Clock) -> None:
-    places = apps.seated(any_app, pace=0)
-    mover, _ = apps.on_turn(any_app, places)
-    clock.move(1_000 * DAY)
+def test_no_reminder_and_no_deadline_at_a_table_without_hurry(any_app: App, clock: FakeTime) -> None:
+    places = apps.start_table(any_app, pace=0)
+    mover, _ = apps.find_move(any_app, places)
+    clock.advance(1_000 * DAY)
     tick(any_app)
     assert kinds(any_app, mover) == ["turn"]
-    assert apps.moves(any_app, mover)
+    assert apps.list_moves(any_app, mover)
 
 
-def test_at_the_deadline_a_stand_in_moves_and_both_are_told(any_app: App, clock: Clock) -> None:
-    places = apps.seated(any_app, pace=DAY)
-    mover, _ = apps.on_turn(any_app, places)
-    before = apps.length(any_app, mover)
-    clock.move(DAY - 1)
+def test_at_the_deadline_a_stand_in_moves_and_both_are_told(any_app: App, clock: FakeTime) -> None:
+    places = apps.start_table(any_app, pace=DAY)
+    mover, _ = apps.find_move(any_app, places)
+    before = apps.count_entries(any_app, mover)
+    clock.advance(DAY - 1)
     tick(any_app)
-    assert apps.length(any_app, mover) == before
-    clock.move(1)
+    assert apps.count_entries(any_app, mover) == before
+    clock.advance(1)
     tick(any_app)
     (entry,) = snapshots.entries(any_app, snapshots.look(any_app, mover.table), before)
     assert entry.seat is None
@@ -100,16 +100,16 @@ def test_at_the_deadline_a_stand_in_moves_and_both_are_told(any_app: App, clock:
     assert entry.move.startswith(f"expire {mover.seat} ")
     assert isinstance(entry.events[0], TimedOut)
     assert kinds(any_app, mover)[:3] == ["turn", "reminder", "timeout"]
-    following, _ = apps.on_turn(any_app, places)
+    following, _ = apps.find_move(any_app, places)
     assert kinds(any_app, following)[-1] in ("turn", "timeout")
     assert seat_of(any_app, following).due_at == clock.at + DAY
 
 
-def test_two_clocks_are_as_good_as_one(any_app: App, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_clocks_are_as_good_as_one(any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second clock looks while the first thinks about the stand-in's move."""
-    places = apps.seated(any_app, pace=DAY)
-    before = apps.length(any_app, places[0])
-    clock.move(DAY)
+    places = apps.start_table(any_app, pace=DAY)
+    before = apps.count_entries(any_app, places[0])
+    clock.advance(DAY)
     choose = bots.choose
 
     def interrupted(app: App, *position: Any) -> Any:
@@ -119,32 +119,32 @@ def test_two_clocks_are_as_good_as_one(any_app: App, clock: Clock, monkeypatch: 
 
     monkeypatch.setattr(bots, "choose", interrupted)
     tick(any_app)
-    assert apps.length(any_app, places[0]) == before + 1
+    assert apps.count_entries(any_app, places[0]) == before + 1
 
 
-def test_a_move_in_the_last_second_counts(any_app: App, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    places = apps.seated(any_app, pace=DAY)
-    mover, move = apps.on_turn(any_app, places)
-    clock.move(DAY)
+def test_a_move_in_the_last_second_counts(any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = apps.start_table(any_app, pace=DAY)
+    mover, move = apps.find_move(any_app, places)
+    clock.advance(DAY)
     choose = bots.choose
 
     def interrupted(app: App, *position: Any) -> Any:
-        assert apps.judged(app, mover, move).accepted
+        assert apps.submit(app, mover, move).accepted
         return choose(app, *position)
 
     monkeypatch.setattr(bots, "choose", interrupted)
-    before = apps.length(any_app, mover)
+    before = apps.count_entries(any_app, mover)
     tick(any_app)
     (entry,) = snapshots.entries(any_app, snapshots.look(any_app, mover.table), before)
     assert entry.seat == mover.seat
 
 
 def test_trouble_at_one_table_does_not_stop_the_clock_of_another(
-    any_app: App, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bad, good = apps.seated(any_app, pace=DAY)[0], apps.seated(any_app, pace=DAY)[0]
+    bad, good = apps.start_table(any_app, pace=DAY)[0], apps.start_table(any_app, pace=DAY)[0]
     choose, broken = bots.choose, snapshots.look(any_app, bad.table).table.state
-    before = apps.length(any_app, good)
+    before = apps.count_entries(any_app, good)
 
     def choosy(app: App, look: Any, seat: int) -> Any:
         if look.table.state is broken:
@@ -152,9 +152,9 @@ def test_trouble_at_one_table_does_not_stop_the_clock_of_another(
         return choose(app, look, seat)
 
     monkeypatch.setattr(bots, "choose", choosy)
-    clock.move(DAY)
+    clock.advance(DAY)
     tick(any_app)
-    assert apps.length(any_app, good) == before + 1
+    assert apps.count_entries(any_app, good) == before + 1
 
 
 class Worker(SimpleWorker):
@@ -172,7 +172,7 @@ def answer_all(app: App) -> None:
 
 
 def test_a_bell_is_rung_for_every_forgotten_row(any_app: App) -> None:
-    (place,) = apps.seated(any_app, bots=1)
+    (place,) = apps.start_table(any_app, bots=1)
     submitting.submit(any_app, place, "resign")
     any_app.redis.flushall()
     assert rung(any_app) == []
@@ -182,7 +182,7 @@ def test_a_bell_is_rung_for_every_forgotten_row(any_app: App) -> None:
 
 
 def test_nothing_is_rung_where_nothing_waits(any_app: App) -> None:
-    apps.seated(any_app)
+    apps.start_table(any_app)
     with any_app.store.writing() as connection:
         connection.execute(letters.delete())
     any_app.redis.flushall()
@@ -191,7 +191,7 @@ def test_nothing_is_rung_where_nothing_waits(any_app: App) -> None:
 
 
 def test_a_bell_that_rings_is_not_rung_again(any_app: App) -> None:
-    apps.opened(any_app)
+    apps.open_table(any_app)
     any_app.redis.flushall()
     for _ in range(5):
         tick(any_app)
@@ -199,25 +199,25 @@ def test_a_bell_that_rings_is_not_rung_again(any_app: App) -> None:
 
 
 def test_only_letters_that_leave_at_once_ring_for_the_post(any_app: App) -> None:
-    places = apps.seated(any_app)
+    places = apps.start_table(any_app)
     any_app.redis.flushall()
     any_app.settings = replace(any_app.settings, gather=60, smtp="smtp://127.0.0.1:1")
-    assert apps.judged(any_app, *apps.on_turn(any_app, places)).accepted
+    assert apps.submit(any_app, *apps.find_move(any_app, places)).accepted
     assert "post" not in rung(any_app)
-    assert apps.judged(any_app, places[0], "pause").accepted
+    assert apps.submit(any_app, places[0], "pause").accepted
     assert "post" in rung(any_app)
 
 
 def test_bells_lost_in_an_emptied_redis_change_nothing(any_app: App, smtp_sink: Any) -> None:
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    places = apps.opened(any_app)
+    places = apps.open_table(any_app)
     submissions = [submitting.submit(any_app, place, "sit word") for place in places]
     any_app.redis.flushall()
     answer_all(any_app)
     assert submitting.verdict(any_app, submissions[0]) is None
     tick(any_app)
     answer_all(any_app)
-    assert all(apps.verdict(any_app, submission).accepted for submission in submissions)
+    assert all(apps.get_verdict(any_app, submission).accepted for submission in submissions)
     tick(any_app)
     answer_all(any_app)
     assert len(smtp_sink.letters) == 3
@@ -225,18 +225,18 @@ def test_bells_lost_in_an_emptied_redis_change_nothing(any_app: App, smtp_sink: 
 
 def test_bells_rung_too_often_change_nothing(any_app: App, smtp_sink: Any) -> None:
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    places = apps.opened(any_app)
+    places = apps.open_table(any_app)
     submissions = [submitting.submit(any_app, place, "sit word") for place in places]
     for _ in range(3):
         referee.run()
         post.run()
         bots.run()
-    assert all(apps.verdict(any_app, submission).accepted for submission in submissions)
+    assert all(apps.get_verdict(any_app, submission).accepted for submission in submissions)
     assert len(smtp_sink.letters) == 3
 
 
 def test_without_redis_submissions_are_taken_and_judged_later(any_app: App) -> None:
-    places = apps.opened(any_app)
+    places = apps.open_table(any_app)
     server = any_app.redis.connection_pool.connection_kwargs["server"]
     server.connected = False
     submissions = [submitting.submit(any_app, place, "sit word") for place in places]
@@ -245,4 +245,4 @@ def test_without_redis_submissions_are_taken_and_judged_later(any_app: App) -> N
     server.connected = True
     tick(any_app)
     answer_all(any_app)
-    assert all(apps.verdict(any_app, submission).accepted for submission in submissions)
+    assert all(apps.get_verdict(any_app, submission).accepted for submission in submissions)

@@ -23,7 +23,7 @@ from service.tables import snapshots
 from service.tables.access import Place
 from service.timing import HOUR, Calendar, Clock
 from tests import apps
-from tests.apps import Clock as Hands
+from tests.apps import FakeTime
 from workers import bots
 from workers import clock as ticking
 from workers.clock import tick
@@ -53,57 +53,57 @@ def live_by(app: App, place: Place, calendar: Calendar) -> None:
         connection.execute(kept)
 
 
-def move_round(app: App, places: list[Place], mover: Place, clock: Hands, takes: int) -> None:
+def move_round(app: App, places: list[Place], mover: Place, clock: FakeTime, takes: int) -> None:
     """Everybody moves, each after so long, until it is this one's turn again."""
     begun = False
-    while not begun or not apps.moves(app, mover):
-        clock.move(takes)
-        place, move = apps.on_turn(app, places)
-        assert apps.judged(app, place, move).accepted
-        begun = begun or not apps.moves(app, mover)
+    while not begun or not apps.list_moves(app, mover):
+        clock.advance(takes)
+        place, move = apps.find_move(app, places)
+        assert apps.submit(app, place, move).accepted
+        begun = begun or not apps.list_moves(app, mover)
 
 
-def late(app: App, clock: Hands, how: Clock, seats: int = 3) -> tuple[list[Place], Place]:
+def late(app: App, clock: FakeTime, how: Clock, seats: int = 3) -> tuple[list[Place], Place]:
     """A table with this clock, where the one to move has just run out of time."""
-    places = apps.seated(app, seats, pace=how)
-    mover, _ = apps.on_turn(app, places)
+    places = apps.start_table(app, seats, pace=how)
+    mover, _ = apps.find_move(app, places)
     due = seat_of(app, mover).due_at
     clock.at = due - 1
-    before = apps.length(app, mover)
+    before = apps.count_entries(app, mover)
     tick(app)
-    assert apps.length(app, mover) == before
+    assert apps.count_entries(app, mover) == before
     clock.at = due
     tick(app)
     return places, mover
 
 
-def test_a_bot_takes_the_seat_until_its_player_comes_back(any_app: App, clock: Hands) -> None:
+def test_a_bot_takes_the_seat_until_its_player_comes_back(any_app: App, clock: FakeTime) -> None:
     _, mover = late(any_app, clock, Clock(late="seat"))
     assert last(any_app, mover).events == (Missed(mover.seat), Substituted(mover.seat, bot=True))
     row = seat_of(any_app, mover)
     assert (row.status, row.due_at, row.late_at, row.misses) == ("bot", None, None, 1)
     assert (mover.table, mover.seat) in bots.waiting(any_app)
     assert kinds(any_app, mover)[-1] == "relieved"
-    assert apps.judged(any_app, mover, "back").accepted
+    assert apps.submit(any_app, mover, "back").accepted
     row = seat_of(any_app, mover)
     assert (row.status, row.misses, row.due_at) == ("taken", 0, clock.at + 3 * DAY)
     assert kinds(any_app, mover)[-1] == "turn"
 
 
-def test_the_seat_resigns(any_app: App, clock: Hands) -> None:
+def test_the_seat_resigns(any_app: App, clock: FakeTime) -> None:
     _, mover = late(any_app, clock, Clock(late="resign"))
     assert last(any_app, mover).events == (Missed(mover.seat), Resigned(mover.seat))
     assert kinds(any_app, mover)[-1] == "forfeited"
     assert seat_of(any_app, mover).status == "resigned"
 
 
-def test_of_two_one_who_is_late_loses(any_app: App, clock: Hands) -> None:
+def test_of_two_one_who_is_late_loses(any_app: App, clock: FakeTime) -> None:
     _, mover = late(any_app, clock, Clock(late="resign"), seats=2)
     assert isinstance(last(any_app, mover).events[-1], Ended)
     assert snapshots.look(any_app, mover.table).row.phase == "over"
 
 
-def test_where_a_game_has_nothing_to_skip_with_a_bot_moves(any_app: App, clock: Hands) -> None:
+def test_where_a_game_has_nothing_to_skip_with_a_bot_moves(any_app: App, clock: FakeTime) -> None:
     _, mover = late(any_app, clock, Clock(late="skip"))
     assert last(any_app, mover).events[0] == TimedOut(mover.seat)
 
@@ -112,29 +112,29 @@ def test_where_passing_is_possible_the_move_is_skipped(any_app: App, monkeypatch
     menu = kaiser.menu
     monkeypatch.setattr(kaiser, "menu", lambda *position: menu(*position) + menus.bare("pass"))
     monkeypatch.setattr(kaiser, "META", replace(kaiser.META, skips=("pass",)))
-    places = apps.seated(any_app, pace=Clock(late="skip"))
-    mover, _ = apps.on_turn(any_app, places)
+    places = apps.start_table(any_app, pace=Clock(late="skip"))
+    mover, _ = apps.find_move(any_app, places)
     assert mover.seat is not None
     move = ticking.consequence(any_app, snapshots.look(any_app, mover.table), mover.seat)
     assert str(move) == f"expire {mover.seat} pass"
 
 
-def test_grace_is_given_in_silence(any_app: App, clock: Hands) -> None:
-    places = apps.seated(any_app, pace=Clock(DAY, grace=2 * HOUR))
-    mover, move = apps.on_turn(any_app, places)
+def test_grace_is_given_in_silence(any_app: App, clock: FakeTime) -> None:
+    places = apps.start_table(any_app, pace=Clock(DAY, grace=2 * HOUR))
+    mover, move = apps.find_move(any_app, places)
     assert seat_of(any_app, mover).due_at == clock.at + DAY
-    clock.move(DAY + 2 * HOUR - 1)
+    clock.advance(DAY + 2 * HOUR - 1)
     tick(any_app)
-    assert apps.judged(any_app, mover, move).accepted
-    other, _ = apps.on_turn(any_app, places)
-    clock.move(DAY + 2 * HOUR)
+    assert apps.submit(any_app, mover, move).accepted
+    other, _ = apps.find_move(any_app, places)
+    clock.advance(DAY + 2 * HOUR)
     tick(any_app)
     assert last(any_app, other).events[0] == TimedOut(other.seat)
 
 
-def test_a_bank_runs_down_and_every_turn_adds_to_it(any_app: App, clock: Hands) -> None:
-    places = apps.seated(any_app, pace=Clock(0, 5 * DAY, HOUR))
-    mover, _ = apps.on_turn(any_app, places)
+def test_a_bank_runs_down_and_every_turn_adds_to_it(any_app: App, clock: FakeTime) -> None:
+    places = apps.start_table(any_app, pace=Clock(0, 5 * DAY, HOUR))
+    mover, _ = apps.find_move(any_app, places)
     assert seat_of(any_app, mover).due_at == clock.at + 5 * DAY
     move_round(any_app, places, mover, clock, DAY)
     row = seat_of(any_app, mover)
@@ -143,33 +143,33 @@ def test_a_bank_runs_down_and_every_turn_adds_to_it(any_app: App, clock: Hands) 
     assert (row.clock_left - HOUR) % DAY == 0
 
 
-def test_an_empty_bank_leaves_the_increment(any_app: App, clock: Hands) -> None:
-    places = apps.seated(any_app, pace=Clock(0, 2 * DAY, HOUR))
-    mover, _ = apps.on_turn(any_app, places)
-    clock.move(2 * DAY)
+def test_an_empty_bank_leaves_the_increment(any_app: App, clock: FakeTime) -> None:
+    places = apps.start_table(any_app, pace=Clock(0, 2 * DAY, HOUR))
+    mover, _ = apps.find_move(any_app, places)
+    clock.advance(2 * DAY)
     tick(any_app)
     assert seat_of(any_app, mover).clock_left == 0
-    while not apps.moves(any_app, mover) or seat_of(any_app, mover).late_at == clock.at:
-        place, move = apps.on_turn(any_app, places)
-        assert apps.judged(any_app, place, move).accepted
+    while not apps.list_moves(any_app, mover) or seat_of(any_app, mover).late_at == clock.at:
+        place, move = apps.find_move(any_app, places)
+        assert apps.submit(any_app, place, move).accepted
     assert seat_of(any_app, mover).due_at == clock.at + HOUR
 
 
-def test_asking_to_take_a_move_back_gains_no_time(any_app: App, clock: Hands) -> None:
-    places = apps.seated(any_app, pace=DAY)
-    mover, _ = apps.on_turn(any_app, places)
+def test_asking_to_take_a_move_back_gains_no_time(any_app: App, clock: FakeTime) -> None:
+    places = apps.start_table(any_app, pace=DAY)
+    mover, _ = apps.find_move(any_app, places)
     move_round(any_app, places, mover, clock, 60)
     due = seat_of(any_app, mover).due_at
-    clock.move(HOUR)
-    assert apps.judged(any_app, mover, "undo").accepted
+    clock.advance(HOUR)
+    assert apps.submit(any_app, mover, "undo").accepted
     other = next(place for place in places if place != mover)
-    assert apps.judged(any_app, other, "refuse").accepted
+    assert apps.submit(any_app, other, "refuse").accepted
     assert seat_of(any_app, mover).due_at == due
 
 
-def test_a_deadline_does_not_fall_into_somebodys_night(any_app: App, clock: Hands) -> None:
-    places = apps.seated(any_app, pace=DAY)  # it is 08:00 in the morning, UTC
-    mover, _ = apps.on_turn(any_app, places)
+def test_a_deadline_does_not_fall_into_somebodys_night(any_app: App, clock: FakeTime) -> None:
+    places = apps.start_table(any_app, pace=DAY)  # it is 08:00 in the morning, UTC
+    mover, _ = apps.find_move(any_app, places)
     for place in places:
         live_by(any_app, place, Calendar("Asia/Kathmandu", (12, 15)))  # which is 06:15 to 09:15
     move_round(any_app, places, mover, clock, 60)
@@ -177,15 +177,15 @@ def test_a_deadline_does_not_fall_into_somebodys_night(any_app: App, clock: Hand
     assert clock.at + DAY < due == seat_of(any_app, mover).due_at
 
 
-def test_a_table_spares_weekends(any_app: App, clock: Hands) -> None:
-    places = apps.seated(any_app, pace=Clock(2 * DAY, spare_weekends=True))  # Friday the 15th of January 2027
-    mover, _ = apps.on_turn(any_app, places)
+def test_a_table_spares_weekends(any_app: App, clock: FakeTime) -> None:
+    places = apps.start_table(any_app, pace=Clock(2 * DAY, spare_weekends=True))  # Friday the 15th of January 2027
+    mover, _ = apps.find_move(any_app, places)
     assert seat_of(any_app, mover).due_at == 1_800_230_400  # Monday the 18th, 00:00
 
 
-def test_reminders_come_as_somebody_likes_them(any_app: App, clock: Hands) -> None:
-    places = apps.seated(any_app, pace=4 * DAY)
-    mover, _ = apps.on_turn(any_app, places)
+def test_reminders_come_as_somebody_likes_them(any_app: App, clock: FakeTime) -> None:
+    places = apps.start_table(any_app, pace=4 * DAY)
+    mover, _ = apps.find_move(any_app, places)
     for place in places:
         live_by(any_app, place, Calendar(remind=(4 * HOUR, 2 * DAY, DAY)))
     move_round(any_app, places, mover, clock, 60)
@@ -198,22 +198,22 @@ def test_reminders_come_as_somebody_likes_them(any_app: App, clock: Hands) -> No
     assert kinds(any_app, mover)[before:] == ["reminder", "reminder/1", "reminder/2"]
 
 
-def test_several_reminders_that_a_clock_slept_through_are_one(any_app: App, clock: Hands) -> None:
-    places = apps.seated(any_app, pace=4 * DAY)
-    mover, _ = apps.on_turn(any_app, places)
+def test_several_reminders_that_a_clock_slept_through_are_one(any_app: App, clock: FakeTime) -> None:
+    places = apps.start_table(any_app, pace=4 * DAY)
+    mover, _ = apps.find_move(any_app, places)
     for place in places:
         live_by(any_app, place, Calendar(remind=(2 * DAY, DAY)))
     move_round(any_app, places, mover, clock, 60)
     before = len(kinds(any_app, mover))
-    clock.move(4 * DAY - 1)
+    clock.advance(4 * DAY - 1)
     tick(any_app)
     tick(any_app)
     assert len(kinds(any_app, mover)) == before + 1
 
 
-def test_no_clock_runs_for_a_bot_or_without_a_limit(any_app: App, clock: Hands) -> None:
+def test_no_clock_runs_for_a_bot_or_without_a_limit(any_app: App, clock: FakeTime) -> None:
     for how in (Clock(0), Clock(DAY)):
-        (place,) = apps.seated(any_app, 2, bots=1, pace=how)
+        (place,) = apps.start_table(any_app, 2, bots=1, pace=how)
         with any_app.store.reading() as connection:
             wanted = select(seats.c.due_at).where(seats.c.table == place.table, seats.c.status == "bot")
             assert set(connection.execute(wanted).scalars()) == {None}

@@ -14,7 +14,7 @@ from service.settings import DAY
 from service.store.schema import letters
 from service.tables import clerk, submitting
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.servers import Sink
 from workers import referee
 from workers.outgoing import post
@@ -34,10 +34,10 @@ def dies(app: App) -> bool:
 
 
 def test_what_ends_every_referee_is_refused_after_some_tries(
-    any_app: App, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    places = apps.seated(any_app)
-    place, move = apps.on_turn(any_app, places)
+    places = apps.start_table(any_app)
+    place, move = apps.find_move(any_app, places)
     deadly, enter = move, clerk.enter
 
     def entered(locked: clerk.LockedTable, seat: int | None, move: Move) -> clerk.LockedTable:
@@ -47,25 +47,25 @@ def test_what_ends_every_referee_is_refused_after_some_tries(
 
     monkeypatch.setattr(clerk, "enter", entered)
     submission = submitting.submit(any_app, place, deadly)
-    other = submitting.submit(any_app, apps.waiting(any_app, places), "resign")
+    other = submitting.submit(any_app, apps.find_waiting(any_app, places), "resign")
     assert dies(any_app), "while it is young it costs nothing to count"
-    clock.move(referee.SUSPECT)
+    clock.advance(referee.SUSPECT)
     deaths = 0
     while dies(any_app):
         deaths += 1
     assert deaths == referee.TRIES
-    verdict = apps.verdict(any_app, submission)
+    verdict = apps.get_verdict(any_app, submission)
     assert not verdict.accepted
     assert "please make another one" in verdict.said
-    assert apps.verdict(any_app, other).accepted
+    assert apps.get_verdict(any_app, other).accepted
 
 
-def test_a_move_that_waited_long_is_judged_like_any_other(app: App, clock: Clock) -> None:
-    place, move = apps.on_turn(app, apps.seated(app))
+def test_a_move_that_waited_long_is_judged_like_any_other(app: App, clock: FakeTime) -> None:
+    place, move = apps.find_move(app, apps.start_table(app))
     submission = submitting.submit(app, place, move)
-    clock.move(3600)
+    clock.advance(3600)
     referee.run()
-    assert apps.verdict(app, submission).accepted
+    assert apps.get_verdict(app, submission).accepted
 
 
 def sends(app: App) -> bool:
@@ -80,10 +80,10 @@ def sends(app: App) -> bool:
 
 
 def test_a_letter_that_ends_its_writer_holds_no_other_up_and_is_given_up(
-    any_app: App, clock: Clock, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
+    any_app: App, clock: FakeTime, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    places = [place for _ in range(3) for place in apps.opened(any_app)]
+    places = [place for _ in range(3) for place in apps.open_table(any_app)]
     write, deadly = post.write, places[2].table
 
     def written(app: App, order: LetterOrder) -> EmailMessage | None:
@@ -95,7 +95,7 @@ def test_a_letter_that_ends_its_writer_holds_no_other_up_and_is_given_up(
     deaths = 0
     for _ in range(2 * post.DEADLY):
         deaths += sends(any_app)
-        clock.move(any_app.settings.lease)
+        clock.advance(any_app.settings.lease)
     with any_app.store.reading() as connection:
         rows = connection.execute(select(letters)).all()
     assert deaths == post.DEADLY
@@ -103,13 +103,15 @@ def test_a_letter_that_ends_its_writer_holds_no_other_up_and_is_given_up(
     assert [row.outcome for row in rows if row.outcome != "sent"] == ["given up: its writer ended several times"]
 
 
-def test_a_letter_that_the_relay_refuses_for_now_is_no_deadly_one(any_app: App, clock: Clock, smtp_sink: Sink) -> None:
+def test_a_letter_that_the_relay_refuses_for_now_is_no_deadly_one(
+    any_app: App, clock: FakeTime, smtp_sink: Sink
+) -> None:
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    apps.opened(any_app)
+    apps.open_table(any_app)
     smtp_sink.refuse()
     for _ in range(post.DEADLY + 2):
         post.run()
-        clock.move(DAY)
+        clock.advance(DAY)
     smtp_sink.accept()
     post.run()
     assert len(smtp_sink.letters) == 2

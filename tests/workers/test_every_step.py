@@ -25,7 +25,7 @@ from service.tables.access import Place
 from service.tables.submitting import Handed
 from service.wakeups import Wakeups
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.servers import Sink
 from workers import bots, referee
 from workers.clock import tick
@@ -93,17 +93,17 @@ def first_move(game: str, state: Any, seat: int) -> Move:
 @pytest.fixture
 def app(
     tmp_path: Path,
-    laid_url: str,
+    migrated_url: str,
     redis_url: str,
     smtp_sink: Sink,
-    clock: Clock,
+    clock: FakeTime,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[App]:
     """The house as a second process sees it, which nobody kills; quick, without thoughts and without pictures."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"")
     monkeypatch.setattr(thinking, "think", lambda game, edition, state, seat, *_: first_move(game, state, seat))
-    chosen = replace(apps.settings(tmp_path, laid_url), pace=DAY)
-    with Redis.from_url(redis_url) as redis, apps.standing(chosen, clock, redis) as app:
+    chosen = replace(apps.make_settings(tmp_path, migrated_url), pace=DAY)
+    with Redis.from_url(redis_url) as redis, apps.run_app(chosen, clock, redis) as app:
         app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
         yield app
 
@@ -131,9 +131,9 @@ def every_step(
     raise AssertionError("this work never ends")
 
 
-def recover(app: App, clock: Clock) -> None:
+def recover(app: App, clock: FakeTime) -> None:
     """What the other processes do after one has died."""
-    clock.move(app.settings.lease)
+    clock.advance(app.settings.lease)
     app.redis.flushall()
     tick(app)
     referee.run()
@@ -156,11 +156,11 @@ def all_is_well(app: App, sink: Sink, place: Place) -> None:
     assert len(arrived) <= len(rows)
 
 
-def test_a_web_process(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_web_process(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
     """Killed while it takes a move: repeated with the same key it is one move, whatever had become of it."""
 
     def prepare() -> tuple[Place, str]:
-        return apps.on_turn(app, apps.seated(app))
+        return apps.find_move(app, apps.start_table(app))
 
     def work(prepared: tuple[Place, str]) -> Work:
         return lambda app: submitting.verdict(app, submitting.submit(app, *prepared, "once"), 0.0)
@@ -169,56 +169,56 @@ def test_a_web_process(app: App, redis_url: str, steps: range, smtp_sink: Sink, 
         before = snapshots.look(app, mover.table).row.length
         number = submitting.submit(app, mover, move, "once")
         recover(app, clock)
-        assert apps.verdict(app, number).seq == before
-        assert apps.length(app, mover) == before + 1
+        assert apps.get_verdict(app, number).seq == before
+        assert apps.count_entries(app, mover) == before + 1
         all_is_well(app, smtp_sink, mover)
 
 
-def test_a_referee(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_referee(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
     """Killed while it judges: the move counts once, and the next player gets a letter."""
 
     def prepare() -> tuple[Place, int, int]:
-        places = apps.seated(app, 3, bots=1)
-        while not any(apps.moves(app, place) for place in places):
+        places = apps.start_table(app, 3, bots=1)
+        while not any(apps.list_moves(app, place) for place in places):
             bots.run()
             referee.run()
-        mover, move = apps.on_turn(app, places)
-        length = apps.length(app, mover)
+        mover, move = apps.find_move(app, places)
+        length = apps.count_entries(app, mover)
         return mover, length, submitting.submit(app, mover, move, "once")
 
     for mover, before, number in every_step(app, redis_url, steps, prepare, lambda _: lambda _: referee.run()):
         recover(app, clock)
-        assert apps.verdict(app, number).seq == before
+        assert apps.get_verdict(app, number).seq == before
         (entry,) = snapshots.entries(app, snapshots.look(app, mover.table), before, before + 1)
         assert entry.seat == mover.seat
         all_is_well(app, smtp_sink, mover)
 
 
-def test_a_referee_with_many_tables(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_referee_with_many_tables(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
     """Killed while it judges moves of several tables, two of them at one: each counts once, and in its order."""
 
     def prepare() -> list[tuple[Place, int, Handed]]:
-        tables = [apps.seated(app) for _ in range(3)]
+        tables = [apps.start_table(app) for _ in range(3)]
         handed = [
-            (mover, apps.length(app, mover), submitting.submit(app, mover, move, "once"))
-            for mover, move in (apps.on_turn(app, places) for places in tables)
+            (mover, apps.count_entries(app, mover), submitting.submit(app, mover, move, "once"))
+            for mover, move in (apps.find_move(app, places) for places in tables)
         ]
         mover, before, _ = handed[0]
         return [*handed, (mover, before + 1, submitting.submit(app, mover, "resign", "later"))]
 
     for prepared in every_step(app, redis_url, steps, prepare, lambda _: lambda _: referee.run()):
         recover(app, clock)
-        assert [apps.verdict(app, handed).seq for _, _, handed in prepared] == [seq for _, seq, _ in prepared]
+        assert [apps.get_verdict(app, handed).seq for _, _, handed in prepared] == [seq for _, seq, _ in prepared]
         for mover, _, _ in prepared:
             all_is_well(app, smtp_sink, mover)
 
 
-def test_the_last_one_sits_down(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_the_last_one_sits_down(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
     """Killed while the game starts: it starts, once."""
 
     def prepare() -> Place:
-        first, second = apps.opened(app)
-        assert apps.judged(app, first, "sit word").accepted
+        first, second = apps.open_table(app)
+        assert apps.submit(app, first, "sit word").accepted
         submitting.submit(app, second, "sit word", "sit")
         return first
 
@@ -229,12 +229,12 @@ def test_the_last_one_sits_down(app: App, redis_url: str, steps: range, smtp_sin
         all_is_well(app, smtp_sink, place)
 
 
-def test_a_postman(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_postman(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
     """Killed while it sends: every letter arrives, at most the one in hand twice."""
 
     def prepare() -> Place:
         smtp_sink.letters.clear()
-        return apps.opened(app)[0]
+        return apps.open_table(app)[0]
 
     for place in every_step(app, redis_url, steps, prepare, lambda _: lambda _: post.run()):
         recover(app, clock)
@@ -242,28 +242,28 @@ def test_a_postman(app: App, redis_url: str, steps: range, smtp_sink: Sink, cloc
         assert 2 <= len(smtp_sink.letters) <= 3
 
 
-def test_a_clock(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_clock(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
     """Killed while it keeps a deadline: one stand-in's move is made, by whichever clock."""
 
     def prepare() -> tuple[Place, int]:
-        mover, _ = apps.on_turn(app, apps.seated(app))
+        mover, _ = apps.find_move(app, apps.start_table(app))
         post.run()
-        clock.move(DAY)
-        return mover, apps.length(app, mover)
+        clock.advance(DAY)
+        return mover, apps.count_entries(app, mover)
 
     for mover, before in every_step(app, redis_url, steps, prepare, lambda _: tick):
         recover(app, clock)
-        assert apps.length(app, mover) == before + 1
+        assert apps.count_entries(app, mover) == before + 1
         assert snapshots.entries(app, snapshots.look(app, mover.table), before)[0].seat is None
         all_is_well(app, smtp_sink, mover)
-        assert apps.judged(app, mover, "resign").accepted  # so that this table's clock stands still
+        assert apps.submit(app, mover, "resign").accepted  # so that this table's clock stands still
         recover(app, clock)
 
 
-def test_an_opening(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: Clock) -> None:
+def test_an_opening(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
     """Killed while a table is opened: it is there with all its invitations, or not at all."""
     looked_at = set[str]()
-    for _ in every_step(app, redis_url, steps, lambda: None, lambda _: lambda app: apps.opened(app, 3, bots=1)):
+    for _ in every_step(app, redis_url, steps, lambda: None, lambda _: lambda app: apps.open_table(app, 3, bots=1)):
         recover(app, clock)
         with app.store.reading() as connection:
             found = {table.id: table for table in connection.execute(select(tables))}

@@ -13,7 +13,7 @@ from service.store.schema import submissions
 from service.tables import snapshots, submitting
 from service.tables.access import Place
 from tests import apps
-from tests.apps import Clock, judged
+from tests.apps import FakeTime, submit
 from workers import bots, referee
 
 
@@ -25,63 +25,65 @@ def rows(app: App, source: str) -> Sequence[Any]:
 
 def resigned(app: App) -> tuple[list[Place], Place]:
     """A table of three, and its first seat, given up when it may move, so that a bot has to."""
-    places = apps.seated(app, 3)
-    mover, _ = apps.on_turn(app, places)
+    places = apps.start_table(app, 3)
+    mover, _ = apps.find_move(app, places)
     return places, mover
 
 
 def test_who_has_resigned_does_not_play_on_under_the_key_of_a_bot(any_app: App) -> None:
     places, quitter = resigned(any_app)
-    assert judged(any_app, quitter, "resign").accepted
-    before = apps.length(any_app, quitter)
+    assert submit(any_app, quitter, "resign").accepted
+    before = apps.count_entries(any_app, quitter)
     for key in ("bot/1", f"bot/{before}", str(before), f"{before}/0"):
-        assert "given up" in judged(any_app, quitter, apps.moves(any_app, quitter)[0], key).said
-    assert apps.length(any_app, places[0]) == before
+        assert "given up" in submit(any_app, quitter, apps.list_moves(any_app, quitter)[0], key).said
+    assert apps.count_entries(any_app, places[0]) == before
 
 
 def test_a_player_cannot_use_up_the_keys_of_the_bot_that_follows_him(any_app: App) -> None:
     _, quitter = resigned(any_app)
-    ahead = apps.length(any_app, quitter)
+    ahead = apps.count_entries(any_app, quitter)
     for number in range(ahead - 2, ahead + 8):
         for key in (f"bot/{number}", str(number), f"{number}/0"):
-            judged(any_app, quitter, "nonsense", key)
-    assert judged(any_app, quitter, "resign").accepted
-    before = apps.length(any_app, quitter)
+            submit(any_app, quitter, "nonsense", key)
+    assert submit(any_app, quitter, "resign").accepted
+    before = apps.count_entries(any_app, quitter)
     bots.run()
     referee.run()
-    assert apps.length(any_app, quitter) == before + 1
+    assert apps.count_entries(any_app, quitter) == before + 1
 
 
 def test_a_refused_move_of_a_bot_is_tried_again_at_the_same_length(
-    any_app: App, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, quitter = resigned(any_app)
-    assert judged(any_app, quitter, "resign").accepted
-    before = apps.length(any_app, quitter)
+    assert submit(any_app, quitter, "resign").accepted
+    before = apps.count_entries(any_app, quitter)
     with monkeypatch.context() as sick:
         sick.setattr(referee.judging, "judge", lambda *_: 1 / 0)
         for _ in range(3):  # at once it is not tried again, so that a fault of ours is no endless loop
             bots.run()
             referee.run()
     assert [row.accepted for row in rows(any_app, "bot")] == [False]
-    clock.move(3)
+    clock.advance(3)
     for _ in range(2):
         bots.run()
         referee.run()
     assert [row.accepted for row in rows(any_app, "bot")][:2] == [False, True]
-    assert apps.length(any_app, quitter) > before
+    assert apps.count_entries(any_app, quitter) > before
 
 
-def test_after_a_refusal_a_bot_tries_another_move(any_app: App, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_refusal_a_bot_tries_another_move(
+    any_app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A move that met a fault of ours would meet it again for ever."""
     _, quitter = resigned(any_app)
-    assert judged(any_app, quitter, "resign").accepted
+    assert submit(any_app, quitter, "resign").accepted
     with monkeypatch.context() as sick:
         sick.setattr(referee.judging, "judge", lambda *_: 1 / 0)
         for seconds in (3, 5, 9):
             bots.run()
             referee.run()
-            clock.move(seconds)
+            clock.advance(seconds)
     tried = [row.move for row in rows(any_app, "bot")]
     assert len(tried) == len(set(tried)) == 3
 
@@ -89,15 +91,15 @@ def test_after_a_refusal_a_bot_tries_another_move(any_app: App, clock: Clock, mo
 def test_who_was_refused_a_seat_by_a_fault_sits_down_with_the_same_link(
     any_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = apps.opened(any_app)[0]
+    place = apps.open_table(any_app)[0]
     with monkeypatch.context() as sick:
         sick.setattr(referee.judging, "judge", lambda *_: 1 / 0)
         first = submitting.sit(any_app, place, "word")
         referee.run()
-    assert not apps.verdict(any_app, first).accepted
+    assert not apps.get_verdict(any_app, first).accepted
     second = submitting.sit(any_app, place, "word")
     referee.run()
-    assert apps.verdict(any_app, second).accepted
+    assert apps.get_verdict(any_app, second).accepted
     assert submitting.sit(any_app, place, "other").number == second.number
 
 
@@ -105,7 +107,7 @@ def test_no_key_and_no_entry_holds_a_link_or_a_part_of_it(any_app: App) -> None:
     flask_app = create_app(any_app)
     flask_app.config["WTF_CSRF_ENABLED"] = False
     client = flask_app.test_client()
-    places = apps.opened(any_app)
+    places = apps.open_table(any_app)
     client.post(f"/api/v1/t/{places[0].link}/sit", json={})
     client.post(f"/t/{places[1].link}/sit", data={})
     referee.run()

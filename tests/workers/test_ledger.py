@@ -16,9 +16,9 @@ Played = tuple[App, list[Place], list[str]]
 @pytest.fixture
 def played(app: App) -> Played:
     """A table where two moves were made and every letter has arrived; its turns that are over were overtaken."""
-    places = apps.seated(app)
+    places = apps.start_table(app)
     for _ in range(2):
-        assert apps.judged(app, *apps.on_turn(app, places)).accepted
+        assert apps.submit(app, *apps.find_move(app, places)).accepted
     with app.store.writing() as connection:
         connection.execute(update(letters).values(outcome="sent", sent_at=app.now()))
         rows = connection.execute(select(letters)).all()
@@ -44,7 +44,7 @@ def test_a_letter_that_was_sent_and_never_came_is_noticed(played: Played) -> Non
 
 def test_a_turn_that_still_waits_was_not_overtaken(played: Played) -> None:
     app, places, _ = played
-    mover, _ = apps.on_turn(app, places)
+    mover, _ = apps.find_move(app, places)
     own = (letters.c.seat == mover.seat, letters.c.kind == "turn")
     since = select(seats.c.open_since).where(seats.c.table == mover.table, seats.c.seat == mover.seat).scalar_subquery()
     with app.store.writing() as connection:
@@ -73,8 +73,8 @@ def test_a_submission_that_counts_twice_is_noticed(played: Played) -> None:
 
 def test_a_bot_that_never_moves_is_noticed(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "RECOVERY_S", 0.1)
-    places = apps.seated(app, 2, bots=1)
-    while apps.moves(app, places[0]):
-        assert apps.judged(app, *apps.on_turn(app, places)).accepted
+    places = apps.start_table(app, 2, bots=1)
+    while apps.list_moves(app, places[0]):
+        assert apps.submit(app, *apps.find_move(app, places)).accepted
     with pytest.raises(AssertionError, match="every bot has moved"):
         ledger.wait_until_settled(app.store)

@@ -16,7 +16,7 @@ from service.tables import judging, submitting
 from service.tables.access import Place
 from service.wakeups import JOBS
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.workers.incoming.test_inbox import address, answer
 from workers import clock as clocks
 from workers import jobs, referee
@@ -27,8 +27,8 @@ Held = tuple[App, list[Place], list[Place]]
 
 
 @pytest.fixture
-def app(tmp_path: Path, laid_postgres_url: str, clock: Clock) -> Iterator[App]:
-    with apps.standing(apps.settings(tmp_path, laid_postgres_url), clock) as app:
+def app(tmp_path: Path, migrated_postgres_url: str, clock: FakeTime) -> Iterator[App]:
+    with apps.run_app(apps.make_settings(tmp_path, migrated_postgres_url), clock) as app:
         yield app
 
 
@@ -60,27 +60,27 @@ def soon() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("rows", [row_of, seats_of], ids=["table", "seats"])
-def test_a_held_table_holds_no_verdict_of_another_up(app: App, clock: Clock, rows) -> None:
-    stuck, free = apps.seated(app), apps.seated(app, 3)
-    waiting = [submitting.submit(app, *apps.on_turn(app, stuck), key=str(number)) for number in range(4)]
-    clock.move(3_600)  # also where they have waited for long
-    other = submitting.submit(app, *apps.on_turn(app, free))
+def test_a_held_table_holds_no_verdict_of_another_up(app: App, clock: FakeTime, rows) -> None:
+    stuck, free = apps.start_table(app), apps.start_table(app, 3)
+    waiting = [submitting.submit(app, *apps.find_move(app, stuck), key=str(number)) for number in range(4)]
+    clock.advance(3_600)  # also where they have waited for long
+    other = submitting.submit(app, *apps.find_move(app, free))
     with held(app, rows(stuck[0])), soon():
         for _ in range(referee.TRIES + 2):
             referee.run()
             if submitting.verdict(app, other):
                 break
-        assert apps.verdict(app, other).accepted
+        assert apps.get_verdict(app, other).accepted
         assert submitting.verdict(app, waiting[0]) is None
     referee.run()
-    assert apps.verdict(app, waiting[0]).accepted
-    assert not any("several times" in apps.verdict(app, number).said for number in waiting)
+    assert apps.get_verdict(app, waiting[0]).accepted
+    assert not any("several times" in apps.get_verdict(app, number).said for number in waiting)
 
 
-def test_waiting_for_a_lock_is_no_try(app: App, clock: Clock) -> None:
-    places = apps.seated(app)
-    number = submitting.submit(app, *apps.on_turn(app, places))
-    clock.move(3_600)
+def test_waiting_for_a_lock_is_no_try(app: App, clock: FakeTime) -> None:
+    places = apps.start_table(app)
+    number = submitting.submit(app, *apps.find_move(app, places))
+    clock.advance(3_600)
     with held(app, seats_of(places[0])):
         referee.run()
         with app.store.reading() as connection:
@@ -92,9 +92,9 @@ def test_waiting_for_a_lock_is_no_try(app: App, clock: Clock) -> None:
 
 @pytest.mark.parametrize("rows", [row_of, seats_of], ids=["table", "seats"])
 def test_a_held_table_holds_no_mail_to_another_up(app: App, rows) -> None:
-    stuck, free = apps.seated(app), apps.seated(app, 3)
+    stuck, free = apps.start_table(app), apps.start_table(app, 3)
     for places in (stuck, free):
-        place, move = apps.on_turn(app, places)
+        place, move = apps.find_move(app, places)
         inbox.take(app, answer(app, place, move).as_bytes(), address(app, place), "somebody@example.org")
     with held(app, rows(stuck[0])), soon():
         mail_moves.run()
@@ -107,13 +107,13 @@ def test_a_held_table_holds_no_mail_to_another_up(app: App, rows) -> None:
 
 
 @pytest.mark.parametrize("rows", [row_of, seats_of], ids=["table", "seats"])
-def test_a_held_table_stops_no_clock_of_another(app: App, clock: Clock, rows) -> None:
-    stuck, free = apps.seated(app, pace=DAY), apps.seated(app, 3, pace=DAY)
-    before = apps.length(app, free[0])
-    clock.move(DAY)
+def test_a_held_table_stops_no_clock_of_another(app: App, clock: FakeTime, rows) -> None:
+    stuck, free = apps.start_table(app, pace=DAY), apps.start_table(app, 3, pace=DAY)
+    before = apps.count_entries(app, free[0])
+    clock.advance(DAY)
     with held(app, rows(stuck[0])), soon():
         clocks.tick(app)
-        assert apps.length(app, free[0]) == before + 1
+        assert apps.count_entries(app, free[0]) == before + 1
     clocks.tick(app)
     with app.store.reading() as connection:
         late = select(func.count()).where(letters.c.kind == "timeout")
@@ -126,34 +126,36 @@ def test_every_wait_for_the_database_has_an_end(app: App) -> None:
             assert connection.exec_driver_sql(f"SHOW {name}").scalar_one() != "0"
 
 
-def test_whoever_forgets_a_transaction_loses_its_locks(tmp_path: Path, laid_postgres_url: str, clock: Clock) -> None:
-    own = f"{laid_postgres_url}&options=-c%20idle_in_transaction_session_timeout%3D200"
-    with apps.standing(apps.settings(tmp_path, laid_postgres_url), clock) as app:
-        places = apps.seated(app)
+def test_whoever_forgets_a_transaction_loses_its_locks(
+    tmp_path: Path, migrated_postgres_url: str, clock: FakeTime
+) -> None:
+    own = f"{migrated_postgres_url}&options=-c%20idle_in_transaction_session_timeout%3D200"
+    with apps.run_app(apps.make_settings(tmp_path, migrated_postgres_url), clock) as app:
+        places = apps.start_table(app)
         forgetful = Store(own)
         connection = forgetful.engine.connect()
         connection.execute(update(tables).where(tables.c.id == places[0].table).values(pace=tables.c.pace))
         time.sleep(0.6)
         with soon():
-            assert apps.judged(app, *apps.on_turn(app, places)).accepted
+            assert apps.submit(app, *apps.find_move(app, places)).accepted
         connection.invalidate()
         connection.close()
         forgetful.close()
 
 
 def test_who_passes_a_submission_over_leaves_it_free_for_the_next(app: App) -> None:
-    places = apps.seated(app)
-    number = submitting.submit(app, *apps.on_turn(app, places))
+    places = apps.start_table(app)
+    number = submitting.submit(app, *apps.find_move(app, places))
     with app.store.writing() as slow:  # another referee, which looks while the table is held, and takes long to go
         with held(app, row_of(places[0])):
             assert slow.execute(referee.NEXT).first() is None
         assert referee.hear_some(app)
-    assert apps.verdict(app, number).accepted
+    assert apps.get_verdict(app, number).accepted
 
 
 def test_a_mail_that_was_passed_over_is_free_for_the_next(app: App) -> None:
-    places = apps.seated(app)
-    place, move = apps.on_turn(app, places)
+    places = apps.start_table(app)
+    place, move = apps.find_move(app, places)
     inbox.take(app, answer(app, place, move).as_bytes(), address(app, place), "somebody@example.org")
     with app.store.writing() as slow:
         with held(app, row_of(places[0])):
@@ -162,9 +164,9 @@ def test_a_mail_that_was_passed_over_is_free_for_the_next(app: App) -> None:
 
 
 def test_after_a_long_shift_too_a_held_table_is_waited_for_a_moment(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    stuck, free = apps.seated(app), apps.seated(app, 3)
-    other = submitting.submit(app, *apps.on_turn(app, free))
-    number = submitting.submit(app, *apps.on_turn(app, stuck))
+    stuck, free = apps.start_table(app), apps.start_table(app, 3)
+    other = submitting.submit(app, *apps.find_move(app, free))
+    number = submitting.submit(app, *apps.find_move(app, stuck))
     judged, lets_go = referee.hear_some, ExitStack()
     lets_go.enter_context(held(app, row_of(stuck[0])))
 
@@ -178,11 +180,11 @@ def test_after_a_long_shift_too_a_held_table_is_waited_for_a_moment(app: App, mo
 
     monkeypatch.setattr(referee, "hear_some", slowly)
     referee.run()
-    assert apps.verdict(app, number).accepted
+    assert apps.get_verdict(app, number).accepted
 
 
 def test_whoever_held_a_table_rings_for_those_who_passed_it_over(app: App) -> None:
-    place, _ = apps.seated(app)
+    place, _ = apps.start_table(app)
     for name in ("referee", "inbox"):
         app.wakeups.acknowledge(name)
     queue = app.wakeups.queue("referee")

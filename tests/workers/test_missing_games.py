@@ -15,7 +15,7 @@ from service.tables import submitting
 from service.tables.access import Place
 from service.timing import HOUR
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.servers import Sink
 from tests.workers.incoming.test_inbox import address, answer
 from workers import bots, jobs, referee
@@ -35,50 +35,50 @@ def gone(app: App, place: Place) -> None:
         connection.execute(update(tables).where(tables.c.id == place.table).values(game="gone"))
 
 
-def test_the_clock_says_it_once_and_keeps_the_other_deadlines(tmp_path: Path, clock: Clock) -> None:
-    with apps.standing(apps.settings(tmp_path), clock) as app:
-        lost, other = (apps.on_turn(app, apps.seated(app, pace=DAY))[0] for _ in range(2))
-        before = apps.length(app, other)
+def test_the_clock_says_it_once_and_keeps_the_other_deadlines(tmp_path: Path, clock: FakeTime) -> None:
+    with apps.run_app(apps.make_settings(tmp_path), clock) as app:
+        lost, other = (apps.find_move(app, apps.start_table(app, pace=DAY))[0] for _ in range(2))
+        before = apps.count_entries(app, other)
         gone(app, lost)
-        clock.move(2 * DAY)
+        clock.advance(2 * DAY)
         with structlog.testing.capture_logs() as lines:
             for _ in range(3):
                 clocks.tick(app)
-        assert apps.length(app, other) > before
+        assert apps.count_entries(app, other) > before
     assert [line["table"] for line in lines if line["event"] == "table passed over"] == [lost.table]
     assert not [line for line in lines if line["log_level"] == "error"]
 
 
 def test_a_move_there_is_refused_and_holds_no_other_up(app: App) -> None:
-    lost, other = apps.seated(app), apps.seated(app)
-    first = submitting.submit(app, *apps.on_turn(app, lost))
-    second = submitting.submit(app, *apps.on_turn(app, other))
+    lost, other = apps.start_table(app), apps.start_table(app)
+    first = submitting.submit(app, *apps.find_move(app, lost))
+    second = submitting.submit(app, *apps.find_move(app, other))
     gone(app, lost[0])
     referee.run()
-    assert "not installed here" in apps.verdict(app, first).said
-    assert apps.verdict(app, second).accepted
+    assert "not installed here" in apps.get_verdict(app, first).said
+    assert apps.get_verdict(app, second).accepted
 
 
 def test_a_mail_there_waits_and_holds_no_other_up(app: App) -> None:
-    lost, other = apps.seated(app), apps.seated(app)
+    lost, other = apps.start_table(app), apps.start_table(app)
     for places in (lost, other):
-        place, move = apps.on_turn(app, places)
+        place, move = apps.find_move(app, places)
         inbox.take(app, answer(app, place, move).as_bytes(), address(app, place), "somebody@example.org")
-    before = apps.length(app, other[0])
+    before = apps.count_entries(app, other[0])
     gone(app, lost[0])
     mail_moves.run()
-    assert apps.length(app, other[0]) == before + 1
+    assert apps.count_entries(app, other[0]) == before + 1
     assert mail_moves._waits(app)
 
 
 def test_its_letters_wait_are_told_once_and_leave_when_the_game_is_back(app: App, smtp_sink: Sink) -> None:
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    place, _ = apps.on_turn(app, apps.seated(app))
+    place, _ = apps.find_move(app, apps.start_table(app))
     gone(app, place)
     with structlog.testing.capture_logs() as lines:
         for _ in range(30):
             post.run()
-            app.now.move(HOUR + 1)  # type: ignore[attr-defined]  # a clock of the tests
+            app.now.advance(HOUR + 1)  # type: ignore[attr-defined]  # a clock of the tests
     assert [line["table"] for line in lines if line["event"] == "table passed over"] == [place.table]
     assert not [line for line in lines if line["log_level"] == "error"]
     assert smtp_sink.envelopes == []
@@ -89,7 +89,7 @@ def test_its_letters_wait_are_told_once_and_leave_when_the_game_is_back(app: App
 
 
 def test_its_bots_rest(app: App) -> None:
-    places = apps.seated(app, bots=1)
+    places = apps.start_table(app, bots=1)
     gone(app, places[0])
     with structlog.testing.capture_logs() as lines:
         bots.run()

@@ -25,7 +25,7 @@ from workers.outgoing.letters import write
 
 
 def says(app: App, place: Place, text: str) -> None:
-    said = apps.judged(app, place, text)
+    said = apps.submit(app, place, text)
     assert said.accepted, said.said
 
 
@@ -40,8 +40,8 @@ def last_moves(app: App, place: Place, since: int) -> list[tuple[int | None, str
 @pytest.fixture
 def table(any_app: App) -> list[Place]:
     """Two at a table: first the one to move."""
-    places = apps.seated(any_app, pace=DAY)
-    mover, _ = apps.on_turn(any_app, places)
+    places = apps.start_table(any_app, pace=DAY)
+    mover, _ = apps.find_move(any_app, places)
     return [mover, next(place for place in places if place != mover)]
 
 
@@ -58,7 +58,7 @@ def following(app: App, mover: Place, move: str, other: Place) -> list[str]:
 def handing_over(app: App, mover: Place, other: Place) -> tuple[str, str]:
     """Plays on to the mover's last move of his turn; that move, and one the other can make then."""
     while True:
-        move = apps.moves(app, mover)[0]
+        move = apps.list_moves(app, mover)[0]
         if wishes := following(app, mover, move, other):
             return move, wishes[0]
         says(app, mover, move)
@@ -69,7 +69,7 @@ def test_an_order_is_done_at_once_when_its_turn_comes(any_app: App, table: list[
     move, wish = handing_over(any_app, mover, other)
     says(any_app, other, f"order {wish}")
     assert waiting(any_app, other) == [wish]
-    before = apps.length(any_app, mover)
+    before = apps.count_entries(any_app, mover)
     says(any_app, mover, move)
     assert last_moves(any_app, other, before) == [(mover.seat, move), (other.seat, wish)]
     assert waiting(any_app, other) == []
@@ -80,8 +80,8 @@ def test_nobody_gets_a_letter_for_a_turn_that_was_ordered(any_app: App, table: l
     move, wish = handing_over(any_app, mover, other)
     says(any_app, other, f"order {wish}")
     says(any_app, mover, move)
-    while apps.moves(any_app, other):  # the rest of his turn
-        says(any_app, other, apps.moves(any_app, other)[0])
+    while apps.list_moves(any_app, other):  # the rest of his turn
+        says(any_app, other, apps.list_moves(any_app, other)[0])
     with any_app.store.reading() as connection:
         owed = connection.execute(select(letters).where(letters.c.seat == other.seat, letters.c.kind == "turn")).all()
     orders_of = [LetterOrder(row.table, row.seq, row.seat, row.kind, "x@example.org", "X") for row in owed]
@@ -91,7 +91,7 @@ def test_nobody_gets_a_letter_for_a_turn_that_was_ordered(any_app: App, table: l
 
 def test_an_order_given_on_ones_turn_is_done_now(any_app: App, table: list[Place]) -> None:
     mover, _ = table
-    before, move = apps.length(any_app, mover), apps.moves(any_app, mover)[0]
+    before, move = apps.count_entries(any_app, mover), apps.list_moves(any_app, mover)[0]
     says(any_app, mover, f"order {move}")
     assert last_moves(any_app, mover, before)[0] == (mover.seat, move)
     assert waiting(any_app, mover) == []
@@ -101,20 +101,20 @@ def test_an_order_that_is_not_possible_waits_and_can_be_cancelled(any_app: App, 
     mover, other = table
     for text in ("order fly moon", "order swim sea"):
         says(any_app, other, text)
-    says(any_app, mover, apps.moves(any_app, mover)[0])
+    says(any_app, mover, apps.list_moves(any_app, mover)[0])
     assert waiting(any_app, other) == ["fly moon", "swim sea"]
     first = standing_orders.of_seat(any_app, other)[0].id
-    assert not apps.judged(any_app, mover, f"cancel {first}").accepted  # another's
+    assert not apps.submit(any_app, mover, f"cancel {first}").accepted  # another's
     says(any_app, other, f"cancel {first}")
     assert waiting(any_app, other) == ["swim sea"]
     says(any_app, other, "cancel")
     assert waiting(any_app, other) == []
-    assert "no such order" in apps.judged(any_app, other, "cancel").said
+    assert "no such order" in apps.submit(any_app, other, "cancel").said
 
 
 @pytest.mark.parametrize("text", ["order", f"order {'x' * 101}", "cancel x", "cancel 99", "cancel ²"])
 def test_an_order_that_makes_no_sense_is_refused(any_app: App, table: list[Place], text: str) -> None:
-    said = apps.judged(any_app, table[1], text)
+    said = apps.submit(any_app, table[1], text)
     assert not said.accepted
     assert "fault" not in said.said
 
@@ -123,19 +123,19 @@ def test_the_list_is_short_and_says_everything_once(any_app: App, table: list[Pl
     other = table[1]
     for number in range(standing_orders.MOST):
         says(any_app, other, f"order fly {number}")
-    assert "at a time" in apps.judged(any_app, other, "order fly 9").said
+    assert "at a time" in apps.submit(any_app, other, "order fly 9").said
     says(any_app, other, "cancel")
     says(any_app, other, "order fly 1")
-    assert "already" in apps.judged(any_app, other, "order FLY 1").said
+    assert "already" in apps.submit(any_app, other, "order FLY 1").said
 
 
 def test_no_order_is_carried_out_in_a_pause(any_app: App, table: list[Place]) -> None:
     mover, other = table
     says(any_app, other, "pause")
     says(any_app, mover, "agree")
-    before, move = apps.length(any_app, mover), apps.moves(any_app, mover)[0]
+    before, move = apps.count_entries(any_app, mover), apps.list_moves(any_app, mover)[0]
     says(any_app, mover, f"order {move}")
-    assert apps.length(any_app, mover) == before
+    assert apps.count_entries(any_app, mover) == before
     says(any_app, mover, "resume")
     assert last_moves(any_app, mover, before)[1] == (mover.seat, move)
 
@@ -144,26 +144,26 @@ def test_an_order_over_which_the_game_fails_is_dropped_and_nothing_else(
     any_app: App, table: list[Place], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mover, _ = table
-    move, before, decide = apps.moves(any_app, mover)[0], apps.length(any_app, mover), kaiser.decide
+    move, before, decide = apps.list_moves(any_app, mover)[0], apps.count_entries(any_app, mover), kaiser.decide
 
     def sick(*position: Any) -> Any:
         raise ZeroDivisionError("in the rules")
 
     monkeypatch.setattr(kaiser, "decide", sick)
     says(any_app, mover, f"order {move}")
-    assert apps.length(any_app, mover) == before
+    assert apps.count_entries(any_app, mover) == before
     assert waiting(any_app, mover) == []
     monkeypatch.setattr(kaiser, "decide", decide)
     says(any_app, mover, move)
 
 
-def test_after_a_missed_deadline_orders_are_followed_too(any_app: App, clock: apps.Clock) -> None:
-    places = apps.seated(any_app, pace=DAY)
-    mover, _ = apps.on_turn(any_app, places)
+def test_after_a_missed_deadline_orders_are_followed_too(any_app: App, clock: apps.FakeTime) -> None:
+    places = apps.start_table(any_app, pace=DAY)
+    mover, _ = apps.find_move(any_app, places)
     other = next(place for place in places if place != mover)
     for row in range(5):
         says(any_app, other, f"order fly {row}")
-    clock.move(DAY)
+    clock.advance(DAY)
     tick(any_app)
     assert len(waiting(any_app, other)) == 5
 
@@ -192,7 +192,7 @@ def test_moves_without_a_choice_are_made_by_themselves_where_the_table_agreed(
     any_app: App, monkeypatch: pytest.MonkeyPatch, automatic: bool
 ) -> None:
     without_choice(monkeypatch, 0, 1)
-    place = apps.seated(any_app, pace=Clock(DAY, automatic=automatic))[0]
+    place = apps.start_table(any_app, pace=Clock(DAY, automatic=automatic))[0]
     entries = since_start(any_app, place)
     assert (len(entries) > 1) == automatic
     assert all(entry.seat is not None and not entry.draws for entry in entries)
@@ -201,9 +201,9 @@ def test_moves_without_a_choice_are_made_by_themselves_where_the_table_agreed(
 
 def test_an_automatic_move_that_was_taken_back_stays_so(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     without_choice(monkeypatch, 0)
-    one, other = apps.seated(any_app, pace=Clock(DAY, automatic=True))
+    one, other = apps.start_table(any_app, pace=Clock(DAY, automatic=True))
     while not any(entry.seat == 0 for entry in since_start(any_app, one)):
-        says(any_app, other, apps.moves(any_app, other)[0])
+        says(any_app, other, apps.list_moves(any_app, other)[0])
     before = snapshots.look(any_app, one.table).table.last
     says(any_app, one, "undo")
     if snapshots.look(any_app, one.table).table.asked:
@@ -211,24 +211,24 @@ def test_an_automatic_move_that_was_taken_back_stays_so(any_app: App, monkeypatc
     after = snapshots.look(any_app, one.table).table.last
     assert before
     assert after is None or after.seq < before.seq
-    assert len(apps.moves(any_app, one)) == 1
+    assert len(apps.list_moves(any_app, one)) == 1
 
 
-def test_such_a_log_passes_the_audit(any_app: App, clock: apps.Clock) -> None:
+def test_such_a_log_passes_the_audit(any_app: App, clock: apps.FakeTime) -> None:
     """Everything that time can bring, at one table, and the log of it."""
-    places = apps.seated(any_app, 3, pace=Clock(DAY, late="seat", offer_after=1, grace=60))
+    places = apps.start_table(any_app, 3, pace=Clock(DAY, late="seat", offer_after=1, grace=60))
     for seat, text in ((0, "pause"), (1, "agree"), (2, "agree"), (1, "resume"), (2, "vacation 2027-02-01 2027-02-02")):
         says(any_app, places[seat], text)
     says(any_app, places[2], "home")
-    clock.move(DAY + 60)
+    clock.advance(DAY + 60)
     tick(any_app)
     for place in places[:2]:
-        apps.judged(any_app, place, "resign")
-    apps.judged(any_app, places[2], "back")
-    apps.judged(any_app, places[2], "resign")
+        apps.submit(any_app, place, "resign")
+    apps.submit(any_app, places[2], "back")
+    apps.submit(any_app, places[2], "resign")
     for place in places:
-        apps.judged(any_app, place, "back")
-        apps.judged(any_app, place, "resign")
+        apps.submit(any_app, place, "back")
+        apps.submit(any_app, place, "resign")
     bots.run()
     referee.run()
     export = archive.export_for(any_app, places[0])

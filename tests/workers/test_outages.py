@@ -15,7 +15,7 @@ from service.app import App
 from service.store.schema import letters
 from service.tables import submitting
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.chaos import machines
 from tests.conftest import or_skip
 from tests.servers import Sink
@@ -49,11 +49,11 @@ def test_a_redis_that_is_away_is_told_once_and_heard_again_at_once(
     with ExitStack() as stack:
         server, url = stack.enter_context(or_skip(machines.killable_redis))
         redis = stack.enter_context(Redis.from_url(url))
-        app = stack.enter_context(apps.standing(apps.settings(tmp_path), Clock(), redis))
+        app = stack.enter_context(apps.run_app(apps.make_settings(tmp_path), FakeTime(), redis))
         stop = threading.Event()
         working = threading.Thread(target=processes.run_thread, args=(app, ["referee"], stop))
         working.start()
-        places = apps.seated(app)
+        places = apps.start_table(app)
         server.kill()
         for _ in range(30):
             app.wakeups.wake("post")
@@ -61,7 +61,7 @@ def test_a_redis_that_is_away_is_told_once_and_heard_again_at_once(
             time.sleep(0.1)
         server.start()
         began = time.monotonic()
-        number = submitting.submit(app, *apps.on_turn(app, places))
+        number = submitting.submit(app, *apps.find_move(app, places))
         while submitting.verdict(app, number, 0.5) is None:
             assert time.monotonic() < began + 10
         assert time.monotonic() - began < 5
@@ -78,9 +78,9 @@ def test_a_database_that_is_away_is_told_once_and_costs_no_letter_a_try(
     tmp_path: Path, told: list[str], smtp_sink: Sink
 ) -> None:
     with or_skip(machines.killable_postgres) as server:
-        chosen = apps.settings(tmp_path, server.url, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
-        with apps.standing(chosen, time_of := Clock()) as app:
-            places = apps.seated(app, 3, bots=1)
+        chosen = apps.make_settings(tmp_path, server.url, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
+        with apps.run_app(chosen, time_of := FakeTime()) as app:
+            places = apps.start_table(app, 3, bots=1)
             server.kill()
             for _ in range(10):
                 clock.tick(app)
@@ -88,7 +88,7 @@ def test_a_database_that_is_away_is_told_once_and_costs_no_letter_a_try(
                     work()
                 assert inbox.received(app, b"From: a@b\n\nx", f"play+{'a' * 16}.0.x@localhost", "a@b") == inbox.LATER
             server.start()
-            time_of.move(1)
+            time_of.advance(1)
             post.run()
             with app.store.reading() as connection:
                 assert set(connection.execute(select(letters.c.outcome)).scalars()) <= {"sent", "overtaken"}
@@ -97,10 +97,10 @@ def test_a_database_that_is_away_is_told_once_and_costs_no_letter_a_try(
 
 
 def test_a_database_that_goes_while_a_letter_is_written_costs_the_letter_no_try(
-    app: App, clock: Clock, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
+    app: App, clock: FakeTime, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    apps.opened(app)
+    apps.open_table(app)
     write = post.write
     monkeypatch.setattr(post, "write", _broken)
     for _ in range(post.TRIES + post.DEADLY):

@@ -23,8 +23,8 @@ Moves = list[tuple[int, str]]
 @pytest.fixture
 def table(any_app: App) -> list[Place]:
     """Two at a table: first the one to move."""
-    places = apps.seated(any_app, pace=DAY)
-    mover, _ = apps.on_turn(any_app, places)
+    places = apps.start_table(any_app, pace=DAY)
+    mover, _ = apps.find_move(any_app, places)
     return [mover, next(place for place in places if place != mover)]
 
 
@@ -54,12 +54,12 @@ def held(app: App, place: Place) -> list[str]:
 
 
 def another(app: App, place: Place, move: str) -> str:
-    return next(one for one in apps.moves(app, place) if one != move)
+    return next(one for one in apps.list_moves(app, place) if one != move)
 
 
 def follow(app: App, mover: Place, made: Moves) -> None:
     """The other one plays as in the branch; what follows by itself is not for him to make."""
-    before = apps.length(app, mover)
+    before = apps.count_entries(app, mover)
     for seat, move in made:
         if seat == mover.seat:
             says(app, mover, move)
@@ -85,7 +85,7 @@ def test_when_the_game_leaves_the_branch_the_rest_is_dropped(any_app: App, table
     follow(any_app, mover, made[:later])
     left = held(any_app, other)
     assert left
-    before = apps.length(any_app, mover)
+    before = apps.count_entries(any_app, mover)
     says(any_app, mover, another(any_app, mover, made[later][1]))
     assert [seat for seat, _ in last_moves(any_app, mover, before)] == [mover.seat]
     found = intention(any_app, other)
@@ -98,7 +98,7 @@ def test_when_the_game_leaves_the_branch_the_rest_is_dropped(any_app: App, table
 
 def test_on_ones_own_turn_the_first_is_made_at_once(any_app: App, table: list[Place]) -> None:
     mover, _ = table
-    before = apps.length(any_app, mover)
+    before = apps.count_entries(any_app, mover)
     number, made = branch_of(any_app, mover, 1)
     branch_orders.keep(any_app, mover, number)
     assert last_moves(any_app, mover, before) == made
@@ -159,25 +159,25 @@ def test_a_move_taken_back_takes_the_game_back_into_the_branch(any_app: App, tab
 def test_an_undo_to_before_the_branch_leaves_it(any_app: App, table: list[Place]) -> None:
     mover, other = table
     for place in (mover, other):
-        says(any_app, place, apps.moves(any_app, place)[0])
+        says(any_app, place, apps.list_moves(any_app, place)[0])
     number, _ = branch_of(any_app, other, 2)
     branch_orders.keep(any_app, other, number)
     says(any_app, mover, "undo")
     says(any_app, other, "agree")
-    says(any_app, mover, apps.moves(any_app, mover)[0])
+    says(any_app, mover, apps.list_moves(any_app, mover)[0])
     found = intention(any_app, other)
     assert found
     assert found.left
 
 
 def test_a_move_made_for_who_was_late_counts_like_any_other(
-    any_app: App, clock: apps.Clock, table: list[Place]
+    any_app: App, clock: apps.FakeTime, table: list[Place]
 ) -> None:
     _, other = table
     number, made = branch_of(any_app, other, 2)
     branch_orders.keep(any_app, other, number)
-    before = apps.length(any_app, other)
-    clock.move(DAY + 1)
+    before = apps.count_entries(any_app, other)
+    clock.advance(DAY + 1)
     tick(any_app)
     (_, move), *then = last_moves(any_app, other, before)
     found = intention(any_app, other)
@@ -218,9 +218,9 @@ def test_after_the_end_there_is_nothing_to_order(any_app: App, table: list[Place
 def test_other_luck_is_another_way(app: App, name: str) -> None:
     """Where something is drawn that falls otherwise at the table, no order is carried out blindly."""
     places = table_of(app, catalogue.find(name), 6)
-    mover, _ = apps.on_turn(app, places)
+    mover, _ = apps.find_move(app, places)
     number, made = branch_of(app, mover, 6)
-    before = apps.length(app, mover)
+    before = apps.count_entries(app, mover)
     branch_orders.keep(app, mover, number)
     real = last_moves(app, mover, before)
     assert real == made[: len(real)]
@@ -231,7 +231,7 @@ def test_other_luck_is_another_way(app: App, name: str) -> None:
     assert found is not None or len(real) == len(made)
     if found and game.menu(now, mover.seat):
         if made[len(real)][0] != mover.seat:  # there somebody else was to move next, so that our own move tells
-            says(app, mover, apps.moves(app, mover)[0])
+            says(app, mover, apps.list_moves(app, mover)[0])
             found = intention(app, mover)
         assert found
         assert found.left

@@ -14,7 +14,7 @@ from rq.serializers import JSONSerializer
 
 from service.app import App
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from workers import bots, jobs, process_pool, processes, referee
 
 
@@ -59,7 +59,7 @@ def test_a_bell_whose_work_fails_is_told_and_the_next_one_is_heard(
 
 def is_told_to_stop(redis_url: str, folder: Path) -> None:
     """A worker begins to hear, is told to stop, and ends well within the time that a host waits."""
-    with Redis.from_url(redis_url) as redis, apps.standing(apps.settings(folder), Clock(), redis) as app:
+    with Redis.from_url(redis_url) as redis, apps.run_app(apps.make_settings(folder), FakeTime(), redis) as app:
         app.wakeups.wake("referee")
         worker: Any = multiprocessing.get_context("fork").Process(
             target=processes.run_worker, args=(app, ["referee"]), daemon=True

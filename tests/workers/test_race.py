@@ -20,7 +20,7 @@ from service.store.schema import letters, submissions
 from service.tables import archive, snapshots, submitting
 from service.tables.access import Place
 from tests import apps
-from tests.apps import Clock, verdict
+from tests.apps import FakeTime, get_verdict
 from workers import clock as clocks
 from workers import referee
 from workers.referee import hear_some, waits
@@ -30,9 +30,9 @@ Two = tuple[App, App]
 
 
 @pytest.fixture
-def two(any_app: App, tmp_path: Path, clock: Clock) -> Iterator[Two]:
+def two(any_app: App, tmp_path: Path, clock: FakeTime) -> Iterator[Two]:
     """Two workers of the same house, each with its own connections and its own memory."""
-    with apps.standing(any_app.settings, clock, any_app.redis) as other:
+    with apps.run_app(any_app.settings, clock, any_app.redis) as other:
         yield any_app, other
 
 
@@ -66,17 +66,17 @@ def sound(app: App, place: Place) -> None:
 
 def both(app: App, first: int, second: int) -> tuple[Verdict, Verdict]:
     """The verdicts on two submissions, the accepted one first."""
-    said = sorted((verdict(app, first), verdict(app, second)), key=lambda one: not one.accepted)
+    said = sorted((get_verdict(app, first), get_verdict(app, second)), key=lambda one: not one.accepted)
     return said[0], said[1]
 
 
 def test_who_comes_too_late_to_try_again_has_nothing_to_say(
-    two: Two, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    two: Two, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A submission that has waited for long is claimed twice, and between the two another referee may judge it."""
     app, there = two
-    number = submitting.submit(app, *apps.on_turn(app, apps.seated(app)))
-    clock.move(3_600)
+    number = submitting.submit(app, *apps.find_move(app, apps.start_table(app)))
+    clock.advance(3_600)
 
     def overtaken(app: App, found: Any) -> None:
         monkeypatch.undo()
@@ -86,17 +86,17 @@ def test_who_comes_too_late_to_try_again_has_nothing_to_say(
     monkeypatch.setattr(referee, "_retry", overtaken)
     with capture_logs() as lines:
         assert hear_some(app)
-    assert verdict(app, number).accepted
+    assert get_verdict(app, number).accepted
     assert lines == []
 
 
 def test_of_two_pages_with_the_same_position_one_wins(two: Two) -> None:
     app, there = two
-    places = apps.seated(app)
+    places = apps.start_table(app)
     for turn in range(ROUNDS):
-        mover, _ = apps.on_turn(app, places)
-        options = apps.moves(app, mover)
-        before = apps.length(app, mover)
+        mover, _ = apps.find_move(app, places)
+        options = apps.list_moves(app, mover)
+        before = apps.count_entries(app, mover)
         first, second = at_once(
             lambda: submitting.submit(app, mover, options[0], f"left {turn}", before - 1),  # noqa: B023 - used at once
             lambda: submitting.submit(there, mover, options[-1], f"right {turn}", before - 1),  # noqa: B023
@@ -105,7 +105,7 @@ def test_of_two_pages_with_the_same_position_one_wins(two: Two) -> None:
         won, lost = both(app, first, second)
         assert won.accepted
         assert won.seq == before
-        assert apps.length(app, mover) == before + 1
+        assert apps.count_entries(app, mover) == before + 1
         over = snapshots.look(app, mover.table).table.phase == "over"
         assert lost.said.startswith("The game is over" if over else "The table has changed")
         if over:
@@ -115,32 +115,32 @@ def test_of_two_pages_with_the_same_position_one_wins(two: Two) -> None:
 
 def test_of_the_same_move_sent_by_two_pages_one_counts(two: Two) -> None:
     app, there = two
-    places = apps.seated(app)
-    mover, move = apps.on_turn(app, places)
-    before = apps.length(app, mover)
+    places = apps.start_table(app)
+    mover, move = apps.find_move(app, places)
+    before = apps.count_entries(app, mover)
     first, second = (submitting.submit(one, mover, move, key, before - 1) for one, key in zip(two, "ab", strict=True))
     at_once(lambda: judge_all(app), lambda: judge_all(there))
     won, lost = both(app, first, second)
     assert (won.accepted, lost.accepted) == (True, False)
-    assert apps.length(app, mover) == before + 1
+    assert apps.count_entries(app, mover) == before + 1
 
 
 def test_a_submission_doubled_with_its_key_has_one_verdict(two: Two) -> None:
     app, there = two
-    places = apps.seated(app)
+    places = apps.start_table(app)
     for turn in range(ROUNDS):
-        mover, move = apps.on_turn(app, places)
-        before = apps.length(app, mover)
+        mover, move = apps.find_move(app, places)
+        before = apps.count_entries(app, mover)
         key = f"once {turn}"
         submit = [lambda one=one: submitting.submit(one, mover, move, key) for one in (*two, *two)]  # noqa: B023
         numbers = at_once(*submit, lambda: judge_all(app), lambda: judge_all(there))[:4]
         judge_all(app)
         assert len({one.number for one in numbers}) == 1
         assert sum(one.new for one in numbers) == 1
-        assert verdict(app, numbers[0]) == verdict(there, numbers[0])
-        assert verdict(app, numbers[0]).seq == before
+        assert get_verdict(app, numbers[0]) == get_verdict(there, numbers[0])
+        assert get_verdict(app, numbers[0]).seq == before
         assert submitting.submit(there, mover, move, key).number == numbers[0].number
-        assert apps.length(app, mover) == before + 1
+        assert apps.count_entries(app, mover) == before + 1
         if snapshots.look(app, mover.table).table.phase == "over":
             break
     sound(app, places[0])
@@ -149,10 +149,10 @@ def test_a_submission_doubled_with_its_key_has_one_verdict(two: Two) -> None:
 def test_the_last_two_to_sit_down_at_once_start_the_game_once(two: Two) -> None:
     app, there = two
     for _ in range(4):
-        places = apps.opened(app, 3)
+        places = apps.open_table(app, 3)
         numbers = [submitting.submit(app, place, "sit word") for place in places]
         at_once(lambda: judge_all(app), lambda: judge_all(there))
-        assert all(verdict(app, number).accepted for number in numbers)
+        assert all(get_verdict(app, number).accepted for number in numbers)
         look = snapshots.look(app, places[0].table)
         assert look.table.phase == "playing"
         assert [entry.move for entry in snapshots.entries(app, look)].count("start") == 1
@@ -161,13 +161,13 @@ def test_the_last_two_to_sit_down_at_once_start_the_game_once(two: Two) -> None:
 
 def test_a_line_of_submissions_is_shared_and_each_is_judged_once(two: Two) -> None:
     app, there = two
-    tables = [apps.seated(app) for _ in range(8)]
+    tables = [apps.start_table(app) for _ in range(8)]
     numbers = []
     for places in tables:
-        mover, move = apps.on_turn(app, places)
+        mover, move = apps.find_move(app, places)
         numbers += [submitting.submit(app, mover, move, f"{mover.table} {copy}") for copy in range(3)]
     at_once(lambda: judge_all(app), lambda: judge_all(there))
-    accepted = [verdict(app, number).seq for number in numbers if verdict(app, number).accepted]
+    accepted = [get_verdict(app, number).seq for number in numbers if get_verdict(app, number).accepted]
     assert len(accepted) >= len(tables)  # somebody may be on turn again and make the same move again
     for places in tables:
         sound(app, places[0])
@@ -176,29 +176,29 @@ def test_a_line_of_submissions_is_shared_and_each_is_judged_once(two: Two) -> No
         assert connection.execute(unheard).scalar_one() == 0
 
 
-def test_a_move_at_its_deadline_races_the_clock_and_one_of_them_counts(two: Two, clock: Clock) -> None:
+def test_a_move_at_its_deadline_races_the_clock_and_one_of_them_counts(two: Two, clock: FakeTime) -> None:
     app, there = two
     for _ in range(4):
-        places = apps.seated(app, pace=DAY)
-        mover, move = apps.on_turn(app, places)
-        before = apps.length(app, mover)
-        clock.move(DAY)
+        places = apps.start_table(app, pace=DAY)
+        mover, move = apps.find_move(app, places)
+        before = apps.count_entries(app, mover)
+        clock.advance(DAY)
         number = submitting.submit(app, mover, move, seen=before - 1)
         at_once(lambda: judge_all(app), lambda: clocks.expire(there))
         judge_all(app)  # while the clock was at the table, the referee passed it over
         entries = snapshots.entries(app, snapshots.look(app, mover.table), before)
         assert len(entries) == 1
-        said = verdict(app, number)
+        said = get_verdict(app, number)
         assert said.accepted == (entries[0].seat == mover.seat)
         assert said.accepted or said.said.startswith("The table has changed")
         sound(app, places[0])
 
 
-def test_two_clocks_remind_once(two: Two, clock: Clock) -> None:
+def test_two_clocks_remind_once(two: Two, clock: FakeTime) -> None:
     app, there = two
     for _ in range(4):
-        apps.seated(app, pace=DAY)
-    clock.move(DAY - 1)
+        apps.start_table(app, pace=DAY)
+    clock.advance(DAY - 1)
     at_once(lambda: clocks.remind(app), lambda: clocks.remind(there))
     with app.store.reading() as connection:
         reminders = select(func.count()).where(letters.c.kind == "reminder")
@@ -207,7 +207,7 @@ def test_two_clocks_remind_once(two: Two, clock: Clock) -> None:
 
 def test_all_who_wait_for_a_verdict_hear_it(two: Two) -> None:
     app, _ = two
-    mover, move = apps.on_turn(app, apps.seated(app))
+    mover, move = apps.find_move(app, apps.start_table(app))
     number = submitting.submit(app, mover, move)
     waiting = [lambda one=one: submitting.verdict(one, number, 5.0) for one in (*two, *two)]
     begun = time.monotonic()

@@ -18,40 +18,40 @@ from service.store.schema import submissions
 from service.tables import judging, snapshots, submitting
 from service.tables.access import Place
 from tests import apps
-from tests.apps import judged
+from tests.apps import submit
 from workers import referee
 
 
 def test_the_game_starts_when_the_last_has_sat_down(any_app: App) -> None:
-    places = apps.opened(any_app, 3)
+    places = apps.open_table(any_app, 3)
     for place in places[:-1]:
-        assert judged(any_app, place, "sit word").accepted
+        assert submit(any_app, place, "sit word").accepted
         assert snapshots.look(any_app, place.table).table.phase == "gathering"
-    assert judged(any_app, places[-1], "sit word").accepted
+    assert submit(any_app, places[-1], "sit word").accepted
     look = snapshots.look(any_app, places[0].table)
     assert look.table.phase == look.row.phase == "playing"
     assert isinstance(snapshots.entries(any_app, look)[-1].events[0], Started)
 
 
 def test_with_bots_the_game_starts_when_the_last_person_has_sat_down(any_app: App) -> None:
-    (place,) = apps.seated(any_app, 3, bots=2)
+    (place,) = apps.start_table(any_app, 3, bots=2)
     assert snapshots.look(any_app, place.table).table.phase == "playing"
 
 
 def test_nobody_sits_down_twice(any_app: App) -> None:
-    first, _ = apps.opened(any_app)
-    assert judged(any_app, first, "sit word").accepted
-    assert judged(any_app, first, "sit other").said == "You have sat down already."
+    first, _ = apps.open_table(any_app)
+    assert submit(any_app, first, "sit word").accepted
+    assert submit(any_app, first, "sit other").said == "You have sat down already."
 
 
 def test_nobody_moves_before_the_game_has_begun(any_app: App) -> None:
-    first, _ = apps.opened(any_app)
-    assert "not begun" in judged(any_app, first, "resign").said
+    first, _ = apps.open_table(any_app)
+    assert "not begun" in submit(any_app, first, "resign").said
 
 
 def test_an_accepted_move_is_the_entry_it_is_told(any_app: App) -> None:
-    mover, move = apps.on_turn(any_app, apps.seated(any_app))
-    said = judged(any_app, mover, move)
+    mover, move = apps.find_move(any_app, apps.start_table(any_app))
+    said = submit(any_app, mover, move)
     look = snapshots.look(any_app, mover.table)
     assert said.accepted
     assert said.seq == look.row.length - 1
@@ -76,7 +76,7 @@ BAD = [
 @pytest.fixture
 def untouched(any_app: App) -> Iterator[list[Place]]:
     """A table that has the same log after the test as before."""
-    places = apps.seated(any_app)
+    places = apps.start_table(any_app)
     before = snapshots.look(any_app, places[0].table).row
     yield places
     after = snapshots.look(any_app, places[0].table).row
@@ -85,8 +85,8 @@ def untouched(any_app: App) -> Iterator[list[Place]]:
 
 @pytest.mark.parametrize("text", BAD)
 def test_what_is_not_on_the_menu_is_refused_with_a_sentence(any_app: App, untouched: list[Place], text: str) -> None:
-    mover, _ = apps.on_turn(any_app, untouched)
-    said = judged(any_app, mover, text)
+    mover, _ = apps.find_move(any_app, untouched)
+    said = submit(any_app, mover, text)
     assert not said.accepted
     assert said.said
     assert "fault of ours" not in said.said
@@ -99,8 +99,8 @@ def test_what_is_no_text_is_not_even_taken(any_app: App, untouched: list[Place],
 
 
 def test_whose_turn_it_is_not_has_to_wait(any_app: App, untouched: list[Place]) -> None:
-    _, move = apps.on_turn(any_app, untouched)
-    said = judged(any_app, apps.waiting(any_app, untouched), move)
+    _, move = apps.find_move(any_app, untouched)
+    said = submit(any_app, apps.find_waiting(any_app, untouched), move)
     assert not said.accepted
     assert said.said
 
@@ -112,58 +112,58 @@ def test_onlookers_cannot_move(any_app: App, untouched: list[Place]) -> None:
 
 
 def test_a_page_is_stale_once_the_own_view_has_changed(any_app: App) -> None:
-    places = apps.seated(any_app)
-    mover, move = apps.on_turn(any_app, places)
-    seen = apps.length(any_app, mover) - 1
-    assert judged(any_app, mover, move, seen=seen).accepted
-    later, move = apps.on_turn(any_app, places)
-    stale = judged(any_app, later, move, seen=seen)
+    places = apps.start_table(any_app)
+    mover, move = apps.find_move(any_app, places)
+    seen = apps.count_entries(any_app, mover) - 1
+    assert submit(any_app, mover, move, seen=seen).accepted
+    later, move = apps.find_move(any_app, places)
+    stale = submit(any_app, later, move, seen=seen)
     assert "has changed" in stale.said
-    assert judged(any_app, later, move, seen=seen + 1).accepted
+    assert submit(any_app, later, move, seen=seen + 1).accepted
 
 
 def test_an_entry_that_changes_nothing_one_sees_makes_no_page_stale(any_app: App) -> None:
-    places = apps.seated(any_app, 3)
-    mover, move = apps.on_turn(any_app, places)
-    seen = apps.length(any_app, mover) - 1
+    places = apps.start_table(any_app, 3)
+    mover, move = apps.find_move(any_app, places)
+    seen = apps.count_entries(any_app, mover) - 1
     other = next(place.seat for place in places if place.seat != mover.seat)
     with judging.at_table(any_app, mover.table) as work:
         work.locked = judging.by_server(work.locked, Move("relieve", (str(other),)))
-    assert judged(any_app, mover, move, seen=seen).accepted
+    assert submit(any_app, mover, move, seen=seen).accepted
 
 
 @pytest.mark.parametrize("seen", [10**6, 2**31 - 1])
 def test_a_page_from_the_future_is_judged_like_the_newest(any_app: App, seen: int) -> None:
-    mover, move = apps.on_turn(any_app, apps.seated(any_app))
-    assert judged(any_app, mover, move, seen=seen).accepted
+    mover, move = apps.find_move(any_app, apps.start_table(any_app))
+    assert submit(any_app, mover, move, seen=seen).accepted
 
 
 def test_nothing_can_be_moved_when_the_table_is_over(any_app: App) -> None:
-    first, second = apps.seated(any_app)
-    assert judged(any_app, first, "resign").accepted
+    first, second = apps.start_table(any_app)
+    assert submit(any_app, first, "resign").accepted
     assert snapshots.look(any_app, first.table).table.phase == "over"
     for place in (first, second):
         for text in ("resign", "undo", "pass"):
-            assert "over" in judged(any_app, place, text).said
+            assert "over" in submit(any_app, place, text).said
 
 
 def test_the_same_key_is_the_same_submission(any_app: App) -> None:
-    mover, move = apps.on_turn(any_app, apps.seated(any_app))
+    mover, move = apps.find_move(any_app, apps.start_table(any_app))
     first = submitting.submit(any_app, mover, move, "once")
     again = submitting.submit(any_app, mover, move, "once")
     assert (first.new, again.new) == (True, False)
     assert first.number == again.number
-    before = apps.length(any_app, mover)
+    before = apps.count_entries(any_app, mover)
     referee.run()
-    assert apps.length(any_app, mover) == before + 1
-    assert judged(any_app, mover, move, "once") == apps.verdict(any_app, first)
-    assert apps.length(any_app, mover) == before + 1
+    assert apps.count_entries(any_app, mover) == before + 1
+    assert submit(any_app, mover, move, "once") == apps.get_verdict(any_app, first)
+    assert apps.count_entries(any_app, mover) == before + 1
 
 
 @pytest.mark.parametrize("told", [None, b"1", b'{"table":"another","verdict":{"accepted":false}}'])
 def test_a_verdict_comes_with_the_bell_and_else_from_the_database(any_app: App, told: bytes | None) -> None:
     """The bell was lost, an older referee rang it, or its number is one of another database."""
-    handed = submitting.submit(any_app, *apps.on_turn(any_app, apps.seated(any_app)))
+    handed = submitting.submit(any_app, *apps.find_move(any_app, apps.start_table(any_app)))
     referee.run()
     with counted(any_app) as asked:
         assert submitting.verdict(any_app, handed, 1).accepted
@@ -191,7 +191,7 @@ def counted(app: App) -> Iterator[list[str]]:
 
 
 def test_a_key_belongs_to_one_seat(any_app: App) -> None:
-    places = apps.seated(any_app)
+    places = apps.start_table(any_app)
     numbers = {submitting.submit(any_app, place, "resign", "mine") for place in places}
     assert len(numbers) == 2
 
@@ -200,7 +200,7 @@ def test_a_key_belongs_to_one_seat(any_app: App) -> None:
 def test_a_fault_of_the_game_gets_a_sentence_and_holds_nobody_up(
     any_app: App, monkeypatch: pytest.MonkeyPatch, fault: type[Exception]
 ) -> None:
-    poisoned, healthy = apps.seated(any_app), apps.seated(any_app, 3)
+    poisoned, healthy = apps.start_table(any_app), apps.start_table(any_app, 3)
     decide, calls = kaiser.decide, []
 
     def sick(state: Any, seat: int, move: Move, chance: Any) -> Any:
@@ -210,31 +210,31 @@ def test_a_fault_of_the_game_gets_a_sentence_and_holds_nobody_up(
         return decide(state, seat, move, chance)
 
     monkeypatch.setattr(kaiser, "decide", sick)
-    (mover, move), (other, fine) = apps.on_turn(any_app, poisoned), apps.on_turn(any_app, healthy)
-    before = apps.length(any_app, mover)
+    (mover, move), (other, fine) = apps.find_move(any_app, poisoned), apps.find_move(any_app, healthy)
+    before = apps.count_entries(any_app, mover)
     bad, good = submitting.submit(any_app, mover, move), submitting.submit(any_app, other, fine)
     referee.run()
-    assert "fault of ours" in apps.verdict(any_app, bad).said
-    assert apps.verdict(any_app, good).accepted
-    assert apps.length(any_app, mover) == before
-    assert judged(any_app, mover, move).accepted  # the table is as good as before
+    assert "fault of ours" in apps.get_verdict(any_app, bad).said
+    assert apps.get_verdict(any_app, good).accepted
+    assert apps.count_entries(any_app, mover) == before
+    assert submit(any_app, mover, move).accepted  # the table is as good as before
 
 
 def test_rows_nobody_could_have_handed_in_hold_nobody_up(any_app: App) -> None:
-    places = apps.seated(any_app)
-    mover, move = apps.on_turn(any_app, places)
+    places = apps.start_table(any_app)
+    mover, move = apps.find_move(any_app, places)
     strange = [("a", 99, "resign"), ("b", -1, "resign"), ("c", 0, "")]
     with any_app.store.writing() as connection:
         for key, seat, text in strange:
             row = {"key": key, "table": mover.table, "seat": seat, "move": text, "at": 0}
             connection.execute(insert(submissions), row)
-    assert judged(any_app, mover, move).accepted
+    assert submit(any_app, mover, move).accepted
 
 
 def test_a_long_line_is_worked_off_in_shifts(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.jobs.SHIFT", 0.0)
     monkeypatch.setattr(referee, "NEXT", referee.NEXT.limit(1))
-    places = apps.opened(any_app, 3)
+    places = apps.open_table(any_app, 3)
     numbers = [submitting.submit(any_app, place, "sit word") for place in places]
     any_app.redis.flushall()
     rings = 0
@@ -246,7 +246,7 @@ def test_a_long_line_is_worked_off_in_shifts(any_app: App, monkeypatch: pytest.M
 
 
 def test_a_fault_after_a_verdict_leaves_it_as_it_was_told(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    mover, move = apps.on_turn(any_app, apps.seated(any_app))
+    mover, move = apps.find_move(any_app, apps.start_table(any_app))
 
     def fail(*_: Any) -> None:
         raise RuntimeError("nobody could be told")
@@ -254,7 +254,7 @@ def test_a_fault_after_a_verdict_leaves_it_as_it_was_told(any_app: App, monkeypa
     monkeypatch.setattr(judging, "settle", fail)
     handed = submitting.submit(any_app, mover, move)
     referee.run()
-    verdict = apps.verdict(any_app, handed)
+    verdict = apps.get_verdict(any_app, handed)
     assert verdict.accepted
     assert verdict.seq == snapshots.look(any_app, mover.table).row.length - 1
     assert submitting.verdict_of(any_app, mover, handed.number) == verdict

@@ -25,7 +25,7 @@ from service.tables import access, archive, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
-from tests.beacons import BEACON, Server, running, sign
+from tests.beacons import BEACON, Server, run_beacon, sign
 from workers import bots, clock, referee, rounds
 
 GUESTS = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
@@ -33,14 +33,14 @@ GUESTS = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.o
 
 @pytest.fixture
 def beacon_server() -> Iterator[Server]:
-    with running() as server:
+    with run_beacon() as server:
         yield server
 
 
 @pytest.fixture
-def app(tmp_path: Path, laid_url: str, clock: apps.Clock, beacon_server: Server) -> Iterator[App]:
+def app(tmp_path: Path, migrated_url: str, clock: apps.FakeTime, beacon_server: Server) -> Iterator[App]:
     """A house that knows our beacon, on SQLite and on PostgreSQL."""
-    with apps.standing(apps.settings(tmp_path, laid_url, beacon=beacon_server.setting), clock) as found:
+    with apps.run_app(apps.make_settings(tmp_path, migrated_url, beacon=beacon_server.setting), clock) as found:
         yield found
 
 
@@ -48,7 +48,7 @@ def opened(app: App, game: str = "carcassonne", guests: list[Invited] = GUESTS, 
     made = opening.open_table(app, game, {}, guests, luck="public", **how)
     places = [access.find(app, link) for link in made.links if link]
     for place in places:
-        assert apps.judged(app, place, "sit word").accepted
+        assert apps.submit(app, place, "sit word").accepted
     return places
 
 
@@ -56,7 +56,7 @@ def look(app: App, place: Place) -> snapshots.Snapshot:
     return snapshots.look(app, place.table)
 
 
-def came(app: App, clock: apps.Clock, server: Server, place: Place) -> None:
+def came(app: App, clock: apps.FakeTime, server: Server, place: Place) -> None:
     """The awaited round comes, and the worker looks."""
     waited = look(app, place).table.awaited
     assert waited
@@ -82,7 +82,7 @@ def test_a_draw_waits_for_a_round_that_did_not_exist_when_the_move_was_taken_in(
     assert BEACON.time_of(waited.round) > app.now() + BEACON.period
     assert look(app, place).table.phase == "gathering"
     rounds.run()
-    assert beacon_server.asked == 0  # nothing is looked for before its time
+    assert beacon_server.requests == 0  # nothing is looked for before its time
     came(app, clock, beacon_server, place)
     assert look(app, place).table.phase == "playing"
     assert not look(app, place).table.awaited
@@ -93,7 +93,7 @@ def test_the_verdict_names_the_round_and_holds_no_worker(app, clock, beacon_serv
     places = opened(app)
     came(app, clock, beacon_server, places[0])
     place, move = drawing(app, places)
-    verdict = apps.judged(app, place, move)
+    verdict = apps.submit(app, place, move)
     assert verdict.accepted
     entry = snapshots.entries(app, look(app, place))[verdict.seq]
     assert entry.events == (RoundNamed(BEACON.next_round(entry.at)),)
@@ -105,13 +105,13 @@ def test_the_verdict_names_the_round_and_holds_no_worker(app, clock, beacon_serv
 def drawing(app: App, places: list[Place]) -> tuple[Place, str]:
     """Play on until a seat may make a move that draws."""
     for _ in range(30):
-        place, move = apps.on_turn(app, places)
+        place, move = apps.find_move(app, places)
         found = look(app, place)
         luck = tables.luck(found.table, found.row.seed, tables.Move.read(move), app.now())
         events = tables.play(found.game, found.table, place.seat, tables.Move.read(move), luck).events
         if isinstance(events[0], RoundNamed):
             return place, move
-        assert apps.judged(app, place, move).accepted
+        assert apps.submit(app, place, move).accepted
     raise AssertionError("nothing was drawn")
 
 
@@ -119,9 +119,9 @@ def test_while_a_round_is_awaited_nobody_can_move_and_no_clock_runs(app, clock, 
     places = opened(app)
     came(app, clock, beacon_server, places[0])
     place, move = drawing(app, places)
-    assert apps.judged(app, place, move).accepted
+    assert apps.submit(app, place, move).accepted
     for other in places:
-        refused = apps.judged(app, other, move)
+        refused = apps.submit(app, other, move)
         assert not refused.accepted
         assert "public beacon" in refused.said
     assert not any(seat.open_since is not None or seat.due_at for seat in look(app, place).seats)
@@ -155,8 +155,8 @@ def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(app, c
             break
         if found.table.awaited:
             came(app, clock, beacon_server, place)
-        elif moves := apps.moves(app, place):
-            assert apps.judged(app, place, moves[len(moves) // 2]).accepted
+        elif moves := apps.list_moves(app, place):
+            assert apps.submit(app, place, moves[len(moves) // 2]).accepted
         else:
             bots.run()
             referee.run()
@@ -176,7 +176,7 @@ def test_a_standing_order_is_followed_as_soon_as_the_draws_are_there(app, clock,
     places = opened(app, "kurier")
     came(app, clock, beacon_server, places[0])
     place, move = drawing(app, places)
-    assert apps.judged(app, place, move).accepted
+    assert apps.submit(app, place, move).accepted
     found = look(app, place)
     waited, key = found.table.awaited, f"round {found.table.awaited.round} {sign(found.table.awaited.round)}"
     luck = tables.luck(found.table, found.row.seed, tables.Move.read(key), app.now())
@@ -184,7 +184,7 @@ def test_a_standing_order_is_followed_as_soon_as_the_draws_are_there(app, clock,
     seat = tables.waiting_for(found.game, after)[0]
     ordered = str(next(menus.moves(tables.menu(found.game, after, seat))))
     other = next(one for one in places if one.seat == seat)
-    assert apps.judged(app, other, f"order {ordered}").accepted
+    assert apps.submit(app, other, f"order {ordered}").accepted
     came(app, clock, beacon_server, place)
     done = [(entry.seat, entry.move) for entry in snapshots.entries(app, look(app, place), waited.seq + 2)]
     assert done[0] == (seat, ordered)
@@ -198,13 +198,13 @@ def test_a_beacon_that_does_not_answer_is_asked_again_later_and_the_players_are_
     clock.at = BEACON.time_of(waited.round)
     for _ in range(40):
         rounds.run()
-        clock.move(30)
-    assert beacon_server.asked < 30
+        clock.advance(30)
+    assert beacon_server.requests < 30
     with app.store.reading() as connection:
         told = connection.execute(select(letters.c.seat).where(letters.c.kind == "unlit")).scalars().all()
     assert sorted(told) == [0, 1]
     beacon_server.down = False
-    clock.move(rounds.LONGEST)
+    clock.advance(rounds.LONGEST)
     came(app, clock, beacon_server, places[0])
     assert look(app, places[0]).table.phase == "playing"
     sound(app, places[0])
@@ -213,23 +213,23 @@ def test_a_beacon_that_does_not_answer_is_asked_again_later_and_the_players_are_
 def test_without_the_beacon_all_players_may_agree_to_go_on_sealed(app, clock, beacon_server):
     anna, berta = opened(app)
     waited = look(app, anna).table.awaited
-    early = apps.judged(app, anna, "sealed")
+    early = apps.submit(app, anna, "sealed")
     assert not early.accepted
     assert "not late yet" in early.said
     clock.at = BEACON.time_of(waited.round) + beacons.LATE
-    assert apps.judged(app, anna, "sealed").accepted
+    assert apps.submit(app, anna, "sealed").accepted
     assert look(app, anna).table.sealing.waiting == (1,)
-    assert apps.judged(app, berta, "refuse").accepted
+    assert apps.submit(app, berta, "refuse").accepted
     assert look(app, anna).table.sealing is None
-    assert apps.judged(app, berta, "sealed").accepted
-    assert apps.judged(app, anna, "agree").accepted
+    assert apps.submit(app, berta, "sealed").accepted
+    assert apps.submit(app, anna, "agree").accepted
     found = look(app, anna)
     assert found.table.phase == "playing"
     assert found.table.beacon is None
     last = snapshots.entries(app, found)[found.row.length - 1]
     assert WentSealed(None) in last.events
-    place, move = apps.on_turn(app, [anna, berta])
-    assert apps.judged(app, place, move).accepted
+    place, move = apps.find_move(app, [anna, berta])
+    assert apps.submit(app, place, move).accepted
     sound(app, anna)
 
 
@@ -249,8 +249,8 @@ def test_another_key_s_signature_and_another_round_are_not_taken(app, beacon_ser
 
 
 def test_the_house_says_how_new_tables_draw(tmp_path, clock, beacon_server):
-    chosen = apps.settings(tmp_path, luck="public", beacon=beacon_server.setting)
-    with apps.standing(chosen, clock) as app:
+    chosen = apps.make_settings(tmp_path, luck="public", beacon=beacon_server.setting)
+    with apps.run_app(chosen, clock) as app:
         usual = opening.open_table(app, "kaiser", {}, GUESTS)
         sealed = opening.open_table(app, "kaiser", {}, GUESTS, luck="sealed")
         assert snapshots.look(app, usual.table).table.beacon == BEACON

@@ -36,15 +36,15 @@ def _rows(given: Any, many: bool) -> Sequence[Any]:
 
 
 def test_each_statement_of_a_move_names_its_table_but_for_the_look_at_the_queue(any_app: App, said: list[Said]) -> None:
-    places = apps.seated(any_app)
-    turns = [apps.on_turn(any_app, places)]
+    places = apps.start_table(any_app)
+    turns = [apps.find_move(any_app, places)]
     said.clear()
     for _ in range(MOVES):
         handed = submitting.submit(any_app, *turns[-1])
         referee.run()
-        assert apps.verdict(any_app, handed).accepted
+        assert apps.get_verdict(any_app, handed).accepted
         made = list(said)
-        turns.append(apps.on_turn(any_app, places))
+        turns.append(apps.find_move(any_app, places))
         said[:] = made
     asked = [one for one in said if QUEUE not in one[0] and not one[0].startswith(("PRAGMA", "BEGIN"))]
     astray = [statement for statement, given in asked if places[0].table not in given]
@@ -53,12 +53,12 @@ def test_each_statement_of_a_move_names_its_table_but_for_the_look_at_the_queue(
 
 
 def test_a_batch_names_for_each_row_its_own_table(any_app: App, said: list[Said]) -> None:
-    tables = [apps.seated(any_app) for _ in range(4)]
-    handed = [submitting.submit(any_app, *apps.on_turn(any_app, places)) for places in tables]
+    tables = [apps.start_table(any_app) for _ in range(4)]
+    handed = [submitting.submit(any_app, *apps.find_move(any_app, places)) for places in tables]
     said.clear()
     referee.hear_some(any_app)
     made = list(said)
-    assert all(apps.verdict(any_app, one).accepted for one in handed)
+    assert all(apps.get_verdict(any_app, one).accepted for one in handed)
     writes = [one for one in made if one[0].startswith(("INSERT", "UPDATE"))]
     named = [[table for places in tables if (table := places[0].table) in given] for _, given in writes]
     assert all(len(names) == 1 for names in named)

@@ -1,4 +1,4 @@
-"""What the templates use as `board`: the tiles, and what a move, a figure or a new tile looks like on the table."""
+"""The module that templates use as `board`: the tiles, and where moves, figures and new tiles are on the table."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from engine.games.carcassonne.tiles import PIECES, TRACK, Piece, around, coordinates, neighbours
+from engine.games.carcassonne.tiles import PIECES, TRACK, Piece, cells_around, coordinates, neighbours
 
 __all__ = ["PIECES", "TRACK", "Extension", "coordinates", "find_extension"]
 
 
 class Extension(NamedTuple):
-    """What a new tile extended: a road or city with figures of these seats, by so many tiles; or a cloister."""
+    """The feature that a new tile extended: a cloister, or a road or city with figures of these seats.
+
+    `tiles` is the number of tiles that the road or city gained.
+    """
 
     kind: str
     seats: tuple[int, ...] = ()
@@ -26,17 +29,17 @@ def find_extension(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) 
     new = PIECES[tiles[cell].tile][tiles[cell].turn]
     for kind in ("city", "road"):
         own = ((cell, segment.token) for segment in new.segments if segment.kind == kind)
-        feature = _connected({**earlier, cell: new}, own)
+        feature = _find_connected({**earlier, cell: new}, own)
         owners = [figure for figure in figures if figure.cell != cell and (figure.cell, figure.segment) in feature]
         if owners:
-            old = _connected(earlier, ((figure.cell, figure.segment) for figure in owners))
+            old = _find_connected(earlier, ((figure.cell, figure.segment) for figure in owners))
             added = {one for one, _ in feature} - {one for one, _ in old}
             return Extension(kind, tuple(sorted({figure.seat for figure in owners})), len(added))
-    beside = (earlier[one] for one in around(cell) if one in earlier)
+    beside = (earlier[one] for one in cells_around(cell) if one in earlier)
     return Extension("cloister") if any("cloister" in piece.locals for piece in beside) else None
 
 
-def _connected(pieces: Mapping[str, Piece], start: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+def _find_connected(pieces: Mapping[str, Piece], start: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return all segments (cell, token) of roads or cities that are connected with these."""
     queue, connected = list(start), set[tuple[str, str]]()
     while queue:

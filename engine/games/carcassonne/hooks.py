@@ -12,13 +12,13 @@ from msgspec import Struct
 from engine.chance import Chance
 from engine.games.carcassonne.state import (
     Award,
-    Errand,
     Feature,
     FeatureScored,
     Figure,
     Options,
     Part,
     State,
+    Task,
     TilePlaced,
     can_draw,
 )
@@ -65,7 +65,7 @@ class Box(Protocol):
       a feature free for others.
     * `scoring_figures` is the number of figures that each seat has on the track. `feature_kinds` are kinds of features
       that the box adds, in the order of the final scoring.
-    * `verbs` are its moves and `errands` its tasks (`Errand.step`). An errand in `errands_within_round` does not end
+    * `verbs` are its moves and `tasks` its tasks (`Task.step`). A task in `tasks_within_round` does not end
       the scoring round.
     * `events` maps each of its events to the function that applies it. `point_events` are those that give their
       `points` to their `seat`, each with the reason.
@@ -87,8 +87,8 @@ class Box(Protocol):
     scoring_figures: int = 1
     feature_kinds: tuple[str, ...] = ()
     verbs: tuple[str, ...] = ()
-    errands: tuple[str, ...] = ()
-    errands_within_round: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    tasks_within_round: tuple[str, ...] = ()
     events: Mapping[type, Callable[[State, Any], State]] = {}
     point_events: Mapping[type, str] = {}
 
@@ -232,18 +232,18 @@ class Box(Protocol):
 
     # For bots.
 
-    def expected_points(self, state: State, rules: Rules, seat: int) -> float:
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return the points that a seat can still expect from the pieces of this box."""
         return 0.0
 
-    # Its own moves and errands.
+    # Its own moves and tasks.
 
-    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
-        """Return the moves of a seat that is asked by an errand."""
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
+        """Return the moves of a seat that is asked by a task."""
         return ()
 
-    def resolve_errand(self, state: State, rules: Rules, errand: Errand, chance: Chance) -> Struct | None:
-        """Return the event that ends an errand without asking; None waits for the seats it asks."""
+    def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> Struct | None:
+        """Return the event that ends a task without asking; None waits for the seats it asks."""
         return None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
@@ -258,7 +258,7 @@ class Rules(Struct, frozen=True, eq=False):
     """The base game together with the boxes of a table.
 
     `hooks` has the boxes that override each hook, `rounds` the hooks of each scoring round, `feature_order` the kinds
-    of features in the order of the final scoring; `verbs` and `errands` name the box of each move and task.
+    of features in the order of the final scoring; `verbs` and `tasks` name the box of each move and task.
     """
 
     boxes: tuple[Box, ...]
@@ -272,7 +272,7 @@ class Rules(Struct, frozen=True, eq=False):
     scoring_figures: int
     feature_order: tuple[str, ...]
     verbs: dict[str, Box]
-    errands: dict[str, Box]
+    tasks: dict[str, Box]
 
     def make_deck(self) -> Deck:
         """Return the deck of the base game with the tiles of each box mixed in."""
@@ -306,7 +306,7 @@ def combine_boxes(boxes: Sequence[Box]) -> Rules:
             )
         ),
         verbs=merge_distinct("verbs", dict.fromkeys(BASE_VERBS), *(dict.fromkeys(box.verbs, box) for box in boxes)),
-        errands=merge_distinct("errands", *(dict.fromkeys(box.errands, box) for box in boxes)),
+        tasks=merge_distinct("tasks", *(dict.fromkeys(box.tasks, box) for box in boxes)),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from engine.games.carcassonne.state import Feature, Figure, Part, PlacedTile, State, TilePlaced, Work, find_root
-from engine.games.carcassonne.tiles import EDGES, MOST_SEGMENTS, PIECES, Piece, Segment, around, neighbours
+from engine.games.carcassonne.tiles import EDGES, MOST_SEGMENTS, PIECES, Piece, Segment, cells_around, neighbours
 
 Features = dict[int, Feature]
 PLAIN_FIELD = Feature("field")
@@ -231,11 +231,11 @@ def _add_enclosed(
     Return the cells that cloisters and gardens wait for, and the new ones that are complete already.
     """
     enclosed = state.enclosed.copy()
-    beside = [state.tiles[beyond].first // MOST_SEGMENTS for beyond in around(cell) if beyond in state.tiles]
+    beside = [state.tiles[beyond].first // MOST_SEGMENTS for beyond in cells_around(cell) if beyond in state.tiles]
     for index in piece.enclosed:
         root, segment = first + index, piece.segments[index]
         features[root] = Feature(segment.kind, 8 - len(beside), (*beside, first // MOST_SEGMENTS), segment.marks)
-        for beyond in around(cell):
+        for beyond in cells_around(cell):
             if beyond not in state.tiles:
                 enclosed[beyond] = (*enclosed.get(beyond, ()), root)
     return enclosed, [first + index for index in piece.enclosed if len(beside) == 8]
@@ -287,7 +287,7 @@ def cells_of(state: State, feature: Feature) -> list[str]:
 
 
 def has_segment(state: State, cell: str, token: str) -> bool:
-    """Whether there is a tile with such a segment on a cell."""
+    """Whether there is a tile on a cell, and a segment with this token on it."""
     placed = state.tiles.get(cell)
     return placed is not None and token in PIECES[placed.tile][placed.turn].locals
 

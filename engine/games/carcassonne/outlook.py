@@ -18,7 +18,7 @@ from engine.games.carcassonne.boxes import rules_of
 from engine.games.carcassonne.hooks import Rules
 from engine.games.carcassonne.rules import score
 from engine.games.carcassonne.state import Feature, Part, State, find_root
-from engine.games.carcassonne.tiles import FITS, PIECES, neighbours
+from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, neighbours
 from engine.win_shares import Shares, from_points
 
 USE_OF_FITTING_TILE, USE_OF_OTHER_TILE = {"city": 0.25, "road": 0.22}, 0.22
@@ -31,8 +31,8 @@ MEEPLE_BACK = 4.0
 """The points of a meeple that comes back with turns left to use it again."""
 FARM_CERTAINTY = 0.85
 """The part of its points that a farm keeps: other farmers may still join it."""
-ERRAND_POINTS, COMPANION_POINTS = 4.0, 1.5
-"""The points of an errand such as a message, and of a figure that counts nothing by itself beside the own meeple."""
+TASK_POINTS, COMPANION_POINTS = 4.0, 1.5
+"""The points of a task such as a message, and of a figure that counts nothing by itself beside the own meeple."""
 CERTAIN_LEAD, UNCERTAINTY = 2.5, 1.1
 """A lead of so many points is a factor of e: without tiles left, and more with the root of the tiles left."""
 
@@ -58,9 +58,9 @@ def outlook(state: State) -> Shares:
     for box in estimate.rules.hooks["award_at_end"]:
         for award in box.award_at_end(state, estimate.rules) or ():
             points[award.seat] += award.points * estimate.played
-    for box in estimate.rules.hooks["expected_points"]:
+    for box in estimate.rules.hooks["estimate_points"]:
         for seat in range(len(points)):
-            points[seat] += box.expected_points(state, estimate.rules, seat)
+            points[seat] += box.estimate_points(state, estimate.rules, seat)
     points[state.turn] += estimate.turn_points()
     return from_points(points, estimate.coming.unit)
 
@@ -79,7 +79,9 @@ class ComingTiles:
 
     def chance_to_fill(self, kind: str, surroundings: int) -> float:
         """Return the chance that a seat fills a cell with these surroundings to extend its feature of this kind."""
-        share = sum(number for tile, number in self.counts.items() if FITS[tile][surroundings]) / (self.left or 1)
+        share = sum(number for tile, number in self.counts.items() if FITTING_TURNS[tile][surroundings]) / (
+            self.left or 1
+        )
         missed: float = (1 - USE_OF_FITTING_TILE.get(kind, USE_OF_OTHER_TILE) * share) ** self.tries
         return 1 - missed
 
@@ -136,7 +138,7 @@ class Estimate:
         """Return what a feature is expected to bring its leader, and the chance that it is completed."""
         match feature.kind:
             case "city" | "road":
-                return self._built_points(root, feature)
+                return self._road_or_city_points(root, feature)
             case "field":
                 return self._farm_points(feature), 0.0
             case "cloister" | "garden":
@@ -144,7 +146,7 @@ class Estimate:
                 return 9 - missing * (1 - self.neighbour_chance), self.neighbour_chance**missing
         return float(self.points_now_and_complete(feature)[0]), 0.0
 
-    def _built_points(self, root: int, feature: Feature) -> tuple[float, float]:
+    def _road_or_city_points(self, root: int, feature: Feature) -> tuple[float, float]:
         now, complete = self.points_now_and_complete(feature)
         if not feature.open:
             return float(now), 1.0
@@ -207,12 +209,12 @@ class Estimate:
         return tuple(cells)
 
     def turn_points(self) -> float:
-        """Return what the seat on turn can still gain with the tile that it has just placed, or with its errand."""
+        """Return what the seat on turn can still gain with the tile that it has just placed, or with its task."""
         if not self.state.work:
             return 0.0
         work = self.state.work[-1]
         if not isinstance(work, Part):
-            return ERRAND_POINTS
+            return TASK_POINTS
         if work.step != "figure":
             return 0.0
         return max((self._gain_by_claiming(work, root) for root in self._claimable(work)), default=0.0)

@@ -37,7 +37,7 @@ from engine.games.carcassonne.state import (
     current_part,
     find_root,
 )
-from engine.games.carcassonne.tiles import FITS, PIECES, Args, figure_options
+from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, Args, figure_options
 from engine.menu import Choice, Entry, Menu, Move
 from engine.refusal import Refused
 
@@ -92,7 +92,7 @@ def menu(state: State, seat: int) -> Menu:
         return part_menu(state, work) if seat == state.turn else ()
     is_asked = seat in work.seats if work.seats else seat == state.turn
     rules = rules_of(state.options)
-    return rules.errands[work.step].menu(state, rules, seat, work) if is_asked else ()
+    return rules.tasks[work.step].menu(state, rules, seat, work) if is_asked else ()
 
 
 def part_menu(state: State, part: Part) -> Menu:
@@ -107,20 +107,20 @@ def part_menu(state: State, part: Part) -> Menu:
 
 
 def _draw_menu(state: State, rules: Rules, part: Part) -> Menu:
-    instead = _instead_of_tile(state, rules, part)
+    instead = _offer_instead_of_tile(state, rules, part)
     return (DRAW, *instead) if can_draw(state) else (*instead, PASS)
 
 
 def _place_menu(state: State, rules: Rules, part: Part) -> Menu:
     """§2.2: Offer every cell and turn in which all sides of the tile continue what they touch."""
-    fits = FITS[part.tile]
-    options: Sequence[Args] = [(cell, turn) for cell, around in state.frontier.items() for turn in fits[around]]
+    fits = FITTING_TURNS[part.tile]
+    options: Sequence[Args] = [(cell, turn) for cell, edges in state.frontier.items() for turn in fits[edges]]
     for box in rules.hooks["filter_cells"]:
         options = box.filter_cells(state, rules, part.tile, options)
     return (Choice("place", tuple(options), "2.2"),) if options else ()
 
 
-def _instead_of_tile(state: State, rules: Rules, part: Part) -> list[Entry]:
+def _offer_instead_of_tile(state: State, rules: Rules, part: Part) -> list[Entry]:
     """Return the moves that are possible instead of drawing a tile."""
     boxes = rules.hooks["offer_instead_of_tile"]
     return [entry for box in boxes if (entry := box.offer_instead_of_tile(state, rules, part))]
@@ -130,10 +130,10 @@ def _figure_menu(state: State, rules: Rules, part: Part) -> Menu:
     options = _figure_options(state, rules, part)
     figures = (Choice("figure", tuple(options), "2.4"),) if options else ()
     boxes = rules.hooks["offer_instead_of_figure"]
-    return (*figures, *_instead_of_figure(state, rules, part), PASS) if boxes else (*figures, PASS)
+    return (*figures, *_offer_instead_of_figure(state, rules, part), PASS) if boxes else (*figures, PASS)
 
 
-def _instead_of_figure(state: State, rules: Rules, part: Part) -> list[Entry]:
+def _offer_instead_of_figure(state: State, rules: Rules, part: Part) -> list[Entry]:
     """Return the moves that are possible instead of placing a figure."""
     boxes = rules.hooks["offer_instead_of_figure"]
     return [entry for box in boxes if (entry := box.offer_instead_of_figure(state, rules, state.turn, part))]
@@ -226,9 +226,9 @@ def upkeep(state: State, chance: Chance) -> Struct | None:
         return None
     work, rules = state.work[-1], rules_of(state.options)
     if not isinstance(work, Part):
-        box = rules.errands[work.step]
-        closed = None if work.step in box.errands_within_round else _close_round(state, rules, work, chance)
-        return closed or box.resolve_errand(state, rules, work, chance)
+        box = rules.tasks[work.step]
+        closed = None if work.step in box.tasks_within_round else _close_round(state, rules, work, chance)
+        return closed or box.resolve_task(state, rules, work, chance)
     for stage in stages_of(rules)[work.step]:
         event = stage(state, rules, work, chance)
         if event is not None:
@@ -279,7 +279,7 @@ def _close_round(state: State, rules: Rules, work: Work, chance: Chance) -> Stru
 
 def _draw_or_end(state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
     """§2.1: Draw a tile, unless the seat can choose something instead; without tiles end the part."""
-    if rules.hooks["offer_instead_of_tile"] and _instead_of_tile(state, rules, part):
+    if rules.hooks["offer_instead_of_tile"] and _offer_instead_of_tile(state, rules, part):
         return None
     return _draw_tile(state, chance) if can_draw(state) else _end_without_tiles(state, rules)
 
@@ -293,7 +293,7 @@ def _end_without_tiles(state: State, rules: Rules) -> Struct:
     if len(state.work) > 1:
         return PartEnded(state.turn)
     overtime = _first_event(box.begin_overtime(state, rules) for box in rules.hooks["begin_overtime"])
-    return overtime or FinalScoringBegan(_all_scores(state))
+    return overtime or FinalScoringBegan(_list_scores(state))
 
 
 def _set_tile_aside(state: State, rules: Rules, part: Part, chance: Chance) -> TileSetAside | None:
@@ -331,7 +331,7 @@ def score(state: State, seat: int) -> int:
     return sum(state.track[seat]) + sum(award.points for award in state.owed if award.seat == seat)
 
 
-def _all_scores(state: State) -> tuple[int, ...]:
+def _list_scores(state: State) -> tuple[int, ...]:
     return tuple(score(state, seat) for seat in range(len(state.track)))
 
 
@@ -351,7 +351,7 @@ def _end_game(state: State, chance: Chance) -> Struct | None:
         awards = box.award_at_end(state, rules) if box.option not in state.counted else None
         if awards is not None:
             return BonusCounted(box.option, awards)
-    scores = _all_scores(state)
+    scores = _list_scores(state)
     return GameEnded(tuple(1 + sum(other > own for other in scores) for own in scores))
 
 

@@ -1,4 +1,4 @@
-"""What features are worth, to whom, and how the scoring figures move."""
+"""Scoring: the points of a feature, the seats that get them, and the moves of the scoring figures."""
 
 from __future__ import annotations
 

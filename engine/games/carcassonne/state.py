@@ -81,9 +81,11 @@ Step = Literal["draw", "place", "figure", "between", "score"]
 class Part(Struct, frozen=True, gc=False, tag=True):
     """A part of a turn: one tile, from drawing it to scoring what it completed.
 
-    `passed` is the last scoring round that was opened, `done` are the completed features that are not scored yet,
-    `extra` says that the builder earned another tile, `notes` belong to the boxes, and `placed` is where a figure was
-    placed.
+    * `passed` is the last scoring round that was opened.
+    * `done` are the completed features that are not scored yet.
+    * `extra` says that the builder earned another tile.
+    * `notes` belong to the boxes.
+    * `placed` is the place where a figure was placed.
     """
 
     step: Step = "draw"
@@ -97,7 +99,7 @@ class Part(Struct, frozen=True, gc=False, tag=True):
     placed: str = ""
 
 
-class Errand(Struct, frozen=True, gc=False, tag=True):
+class Task(Struct, frozen=True, gc=False, tag=True):
     """A task of a box that interrupts the work below it; it asks `seats`, or the seat on turn if there are none."""
 
     step: str
@@ -106,7 +108,7 @@ class Errand(Struct, frozen=True, gc=False, tag=True):
     place: str = ""
 
 
-Work = Part | Errand
+Work = Part | Task
 
 
 class State(Struct, frozen=True, dict=True):
@@ -119,8 +121,8 @@ class State(Struct, frozen=True, dict=True):
       cloisters and gardens wait for.
     * `parents` leads from a segment to the feature it has become part of; the segments without a parent are the keys of
       `features`.
-    * `track` has the scoring figures of each seat, `owed` the awards for which a seat has to choose one, `moved` the
-      scoring figures that the seat on turn moved forward in this scoring round.
+    * `track` has the scoring figures of each seat, `owed` the awards for which a seat has to choose one.
+    * `moved` are the scoring figures that the seat on turn moved forward in this scoring round.
 
     A struct with `dict=True`, so that rules.py can cache the menu in it.
     """
@@ -283,11 +285,11 @@ def current_part(state: State) -> Part:
     return part
 
 
-def current_errand(state: State) -> Errand:
-    """Return the errand on top of the work."""
-    errand = state.work[-1]
-    assert isinstance(errand, Errand)
-    return errand
+def current_task(state: State) -> Task:
+    """Return the task on top of the work."""
+    task = state.work[-1]
+    assert isinstance(task, Task)
+    return task
 
 
 def replace_top(state: State, work: Work) -> State:
@@ -305,9 +307,9 @@ def pop_work(state: State) -> State:
     return replace(state, work=state.work[:-1])
 
 
-def pop_errand(state: State) -> State:
-    """Remove the top of the work if it is an errand."""
-    return pop_work(state) if isinstance(state.work[-1], Errand) else state
+def pop_task(state: State) -> State:
+    """Remove the top of the work if it is a task."""
+    return pop_work(state) if isinstance(state.work[-1], Task) else state
 
 
 def change_part(state: State, **changes: Any) -> State:

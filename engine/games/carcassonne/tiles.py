@@ -57,7 +57,7 @@ class Piece(Struct, frozen=True, eq=False):
     * `codes` is for each side the number that it adds to the surroundings of the cell beyond it.
     * `locals` is the index of each segment by its token; `built`, `fields` and `enclosed` are the indexes of the roads,
       cities and places, of the fields, and of the cloister and garden.
-    * A tile is `shared` if two cities or two fields reach the same side. A tile that `closes` ends whatever it touches
+    * A tile is `shared` if two cities or two fields reach the same side. A tile that `closes` ends all that it touches
       and connects to nothing. `signs` are the marks of the whole tile.
     """
 
@@ -97,7 +97,7 @@ def _tile_rows() -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _make_piece(row: dict[str, Any], turn: int) -> Piece:
     quarter = turn // 90
-    segments = _name_segments([*_built_segments(row, quarter), *_field_segments(row, quarter)])
+    segments = _name_segments([*_list_built_segments(row, quarter), *_list_fields(row, quarter)])
     rivers = tuple(_rotate_sides(word, quarter) for word in row.get("rivers", ()))
     kinds = [_side_kind(segments, rivers, side) for side in range(4)]
     closes = bool(row.get("closes"))
@@ -110,16 +110,16 @@ def _make_piece(row: dict[str, Any], turn: int) -> Piece:
         codes=tuple(EDGE_DIGITS[EDGES[kinds[side]]] * SIDE_WEIGHTS[side - 2] for side in range(4)),
         rivers=rivers,
         locals={segment.token: index for index, segment in enumerate(segments)},
-        built=tuple((index, s) for index, s in enumerate(segments) if s.kind not in ("field", *ENCLOSED)),
+        built=tuple((index, s) for index, s in enumerate(segments) if s.kind not in ("field", *ENCLOSED_KINDS)),
         fields=tuple((index, s.cities) for index, s in enumerate(segments) if s.kind == "field"),
-        enclosed=tuple(index for index, segment in enumerate(segments) if segment.kind in ENCLOSED),
+        enclosed=tuple(index for index, segment in enumerate(segments) if segment.kind in ENCLOSED_KINDS),
         signs=tuple(row.get("signs", ())),
         shared=any(kind in ("city", "field") and len(along) > 1 for kind, along in zip(kinds, joins, strict=True)),
         closes=closes,
     )
 
 
-def _built_segments(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
+def _list_built_segments(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
     """Yield the cities, roads, cloister, garden and other places of a tile."""
     for kind, plural in (("city", "cities"), ("road", "roads")):
         for text in row.get(plural, ()):
@@ -134,7 +134,7 @@ def _built_segments(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
         yield Segment("", kind)
 
 
-def _field_segments(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
+def _list_fields(row: dict[str, Any], quarter: int) -> Iterator[Segment]:
     """Yield the fields of a tile, named by their first half side, or `inner` if they reach no side."""
     inner = itertools.chain(("inner",), (f"inner{number}" for number in itertools.count(2)))
     for text in row.get("fields", ()):
@@ -188,7 +188,7 @@ def _appearance(piece: Piece) -> object:
     return frozenset((s.kind, s.ends, s.marks) for s in piece.segments), frozenset(piece.rivers)
 
 
-def _fitting_turns(tile: str) -> tuple[Args, ...]:
+def _find_fitting_turns(tile: str) -> tuple[Args, ...]:
     """Return for all surroundings of a cell the turns in which this tile fits there, as moves write them.
 
     Of turns that look the same only the first is listed (§2.2).
@@ -224,7 +224,7 @@ def neighbours(cell: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def around(cell: str) -> tuple[str, ...]:
+def cells_around(cell: str) -> tuple[str, ...]:
     """Return the eight cells around a cell."""
     x, y = coordinates(cell)
     return tuple(f"{x + dx},{y + dy}" for dy in (-1, 0, 1) for dx in (-1, 0, 1) if dx or dy)
@@ -232,7 +232,7 @@ def around(cell: str) -> tuple[str, ...]:
 
 def nine_cells(cell: str) -> tuple[str, ...]:
     """Return a cell and the eight around it."""
-    return (cell, *around(cell))
+    return (cell, *cells_around(cell))
 
 
 @functools.cache
@@ -245,11 +245,11 @@ def figure_options(tile: str, turn: int, kind: str, segments: frozenset[str]) ->
 GARDEN = "*"
 """The end of the name of a tile that shows a garden."""
 
-ENCLOSED = frozenset({"cloister", "garden"})
+ENCLOSED_KINDS = frozenset({"cloister", "garden"})
 """The kinds of features that are complete when all eight cells around them have tiles."""
 
 PIECES: dict[str, dict[int, Piece]] = {
     name: {turn: _make_piece(row, turn) for turn in TURNS} for name, row in _tile_rows()
 }
-FITS: dict[str, tuple[Args, ...]] = {tile: _fitting_turns(tile) for tile in PIECES}
+FITTING_TURNS: dict[str, tuple[Args, ...]] = {tile: _find_fitting_turns(tile) for tile in PIECES}
 """For each tile and each number of surroundings the turns in which the tile fits."""

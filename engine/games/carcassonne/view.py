@@ -13,11 +13,11 @@ from engine.games.carcassonne.boxes import BOXES
 from engine.games.carcassonne.hooks import merge_distinct
 from engine.games.carcassonne.state import (
     Award,
-    Errand,
     Figure,
     Part,
     PlacedTile,
     State,
+    Task,
     count_tiles_left,
     figures_on_table,
 )
@@ -62,14 +62,14 @@ else:
 
 
 def view(state: State, seat: int | None) -> View:
-    work = state.work[-1] if state.work else Errand("")
+    work = state.work[-1] if state.work else Task("")
     return View(
         turn=state.turn if state.phase == "playing" else None,
         phase=state.phase,
         step=work.step,
         parts=tuple(part.kind for part in state.work if isinstance(part, Part)),
         drawn=work.tile if isinstance(work, Part) and work.step == "place" else "",
-        message=work.number if isinstance(work, Errand) else 0,
+        message=work.number if isinstance(work, Task) else 0,
         tiles=state.tiles,
         figures=figures_on_table(state),
         supply=state.supply,

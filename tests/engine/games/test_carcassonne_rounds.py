@@ -10,8 +10,8 @@ from engine.games.carcassonne import boxes, rules, scoring
 from engine.games.carcassonne.hooks import ROUNDS, Box, combine_boxes
 from engine.games.carcassonne.state import (
     Award,
-    Errand,
     FeatureScored,
+    Task,
     add_note,
     apply_awards,
     change_part,
@@ -163,13 +163,13 @@ class Answered(Struct, frozen=True, tag=True):
 
 
 def apply_asked(state, event):
-    return push_work(add_note(state, "asked"), Errand("toll", seats=(0, 1)))
+    return push_work(add_note(state, "asked"), Task("toll", seats=(0, 1)))
 
 
 def apply_answered(state, event):
-    errand = state.work[-1]
-    others = tuple(seat for seat in errand.seats if seat != event.seat)
-    state = replace_top(state, replace(errand, seats=others)) if others else pop_work(state)
+    task = state.work[-1]
+    others = tuple(seat for seat in task.seats if seat != event.seat)
+    state = replace_top(state, replace(task, seats=others)) if others else pop_work(state)
     return apply_awards(state, (Award(event.seat, 1, "toll"),))
 
 
@@ -177,20 +177,20 @@ class Asking(MadeUp):
     """Asks seats 0 and 1 after each tile, and gives each a point for the answer."""
 
     verbs = ("answer",)
-    errands = ("toll",)
+    tasks = ("toll",)
     events = {Asked: apply_asked, Answered: apply_answered}
 
     def after_tile(self, state, rules, part, chance):
         return None if "asked" in part.notes else Asked()
 
-    def menu(self, state, rules, seat, errand):
+    def menu(self, state, rules, seat, task):
         return (Choice("answer", (("yes",), ("no",))),)
 
     def decide(self, state, rules, seat, move, chance):
         return [Answered(seat, move.args[0])]
 
 
-def test_an_errand_may_ask_other_seats_and_waits_for_all_of_them(mix_in):
+def test_a_task_may_ask_other_seats_and_waits_for_all_of_them(mix_in):
     mix_in(Asking())
     game = at(fairy=True).play("place 1,0 0", "pass")
     assert game.menu(seat=0) == game.menu(seat=1) == ["answer"]
@@ -211,20 +211,20 @@ def apply_traded(state, event):
 
 def apply_trade_offered(state, event):
     state = change_part(add_note(state, "asked"), done=tuple(reversed(current_part(state).done)))
-    return push_work(state, Errand("trade"))
+    return push_work(state, Task("trade"))
 
 
 class Trading(MadeUp):
     """Reverses the order of the features, and offers five points in place of those of a road."""
 
     verbs = ("trade",)
-    errands = ("trade",)
+    tasks = ("trade",)
     events = {Asked: apply_trade_offered, Traded: apply_traded}
 
     def before_feature(self, state, rules, root, chance):
         return None if "asked" in current_part(state).notes else Asked()
 
-    def menu(self, state, rules, seat, errand):
+    def menu(self, state, rules, seat, task):
         return (Choice("trade", (("yes",), ("no",))),)
 
     def decide(self, state, rules, seat, move, chance):
@@ -249,6 +249,6 @@ def test_supplies_add_up_and_boxes_that_clash_are_a_fault():
         supply = {"meeple": 2}
 
     assert combine_boxes([*boxes.BOXES, More()]).supply["meeple"] == 9
-    for clash in ({"verbs": ("recall",)}, {"errands": ("second",)}, {"strength": {"pig": 1}}, {"verbs": ("place",)}):
+    for clash in ({"verbs": ("recall",)}, {"tasks": ("second",)}, {"strength": {"pig": 1}}, {"verbs": ("place",)}):
         with pytest.raises(ValueError, match="two boxes have the same"):
             combine_boxes([*boxes.BOXES, type("Clash", (MadeUp,), clash)()])

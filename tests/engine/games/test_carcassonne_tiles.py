@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.games.carcassonne.tiles import DATA, FITS, PIECES, TURNS, count_tiles_of
+from engine.games.carcassonne.tiles import DATA, FITTING_TURNS, PIECES, TURNS, count_tiles_of
 
 EVERY = [(tile, turn) for tile in PIECES if not PIECES[tile][0].closes for turn in TURNS]
 
@@ -75,7 +75,7 @@ def test_segments_have_names_of_their_own(tile):
 
 def test_turns_that_look_the_same_are_one():
     def turns(tile):
-        return {int(turn) // 90 for turns in FITS[tile] for turn in turns}
+        return {int(turn) // 90 for turns in FITTING_TURNS[tile] for turn in turns}
 
     assert turns("B") == turns("C") == turns("X") == {0}
     assert turns("U") == turns("H") == {0, 1}

@@ -14,64 +14,64 @@ from service.tables import access, submitting
 from service.tables.access import Unknown
 from service.tables.archive import Archive
 from service.timing import HOUR
-from tests.visiting import Hall, Strict, Visitor
+from tests.sites import PageChecker, Site, Visitor
 
 ANNA = "anna@example.org"
 
 
-def person(hall: Hall, address: str = ANNA) -> int:
-    with hall.app.store.reading() as connection:
+def person(site: Site, address: str = ANNA) -> int:
+    with site.app.store.reading() as connection:
         return int(connection.execute(select(people.c.id).where(people.c.address == address)).scalar_one())
 
 
-def personal(hall: Hall) -> list[str]:
+def personal(site: Site) -> list[str]:
     """The kinds of letters that are owed to people rather than to seats."""
-    with hall.app.store.reading() as connection:
+    with site.app.store.reading() as connection:
         wanted = select(letters.c.kind).where(letters.c.person.is_not(None)).order_by(letters.c.id)
         return list(connection.execute(wanted).scalars())
 
 
-def token(hall: Hall, address: str = ANNA) -> str:
+def token(site: Site, address: str = ANNA) -> str:
     """What the newest letter would let in with."""
-    with hall.app.store.reading() as connection:
+    with site.app.store.reading() as connection:
         row = connection.execute(select(people).where(people.c.address == address)).one()
-    return hall.app.links.enter(row.id, row.sessions, hall.time)
+    return site.app.links.enter(row.id, row.sessions, site.time)
 
 
-def signed_in(hall: Hall, address: str = ANNA) -> Visitor:
-    visitor = hall.visitor()
-    assert visitor.post(f"/enter/{token(hall, address)}").status_code == 303
+def signed_in(site: Site, address: str = ANNA) -> Visitor:
+    visitor = site.new_visitor()
+    assert visitor.post(f"/enter/{token(site, address)}").status_code == 303
     return visitor
 
 
 # Signing in
 
 
-def test_who_asks_for_a_letter_learns_nothing_about_an_address(hall: Hall, visitor: Visitor) -> None:
-    hall.open()
+def test_who_asks_for_a_letter_learns_nothing_about_an_address(site: Site, visitor: Visitor) -> None:
+    site.open_table()
     said = [visitor.post("/enter", address=one).text for one in (ANNA, "nobody@example.org")]
     assert "If we know this address, a letter with a link is on its way." in said[0]
     clean = [re.sub(r'value="[^"]*"', "", page) for page in said]
     assert clean[0] == clean[1]
-    assert personal(hall) == [f"enter/{hall.time}"]
+    assert personal(site) == [f"enter/{site.time}"]
 
 
 @pytest.mark.parametrize("typed", ["anna@example.org", "Anna@Example.org", " ANNA@example.org "])
-def test_an_address_is_known_however_it_is_capitalised(hall: Hall, visitor: Visitor, typed: str) -> None:
-    hall.open()
+def test_an_address_is_known_however_it_is_capitalised(site: Site, visitor: Visitor, typed: str) -> None:
+    site.open_table()
     visitor.post("/enter", address=typed)
-    assert len(personal(hall)) == 1
+    assert len(personal(site)) == 1
 
 
-def test_no_address_gets_more_than_a_few_letters_an_hour(hall: Hall, visitor: Visitor) -> None:
-    hall.open()
+def test_no_address_gets_more_than_a_few_letters_an_hour(site: Site, visitor: Visitor) -> None:
+    site.open_table()
     for _ in range(10):
-        hall.time += 60
+        site.time += 60
         assert visitor.post("/enter", address=ANNA).status_code == 200
-    assert len(personal(hall)) == 3
-    hall.time += HOUR
+    assert len(personal(site)) == 3
+    site.time += HOUR
     visitor.post("/enter", address=ANNA)
-    assert len(personal(hall)) == 4
+    assert len(personal(site)) == 4
 
 
 def test_what_is_no_address_is_told_so(visitor: Visitor) -> None:
@@ -80,9 +80,9 @@ def test_what_is_no_address_is_told_so(visitor: Visitor) -> None:
     assert "is not an e-mail address" in response.text
 
 
-def test_following_the_link_signs_nobody_in_and_the_button_does(hall: Hall, visitor: Visitor) -> None:
-    hall.open()
-    address = f"/enter/{token(hall)}"
+def test_following_the_link_signs_nobody_in_and_the_button_does(site: Site, visitor: Visitor) -> None:
+    site.open_table()
+    address = f"/enter/{token(site)}"
     for _ in range(3):
         assert "Welcome back, Anna" in visitor.get(address)
     assert visitor.client.get("/my").status_code == 303
@@ -95,20 +95,20 @@ def test_following_the_link_signs_nobody_in_and_the_button_does(hall: Hall, visi
     assert ANNA in visitor.get("/my")
 
 
-def test_a_link_signs_in_once_and_for_an_hour(hall: Hall, visitor: Visitor) -> None:
-    hall.open()
-    first = token(hall)
-    hall.time += HOUR
+def test_a_link_signs_in_once_and_for_an_hour(site: Site, visitor: Visitor) -> None:
+    site.open_table()
+    first = token(site)
+    site.time += HOUR
     visitor.get(f"/enter/{first}", 404)
     assert visitor.post(f"/enter/{first}").status_code == 404
-    second = token(hall)
+    second = token(site)
     assert visitor.post(f"/enter/{second}").status_code == 303
-    assert hall.visitor().post(f"/enter/{second}").status_code == 404
+    assert site.new_visitor().post(f"/enter/{second}").status_code == 404
 
 
-def test_of_two_who_use_a_link_at_once_one_comes_in(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
-    hall.open()
-    app, once = hall.app, token(hall)
+def test_of_two_who_use_a_link_at_once_one_comes_in(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.open_table()
+    app, once = site.app, token(site)
     seen = signing_in.invited(app, once)
     monkeypatch.setattr(signing_in, "invited", lambda *_: seen)
     signing_in.enter(app, once)
@@ -116,26 +116,26 @@ def test_of_two_who_use_a_link_at_once_one_comes_in(hall: Hall, monkeypatch: pyt
         signing_in.enter(app, once)
 
 
-def test_a_forged_link_signs_nobody_in(hall: Hall, visitor: Visitor) -> None:
-    hall.open()
-    number = person(hall)
+def test_a_forged_link_signs_nobody_in(site: Site, visitor: Visitor) -> None:
+    site.open_table()
+    number = person(site)
     for forged in (
-        f"{number}.{hall.time}.x",
+        f"{number}.{site.time}.x",
         f"{number}",
         "x.y.z",
         "é",
-        f"{number}.{hall.time}.é",
-        f"99.{hall.time}.x",
+        f"{number}.{site.time}.é",
+        f"99.{site.time}.x",
     ):
         visitor.get(f"/enter/{forged}", 404)
         assert visitor.post(f"/enter/{forged}").status_code == 404
 
 
-def test_signing_out_everywhere_ends_every_visit_and_every_link(hall: Hall) -> None:
-    hall.open()
-    one = signed_in(hall)
-    hall.time += 1
-    other, unused = signed_in(hall), token(hall)
+def test_signing_out_everywhere_ends_every_visit_and_every_link(site: Site) -> None:
+    site.open_table()
+    one = signed_in(site)
+    site.time += 1
+    other, unused = signed_in(site), token(site)
     one.post("/leave")
     assert one.client.get("/my").status_code == 303
     assert other.client.get("/my").status_code == 200
@@ -144,8 +144,8 @@ def test_signing_out_everywhere_ends_every_visit_and_every_link(hall: Hall) -> N
     one.get(f"/enter/{unused}", 404)
 
 
-def test_who_has_not_signed_in_sees_nothing_of_anybody(hall: Hall, visitor: Visitor) -> None:
-    hall.open()
+def test_who_has_not_signed_in_sees_nothing_of_anybody(site: Site, visitor: Visitor) -> None:
+    site.open_table()
     assert visitor.client.get("/my").location == "/enter"
     for path in ("/my/export.json", "/my/delete"):
         visitor.get(path, 422)
@@ -156,15 +156,15 @@ def test_who_has_not_signed_in_sees_nothing_of_anybody(hall: Hall, visitor: Visi
 # My tables
 
 
-def test_mine_to_move_come_first_then_waiting_then_gathering_then_finished(hall: Hall) -> None:
-    done = hall.begin("Anna", "Olga")
-    hall.do(done, "resign", 1)
-    hall.open("Anna", "Gustav")
-    games = [hall.begin("Anna", "Bert")]
-    while {hall.turn(one) for one in games} != {0, 1}:
-        games.append(hall.begin("Anna", f"Bert{len(games)}"))
-    mover = [hall.turn(one) for one in games]
-    page = signed_in(hall).get("/my")
+def test_mine_to_move_come_first_then_waiting_then_gathering_then_finished(site: Site) -> None:
+    done = site.start_table("Anna", "Olga")
+    site.submit(done, "resign", 1)
+    site.open_table("Anna", "Gustav")
+    games = [site.start_table("Anna", "Bert")]
+    while {site.find_mover(one) for one in games} != {0, 1}:
+        games.append(site.start_table("Anna", f"Bert{len(games)}"))
+    mover = [site.find_mover(one) for one in games]
+    page = signed_in(site).get("/my")
     headings = [page.index(f"<h2>{words}</h2>") for words in ("Waiting for others", "Not begun yet", "Finished")]
     assert headings == sorted(headings)
     for opened, turn in zip(games, mover, strict=True):
@@ -172,21 +172,21 @@ def test_mine_to_move_come_first_then_waiting_then_gathering_then_finished(hall:
     assert page.index("Gustav") > headings[1]
     assert page.index("Olga") > headings[2]
     assert "place 1" in page
-    assert Strict(page).faults == []
+    assert PageChecker(page).faults == []
 
 
-def test_what_is_due_first_stands_first(hall: Hall) -> None:
+def test_what_is_due_first_stands_first(site: Site) -> None:
     for pace in (5, 1, 3, 0, 2, 4):
-        hall.begin("Anna", f"Bert{pace}", pace=pace * 86_400)
-    own = [one.due_at for one in my_tables.running(hall.app, person(hall)) if one.to_move]
+        site.start_table("Anna", f"Bert{pace}", pace=pace * 86_400)
+    own = [one.due_at for one in my_tables.running(site.app, person(site)) if one.to_move]
     assert own == sorted(own, key=lambda due: (due is None, due))
 
 
-def test_finished_games_come_a_page_at_a_time(hall: Hall) -> None:
+def test_finished_games_come_a_page_at_a_time(site: Site) -> None:
     for number in range(my_tables.PAGE + 3):
-        hall.do(hall.begin("Anna", f"Bert{number}"), "resign", 1)
-        hall.time += 1
-    visitor = signed_in(hall)
+        site.submit(site.start_table("Anna", f"Bert{number}"), "resign", 1)
+        site.time += 1
+    visitor = signed_in(site)
     first, second = visitor.get("/my"), visitor.get("/my?page=1")
     assert (first.count("place 1 ·"), second.count("place 1 ·")) == (my_tables.PAGE, 3)
     assert f"Bert{my_tables.PAGE + 2}<" in first
@@ -195,64 +195,64 @@ def test_finished_games_come_a_page_at_a_time(hall: Hall) -> None:
         visitor.get(f"/my?page={odd}")
 
 
-def test_statistics_count_places_and_opponents(hall: Hall) -> None:
+def test_statistics_count_places_and_opponents(site: Site) -> None:
     for loser, other in ((1, "Bert"), (0, "Bert"), (1, "Clara")):
-        hall.do(hall.begin("Anna", other), "resign", loser)
-    hall.begin("Anna", "Bert")
-    record = my_tables.played(hall.app, person(hall))
+        site.submit(site.start_table("Anna", other), "resign", loser)
+    site.start_table("Anna", "Bert")
+    record = my_tables.played(site.app, person(site))
     assert record.games == {"kaiser": {1: 2, 2: 1}}
     assert record.opponents == (my_tables.Opponent("Bert", 2, 1, 1), my_tables.Opponent("Clara", 1, 1, 0))
 
 
-def test_games_from_before_places_were_noted_are_counted_too(hall: Hall) -> None:
-    hall.do(hall.begin(), "resign", 1)
-    with hall.app.store.writing() as connection:
+def test_games_from_before_places_were_noted_are_counted_too(site: Site) -> None:
+    site.submit(site.start_table(), "resign", 1)
+    with site.app.store.writing() as connection:
         connection.execute(seats.update().values(place=None))
-    assert my_tables.played(hall.app, person(hall)).games == {"kaiser": {1: 1}}
-    with hall.app.store.reading() as connection:
+    assert my_tables.played(site.app, person(site)).games == {"kaiser": {1: 1}}
+    with site.app.store.reading() as connection:
         assert list(connection.execute(select(seats.c.place).order_by(seats.c.seat)).scalars()) == [1, 2]
 
 
-def test_an_imported_game_has_its_places(hall: Hall, tmp_path: Path) -> None:
-    opened = hall.begin()
-    hall.do(opened, "resign", 1)
-    export = Archive(hall.app.store, hall.app.links).export(opened.table)
+def test_an_imported_game_has_its_places(site: Site, tmp_path: Path) -> None:
+    opened = site.start_table()
+    site.submit(opened, "resign", 1)
+    export = Archive(site.app.store, site.app.links).export(opened.table)
     (tmp_path / "other").mkdir()
-    other = Hall(tmp_path / "other")
+    other = Site(tmp_path / "other")
     Archive(other.app.store, other.app.links).import_(export)
     with other.app.store.reading() as connection:
         assert list(connection.execute(select(seats.c.place).order_by(seats.c.seat)).scalars()) == [1, 2]
     other.app.close()
 
 
-def test_a_new_link_ends_the_old_one(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    mail = hall.app.links.answer(opened.table, 0, 0)
-    response = signed_in(hall).post("/my/link", table=opened.table, seat=0)
+def test_a_new_link_ends_the_old_one(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    mail = site.app.links.answer(opened.table, 0, 0)
+    response = signed_in(site).post("/my/link", table=opened.table, seat=0)
     assert response.status_code == 303
     visitor.get(f"/t/{opened.links[0]}", 404)
-    new = my_tables.running(hall.app, person(hall))[0].link
+    new = my_tables.running(site.app, person(site))[0].link
     assert new != opened.links[0]
     visitor.get(f"/t/{new}")
     with pytest.raises(Unknown):
-        access.answered(hall.app, mail)
+        access.answered(site.app, mail)
 
 
 @pytest.mark.parametrize(("table", "seat"), [("", "1"), ("own", "1"), ("own", "x"), ("own", "-1"), ("no", "0")])
-def test_nobody_gets_a_new_link_for_anothers_seat(hall: Hall, visitor: Visitor, table: str, seat: str) -> None:
-    opened = hall.begin()
+def test_nobody_gets_a_new_link_for_anothers_seat(site: Site, visitor: Visitor, table: str, seat: str) -> None:
+    opened = site.start_table()
     where = opened.table if table == "own" else table
-    assert signed_in(hall).post("/my/link", table=where, seat=seat).status_code == 422
+    assert signed_in(site).post("/my/link", table=where, seat=seat).status_code == 422
     visitor.get(f"/t/{opened.links[1]}")
 
 
 # Taking everything along, and leaving
 
 
-def wordy(hall: Hall) -> None:
+def wordy(site: Site) -> None:
     """Anna leaves words of hers in every table of the database that can hold them."""
-    number = person(hall)
-    with hall.app.store.writing() as connection:
+    number = person(site)
+    with site.app.store.writing() as connection:
         own = connection.execute(select(seats.c.table, seats.c.seat).where(seats.c.person == number)).all()
         for table, seat in own:
             connection.execute(insert(talk), {"table": table, "seat": seat, "at": 1, "text": "hello from Annchen"})
@@ -260,11 +260,11 @@ def wordy(hall: Hall) -> None:
         connection.execute(insert(mailbox), {"at": 1, "recipient": ANNA, "raw": b"Dear Annchen"})
 
 
-def test_the_export_holds_everything_that_is_kept(hall: Hall) -> None:
-    opened = hall.begin()
-    hall.do(opened, "vacation 2027-02-01 2027-02-03", 0)
-    wordy(hall)
-    kept = json.loads(signed_in(hall).get("/my/export.json"))
+def test_the_export_holds_everything_that_is_kept(site: Site) -> None:
+    opened = site.start_table()
+    site.submit(opened, "vacation 2027-02-01 2027-02-03", 0)
+    wordy(site)
+    kept = json.loads(signed_in(site).get("/my/export.json"))
     assert kept["address"] == ANNA
     assert kept["vacations"] == [["2027-02-01", "2027-02-03"]]
     (table,) = kept["tables"]
@@ -273,42 +273,46 @@ def test_the_export_holds_everything_that_is_kept(hall: Hall) -> None:
     assert "bert@example.org" not in json.dumps(kept)
 
 
-def everything(hall: Hall) -> str:
+def everything(site: Site) -> str:
     """All that stands in the database."""
-    with hall.app.store.reading() as connection:
+    with site.app.store.reading() as connection:
         return "\n".join(str(row) for one in metadata.sorted_tables for row in connection.execute(select(one)))
 
 
-def test_who_is_deleted_leaves_no_word_behind_and_every_game_whole(hall: Hall) -> None:
-    finished, three, two = hall.begin(), hall.begin("Anna", "Bert", "Clara"), hall.begin("Anna", "Dora")
-    hall.do(finished, "resign", 1)
-    waiting = hall.open("Anna", "Emil")
-    hall.do(three, "vacation 2027-02-01 2027-02-03", 0)
-    hall.do(three, "order pass", 0)
-    wordy(hall)
-    archive = Archive(hall.app.store, hall.app.links)
+def test_who_is_deleted_leaves_no_word_behind_and_every_game_whole(site: Site) -> None:
+    finished, three, two = (
+        site.start_table(),
+        site.start_table("Anna", "Bert", "Clara"),
+        site.start_table("Anna", "Dora"),
+    )
+    site.submit(finished, "resign", 1)
+    waiting = site.open_table("Anna", "Emil")
+    site.submit(three, "vacation 2027-02-01 2027-02-03", 0)
+    site.submit(three, "order pass", 0)
+    wordy(site)
+    archive = Archive(site.app.store, site.app.links)
     before = archive.export(finished.table)
-    visitor = signed_in(hall)
+    visitor = signed_in(site)
     assert "You have 3 running games" in visitor.get("/my/delete")
     page = visitor.post("/my/delete", address="Anna@example.org").text
     assert "You have been deleted" in page
     assert visitor.client.get("/my").status_code == 303
-    left = everything(hall)
+    left = everything(site)
     assert re.search(r"anna", left, re.IGNORECASE) is None
     assert "order pass" not in left
     assert archive.export(finished.table) == before
     for opened in (finished, three, two, waiting):
         visitor.get(f"/t/{opened.links[0]}", 404)
-        assert audit.audit(hall.look(opened).game, archive.whole(opened.table), running=True).finding is None
-    assert hall.look(three).table.seats[0].status == "resigned"
-    assert hall.look(three).names == ("Seat 1", "Bert", "Clara")
-    assert hall.look(two).table.phase == "over"
-    assert hall.look(waiting).table.seats[0].status == "bot"
+        assert audit.audit(site.load(opened).game, archive.whole(opened.table), running=True).finding is None
+    assert site.load(three).table.seats[0].status == "resigned"
+    assert site.load(three).names == ("Seat 1", "Bert", "Clara")
+    assert site.load(two).table.phase == "over"
+    assert site.load(waiting).table.seats[0].status == "bot"
 
 
-def test_deleting_needs_the_address_typed(hall: Hall) -> None:
-    hall.begin()
-    visitor = signed_in(hall)
+def test_deleting_needs_the_address_typed(site: Site) -> None:
+    site.start_table()
+    visitor = signed_in(site)
     for typed in ("", "bert@example.org", "é"):
         response = visitor.post("/my/delete", address=typed)
         assert response.status_code == 422
@@ -316,31 +320,31 @@ def test_deleting_needs_the_address_typed(hall: Hall) -> None:
     assert ANNA in visitor.get("/my")
 
 
-def test_who_sat_down_and_is_deleted_before_the_game_began_is_replaced(hall: Hall) -> None:
-    opened = hall.open("Anna", "Bert", "Clara")
+def test_who_sat_down_and_is_deleted_before_the_game_began_is_replaced(site: Site) -> None:
+    opened = site.open_table("Anna", "Bert", "Clara")
     for seat in (0, 1):
-        submitting.submit(hall.app, access.find(hall.app, opened.links[seat]), "sit word", "sit")
-    leaving.leave(hall.app, person(hall), ANNA)
-    assert hall.look(opened).table.seats[0].status == "bot"
-    submitting.submit(hall.app, access.find(hall.app, opened.links[2]), "sit word", "sit")
-    assert hall.look(opened).table.phase == "playing"
+        submitting.submit(site.app, access.find(site.app, opened.links[seat]), "sit word", "sit")
+    leaving.leave(site.app, person(site), ANNA)
+    assert site.load(opened).table.seats[0].status == "bot"
+    submitting.submit(site.app, access.find(site.app, opened.links[2]), "sit word", "sit")
+    assert site.load(opened).table.phase == "playing"
 
 
-def test_who_comes_again_is_somebody_new(hall: Hall) -> None:
-    hall.begin()
-    old, link = person(hall), token(hall)
-    wishes = hall.app.links.preferences(old)
-    leaving.leave(hall.app, old, ANNA)
-    hall.open()
-    assert person(hall) != old
-    assert hall.app.links.preferences(person(hall)) != wishes
-    hall.visitor().get(f"/enter/{link}", 404)
+def test_who_comes_again_is_somebody_new(site: Site) -> None:
+    site.start_table()
+    old, link = person(site), token(site)
+    wishes = site.app.links.preferences(old)
+    leaving.leave(site.app, old, ANNA)
+    site.open_table()
+    assert person(site) != old
+    assert site.app.links.preferences(person(site)) != wishes
+    site.new_visitor().get(f"/enter/{link}", 404)
 
 
-def test_deleting_twice_is_deleting_once(hall: Hall) -> None:
-    opened = hall.begin("Anna", "Bert", "Clara")
-    app, number = hall.app, person(hall)
+def test_deleting_twice_is_deleting_once(site: Site) -> None:
+    opened = site.start_table("Anna", "Bert", "Clara")
+    app, number = site.app, person(site)
     leaving.leave(app, number, ANNA)
     leaving._give_up(app, number, opened.table, 0)
-    with hall.app.store.reading() as connection:
+    with site.app.store.reading() as connection:
         assert connection.execute(select(func.count()).where(seats.c.person == number)).scalar_one() == 0

@@ -31,10 +31,10 @@ def gone(app: App) -> App:
     opened = opening.open_table(app, "kaiser", {}, guests)
     places = [access.find(app, link) for link in opened.links]
     for number, place in enumerate(places):
-        apps.judged(app, place, f"sit word{number}")
+        apps.submit(app, place, f"sit word{number}")
     talk.say(app, places[1], WORDS)
-    place, move = apps.on_turn(app, places)
-    apps.judged(app, place, move)
+    place, move = apps.find_move(app, places)
+    apps.submit(app, place, move)
     with app.store.writing() as connection:
         told = {"table": places[0].table, "seq": 1, "seat": 0, "kind": "declined/1", "due_at": 1, "sent_at": 2}
         said = Said("{who} does not play.", {"who": NAME})
@@ -95,8 +95,10 @@ def of_files(connection: Connection) -> bytes:
     return b"".join(bytes(raw) for raw in connection.execute(FILES).scalars() if raw).lower()
 
 
-def test_postgresql_forgets_with_its_next_full_vacuum_as_the_readme_says(tmp_path, clock, laid_postgres_url) -> None:
-    with apps.standing(apps.settings(tmp_path, laid_postgres_url), clock) as app:
+def test_postgresql_forgets_with_its_next_full_vacuum_as_the_readme_says(
+    tmp_path, clock, migrated_postgres_url
+) -> None:
+    with apps.run_app(apps.make_settings(tmp_path, migrated_postgres_url), clock) as app:
         gone(app)
         with app.store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             assert ADDRESS.encode() in of_files(connection)

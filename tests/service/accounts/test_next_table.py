@@ -5,17 +5,17 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tests.service.accounts.test_account import signed_in
-from tests.visiting import Hall, Visitor
+from tests.sites import Site, Visitor
 
 MAIL = "smtp://localhost:25"
 
 
-def annas_turns(hall: Hall, count: int) -> list[str]:
+def annas_turns(site: Site, count: int) -> list[str]:
     """Links of tables where Anna is to move."""
     links: list[str] = []
     while len(links) < count:
-        opened = hall.begin()
-        if hall.turn(opened) == 0:
+        opened = site.start_table()
+        if site.find_mover(opened) == 0:
             links.append(opened.links[0])
     return links
 
@@ -25,38 +25,38 @@ def onward(page: str) -> list[str]:
 
 
 def test_who_has_signed_in_is_led_from_table_to_table(tmp_path: Path) -> None:
-    hall = Hall(tmp_path, smtp=MAIL, confirm=False)
-    first, *others = annas_turns(hall, 3)
-    page = signed_in(hall).get(f"/t/{first}")
+    site = Site(tmp_path, smtp=MAIL, confirm=False)
+    first, *others = annas_turns(site, 3)
+    page = signed_in(site).get(f"/t/{first}")
     assert onward(page)[0] in others
     assert "2 more wait" in page
     assert "<title>(3) Your turn" in page
-    hall.app.close()
+    site.app.close()
 
 
 def test_whoever_has_only_a_link_of_one_seat_learns_of_no_other(tmp_path: Path) -> None:
-    hall = Hall(tmp_path, smtp=MAIL, confirm=False)
-    first, second = annas_turns(hall, 2)
-    page = hall.visitor().get(f"/t/{first}")
+    site = Site(tmp_path, smtp=MAIL, confirm=False)
+    first, second = annas_turns(site, 2)
+    page = site.new_visitor().get(f"/t/{first}")
     assert onward(page) == []
     assert second not in page
-    assert onward(signed_in(hall, "bert@example.org").get(f"/t/{first}")) == []
-    hall.app.close()
+    assert onward(signed_in(site, "bert@example.org").get(f"/t/{first}")) == []
+    site.app.close()
 
 
-def test_my_tables_shows_each_board_and_who_is_awaited(hall: Hall) -> None:
-    opened = hall.begin()
-    hall.do(opened, hall.moves(opened)[0])
-    waiting = hall.turn(opened)
+def test_my_tables_shows_each_board_and_who_is_awaited(site: Site) -> None:
+    opened = site.start_table()
+    site.submit(opened, site.list_moves(opened)[0])
+    waiting = site.find_mover(opened)
     name = ("Anna", "Bert")[waiting]
-    reader = signed_in(hall, f"{('bert', 'anna')[waiting]}@example.org")
+    reader = signed_in(site, f"{('bert', 'anna')[waiting]}@example.org")
     page = reader.get("/my")
     assert f"Waiting for {name}" in page
     (picture,) = re.findall(r'<img src="(/t/[^"]+/board\.svg)"', page)
     assert ElementTree.fromstring(reader.get(picture)).tag.endswith("svg")
 
 
-def test_a_table_that_gathers_has_no_picture(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.open()
-    assert "<img" not in signed_in(hall).get("/my")
+def test_a_table_that_gathers_has_no_picture(site: Site, visitor: Visitor) -> None:
+    opened = site.open_table()
+    assert "<img" not in signed_in(site).get("/my")
     assert visitor.client.get(f"/t/{opened.links[0]}/board.svg").status_code == 404

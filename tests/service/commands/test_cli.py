@@ -131,7 +131,7 @@ class Shelf:
 
 @pytest.fixture
 def shelf(monkeypatch, kaiser):
-    book = Shelf(one=play.finished(kaiser, 2), two=play.running(kaiser, 3, 30))
+    book = Shelf(one=play.play_to_end(kaiser, 2), two=play.play_part(kaiser, 3, 30))
     monkeypatch.setattr(log_commands, "open_book", lambda database, make=False: book)
     return book
 
@@ -147,7 +147,7 @@ def test_it_runs_as_a_process_with_its_exit_status(tmp_path, kaiser):
     fine = run("games", "--json")
     assert (fine.returncode, fine.stderr) == (0, "")
     assert "Kaiser, König, Edelmann" in [game["title"] for game in json.loads(fine.stdout)]
-    wrong = run("audit", str(save(tmp_path / "log", changed(play.finished(kaiser, 2), 9, at=1))))
+    wrong = run("audit", str(save(tmp_path / "log", changed(play.play_to_end(kaiser, 2), 9, at=1))))
     assert (wrong.returncode, wrong.stderr) == (1, "")
     misused = run("playout", "chess")
     assert (misused.returncode, misused.stdout) == (2, "")
@@ -155,7 +155,7 @@ def test_it_runs_as_a_process_with_its_exit_status(tmp_path, kaiser):
 
 
 def test_it_survives_a_terminal_that_knows_only_ascii_and_a_reader_that_leaves(tmp_path, kaiser):
-    file = save(tmp_path / "log", play.finished(kaiser, 2))
+    file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
     command = f'"{sys.executable}" -m service.cli replay "{file}" | head -n 1'
     shell = ["bash", "-c", f"set -o pipefail; {command}"]
     done = subprocess.run(
@@ -435,7 +435,7 @@ def test_files_that_cannot_be_read_are_misuse(refused, tmp_path):
 
 
 def test_a_finished_game_is_told_step_by_step(depesche, tmp_path, kaiser):
-    export = play.finished(kaiser, 3)
+    export = play.play_to_end(kaiser, 3)
     said = depesche("replay", save(tmp_path / "log", export))
     assert (said.status, said.err) == (0, "")
     assert said.out.count("\n--- entry ") == len(export.entries)
@@ -446,7 +446,7 @@ def test_a_finished_game_is_told_step_by_step(depesche, tmp_path, kaiser):
 
 
 def test_one_entry_can_be_asked_for(depesche, tmp_path, kaiser):
-    file = save(tmp_path / "log", play.finished(kaiser, 2))
+    file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
     every = depesche("replay", file, "--json").json["entries"]
     only = depesche("replay", file, "--at", 20, "--json").json["entries"]
     assert only == [every[20]]
@@ -454,7 +454,7 @@ def test_one_entry_can_be_asked_for(depesche, tmp_path, kaiser):
 
 
 def test_replay_for_programs(depesche, tmp_path, kaiser):
-    export = play.finished(kaiser, 2)
+    export = play.play_to_end(kaiser, 2)
     told = depesche("replay", save(tmp_path / "log", export), "--json").json
     assert (told["game"], told["seats"], told["head"], told["finished"]) == ("kaiser", 2, export.head, True)
     assert [moment["seq"] for moment in told["entries"]] == list(range(len(export.entries)))
@@ -465,7 +465,7 @@ def test_replay_for_programs(depesche, tmp_path, kaiser):
 
 
 def test_a_seat_is_shown_only_what_it_knew(depesche, tmp_path, high_card):
-    file = save(tmp_path / "log", play.finished(high_card, 3, whims=0))
+    file = save(tmp_path / "log", play.play_to_end(high_card, 3, incident_rate=0))
     everything = depesche("replay", file, "--at", 4).out
     assert "something" not in everything
     assert "mine" in everything
@@ -479,7 +479,7 @@ def test_a_seat_is_shown_only_what_it_knew(depesche, tmp_path, high_card):
 
 
 def test_a_log_that_keeps_things_back_is_told_without_a_board(depesche, refused, tmp_path, high_card):
-    file = save(tmp_path / "log", play.running(high_card, 3, 8, seat=2))
+    file = save(tmp_path / "log", play.play_part(high_card, 3, 8, seat=2))
     said = depesche("replay", file)
     assert said.status == 0
     assert "There is no board: this log keeps hidden things back" in said.out
@@ -491,7 +491,7 @@ def test_a_log_that_keeps_things_back_is_told_without_a_board(depesche, refused,
 
 
 def test_a_running_game_without_secrets_has_a_board(depesche, tmp_path, kaiser):
-    said = depesche("replay", save(tmp_path / "log", play.running(kaiser, 2, 20, seat=1)))
+    said = depesche("replay", save(tmp_path / "log", play.play_part(kaiser, 2, 20, seat=1)))
     assert said.status == 0
     assert "(not finished)" in said.out
     assert "As Seat 2 saw it" in said.out
@@ -499,7 +499,7 @@ def test_a_running_game_without_secrets_has_a_board(depesche, tmp_path, kaiser):
 
 
 def test_replay_refuses_what_is_not_there(refused, tmp_path, kaiser):
-    export = play.finished(kaiser, 2)
+    export = play.play_to_end(kaiser, 2)
     file = save(tmp_path / "log", export)
     last = len(export.entries) - 1
     assert f"has no entry 99999; its entries are 0 to {last}" in refused("replay", file, "--at", 99999)
@@ -517,7 +517,7 @@ def test_what_is_not_a_log_is_misuse(refused, tmp_path, command, content):
 
 
 def test_a_log_of_an_unknown_game_or_with_strange_entries_is_misuse(refused, tmp_path, kaiser):
-    export = play.finished(kaiser, 2)
+    export = play.play_to_end(kaiser, 2)
     unknown = save(tmp_path / "unknown", msgspec.structs.replace(export, game="chess"))
     assert "“chess”, which is not installed here" in refused("replay", unknown)
     strange = save(tmp_path / "strange", changed(export, 9, events=[{"type": "Exploded"}]))
@@ -534,7 +534,7 @@ def test_a_log_of_an_unknown_game_or_with_strange_entries_is_misuse(refused, tmp
 
 def test_a_game_without_drawings_is_told_so(refused, tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "games", lambda: {"highcard": highcard})
-    file = save(tmp_path / "log", play.finished(highcard, 2, whims=0))
+    file = save(tmp_path / "log", play.play_to_end(highcard, 2, incident_rate=0))
     assert "no template games/highcard/told.txt" in refused("replay", file)
 
 
@@ -542,8 +542,8 @@ def test_a_game_without_drawings_is_told_so(refused, tmp_path, monkeypatch):
 
 
 def test_honest_logs_pass_the_audit(depesche, tmp_path, kaiser):
-    finished = save(tmp_path / "a", play.finished(kaiser, 4))
-    running = save(tmp_path / "b", play.running(kaiser, 2, 25))
+    finished = save(tmp_path / "a", play.play_to_end(kaiser, 4))
+    running = save(tmp_path / "b", play.play_part(kaiser, 2, 25))
     said = depesche("audit", finished, running)
     assert (said.status, said.err) == (0, "")
     assert re.search(rf"^{finished}: .*\n  The chain, every digest, every draw", said.out, re.MULTILINE)
@@ -557,7 +557,7 @@ def test_honest_logs_pass_the_audit(depesche, tmp_path, kaiser):
 
 
 def test_tampering_is_found_wrong(depesche, tmp_path, kaiser):
-    export = play.finished(kaiser, 2)
+    export = play.play_to_end(kaiser, 2)
     file = save(tmp_path / "log", changed(export, 12, at=5))
     said = depesche("audit", file)
     assert said.status == 1
@@ -584,7 +584,7 @@ def test_the_tables_of_the_service_are_audited(depesche, refused, shelf):
 
 
 def test_every_file_is_audited_and_the_gravest_verdict_counts(depesche, tmp_path, kaiser):
-    export = play.finished(kaiser, 2)
+    export = play.play_to_end(kaiser, 2)
     good, forged = save(tmp_path / "good", export), save(tmp_path / "forged", changed(export, 12, at=5))
     (tmp_path / "junk").write_text("a log, surely")
     said = depesche("audit", forged, tmp_path / "junk", good)
@@ -596,7 +596,7 @@ def test_every_file_is_audited_and_the_gravest_verdict_counts(depesche, tmp_path
 
 
 def test_drift_and_damage_have_statuses_of_their_own(depesche, tmp_path, kaiser, monkeypatch):
-    file = save(tmp_path / "log", play.finished(kaiser, 2))
+    file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
     monkeypatch.setattr(catalogue, "games", lambda: {"kaiser": variant(kaiser, menu=lambda state, seat: ())})
     assert depesche("audit", file).status == 3
     monkeypatch.setattr(catalogue, "games", lambda: {"kaiser": variant(kaiser, menu=lambda state, seat: 1 // 0)})
@@ -615,7 +615,7 @@ def test_an_audit_that_was_broken_off_goes_on_where_it_was(depesche, shelf, tmp_
 
 def test_several_processes_audit_a_book(depesche, tmp_path, kaiser):
     database = f"sqlite:///{tmp_path}/book.sqlite"
-    file = save(tmp_path / "log", play.finished(kaiser, 2))
+    file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
     assert depesche("import", file, "--database", database).status == 0
     said = depesche("audit", "--all", "--jobs", 2, "--database", database)
     assert (said.status, said.out.count("as they should be")) == (0, 1)
@@ -626,7 +626,7 @@ def test_who_only_reads_changes_no_database(depesche, refused, tmp_path, kaiser)
     database = f"sqlite:///{book}"
     assert "There is no book of record" in refused("audit", "--all", "--database", database)
     assert not book.exists()
-    file = save(tmp_path / "log", play.finished(kaiser, 2))
+    file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
     assert depesche("import", file, "--database", database).status == 0
     with sqlite3.connect(book) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '0001'")
@@ -640,13 +640,13 @@ def test_who_only_reads_changes_no_database(depesche, refused, tmp_path, kaiser)
 
 def test_a_seat_that_is_not_there_has_no_log(refused, depesche, tmp_path, kaiser):
     database = f"sqlite:///{tmp_path}/book.sqlite"
-    assert depesche("import", save(tmp_path / "log", play.finished(kaiser, 2)), "--database", database).status == 0
+    assert depesche("import", save(tmp_path / "log", play.play_to_end(kaiser, 2)), "--database", database).status == 0
     assert "its seats are 0 to 1" in refused("export", "sample", "--seat", 5, "--database", database)
 
 
 def test_an_import_founds_the_house_and_takes_no_log_of_a_game_that_is_not_there(depesche, tmp_path, kaiser):
     database = f"sqlite:///{tmp_path / 'not' / 'yet' / 'there.sqlite'}"
-    export = play.finished(kaiser, 2)
+    export = play.play_to_end(kaiser, 2)
     strange = save(tmp_path / "strange", msgspec.structs.replace(export, game="chess"))
     said = depesche("import", strange, save(tmp_path / "log", export), "--database", database, "--json")
     assert said.status == 1
@@ -658,20 +658,20 @@ def test_an_import_founds_the_house_and_takes_no_log_of_a_game_that_is_not_there
 def test_a_house_that_cannot_be_founded_is_said_in_one_line(refused, tmp_path, kaiser):
     (tmp_path / "file").write_text("in the way")
     database = f"sqlite:///{tmp_path / 'file' / 'there.sqlite'}"
-    why = refused("import", save(tmp_path / "log", play.finished(kaiser, 2)), "--database", database)
+    why = refused("import", save(tmp_path / "log", play.play_to_end(kaiser, 2)), "--database", database)
     assert "cannot be opened" in why
     assert why.count("\n") <= 1
 
 
 def test_a_log_is_piped_from_one_command_into_the_next(tmp_path, kaiser):
-    file = save(tmp_path / "log", play.finished(kaiser, 2))
+    file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
     command = [sys.executable, "-m", "service.cli", "audit", "-"]
     said = subprocess.run(command, input=file.read_bytes(), capture_output=True, check=False)
     assert (said.returncode, b"as they should be" in said.stdout) == (0, True)
 
 
 def test_the_beginning_of_a_receipt_will_do(depesche, tmp_path, kaiser):
-    export = play.finished(kaiser, 2)
+    export = play.play_to_end(kaiser, 2)
     file = save(tmp_path / "log", export)
     head = logs.compute_heads([link.digest for link in export.entries])[16]
     for text in (f"{head[:8]}...@17", f"{head[:12]}@17", f"{head[:20]}…@17", f"{head}@17"):
@@ -680,7 +680,7 @@ def test_the_beginning_of_a_receipt_will_do(depesche, tmp_path, kaiser):
 
 
 def test_no_word_of_a_log_steers_the_terminal(depesche, tmp_path, kaiser):
-    export = play.finished(kaiser, 2)
+    export = play.play_to_end(kaiser, 2)
     evil = "\x1b]0;owned\x07\x1b[2J"
     renamed = save(tmp_path / "renamed", msgspec.structs.replace(export, game=evil))
     moved = save(tmp_path / "moved", changed(export, 9, move=evil))

@@ -138,7 +138,7 @@ def test_a_secret_that_others_can_read_and_another_one(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_was_set_back_is_noticed(app: App) -> None:
-    (place, _) = apps.seated(app)
+    (place, _) = apps.start_table(app)
     for ahead, verdict in ((0, "well"), (600, "odd")):
         with app.store.writing() as connection:
             moved = update(tables).where(tables.c.id == place.table)

@@ -13,7 +13,7 @@ from service.tables import access, opening, snapshots
 from service.tables.opening import Invited
 from tests import apps
 from tests.servers import Sink
-from tests.visiting import Hall, Visitor
+from tests.sites import Site, Visitor
 from workers.outgoing import pictures, post
 
 BERTA = "berta@example.org"
@@ -43,7 +43,7 @@ def test_without_a_word_it_is_the_openers_at_that_moment_and_the_next_may_say_an
 
 def test_whoever_sat_down_or_chose_is_not_spoken_to_otherwise(app: App) -> None:
     table = opened(app, "de")
-    apps.judged(app, access.find(app, table.links[1]), "sit word")
+    apps.submit(app, access.find(app, table.links[1]), "sit word")
     opened(app, "fr", opener="clara@example.org")
     assert spoken(app) == "de"
     access.speak(app, access.find(app, table.links[1]), "nl")
@@ -52,10 +52,10 @@ def test_whoever_sat_down_or_chose_is_not_spoken_to_otherwise(app: App) -> None:
 
 
 def test_the_first_letter_asks_whoever_never_chose_and_a_look_chooses_nothing(
-    hall: Hall, visitor: Visitor, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
+    site: Site, visitor: Visitor, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
-    app = hall.app
+    app = site.app
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     opened(app, "de")
     post.send(app, post.claim(app))
@@ -75,19 +75,19 @@ def test_the_first_letter_asks_whoever_never_chose_and_a_look_chooses_nothing(
     assert "/language?in=" not in later.get_body(("plain",)).get_content()
 
 
-def test_the_form_and_the_interface_ask_for_the_language_of_each_guest(hall: Hall, visitor: Visitor) -> None:
+def test_the_form_and_the_interface_ask_for_the_language_of_each_guest(site: Site, visitor: Visitor) -> None:
     visitor.client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de"
     form = visitor.get("/new/kaiser")
     assert re.search(r'<select name="language\.1">.*?<option value="de" lang="de" selected>', form)
     assert 'name="language.0"' not in form
     rows = {"name__0": "Anna", "address__0": "anna@example.org", "name__1": "Berta", "address__1": BERTA}
     visitor.post("/new/kaiser", **rows, language__1="nl")
-    assert spoken(hall.app) == "nl"
+    assert spoken(site.app) == "nl"
     players = [
         {"name": "Dora", "address": "dora@example.org"},
         {"name": "Emil", "address": "emil@example.org", "language": "fr"},
     ]
     answer = visitor.client.post("/api/v1/tables", json={"game": "kaiser", "players": players, "language": "de"})
     assert answer.status_code == 201
-    assert (spoken(hall.app, "emil@example.org"), spoken(hall.app, "dora@example.org")) == ("fr", "de")
-    assert len(snapshots.look(hall.app, answer.get_json()["table"]).seats) == 2
+    assert (spoken(site.app, "emil@example.org"), spoken(site.app, "dora@example.org")) == ("fr", "de")
+    assert len(snapshots.look(site.app, answer.get_json()["table"]).seats) == 2

@@ -29,9 +29,9 @@ GOOD = ["Anna", "J.R.R. Tolkien", "Dr. Who", "O’Neil", "St. Pölten", "Анн�
 
 
 @pytest.fixture
-def app(tmp_path: Path, clock: apps.Clock) -> Iterator[App]:
+def app(tmp_path: Path, clock: apps.FakeTime) -> Iterator[App]:
     """A house whose letters leave and whose players prove their addresses."""
-    with apps.standing(apps.settings(tmp_path, smtp="smtp://127.0.0.1:1", confirm=True), clock) as app:
+    with apps.run_app(apps.make_settings(tmp_path, smtp="smtp://127.0.0.1:1", confirm=True), clock) as app:
         yield app
 
 

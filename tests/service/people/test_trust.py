@@ -19,7 +19,7 @@ from service.tables.access import Place, Unknown
 from service.tables.opening import Invited, Opened
 from service.timing import HOUR, Clock
 from tests import apps
-from tests.visiting import Hall
+from tests.sites import Site
 from workers import clock, referee
 from workers.outgoing import personal_letters
 from workers.outgoing.envelopes import LetterOrder
@@ -32,11 +32,11 @@ RELAY = {"smtp": "smtp://127.0.0.1:1"}
 
 
 @pytest.fixture
-def strict(tmp_path: Path) -> Iterator[Hall]:
+def strict(tmp_path: Path) -> Iterator[Site]:
     """A house whose letters leave."""
-    hall = Hall(tmp_path, **RELAY)
-    yield hall
-    hall.app.close()
+    site = Site(tmp_path, **RELAY)
+    yield site
+    site.app.close()
 
 
 def known(app: App, guest: Invited = ANNA, *, proven: bool = True) -> int:
@@ -68,35 +68,35 @@ def sent(app: App, guest: Invited = VICTIM) -> int:
         return int(connection.execute(leaving.values(sent_at=app.now(), outcome="sent")).rowcount)
 
 
-def offered(hall: Hall) -> tuple[Opened, str]:
+def offered(site: Site) -> tuple[Opened, str]:
     """A table of Anna and Bert where Anna's seat is offered."""
-    known(hall.app)
-    opened = hall.open("Anna", "Bert", pace=Clock(HOUR, offer_after=1))
-    for seat in hall.look(opened).seats:
-        submitting.submit(hall.app, Place(opened.table, seat.seat, ""), "sit word", "sit")
-    hall.time += 2 * HOUR
-    clock.expire(hall.app)
-    look = hall.look(opened)
+    known(site.app)
+    opened = site.open_table("Anna", "Bert", pace=Clock(HOUR, offer_after=1))
+    for seat in site.load(opened).seats:
+        submitting.submit(site.app, Place(opened.table, seat.seat, ""), "sit word", "sit")
+    site.time += 2 * HOUR
+    clock.expire(site.app)
+    look = site.load(opened)
     free = next(seat for seat in look.seats if look.table.seats[seat.seat].offered)
-    return opened, substitutes.link(hall.app, free)
+    return opened, substitutes.link(site.app, free)
 
 
 # Proof
 
 
-def test_joining_with_anothers_address_proves_nothing_however_often_one_sits_down(strict: Hall) -> None:
+def test_joining_with_anothers_address_proves_nothing_however_often_one_sits_down(strict: Site) -> None:
     known(strict.app)
     opened = opening.open_table(strict.app, "kaiser", {}, [ANNA, BERT, ANYBODY], 0)
     link = joining.join(strict.app, opened.join, VICTIM)
-    strict.visitor().post(f"/t/{link}/sit", nonce="word")
+    strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
     strict.flask_app.test_client().post(f"/api/v1/t/{link}/sit", json={})
     assert not proven(strict.app)
 
 
-def test_a_substitute_is_asked_whether_his_address_is_right(strict: Hall) -> None:
+def test_a_substitute_is_asked_whether_his_address_is_right(strict: Site) -> None:
     opened, token = offered(strict)
     link = substitutes.take(strict.app, token, VICTIM)
-    strict.visitor().post(f"/t/{link}/sit", nonce="word")
+    strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
     assert not proven(strict.app)
     order = LetterOrder("", 0, 0, f"confirm/{opened.table}", VICTIM.address, "Vera", person=person(strict.app))
     letter = personal_letters.write(strict.app, order)
@@ -106,12 +106,12 @@ def test_a_substitute_is_asked_whether_his_address_is_right(strict: Hall) -> Non
     assert "You sat down at a table of Kaiser" in " ".join(str(text.get_content()).split())
 
 
-def test_nor_does_playing_again_with_anothers_address(strict: Hall) -> None:
+def test_nor_does_playing_again_with_anothers_address(strict: Site) -> None:
     known(strict.app)
     opened = opening.open_table(strict.app, "kaiser", {}, [ANNA, ANYBODY], 0)
     link = joining.join(strict.app, opened.join, VICTIM)
-    strict.do(opened, "sit word", 0)
-    strict.do(opened, "resign", 1)
+    strict.submit(opened, "sit word", 0)
+    strict.submit(opened, "resign", 1)
     rematch.lay(strict.app, Place(opened.table, 0, ""))
     with pytest.raises(Refused, match="confirm your address first"):
         rematch.lay(strict.app, access.find(strict.app, link))
@@ -119,16 +119,16 @@ def test_nor_does_playing_again_with_anothers_address(strict: Hall) -> None:
     assert access.find(strict.app, rematch.lay(strict.app, access.find(strict.app, link))).seat == 1
 
 
-def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(strict: Hall) -> None:
+def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(strict: Site) -> None:
     for guest in (ANNA, BERT):
         known(strict.app, guest)
-    opened = strict.open()
+    opened = strict.open_table()
     for seat in (0, 1):
-        strict.do(opened, "sit word", seat)
-    strict.do(opened, "resign", 1)
+        strict.submit(opened, "sit word", seat)
+    strict.submit(opened, "resign", 1)
     own = rematch.lay(strict.app, Place(opened.table, 0, ""))
     guests = [{"name": guest.name, "address": guest.address} for guest in (ANNA, BERT)]
-    options = strict.look(opened).table.options
+    options = strict.load(opened).table.options
     for key in (f"again/{opened.table}", opened.table):
         body = {"game": "kaiser", "players": guests, "options": options, "key": key}
         response = strict.flask_app.test_client().post("/api/v1/tables", json=body)
@@ -139,9 +139,9 @@ def test_nobody_is_shown_anothers_seat_for_wishing_to_play_again_as_he_did(stric
 # The keys to somebody's letters
 
 
-def test_a_seat_taken_in_somebodys_name_does_not_open_his_letters(strict: Hall) -> None:
+def test_a_seat_taken_in_somebodys_name_does_not_open_his_letters(strict: Site) -> None:
     known(strict.app, VICTIM)
-    visitor, wishes = strict.visitor(), strict.app.links.preferences(person(strict.app))
+    visitor, wishes = strict.new_visitor(), strict.app.links.preferences(person(strict.app))
     response = visitor.post("/play/kaiser", name="Mallory", address=VICTIM.address, bots="1")
     page = visitor.get(response.location)
     assert "<svg" in page
@@ -151,9 +151,9 @@ def test_a_seat_taken_in_somebodys_name_does_not_open_his_letters(strict: Hall) 
     assert wishes in visitor.get(response.location)
 
 
-def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: Hall) -> None:
+def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: Site) -> None:
     number = known(strict.app, VICTIM)
-    visitor, wishes = strict.visitor(), strict.app.links.preferences(number)
+    visitor, wishes = strict.new_visitor(), strict.app.links.preferences(number)
     visitor.get(f"/wishes/{wishes}")
     leaving.leave(strict.app, number, VICTIM.address)
     visitor.get(f"/wishes/{wishes}", 404)
@@ -165,7 +165,7 @@ def test_of_somebody_forgotten_no_wishes_are_kept_and_nothing_is_noted(strict: H
 # Floods
 
 
-def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Hall) -> None:
+def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Site) -> None:
     for number in range(4):
         organiser = Invited("Mallory", f"mallory{number}@example.org")
         opened = opening.open_table(strict.app, "kaiser", {}, [organiser, BERT], 0)
@@ -184,27 +184,27 @@ def test_correcting_an_address_to_and_fro_writes_to_nobody_often(strict: Hall) -
 
 
 def test_tables_kept_in_store_do_not_flood_anybody_on_one_day(tmp_path: Path) -> None:
-    hall = Hall(tmp_path, **RELAY, invitations_per_day=3)
-    anna = known(hall.app)
-    stored = [opening.open_table(hall.app, "kaiser", {}, [ANNA, ANYBODY], 0, opener=anna) for _ in range(5)]
-    hall.time += 2 * DAY
+    site = Site(tmp_path, **RELAY, invitations_per_day=3)
+    anna = known(site.app)
+    stored = [opening.open_table(site.app, "kaiser", {}, [ANNA, ANYBODY], 0, opener=anna) for _ in range(5)]
+    site.time += 2 * DAY
     for opened in stored[:3]:
-        joining.join(hall.app, opened.join, VICTIM)
+        joining.join(site.app, opened.join, VICTIM)
     with pytest.raises(Refused, match="invited very often"):
-        joining.join(hall.app, stored[3].join, VICTIM)
-    assert sent(hall.app) == 3
-    hall.time += DAY
-    joining.join(hall.app, stored[4].join, VICTIM)
-    hall.app.close()
+        joining.join(site.app, stored[3].join, VICTIM)
+    assert sent(site.app) == 3
+    site.time += DAY
+    joining.join(site.app, stored[4].join, VICTIM)
+    site.app.close()
 
 
 def test_offered_seats_do_not_flood_anybody_either(tmp_path: Path) -> None:
-    hall = Hall(tmp_path, **RELAY, invitations_per_day=1)
-    _, token = offered(hall)
-    opening.open_table(hall.app, "kaiser", {}, [ANNA, VICTIM], 0)
+    site = Site(tmp_path, **RELAY, invitations_per_day=1)
+    _, token = offered(site)
+    opening.open_table(site.app, "kaiser", {}, [ANNA, VICTIM], 0)
     with pytest.raises(Refused, match="invited very often"):
-        substitutes.take(hall.app, token, VICTIM)
-    hall.app.close()
+        substitutes.take(site.app, token, VICTIM)
+    site.app.close()
 
 
 def test_who_asks_for_a_letter_waits_for_the_disk_whether_he_is_known_or_not(any_app: App) -> None:
@@ -232,7 +232,7 @@ def asked(app: App, address: str) -> list[str]:
 def test_who_sits_down_while_he_is_being_forgotten_is_forgotten_there_too(
     any_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, _ = apps.seated(any_app)
+    first, _ = apps.start_table(any_app)
     opened = opening.open_table(any_app, "kaiser", {}, [BERT, ANYBODY], 0)
     give_up, once = leaving._give_up, [True]
 
@@ -252,21 +252,21 @@ def test_who_sits_down_while_he_is_being_forgotten_is_forgotten_there_too(
 def test_a_link_renewed_while_the_seat_is_taken_stays_with_one_of_the_two(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hall = Hall(tmp_path)
-    opened, token = offered(hall)
-    look, seat = substitutes.offered(hall.app, token)
-    signing_in.renew(hall.app, look.seats[seat].person, opened.table, seat)
+    site = Site(tmp_path)
+    opened, token = offered(site)
+    look, seat = substitutes.offered(site.app, token)
+    signing_in.renew(site.app, look.seats[seat].person, opened.table, seat)
     monkeypatch.setattr(substitutes, "offered", lambda *_: (look, seat))
     with pytest.raises(Unknown, match="no longer offered"):
-        substitutes.take(hall.app, token, VICTIM)
-    hall.app.close()
+        substitutes.take(site.app, token, VICTIM)
+    site.app.close()
 
 
 def test_whatever_comes_at_once_ends_in_an_answer_and_never_in_a_fault(any_app: App) -> None:
     """Joins, openings, confirmations, letters, moves and a farewell of the same few people, all at the same time."""
     app, number = any_app, known(any_app)
     opened = opening.open_table(app, "kaiser", {}, [BERT, ANYBODY, ANYBODY], 0)
-    playing = apps.seated(any_app)
+    playing = apps.start_table(any_app)
     proof, seat = any_app.links.confirm(number, ANNA.address), playing[1]
     kinds: list[Callable[[int], object]] = [
         lambda n: joining.join(app, opened.join, Invited(f"Guest {n}", f"guest{n % 3}@example.org")),

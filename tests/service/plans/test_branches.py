@@ -34,13 +34,13 @@ def table_of(app: App, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Pl
     opened = opening.open_table(app, game.META.name, chosen, guests, DAY)
     places = [access.find(app, link) for link in opened.links]
     for place in places:
-        apps.judged(app, place, "sit word")
+        apps.submit(app, place, "sit word")
     random = Random(5)
     for _ in range(min(moves, half(game))):
         look = snapshots.look(app, opened.table)
         seat = tables.waiting_for(game, look.table)[0]
         move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
-        assert apps.judged(app, places[seat], str(move)).accepted
+        assert apps.submit(app, places[seat], str(move)).accepted
     return places
 
 
@@ -51,7 +51,7 @@ def half(game: Any) -> int:
 
 
 def newest(app: App, place: Place) -> int:
-    return apps.length(app, place) - 1
+    return apps.count_entries(app, place) - 1
 
 
 def states(app: App, place: Place, number: int) -> tuple[Any, ...]:
@@ -187,14 +187,14 @@ def test_dealing_anew_cuts_the_moves_that_no_longer_fit(app: App) -> None:
     assert len(states(app, place, number)) == len(moves) - lost + 1
 
 
-def test_after_the_end_everything_lies_open(app: App, clock: apps.Clock) -> None:
+def test_after_the_end_everything_lies_open(app: App, clock: apps.FakeTime) -> None:
     game = catalogue.find("turfmaster")
     places = table_of(app, game, 12)
     place, seq = places[0], newest(app, places[0])
     real = snapshots.look(app, place.table).table.state
     before = branches.begin(app, place, seq)
-    assert apps.judged(app, places[1], "resign").accepted
-    clock.move(1)
+    assert apps.submit(app, places[1], "resign").accepted
+    clock.advance(1)
     after = branches.begin(app, place, seq)
     assert after != before
     assert states(app, place, after)[0] == real
@@ -231,7 +231,7 @@ def test_before_the_game_there_is_nothing_to_try_out(app: App, place: Place) -> 
     for seq in (0, 2):
         with pytest.raises(Refused, match="has not begun"):
             branches.begin(app, place, seq)
-    gathering = apps.opened(app)[0]
+    gathering = apps.open_table(app)[0]
     with pytest.raises(Refused, match="has not begun"):
         branches.begin(app, gathering, 5)
 
@@ -264,14 +264,14 @@ def test_what_is_not_possible_there_is_refused(
         branches.play(app, place, number, 4, seat, text)
 
 
-def test_a_substitute_finds_no_branches(app: App, clock: apps.Clock) -> None:
+def test_a_substitute_finds_no_branches(app: App, clock: apps.FakeTime) -> None:
     from service.timing import Clock
     from workers.clock import tick
 
-    places = apps.seated(app, 3, pace=Clock(DAY, late="seat", offer_after=1))
-    mover, _ = apps.on_turn(app, places)
+    places = apps.start_table(app, 3, pace=Clock(DAY, late="seat", offer_after=1))
+    mover, _ = apps.find_move(app, places)
     branches.begin(app, mover, newest(app, mover))
-    clock.move(DAY + 1)
+    clock.advance(DAY + 1)
     tick(app)
     seat = snapshots.look(app, mover.table).seats[mover.seat or 0]
     link = substitutes.take(app, substitutes.link(app, seat), Invited("Eva", "eva@example.org"))

@@ -33,7 +33,7 @@ def lengths(app: App, *tables: str) -> list[int]:
 @pytest.fixture
 def two(any_app: App) -> tuple[str, str]:
     """Two tables with one entry each."""
-    return apps.opened(any_app)[0].table, apps.opened(any_app)[0].table
+    return apps.open_table(any_app)[0].table, apps.open_table(any_app)[0].table
 
 
 def test_several_entries_of_several_tables(any_app: App, two: tuple[str, str]) -> None:

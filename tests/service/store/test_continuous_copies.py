@@ -33,8 +33,8 @@ def play(app: App, places: list[list[Place]], moves: int) -> None:
     """Some moves at each of these tables."""
     for _ in range(moves):
         for table in places:
-            place, move = apps.on_turn(app, table)
-            assert apps.judged(app, place, move).accepted
+            place, move = apps.find_move(app, table)
+            assert apps.submit(app, place, move).accepted
 
 
 def lengths(app: App) -> Lengths:
@@ -81,10 +81,10 @@ def restored(config: Path, database: Path, to: Path) -> subprocess.CompletedProc
 @pytest.mark.timeout(300)
 def test_a_house_on_sqlite_comes_back_from_litestream(tmp_path: Path) -> None:
     home, copies, again = tmp_path / "home", tmp_path / "copies", tmp_path / "again"
-    settings = apps.settings(home, secret="")
-    with apps.standing(settings, wall_clock) as app:
+    settings = apps.make_settings(home, secret="")
+    with apps.run_app(settings, wall_clock) as app:
         app.open()
-        places = [apps.seated(app) for _ in range(4)]
+        places = [apps.start_table(app) for _ in range(4)]
         with or_skip(lambda: litestream(tmp_path, home / "depesche.sqlite", copies)) as config:
             play(app, places, 20)
             wanted = lengths(app)
@@ -100,7 +100,7 @@ def test_a_house_on_sqlite_comes_back_from_litestream(tmp_path: Path) -> None:
     said = restored(config, home / "depesche.sqlite", again / "depesche.sqlite")
     assert said.returncode == 0, said.stderr
     (again / "secret").write_text(secret)
-    with apps.standing(apps.settings(again, secret=""), wall_clock) as app:
+    with apps.run_app(apps.make_settings(again, secret=""), wall_clock) as app:
         app.open()
         assert lengths(app) == wanted
         sound(app)
@@ -209,8 +209,8 @@ def test_a_house_on_postgresql_comes_back_as_it_was_at_any_moment(tmp_path: Path
     with or_skip(archived) as server:
         with ExitStack() as up:
             url = up.enter_context(server.running(server.made()))
-            app = up.enter_context(apps.standing(apps.settings(tmp_path / "app", url), wall_clock))
-            places = [apps.seated(app) for _ in range(4)]
+            app = up.enter_context(apps.run_app(apps.make_settings(tmp_path / "app", url), wall_clock))
+            places = [apps.start_table(app) for _ in range(4)]
             play(app, places, 5)
             base = server.copied("base", Path(url.rpartition("=")[2]))
             play(app, places, 5)
@@ -226,7 +226,7 @@ def test_a_house_on_postgresql_comes_back_as_it_was_at_any_moment(tmp_path: Path
             began = time.monotonic()
             with server.running(server.back(base, name, until)) as url:
                 print(f"as it was {name}: the server was back after {time.monotonic() - began:.1f} s")
-                with apps.standing(apps.settings(tmp_path / name, url), wall_clock) as app:
+                with apps.run_app(apps.make_settings(tmp_path / name, url), wall_clock) as app:
                     assert lengths(app) == wanted
                     sound(app)
                     play(app, places, 1)

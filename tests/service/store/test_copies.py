@@ -67,7 +67,7 @@ def test_a_house_that_was_destroyed_stands_again_with_every_table_and_link(
     settings = elsewhere(any_app.settings, tmp_path / "new", again)
     assert copies.load(settings, tmp_path / "copy").at == any_app.now()
     any_app.store.engine.dispose()
-    with apps.standing(settings, any_app.now) as app:
+    with apps.run_app(settings, any_app.now) as app:
         app.open()
         assert sound(app) == len(links)
         for link in links:
@@ -91,7 +91,7 @@ def test_a_copy_is_one_moment_though_the_house_goes_on(app: App, tmp_path: Path)
             stop.set()
             busy.join()
     copies.load(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
-    with apps.standing(elsewhere(app.settings, tmp_path / "new"), app.now) as app:
+    with apps.run_app(elsewhere(app.settings, tmp_path / "new"), app.now) as app:
         assert sound(app) >= len(catalogue.games())
 
 

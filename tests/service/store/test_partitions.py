@@ -34,9 +34,9 @@ def shapes(connection: Connection) -> list[list[Any]]:
 
 
 @pytest.fixture
-def app(tmp_path: Path, laid_postgres_url: str, clock: apps.Clock, smtp_sink: Sink) -> Any:
-    chosen = apps.settings(tmp_path, laid_postgres_url, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
-    with apps.standing(chosen, clock) as app:
+def app(tmp_path: Path, migrated_postgres_url: str, clock: apps.FakeTime, smtp_sink: Sink) -> Any:
+    chosen = apps.make_settings(tmp_path, migrated_postgres_url, smtp=f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
+    with apps.run_app(chosen, clock) as app:
         yield app
 
 
@@ -48,12 +48,12 @@ def divide(app: App, parts: int) -> None:
 def played(app: App, places: list[Any], moves: int) -> None:
     """So many moves, and every letter."""
     for _ in range(moves):
-        assert apps.judged(app, *apps.on_turn(app, places)).accepted
+        assert apps.submit(app, *apps.find_move(app, places)).accepted
         post.run()
 
 
 def test_a_house_in_parts_goes_on_and_comes_back_in_one_piece(app: App, smtp_sink: Sink) -> None:
-    places = apps.seated(app, 3)
+    places = apps.start_table(app, 3)
     played(app, places, 4)
     with app.store.reading() as connection:
         whole = shapes(connection)
@@ -62,10 +62,10 @@ def test_a_house_in_parts_goes_on_and_comes_back_in_one_piece(app: App, smtp_sin
         with app.store.reading() as connection:
             assert partitions.count(connection) == parts
             assert shapes(connection) == whole
-        before, sent = apps.length(app, places[0]), len(smtp_sink.letters)
+        before, sent = apps.count_entries(app, places[0]), len(smtp_sink.letters)
         played(app, places, 3)
-        played(app, apps.seated(app), 2)
-        assert apps.length(app, places[0]) >= before + 3
+        played(app, apps.start_table(app), 2)
+        assert apps.count_entries(app, places[0]) >= before + 3
         assert len(smtp_sink.letters) > sent
         report = audits.audit(snapshots.look(app, places[0].table).game, archive.export_for(app, places[0]))
         assert report.finding is None
@@ -74,7 +74,7 @@ def test_a_house_in_parts_goes_on_and_comes_back_in_one_piece(app: App, smtp_sin
 def test_rows_lie_in_the_part_of_their_table(app: App) -> None:
     divide(app, 4)
     for _ in range(12):
-        apps.seated(app)
+        apps.start_table(app)
     with app.store.reading() as connection:
         rows = connection.execute(text('SELECT tableoid, count(DISTINCT "table") FROM entries GROUP BY 1')).all()
         plan = connection.execute(text("EXPLAIN (FORMAT JSON) SELECT * FROM entries WHERE \"table\" = 'x'")).scalar()
@@ -89,8 +89,8 @@ def test_a_number_of_parts_that_makes_no_sense_changes_nothing(app: App, parts: 
         divide(app, parts)
 
 
-def test_sqlite_is_not_laid_in_parts(tmp_path: Path, clock: apps.Clock) -> None:
-    with apps.standing(apps.settings(tmp_path), clock) as app, pytest.raises(Refused, match="one file"):
+def test_sqlite_is_not_laid_in_parts(tmp_path: Path, clock: apps.FakeTime) -> None:
+    with apps.run_app(apps.make_settings(tmp_path), clock) as app, pytest.raises(Refused, match="one file"):
         divide(app, 4)
 
 

@@ -47,9 +47,9 @@ class Twins:
 
     def __init__(self, app: App, follower: Server) -> None:
         self.app, self.follower = app, follower
-        self.over, self.playing = apps.seated(app), apps.seated(app)
+        self.over, self.playing = apps.start_table(app), apps.start_table(app)
         for place in self.over:
-            apps.judged(app, place, "resign")
+            apps.submit(app, place, "resign")
         self.asked = {"first": 0, "replica": 0}
         assert app.store.replica
         for name, engine in (("first", app.store.engine), ("replica", app.store.replica)):
@@ -88,8 +88,8 @@ class Twins:
 @pytest.fixture(scope="module")
 def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twins]:
     with or_skip(machines.killable_postgres) as first, standby(first) as (follower, replica):
-        chosen = apps.settings(tmp_path_factory.mktemp("app"), first.url, replica=replica)
-        with apps.standing(chosen, apps.Clock()) as app:
+        chosen = apps.make_settings(tmp_path_factory.mktemp("app"), first.url, replica=replica)
+        with apps.run_app(chosen, apps.FakeTime()) as app:
             found = Twins(app, follower)
             found.caught_up()
             yield found
@@ -121,7 +121,7 @@ def test_the_doctor_says_whether_it_follows(twins: Twins) -> None:
     settings = twins.app.settings
     (found,) = checkups._replica(settings, "db")
     assert (found.verdict, "it follows" in found.what) == ("well", True)
-    (found,) = checkups._replica(apps.settings(settings.folder, replica=settings.database), "db")
+    (found,) = checkups._replica(apps.make_settings(settings.folder, replica=settings.database), "db")
     assert (found.verdict, "no other server" in found.what) == ("odd", True)
 
 

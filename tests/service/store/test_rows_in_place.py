@@ -6,7 +6,7 @@ from sqlalchemy import text
 
 from service.app import App
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 
 COUNTED = text(
     "SELECT n_tup_upd AS changed, n_tup_hot_upd AS in_place FROM pg_stat_user_tables WHERE relname = 'tables'"
@@ -23,15 +23,15 @@ def counted(app: App) -> tuple[int, int]:
 
 
 def test_a_move_enters_the_row_of_its_table_in_no_index_anew(
-    tmp_path: Path, laid_postgres_url: str, clock: Clock
+    tmp_path: Path, migrated_postgres_url: str, clock: FakeTime
 ) -> None:
-    with apps.standing(apps.settings(tmp_path, laid_postgres_url), clock) as app:
-        places = apps.seated(app)
+    with apps.run_app(apps.make_settings(tmp_path, migrated_postgres_url), clock) as app:
+        places = apps.start_table(app)
         changed, in_place = counted(app)
         for _ in range(MOVES):
-            clock.move(60)
-            place, move = apps.on_turn(app, places)
-            assert apps.judged(app, place, move).accepted
+            clock.advance(60)
+            place, move = apps.find_move(app, places)
+            assert apps.submit(app, place, move).accepted
         changed_since, in_place_since = (
             now - then for now, then in zip(counted(app), (changed, in_place), strict=True)
         )

@@ -96,7 +96,7 @@ def sealed(seq: int) -> Sealed:
 @pytest.fixture
 def table(any_app: App) -> str:
     """A table with one entry, the opening."""
-    return apps.opened(any_app)[0].table
+    return apps.open_table(any_app)[0].table
 
 
 def counted(connection: Connection, table: str) -> tuple[int, int]:
@@ -197,13 +197,13 @@ def _numbered(values: tuple[Any, ...]) -> dict[str, Any]:
     return {f"v{number}": value for number, value in enumerate(values)}
 
 
-def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.Clock) -> None:
+def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.FakeTime) -> None:
     app, anna = any_app, Invited("Anna", "anna@example.org")
     opened = opening.open_table(app, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef")
     assert opening.open_table(app, "kaiser", {}, [anna, Invited("", who="anybody")], key="0123456789abcdef") == opened
     joining.join(app, opened.join, Invited("Bert", "bert@example.org"))
-    apps.judged(any_app, access.find(app, opened.links[0]), "sit word")
-    apps.judged(any_app, access.find(app, opened.links[0]), "resign")
+    apps.submit(any_app, access.find(app, opened.links[0]), "sit word")
+    apps.submit(any_app, access.find(app, opened.links[0]), "resign")
     signing_in.send_link(app, "anna@example.org")
     person = snapshots.look(app, opened.table).seats[0].person
     visit = signing_in.enter(app, any_app.links.enter(person, 0, clock.at))
@@ -217,9 +217,9 @@ def test_peoples_own_side_is_the_same_on_both(any_app: App, clock: apps.Clock) -
     assert snapshots.look(app, opened.table).names == ("Seat 1", "Bert")
 
 
-def test_waiting_letters_leave_when_an_address_is_proven_on_both(laid_url: str, tmp_path: Path) -> None:
-    chosen = apps.settings(tmp_path, laid_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
-    with apps.standing(chosen, apps.Clock()) as app:
+def test_waiting_letters_leave_when_an_address_is_proven_on_both(migrated_url: str, tmp_path: Path) -> None:
+    chosen = apps.make_settings(tmp_path, migrated_url, smtp="smtp://127.0.0.1:1", confirm=True, opens_per_hour=5)
+    with apps.run_app(chosen, apps.FakeTime()) as app:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
         opened = opening.open_table(app, "kaiser", {}, guests)
         assert snapshots.look(app, opened.table).row.held
@@ -246,12 +246,12 @@ def test_what_is_handed_in_does_not_wait_for_the_disk_but_lies_there_where_no_ve
     """The referee's commit takes it there; a page that waits in vain makes sure of it."""
     with (
         or_skip(machines.killable_postgres) as server,
-        apps.standing(apps.settings(tmp_path, server.url), apps.Clock()) as app,
+        apps.run_app(apps.make_settings(tmp_path, server.url), apps.FakeTime()) as app,
     ):
-        places = apps.seated(app)
+        places = apps.start_table(app)
         waited = []
         for _ in range(10):  # the server itself writes what is committed every 200 ms
-            handed = submitting.submit(app, *apps.on_turn(app, places))
+            handed = submitting.submit(app, *apps.find_move(app, places))
             waited.append(unwritten(app) == 0)
             assert submitting.verdict(app, handed) is None
             assert unwritten(app) == 0

@@ -8,17 +8,17 @@ from service.store.schema import seats
 from service.tables import access, gallery, opening, submitting
 from service.tables.archive import Archive
 from service.tables.opening import Invited, Opened
-from tests.play import finished
+from tests.play import play_to_end
 from tests.service.tables.test_seat_settings import send
-from tests.visiting import Hall, Visitor
+from tests.sites import Site, Visitor
 
 
-def ended(hall: Hall, *names: str) -> Opened:
+def ended(site: Site, *names: str) -> Opened:
     """A table where the last player has resigned after a few moves."""
-    opened = hall.begin(*names)
+    opened = site.start_table(*names)
     for _ in range(4):
-        hall.do(opened, hall.moves(opened)[0])
-    hall.do(opened, "resign", len(opened.links) - 1)
+        site.submit(opened, site.list_moves(opened)[0])
+    site.submit(opened, "resign", len(opened.links) - 1)
     return opened
 
 
@@ -31,8 +31,8 @@ def test_an_empty_gallery_says_how_a_game_comes_there(visitor: Visitor) -> None:
     assert "Nothing hangs here yet." in visitor.get("/gallery")
 
 
-def test_a_game_hangs_when_the_last_player_agrees_and_not_before(hall: Hall, visitor: Visitor) -> None:
-    opened = ended(hall)
+def test_a_game_hangs_when_the_last_player_agrees_and_not_before(site: Site, visitor: Visitor) -> None:
+    opened = ended(site)
     assert "Your name is shown there as it stands here: Anna." in visitor.get(f"/t/{opened.links[0]}")
     page = send(visitor, opened.links[0], "released", wanted="yes")
     assert "as soon as the others agree: Bert." in page
@@ -41,14 +41,14 @@ def test_a_game_hangs_when_the_last_player_agrees_and_not_before(hall: Hall, vis
     visitor.get(f"/gallery/{opened.table}.svg", 404)
     release(visitor, opened, 1)
     page = visitor.get("/gallery")
-    for word in ("Kaiser", "1. Anna", "2. Bert", f"{hall.look(opened).row.length} entries", f"/gallery/{opened.table}"):
+    for word in ("Kaiser", "1. Anna", "2. Bert", f"{site.load(opened).row.length} entries", f"/gallery/{opened.table}"):
         assert word in page
     assert "<svg" in visitor.get(f"/gallery/{opened.table}.svg")
     assert "This game hangs in the gallery" in visitor.get(f"/t/{opened.links[0]}")
 
 
-def test_whoever_agreed_may_think_better_of_it(hall: Hall, visitor: Visitor) -> None:
-    opened = ended(hall)
+def test_whoever_agreed_may_think_better_of_it(site: Site, visitor: Visitor) -> None:
+    opened = ended(site)
     release(visitor, opened)
     link = gallery.link(opened.table)
     visitor.get(f"/t/{link}/replay")
@@ -58,15 +58,15 @@ def test_whoever_agreed_may_think_better_of_it(hall: Hall, visitor: Visitor) -> 
         assert "is not shown in the gallery any more" in visitor.get(path, 404)
 
 
-def test_only_players_of_a_finished_game_can_show_it(hall: Hall, visitor: Visitor) -> None:
-    playing, over = hall.begin(), ended(hall)
+def test_only_players_of_a_finished_game_can_show_it(site: Site, visitor: Visitor) -> None:
+    playing, over = site.start_table(), ended(site)
     assert "The game is not over yet" in send(visitor, playing.links[0], "released", 422, wanted="yes")
     assert "/released" not in visitor.get(f"/t/{playing.links[0]}")
     assert "only players can do this" in send(visitor, over.watch, "released", 422, wanted="yes")
 
 
-def test_what_hangs_is_replayed_with_anybodys_eyes_and_betrays_no_link(hall: Hall, visitor: Visitor) -> None:
-    opened = ended(hall)
+def test_what_hangs_is_replayed_with_anybodys_eyes_and_betrays_no_link(site: Site, visitor: Visitor) -> None:
+    opened = ended(site)
     send(visitor, opened.links[0], "talk", text="between us")
     release(visitor, opened)
     public = gallery.link(opened.table)
@@ -81,48 +81,48 @@ def test_what_hangs_is_replayed_with_anybodys_eyes_and_betrays_no_link(hall: Hal
 
 
 @pytest.mark.parametrize("what", ["talk", "note", "at-once", "watched", "released", ""])
-def test_nothing_can_be_done_at_what_hangs(hall: Hall, visitor: Visitor, what: str) -> None:
-    opened = ended(hall)
+def test_nothing_can_be_done_at_what_hangs(site: Site, visitor: Visitor, what: str) -> None:
+    opened = ended(site)
     release(visitor, opened)
     fields = {"text": "hello", "note": "hello", "wanted": "no", "move": "undo"}
     assert visitor.post(f"/t/{gallery.link(opened.table)}/{what}".rstrip("/"), **fields).status_code == 422
 
 
-def test_bots_agree_and_a_player_who_gave_up_is_asked_like_everybody(hall: Hall, visitor: Visitor) -> None:
+def test_bots_agree_and_a_player_who_gave_up_is_asked_like_everybody(site: Site, visitor: Visitor) -> None:
     guests = [Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org"), Invited("Bot")]
-    opened = opening.open_table(hall.app, "kaiser", {}, guests, 0)
+    opened = opening.open_table(site.app, "kaiser", {}, guests, 0)
     for link in opened.links[:2]:
-        submitting.submit(hall.app, access.find(hall.app, link), "sit word", "sit")
-    hall.do(opened, "resign", 0)
-    hall.do(opened, "resign", 1)
-    assert hall.look(opened).table.phase == "over"
+        submitting.submit(site.app, access.find(site.app, link), "sit word", "sit")
+    site.submit(opened, "resign", 0)
+    site.submit(opened, "resign", 1)
+    assert site.load(opened).table.phase == "over"
     release(visitor, opened, 1)
     assert opened.table not in visitor.get("/gallery")
     release(visitor, opened, 0)
     assert opened.table in visitor.get("/gallery")
 
 
-def test_a_seat_whose_player_is_forgotten_does_not_take_the_game_down(hall: Hall, visitor: Visitor) -> None:
-    opened = ended(hall)
+def test_a_seat_whose_player_is_forgotten_does_not_take_the_game_down(site: Site, visitor: Visitor) -> None:
+    opened = ended(site)
     release(visitor, opened, 0)
-    with hall.app.store.writing() as connection:
+    with site.app.store.writing() as connection:
         connection.execute(update(seats).where(seats.c.table == opened.table, seats.c.seat == 1).values(person=None))
     assert opened.table in visitor.get("/gallery")
 
 
-def test_a_log_brought_from_elsewhere_is_not_shown_by_itself(hall: Hall, visitor: Visitor) -> None:
-    Archive(hall.app.store, hall.app.links).import_(finished(catalogue.find("kaiser"), 2))
+def test_a_log_brought_from_elsewhere_is_not_shown_by_itself(site: Site, visitor: Visitor) -> None:
+    Archive(site.app.store, site.app.links).import_(play_to_end(catalogue.find("kaiser"), 2))
     assert "Nothing hangs here yet." in visitor.get("/gallery")
 
 
-def test_twenty_games_hang_on_a_page_those_that_ended_last_first(hall: Hall, visitor: Visitor) -> None:
+def test_twenty_games_hang_on_a_page_those_that_ended_last_first(site: Site, visitor: Visitor) -> None:
     tables = []
     for _ in range(gallery.PAGE + 1):
-        opened = hall.begin()
-        hall.time += 60
-        hall.do(opened, "resign", 0)
+        opened = site.start_table()
+        site.time += 60
+        site.submit(opened, "resign", 0)
         tables.append(opened.table)
-    with hall.app.store.writing() as connection:
+    with site.app.store.writing() as connection:
         connection.execute(update(seats).values(released=True))
     first, second = visitor.get("/gallery"), visitor.get("/gallery?page=2")
     assert [table for table in tables if table not in first] == tables[:1]

@@ -17,9 +17,9 @@ from service.store.schema import hints as rows
 from service.tables import access, hints, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
-from service.timing import Clock as TableClock
+from service.timing import Clock
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from workers import bots, process_pool
 from workers import clock as timekeeping
 
@@ -28,27 +28,27 @@ BOT = Invited("Bot")
 
 
 @pytest.fixture
-def app(tmp_path, clock: Clock) -> Iterator[App]:
-    with apps.standing(apps.settings(tmp_path), clock) as app:
+def app(tmp_path, clock: FakeTime) -> Iterator[App]:
+    with apps.run_app(apps.make_settings(tmp_path), clock) as app:
         yield app
 
 
 def table(app: App, *guests: Invited, game: str = "kaiser", agreed: bool = False) -> list[Place]:
     """The places of people at a table that has begun."""
-    made = opening.open_table(app, game, {}, guests, TableClock(0, hints=agreed))
+    made = opening.open_table(app, game, {}, guests, Clock(0, hints=agreed))
     places = [access.find(app, link) for link in made.links if link]
     for place in places:
-        apps.judged(app, place, "sit word")
+        apps.submit(app, place, "sit word")
     return places
 
 
 def turn_of(app: App, *guests: Invited, game: str = "kaiser", agreed: bool = False) -> Place:
     """The place of the player on turn; where a bot begins, it moves first."""
     places = table(app, *guests, game=game, agreed=agreed)
-    while not any(apps.moves(app, place) for place in places):
+    while not any(apps.list_moves(app, place) for place in places):
         bots.run()
         apps.referee.run()
-    return apps.on_turn(app, places)[0]
+    return apps.find_move(app, places)[0]
 
 
 def hinted(app: App, place: Place) -> hints.GoodMove | None:
@@ -60,17 +60,17 @@ def hinted(app: App, place: Place) -> hints.GoodMove | None:
 def test_against_bots_alone_a_good_move_is_shown(app):
     place = turn_of(app, ANNA, BOT)
     hint = hinted(app, place)
-    assert str(hint.move) in apps.moves(app, place)
-    assert hint.length == apps.length(app, place)
+    assert str(hint.move) in apps.list_moves(app, place)
+    assert hint.length == apps.count_entries(app, place)
 
 
 def test_a_tile_is_shown_with_what_goes_on_it(app):
     """The second move is one that may follow the first, and the whole turn is told when the hint is asked for again."""
     place = turn_of(app, ANNA, BOT, game="carcassonne")
     hint = hinted(app, place)
-    apps.judged(app, place, str(hint.move))
+    apps.submit(app, place, str(hint.move))
     assert hint.then[0].verb in ("figure", "pass")
-    assert str(hint.then[0]) in apps.moves(app, place)
+    assert str(hint.then[0]) in apps.list_moves(app, place)
 
 
 def test_among_people_hints_are_off_unless_the_table_agreed(app):
@@ -88,14 +88,14 @@ def test_what_a_table_agreed_on_stands_in_its_log(app):
 def test_out_of_turn_and_looking_on_there_is_no_hint(app):
     places = table(app, ANNA, BERT, agreed=True)
     with pytest.raises(Refused, match="your own turn"):
-        hints.ask(app, apps.waiting(app, places))
+        hints.ask(app, apps.find_waiting(app, places))
     with pytest.raises(Refused, match="looking on"):
         hints.ask(app, Place(places[0].table, None, ""))
 
 
 def test_who_has_resigned_on_his_turn_gets_no_hint(app):
     place = turn_of(app, ANNA, BERT, BOT, agreed=True)
-    apps.judged(app, place, "resign")
+    apps.submit(app, place, "resign")
     with pytest.raises(Refused, match="your own turn"):
         hints.ask(app, place)
 
@@ -123,19 +123,19 @@ def test_hints_are_limited_by_the_hour(app, clock, monkeypatch):
     place = turn_of(app, ANNA, BERT, agreed=True)
     for _ in range(2):
         hints.ask(app, place)
-        apps.judged(app, place, apps.moves(app, place)[0])
+        apps.submit(app, place, apps.list_moves(app, place)[0])
         reply = Place(place.table, 1 - place.seat, "")
-        apps.judged(app, reply, apps.moves(app, reply)[0])
+        apps.submit(app, reply, apps.list_moves(app, reply)[0])
     with pytest.raises(Refused, match="many hints"):
         hints.ask(app, place)
-    clock.move(3_601)
+    clock.advance(3_601)
     assert hints.ask(app, place)
 
 
 def test_a_hint_that_the_game_has_overtaken_is_none(app):
     place = turn_of(app, ANNA, BERT, agreed=True)
     number = hints.ask(app, place)
-    apps.judged(app, place, apps.moves(app, place)[0])
+    apps.submit(app, place, apps.list_moves(app, place)[0])
     bots.answer_hints(app)
     assert hints.find(app, place, number) is None
     assert hints.waiting(app) == []
@@ -143,10 +143,10 @@ def test_a_hint_that_the_game_has_overtaken_is_none(app):
 
 def test_a_hint_is_told_to_its_own_seat_alone(app):
     places = table(app, ANNA, BERT, agreed=True)
-    place, _ = apps.on_turn(app, places)
+    place, _ = apps.find_move(app, places)
     number = hints.ask(app, place)
     bots.answer_hints(app)
-    assert hints.find(app, apps.waiting(app, places), number) is None
+    assert hints.find(app, apps.find_waiting(app, places), number) is None
 
 
 def test_trouble_with_one_hint_holds_no_other_up(app, monkeypatch):

@@ -12,56 +12,56 @@ from service.settings import DAY
 from service.tables import joining, lobby, opening
 from service.tables.opening import Invited, Opened
 from tests.service.tables.test_opening import ANNA, ANYBODY, BERT, CLARA, RELAY, proof
-from tests.visiting import ROWS, Hall, Strict, Visitor
+from tests.sites import ROWS, PageChecker, Site, Visitor
 
 DORA = Invited("Dora", "dora@example.org")
 
 
 @pytest.fixture
-def strict(tmp_path: Path) -> Iterator[Hall]:
+def strict(tmp_path: Path) -> Iterator[Site]:
     """A house that asks whether an address is right."""
-    hall = Hall(tmp_path, **RELAY)
-    yield hall
-    hall.app.close()
+    site = Site(tmp_path, **RELAY)
+    yield site
+    site.app.close()
 
 
-def laid(hall: Hall, *guests: Invited, **how: Any) -> Opened:
+def laid(site: Site, *guests: Invited, **how: Any) -> Opened:
     seated = [Invited(one.name, one.address, "word", one.who) for one in guests]
-    return opening.open_table(hall.app, "kaiser", {}, seated, 0, **how)
+    return opening.open_table(site.app, "kaiser", {}, seated, 0, **how)
 
 
-def names(hall: Hall) -> tuple[list[str], list[str]]:
+def names(site: Site) -> tuple[list[str], list[str]]:
     """The first players of the tables in the lobby: those with free seats, and those that are shown."""
-    seeking, shown = lobby.seeking(hall.app), lobby.shown(hall.app)
+    seeking, shown = lobby.seeking(site.app), lobby.shown(site.app)
     return [look.names[0] for look in seeking], [look.names[0] for look in shown]
 
 
-def test_only_what_its_opener_offers_is_in_the_lobby(hall: Hall, visitor: Visitor) -> None:
-    laid(hall, ANNA, ANYBODY)
-    laid(hall, BERT, CLARA)
-    assert names(hall) == ([], [])
+def test_only_what_its_opener_offers_is_in_the_lobby(site: Site, visitor: Visitor) -> None:
+    laid(site, ANNA, ANYBODY)
+    laid(site, BERT, CLARA)
+    assert names(site) == ([], [])
     assert "Seats for anybody" not in visitor.get("/")
-    laid(hall, CLARA, ANYBODY, seeking=True)
-    laid(hall, DORA, ANNA, shown=True)
-    assert names(hall) == (["Clara"], ["Dora"])
+    laid(site, CLARA, ANYBODY, seeking=True)
+    laid(site, DORA, ANNA, shown=True)
+    assert names(site) == (["Clara"], ["Dora"])
 
 
-def test_the_form_offers_seats_and_shows_the_game(hall: Hall, visitor: Visitor) -> None:
+def test_the_form_offers_seats_and_shows_the_game(site: Site, visitor: Visitor) -> None:
     rows = {"name__0": "Anna", "address__0": "anna@example.org", "who__1": "anybody", "who__2": "anybody"}
     visitor.post("/new/kaiser", **rows, seeking="on", shown="on")
     page = visitor.get("/")
-    assert Strict(page).faults == []
+    assert PageChecker(page).faults == []
     assert "Take one of 2 seats" in page
     assert "with Anna" in page
-    token = hall.app.links.join(lobby.seeking(hall.app)[0].row.id)
+    token = site.app.links.join(lobby.seeking(site.app)[0].row.id)
     asked = visitor.get(f"/join/{token}")
     assert "it is shown in the lobby, with the names of its players" in asked
     for name in ("Bert", "Clara"):
         visitor.post(f"/join/{token}", name=name, address=f"{name}@example.org")
     page = visitor.get("/")
-    assert Strict(page).faults == []
+    assert PageChecker(page).faults == []
     assert "Seats for anybody" not in page
-    watch = hall.app.links.watch(lobby.shown(hall.app)[0].row.id)
+    watch = site.app.links.watch(lobby.shown(site.app)[0].row.id)
     assert f"/t/{watch}" in page
     picture = re.search(rf'src="(/t/{watch}[^"]+)"', page)
     assert picture
@@ -69,36 +69,36 @@ def test_the_form_offers_seats_and_shows_the_game(hall: Hall, visitor: Visitor) 
     assert "data-stage" in visitor.get(f"/t/{watch}")
 
 
-def test_who_sits_down_by_a_letter_reads_that_all_may_look_on(hall: Hall, visitor: Visitor) -> None:
-    opened = opening.open_table(hall.app, "kaiser", {}, (ANNA, BERT), 0, shown=True)
+def test_who_sits_down_by_a_letter_reads_that_all_may_look_on(site: Site, visitor: Visitor) -> None:
+    opened = opening.open_table(site.app, "kaiser", {}, (ANNA, BERT), 0, shown=True)
     for link in opened.links:
         assert "it is shown in the lobby" in visitor.get(f"/t/{link}")
-    plain = opening.open_table(hall.app, "kaiser", {}, (ANNA, CLARA), 0)
+    plain = opening.open_table(site.app, "kaiser", {}, (ANNA, CLARA), 0)
     assert "it is shown in the lobby" not in visitor.get(f"/t/{plain.links[1]}")
 
 
-def test_who_may_not_be_watched_by_link_is_not_shown(hall: Hall, visitor: Visitor) -> None:
-    opened = laid(hall, ANNA, BERT, shown=True)
+def test_who_may_not_be_watched_by_link_is_not_shown(site: Site, visitor: Visitor) -> None:
+    opened = laid(site, ANNA, BERT, shown=True)
     visitor.post(f"/t/{opened.links[0]}/watched")
-    assert names(hall) == ([], [])
+    assert names(site) == ([], [])
 
 
-def test_a_table_leaves_the_lobby_when_it_is_full_old_or_over(hall: Hall) -> None:
-    opened = laid(hall, ANNA, ANYBODY, seeking=True, shown=True)
-    laid(hall, BERT, ANYBODY, seeking=True)
-    joining.join(hall.app, opened.join, DORA)
-    assert names(hall) == (["Bert"], ["Anna"])
-    hall.time += 15 * DAY
-    assert names(hall) == (["Bert"], [])
-    hall.do(opened, hall.moves(opened)[0])
-    assert names(hall) == (["Bert"], ["Anna"])
-    hall.do(opened, "resign", 0)
-    hall.time += 16 * DAY
-    assert names(hall) == ([], [])
+def test_a_table_leaves_the_lobby_when_it_is_full_old_or_over(site: Site) -> None:
+    opened = laid(site, ANNA, ANYBODY, seeking=True, shown=True)
+    laid(site, BERT, ANYBODY, seeking=True)
+    joining.join(site.app, opened.join, DORA)
+    assert names(site) == (["Bert"], ["Anna"])
+    site.time += 15 * DAY
+    assert names(site) == (["Bert"], [])
+    site.submit(opened, site.list_moves(opened)[0])
+    assert names(site) == (["Bert"], ["Anna"])
+    site.submit(opened, "resign", 0)
+    site.time += 16 * DAY
+    assert names(site) == ([], [])
 
 
-def test_nothing_that_a_stranger_wrote_is_in_the_lobby_before_the_owner_of_the_address_agrees(strict: Hall) -> None:
-    strict.visitor().post(
+def test_nothing_that_a_stranger_wrote_is_in_the_lobby_before_the_owner_of_the_address_agrees(strict: Site) -> None:
+    strict.new_visitor().post(
         "/new/kaiser", **{**ROWS, "name__0": "Rude words"}, shown="on", who__2="anybody", seeking="on"
     )
     assert names(strict) == ([], [])
@@ -106,8 +106,8 @@ def test_nothing_that_a_stranger_wrote_is_in_the_lobby_before_the_owner_of_the_a
     assert names(strict) == (["Rude words"], [])
 
 
-def test_the_interface_opens_such_tables_too(hall: Hall) -> None:
+def test_the_interface_opens_such_tables_too(site: Site) -> None:
     players = [{"name": "Anna", "address": "anna@example.org"}, {"who": "anybody"}]
     body = {"game": "kaiser", "players": players, "seeking": True, "nonce": "hat"}
-    assert hall.flask_app.test_client().post("/api/v1/tables", json=body).status_code == 201
-    assert names(hall) == (["Anna"], [])
+    assert site.flask_app.test_client().post("/api/v1/tables", json=body).status_code == 201
+    assert names(site) == (["Anna"], [])

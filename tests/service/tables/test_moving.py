@@ -30,15 +30,15 @@ GUESTS = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.o
 
 
 @pytest.fixture
-def old(tmp_path: Path, clock: apps.Clock) -> Iterator[App]:
-    with apps.standing(apps.settings(tmp_path / "old", address=OLD), clock) as app:
+def old(tmp_path: Path, clock: apps.FakeTime) -> Iterator[App]:
+    with apps.run_app(apps.make_settings(tmp_path / "old", address=OLD), clock) as app:
         yield app
 
 
 @pytest.fixture
-def new(tmp_path: Path, clock: apps.Clock, laid_postgres_url: str) -> Iterator[App]:
-    chosen = apps.settings(tmp_path / "new", laid_postgres_url, secret="another house for tests", address=NEW)
-    with apps.standing(chosen, clock) as app:
+def new(tmp_path: Path, clock: apps.FakeTime, migrated_postgres_url: str) -> Iterator[App]:
+    chosen = apps.make_settings(tmp_path / "new", migrated_postgres_url, secret="another house for tests", address=NEW)
+    with apps.run_app(chosen, clock) as app:
         yield app
 
 
@@ -47,7 +47,7 @@ def opened(app: App) -> list[Place]:
     made = opening.open_table(app, "kurier", {}, GUESTS)
     places = [access.find(app, link) for link in made.links if link]
     for place in places:
-        assert apps.judged(app, place, "sit word").accepted
+        assert apps.submit(app, place, "sit word").accepted
     return places
 
 
@@ -55,9 +55,9 @@ def play(app: App, places: list[Place], moves: int = 8) -> None:
     """So many moves, of people and bots."""
     work_for(app)
     for _ in range(moves):
-        waits = [place for place in places if apps.moves(app, place)]
+        waits = [place for place in places if apps.list_moves(app, place)]
         if waits:
-            assert apps.judged(app, waits[0], apps.moves(app, waits[0])[0]).accepted
+            assert apps.submit(app, waits[0], apps.list_moves(app, waits[0])[0]).accepted
         else:
             bots.run()
             referee.run()
@@ -65,10 +65,10 @@ def play(app: App, places: list[Place], moves: int = 8) -> None:
 
 def somebody(app: App, places: list[Place]) -> tuple[Place, str]:
     """A person who may act, once the bot has moved, and a move."""
-    while not any(apps.moves(app, place) for place in places):
+    while not any(apps.list_moves(app, place) for place in places):
         bots.run()
         referee.run()
-    return apps.on_turn(app, places)
+    return apps.find_move(app, places)
 
 
 def left(app: App, *names: str, to: str = NEW) -> bytes:
@@ -166,10 +166,10 @@ def test_the_old_house_plays_the_table_no_more(old, clock):
     length = snapshots.look(old, place.table).row.length
     left(old, place.table)
     referee.run()
-    verdict = apps.verdict(old, submission)
+    verdict = apps.get_verdict(old, submission)
     assert not verdict.accepted
     assert NEW in verdict.said
-    clock.move(30 * 86_400)
+    clock.advance(30 * 86_400)
     workers_tick(old)
     bots.run()
     referee.run()
@@ -190,7 +190,7 @@ def test_the_time_on_the_way_is_nobody_s(old, new, clock):
     due = [seat.due_at for seat in snapshots.look(old, places[0].table).seats]
     assert any(due)
     raw = left(old, places[0].table)
-    clock.move(5 * 86_400)
+    clock.advance(5 * 86_400)
     arrived(new, raw)
     there = [seat.due_at for seat in snapshots.look(new, places[0].table).seats]
     assert there == [None if at is None else at + 5 * 86_400 for at in due]
@@ -199,7 +199,7 @@ def test_the_time_on_the_way_is_nobody_s(old, new, clock):
 def test_a_finished_table_moves_too(old, new):
     places = opened(old)
     for place in places:
-        assert apps.judged(old, place, "resign").accepted
+        assert apps.submit(old, place, "resign").accepted
         if snapshots.look(old, place.table).table.phase == "over":
             break
     table = places[0].table

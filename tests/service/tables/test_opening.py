@@ -22,7 +22,7 @@ from service.tables import access, joining, opening, snapshots, submitting, thin
 from service.tables.access import Unknown
 from service.tables.opening import Invited, Opened
 from tests.servers import Sink
-from tests.visiting import ROWS, Hall, Strict, Visitor
+from tests.sites import ROWS, PageChecker, Site, Visitor
 from workers import bots
 from workers.incoming import inbox
 from workers.outgoing import post
@@ -35,87 +35,87 @@ RELAY = {"smtp": "smtp://127.0.0.1:1"}
 
 
 @pytest.fixture
-def strict(tmp_path: Path) -> Iterator[Hall]:
+def strict(tmp_path: Path) -> Iterator[Site]:
     """A house whose letters leave, and which therefore asks whether an address is right."""
-    hall = Hall(tmp_path, **RELAY)
-    yield hall
-    hall.app.close()
+    site = Site(tmp_path, **RELAY)
+    yield site
+    site.app.close()
 
 
-def open_for(hall: Hall, *guests: Invited, key: str = "", by: str = "") -> Opened:
-    opener = person(hall, by) if by else None
-    return opening.open_table(hall.app, "kaiser", {}, guests, 0, key=key, opener=opener)
+def open_for(site: Site, *guests: Invited, key: str = "", by: str = "") -> Opened:
+    opener = person(site, by) if by else None
+    return opening.open_table(site.app, "kaiser", {}, guests, 0, key=key, opener=opener)
 
 
-def count(hall: Hall) -> int:
-    with hall.app.store.reading() as connection:
+def count(site: Site) -> int:
+    with site.app.store.reading() as connection:
         return int(connection.execute(select(func.count()).select_from(tables)).scalar_one())
 
 
-def person(hall: Hall, address: str) -> int:
-    with hall.app.store.reading() as connection:
+def person(site: Site, address: str) -> int:
+    with site.app.store.reading() as connection:
         return int(connection.execute(select(people.c.id).where(people.c.address == address)).scalar_one())
 
 
-def kinds(hall: Hall, address: str) -> list[str]:
+def kinds(site: Site, address: str) -> list[str]:
     """The letters that are owed to this person and not to a seat."""
-    with hall.app.store.reading() as connection:
-        own = select(letters.c.kind).where(letters.c.person == person(hall, address)).order_by(letters.c.id)
+    with site.app.store.reading() as connection:
+        own = select(letters.c.kind).where(letters.c.person == person(site, address)).order_by(letters.c.id)
         return list(connection.execute(own).scalars())
 
 
-def ready(hall: Hall) -> list[str]:
+def ready(site: Site) -> list[str]:
     """What the post would send now."""
-    with hall.app.store.reading() as connection:
-        due = select(letters.c.kind).where(letters.c.due_at <= hall.time, letters.c.table != "")
+    with site.app.store.reading() as connection:
+        due = select(letters.c.kind).where(letters.c.due_at <= site.time, letters.c.table != "")
         return sorted(connection.execute(due).scalars())
 
 
-def invited(hall: Hall) -> list[str]:
+def invited(site: Site) -> list[str]:
     """To whom an invitation would leave now."""
-    with hall.app.store.reading() as connection:
+    with site.app.store.reading() as connection:
         joined = letters.join(seats, (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat))
-        due = (letters.c.kind == "invitation", letters.c.due_at <= hall.time)
+        due = (letters.c.kind == "invitation", letters.c.due_at <= site.time)
         return sorted(connection.execute(select(seats.c.name).select_from(joined).where(*due)).scalars())
 
 
-def proof(hall: Hall, address: str) -> str:
-    return hall.app.links.confirm(person(hall, address), address)
+def proof(site: Site, address: str) -> str:
+    return site.app.links.confirm(person(site, address), address)
 
 
-def confirmed(hall: Hall, address: str) -> int:
+def confirmed(site: Site, address: str) -> int:
     """The person of this address, who is known here to be its owner."""
-    with hall.app.store.writing() as connection:
-        number = register.person(connection, address, "Anna", hall.time)
-        register.confirmed(connection, number, hall.time)
+    with site.app.store.writing() as connection:
+        number = register.person(connection, address, "Anna", site.time)
+        register.confirmed(connection, number, site.time)
     return number
 
 
-def signed_in(hall: Hall, number: int) -> Visitor:
-    visitor = hall.visitor()
-    visitor.post(f"/enter/{hall.app.links.enter(number, 0, hall.time)}")
+def signed_in(site: Site, number: int) -> Visitor:
+    visitor = site.new_visitor()
+    visitor.post(f"/enter/{site.app.links.enter(number, 0, site.time)}")
     return visitor
 
 
 # Open tables
 
 
-def test_anybody_with_the_link_takes_a_free_seat(hall: Hall) -> None:
-    visitor = hall.visitor()
+def test_anybody_with_the_link_takes_a_free_seat(site: Site) -> None:
+    visitor = site.new_visitor()
     rows = {"name__0": "Anna", "address__0": "anna@example.org", "who__1": "anybody", "who__2": "anybody"}
     response = visitor.post("/new/kaiser", **rows)
     page = visitor.get(response.location)
     assert "for anybody with the link" in page
     address = re.search(r'value="http://[^/"]+(/join/[^"]+)"', page)
     assert address
-    assert Strict(visitor.get(address[1])).faults == []
+    assert PageChecker(visitor.get(address[1])).faults == []
     for name, told in (("Bert", "You have sat down"), ("Clara", "data-stage")):
         response = visitor.post(address[1], name=name, address=f"{name.lower()}@example.org")
         assert response.status_code == 303
         assert told in visitor.get(response.location)
     visitor.get(address[1], 404)
     own = response.location.rsplit("/", 1)[1]
-    look = snapshots.look(hall.app, access.find(hall.app, own).table)
+    look = snapshots.look(site.app, access.find(site.app, own).table)
     assert look.names == ("Anna", "Bert", "Clara")
     assert [chair.status for chair in look.table.seats] == ["taken", "taken", "taken"]
 
@@ -123,25 +123,25 @@ def test_anybody_with_the_link_takes_a_free_seat(hall: Hall) -> None:
 # Bots and their levels
 
 
-def test_bots_have_the_level_that_the_form_chose_and_are_called_by_it(hall: Hall) -> None:
+def test_bots_have_the_level_that_the_form_chose_and_are_called_by_it(site: Site) -> None:
     rows = {"name__0": "Anna", "address__0": "anna@example.org", "who__1": "bot", "level__1": "strong"}
     rows |= {"who__2": "bot", "level__2": "normal", "who__3": "bot", "level__3": "easy", "name__3": "Hal"}
-    visitor = hall.visitor()
+    visitor = site.new_visitor()
     own = visitor.post("/new/kaiser", **rows).location.rsplit("/", 1)[1]
-    look = snapshots.look(hall.app, access.find(hall.app, own).table)
+    look = snapshots.look(site.app, access.find(site.app, own).table)
     assert look.names == ("Anna", "Bot 1 (strong)", "Bot 2", "Hal (easy)")
     assert [seat.level for seat in look.seats] == ["", "strong", "", "easy"]
 
 
-def test_a_game_against_bots_asks_for_their_level(hall: Hall) -> None:
-    visitor = hall.visitor()
-    assert Strict(visitor.get("/play/kurier")).faults == []
+def test_a_game_against_bots_asks_for_their_level(site: Site) -> None:
+    visitor = site.new_visitor()
+    assert PageChecker(visitor.get("/play/kurier")).faults == []
     own = visitor.post("/play/kurier", name="Anna", bots="2", level="easy").location.rsplit("/", 1)[1]
-    look = snapshots.look(hall.app, access.find(hall.app, own).table)
+    look = snapshots.look(site.app, access.find(site.app, own).table)
     assert look.names == ("Anna", "Bot 1 (easy)", "Bot 2 (easy)")
 
 
-def test_a_level_is_named_in_the_language_of_the_opener_and_only_once(hall: Hall) -> None:
+def test_a_level_is_named_in_the_language_of_the_opener_and_only_once(site: Site) -> None:
     guests = (
         ANNA,
         Invited("Bot 1", level="strong"),
@@ -149,12 +149,12 @@ def test_a_level_is_named_in_the_language_of_the_opener_and_only_once(hall: Hall
         Invited("Bot 3 (sterk)", level="strong"),
         Invited("x" * 40, level="easy"),
     )
-    opened = opening.open_table(hall.app, "kurier", {}, guests, 0, "de")
-    names = snapshots.look(hall.app, opened.table).names
+    opened = opening.open_table(site.app, "kurier", {}, guests, 0, "de")
+    names = snapshots.look(site.app, opened.table).names
     assert names == ("Anna", "Bot 1 (stark)", "Bot 2 (stark)", "Bot 3 (stark)", "x" * 31 + " (leicht)")
 
 
-def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def think(game: str, edition: int, state: object, seat: int, level: Level, seed: bytes, but: object) -> str:
@@ -162,10 +162,10 @@ def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(hall: Hall, m
         return "a move"
 
     monkeypatch.setattr(thinking, "think", think)
-    opened = open_for(hall, ANNA, Invited("Hal", level="strong"), Invited("Sal"))
-    look = snapshots.look(hall.app, opened.table)
+    opened = open_for(site, ANNA, Invited("Hal", level="strong"), Invited("Sal"))
+    look = snapshots.look(site.app, opened.table)
     for seat in (1, 1, 2, 0):
-        bots.choose(hall.app, look, seat)
+        bots.choose(site.app, look, seat)
     strong, normal = (LEVELS[name].evaluations for name in ("strong", "normal"))
     assert [evaluations for evaluations, _ in asked] == [strong, strong, normal, normal]
     assert asked[0] == asked[1]
@@ -175,35 +175,35 @@ def test_a_bot_moves_on_its_level_and_its_choice_can_be_made_again(hall: Hall, m
 # Links to free seats
 
 
-def test_only_the_organiser_sees_the_link_that_gives_seats_away(hall: Hall) -> None:
-    opened = open_for(hall, ANNA, BERT, ANYBODY)
+def test_only_the_organiser_sees_the_link_that_gives_seats_away(site: Site) -> None:
+    opened = open_for(site, ANNA, BERT, ANYBODY)
     assert opened.links[2] == ""
-    pages = [hall.visitor().get(f"/t/{link}") for link in (*opened.links[:2], opened.watch)]
+    pages = [site.new_visitor().get(f"/t/{link}") for link in (*opened.links[:2], opened.watch)]
     assert [f"/join/{opened.join}" in page for page in pages] == [True, False, False]
 
 
-def test_who_joins_gets_the_link_by_letter_too(hall: Hall) -> None:
-    opened = open_for(hall, ANNA, ANYBODY)
-    joining.join(hall.app, opened.join, BERT)
-    with hall.app.store.reading() as connection:
+def test_who_joins_gets_the_link_by_letter_too(site: Site) -> None:
+    opened = open_for(site, ANNA, ANYBODY)
+    joining.join(site.app, opened.join, BERT)
+    with site.app.store.reading() as connection:
         own = select(letters.c.kind).where(letters.c.table == opened.table, letters.c.seat == 1)
         assert list(connection.execute(own).scalars()) == ["invitation"]
 
 
-def test_of_two_who_want_the_last_seat_one_gets_it(hall: Hall) -> None:
-    opened, both = open_for(hall, ANNA, ANYBODY), Barrier(2)
+def test_of_two_who_want_the_last_seat_one_gets_it(site: Site) -> None:
+    opened, both = open_for(site, ANNA, ANYBODY), Barrier(2)
 
     def try_it(guest: Invited) -> str:
         both.wait(10)
         try:
-            return joining.join(hall.app, opened.join, guest)
+            return joining.join(site.app, opened.join, guest)
         except Unknown as unknown:
             return str(unknown)
 
     with ThreadPoolExecutor(2) as pool:
         said = list(pool.map(try_it, (BERT, CLARA)))
     assert len([answer for answer in said if " " not in answer]) == 1
-    assert hall.look(opened).names[1] in ("Bert", "Clara")
+    assert site.load(opened).names[1] in ("Bert", "Clara")
 
 
 @pytest.mark.parametrize(
@@ -215,26 +215,26 @@ def test_of_two_who_want_the_last_seat_one_gets_it(hall: Hall) -> None:
         (Invited("", "bert@example.org"), "Please give every player a name"),
     ],
 )
-def test_nobody_joins_twice_or_under_anothers_name(hall: Hall, guest: Invited, sentence: str) -> None:
-    opened = open_for(hall, ANNA, ANYBODY)
-    response = hall.visitor().post(f"/join/{opened.join}", name=guest.name, address=guest.address)
+def test_nobody_joins_twice_or_under_anothers_name(site: Site, guest: Invited, sentence: str) -> None:
+    opened = open_for(site, ANNA, ANYBODY)
+    response = site.new_visitor().post(f"/join/{opened.join}", name=guest.name, address=guest.address)
     assert response.status_code == 422
     assert sentence in response.text
 
 
-def test_a_table_that_is_not_open_cannot_be_joined(hall: Hall) -> None:
-    opened = open_for(hall, ANNA, BERT)
+def test_a_table_that_is_not_open_cannot_be_joined(site: Site) -> None:
+    opened = open_for(site, ANNA, BERT)
     assert opened.join == ""
-    for token in (hall.app.links.join(opened.table), f"{opened.table}.x", "x", "é"):
-        hall.visitor().get(f"/join/{token}", 404)
+    for token in (site.app.links.join(opened.table), f"{opened.table}.x", "x", "é"):
+        site.new_visitor().get(f"/join/{token}", 404)
 
 
-def test_bots_take_the_free_seats_when_the_organiser_waits_no_longer(hall: Hall) -> None:
-    opened, visitor = open_for(hall, ANNA, ANYBODY, Invited("Bot 1"), ANYBODY), hall.visitor()
+def test_bots_take_the_free_seats_when_the_organiser_waits_no_longer(site: Site) -> None:
+    opened, visitor = open_for(site, ANNA, ANYBODY, Invited("Bot 1"), ANYBODY), site.new_visitor()
     visitor.post(f"/t/{opened.links[0]}/sit", nonce="word")
     assert visitor.post(f"/t/{opened.watch}/fill").status_code == 422
     page = visitor.get(visitor.post(f"/t/{opened.links[0]}/fill").location)
-    look = hall.look(opened)
+    look = site.load(opened)
     assert look.table.phase == "playing"
     assert len(set(look.names)) == 4
     assert "<svg" in page
@@ -250,101 +250,101 @@ def test_bots_take_the_free_seats_when_the_organiser_waits_no_longer(hall: Hall)
         ((ANNA, Invited("Bert", who="person")), "you can play against bots only"),
     ],
 )
-def test_who_opens_the_table_can_be_written_to_unless_he_plays_alone(hall: Hall, guests: object, sentence: str) -> None:
+def test_who_opens_the_table_can_be_written_to_unless_he_plays_alone(site: Site, guests: object, sentence: str) -> None:
     with pytest.raises(Refused, match=sentence):
-        open_for(hall, *guests)  # type: ignore[misc]
+        open_for(site, *guests)  # type: ignore[misc]
 
 
 # Against bots
 
 
-def test_from_the_lobby_to_the_board_in_one_form(hall: Hall) -> None:
-    visitor = hall.visitor()
+def test_from_the_lobby_to_the_board_in_one_form(site: Site) -> None:
+    visitor = site.new_visitor()
     assert "/play/kaiser" in visitor.get("/")
     page = visitor.get("/play/kaiser")
-    assert Strict(page).faults == []
+    assert PageChecker(page).faults == []
     response = visitor.post("/play/kaiser", name="Anna", bots="2")
     page = visitor.get(response.location)
     assert "<svg" in page
     assert "keep it" in page
     assert "Vacation" not in page
-    place = access.find(hall.app, response.location.rsplit("/", 1)[1])
-    look = snapshots.look(hall.app, place.table)
+    place = access.find(site.app, response.location.rsplit("/", 1)[1])
+    look = snapshots.look(site.app, place.table)
     assert [chair.status for chair in look.table.seats] == ["taken", "bot", "bot"]
     assert look.table.seats[0].nonce
     assert look.clock.pace == 0
 
 
-def test_who_gives_no_address_gets_no_letter_and_plays_to_the_end(hall: Hall) -> None:
-    visitor = hall.visitor()
+def test_who_gives_no_address_gets_no_letter_and_plays_to_the_end(site: Site) -> None:
+    visitor = site.new_visitor()
     link = visitor.post("/play/kaiser", name="Anna", bots="1").location.rsplit("/", 1)[1]
-    with hall.app.store.reading() as connection:
+    with site.app.store.reading() as connection:
         assert connection.execute(select(func.count()).select_from(letters)).scalar_one() == 0
-    visitor.say(link, "vacation 2027-02-01 2027-02-03")
-    assert "The game is over" in visitor.say(link, "resign")
+    visitor.submit(link, "vacation 2027-02-01 2027-02-03")
+    assert "The game is over" in visitor.submit(link, "resign")
 
 
-def test_an_address_brings_letters_against_bots_too(hall: Hall) -> None:
-    location = hall.visitor().post("/play/kaiser", name="Anna", address="anna@example.org", bots="1").location
-    opened = access.find(hall.app, location.rsplit("/", 1)[1]).table
-    while snapshots.look(hall.app, opened).seats[0].open_since is None:
+def test_an_address_brings_letters_against_bots_too(site: Site) -> None:
+    location = site.new_visitor().post("/play/kaiser", name="Anna", address="anna@example.org", bots="1").location
+    opened = access.find(site.app, location.rsplit("/", 1)[1]).table
+    while snapshots.look(site.app, opened).seats[0].open_since is None:
         bots.run()
-    assert ready(hall) == ["turn"]
+    assert ready(site) == ["turn"]
 
 
 @pytest.mark.parametrize("bots", ["0", "9", "x", "", "٢"])
-def test_so_many_bots_as_the_game_seats(hall: Hall, bots: str) -> None:
-    response = hall.visitor().post("/play/kaiser", name="Anna", bots=bots)
+def test_so_many_bots_as_the_game_seats(site: Site, bots: str) -> None:
+    response = site.new_visitor().post("/play/kaiser", name="Anna", bots=bots)
     assert response.status_code == (303 if bots == "٢" else 422)
 
 
 # Once
 
 
-def test_a_form_sent_twice_opens_one_table(hall: Hall) -> None:
-    visitor = hall.visitor()
+def test_a_form_sent_twice_opens_one_table(site: Site) -> None:
+    visitor = site.new_visitor()
     key = re.search(r'name="key" value="([^"]+)"', visitor.get("/new/kaiser"))
     assert key
     places = {visitor.post("/new/kaiser", **ROWS, key=key[1]).location for _ in range(2)}
     assert len(places) == 1
     other = visitor.post("/new/kaiser", **{**ROWS, "name__0": "Annabel"}, key=key[1])
     assert other.location not in places
-    assert count(hall) == 2
+    assert count(site) == 2
 
 
-def test_two_at_once_with_one_wish_open_one_table(hall: Hall) -> None:
+def test_two_at_once_with_one_wish_open_one_table(site: Site) -> None:
     both = Barrier(2)
 
     def try_it(_: int) -> Opened:
         both.wait(10)
-        return open_for(hall, ANNA, BERT, key="0123456789abcdef")
+        return open_for(site, ANNA, BERT, key="0123456789abcdef")
 
     with ThreadPoolExecutor(2) as pool:
         one, other = pool.map(try_it, range(2))
     assert one == other
-    assert count(hall) == 1
+    assert count(site) == 1
 
 
-def test_without_a_key_the_same_twice_is_two_tables(hall: Hall) -> None:
-    assert open_for(hall, ANNA, BERT).table != open_for(hall, ANNA, BERT).table
+def test_without_a_key_the_same_twice_is_two_tables(site: Site) -> None:
+    assert open_for(site, ANNA, BERT).table != open_for(site, ANNA, BERT).table
 
 
-def test_the_api_takes_a_key_and_seats_for_anybody(hall: Hall) -> None:
-    client = hall.flask_app.test_client()
+def test_the_api_takes_a_key_and_seats_for_anybody(site: Site) -> None:
+    client = site.flask_app.test_client()
     players = [{"name": "Anna", "address": "anna@example.org"}, {"who": "anybody"}]
     body = {"game": "kaiser", "players": players, "key": "0123456789abcdef"}
     first, again = (client.post("/api/v1/tables", json=body) for _ in range(2))
     assert first.json == again.json
     assert first.json
-    assert hall.visitor().get(f"/join/{first.json['join']}")
+    assert site.new_visitor().get(f"/join/{first.json['join']}")
     assert client.post("/api/v1/tables", json={**body, "key": "1"}).status_code == 422
 
 
 # Whose address is it?
 
 
-def test_no_invitation_leaves_before_the_organiser_has_confirmed_his_address(strict: Hall) -> None:
-    visitor = strict.visitor()
+def test_no_invitation_leaves_before_the_organiser_has_confirmed_his_address(strict: Site) -> None:
+    visitor = strict.new_visitor()
     response = visitor.post("/new/kaiser", **ROWS)
     page = visitor.get(response.location)
     assert "We wrote to anna@example.org" in page
@@ -364,38 +364,38 @@ def test_no_invitation_leaves_before_the_organiser_has_confirmed_his_address(str
     assert visitor.post(address).status_code == 200
 
 
-def test_where_no_letter_leaves_the_opener_sits_down_and_is_invited_by_nobody(hall: Hall) -> None:
-    hall.visitor().post("/new/kaiser", **ROWS)
-    assert invited(hall) == ["Bert"]
+def test_where_no_letter_leaves_the_opener_sits_down_and_is_invited_by_nobody(site: Site) -> None:
+    site.new_visitor().post("/new/kaiser", **ROWS)
+    assert invited(site) == ["Bert"]
 
 
-def test_the_opener_sits_down_and_is_invited_by_nobody(strict: Hall) -> None:
-    strict.visitor().post("/new/kaiser", **ROWS)
-    strict.visitor().post(f"/confirm/{proof(strict, ROWS['address__0'])}")
+def test_the_opener_sits_down_and_is_invited_by_nobody(strict: Site) -> None:
+    strict.new_visitor().post("/new/kaiser", **ROWS)
+    strict.new_visitor().post(f"/confirm/{proof(strict, ROWS['address__0'])}")
     assert invited(strict) == ["Bert"]
     opened = open_for(strict, msgspec.structs.replace(ANNA, nonce="word"), CLARA, by=ANNA.address)
-    assert [seat.status for seat in strict.look(opened).seats] == ["taken", "invited"]
+    assert [seat.status for seat in strict.load(opened).seats] == ["taken", "invited"]
     assert invited(strict) == ["Bert", "Clara"]
 
 
-def test_who_has_not_sat_down_at_the_own_table_is_told_where_it_is(strict: Hall) -> None:
+def test_who_has_not_sat_down_at_the_own_table_is_told_where_it_is(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
     confirming.confirm(strict.app, proof(strict, "anna@example.org"))
     assert invited(strict) == ["Anna", "Bert"]
 
 
-def test_who_proves_an_address_elsewhere_hears_of_a_table_that_a_stranger_opened_with_it(strict: Hall) -> None:
-    strict.visitor().post("/new/kaiser", **ROWS)
+def test_who_proves_an_address_elsewhere_hears_of_a_table_that_a_stranger_opened_with_it(strict: Site) -> None:
+    strict.new_visitor().post("/new/kaiser", **ROWS)
     number = person(strict, "anna@example.org")
-    strict.visitor().post(f"/enter/{strict.app.links.enter(number, 0, strict.time)}")
+    strict.new_visitor().post(f"/enter/{strict.app.links.enter(number, 0, strict.time)}")
     assert invited(strict) == ["Anna", "Bert"]
 
 
-def test_a_stranger_who_types_an_address_seats_nobody(strict: Hall) -> None:
+def test_a_stranger_who_types_an_address_seats_nobody(strict: Site) -> None:
     number = confirmed(strict, ANNA.address)
     visitor = signed_in(strict, number)
-    strict.visitor().post("/new/kaiser", **ROWS)
-    strict.visitor().post("/play/kaiser", name="Anna", address=ANNA.address, bots="1")
+    strict.new_visitor().post("/new/kaiser", **ROWS)
+    strict.new_visitor().post("/play/kaiser", name="Anna", address=ANNA.address, bots="1")
     assert my_tables.running(strict.app, number) == my_tables.waiting(strict.app, number) == []
     page = visitor.get("/my")
     assert "Somebody opened a table with your address: Kaiser, König, Edelmann, Kaiser, König, Edelmann." in page
@@ -404,64 +404,68 @@ def test_a_stranger_who_types_an_address_seats_nobody(strict: Hall) -> None:
     assert "Was this you?" not in visitor.get("/my")
 
 
-def test_a_game_that_a_stranger_lost_with_a_typed_address_is_nobodys(strict: Hall) -> None:
+def test_a_game_that_a_stranger_lost_with_a_typed_address_is_nobodys(strict: Site) -> None:
     number = confirmed(strict, ANNA.address)
-    link = strict.visitor().post("/play/kaiser", name="Anna", address=ANNA.address, bots="1").location.rsplit("/", 1)[1]
+    link = (
+        strict.new_visitor()
+        .post("/play/kaiser", name="Anna", address=ANNA.address, bots="1")
+        .location.rsplit("/", 1)[1]
+    )
     submitting.submit(strict.app, access.find(strict.app, link), "resign", "end")
     assert my_tables.finished(strict.app, number) == []
     assert my_tables.played(strict.app, number).games == {}
-    strict.visitor().post(f"/confirm/{proof(strict, ANNA.address)}")
+    strict.new_visitor().post(f"/confirm/{proof(strict, ANNA.address)}")
     assert my_tables.played(strict.app, number).games == {"kaiser": {2: 1}}
 
 
-def test_who_has_signed_in_stands_in_the_forms_and_plays_without_another_proof(strict: Hall) -> None:
+def test_who_has_signed_in_stands_in_the_forms_and_plays_without_another_proof(strict: Site) -> None:
     visitor = signed_in(strict, confirmed(strict, ANNA.address))
     for path in ("/new/kaiser", "/play/kaiser"):
         assert 'value="anna@example.org"' in visitor.get(path)
-        assert 'value="anna@example.org"' not in strict.visitor().get(path)
+        assert 'value="anna@example.org"' not in strict.new_visitor().get(path)
     link = visitor.post("/play/kaiser", name="Anna", address=ANNA.address, bots="1").location.rsplit("/", 1)[1]
     assert not snapshots.look(strict.app, access.find(strict.app, link).table).row.held
 
 
-def test_the_api_seats_an_opener_who_gives_a_word(hall: Hall) -> None:
+def test_the_api_seats_an_opener_who_gives_a_word(site: Site) -> None:
     players = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert", "address": "bert@example.org"}]
     body = {"game": "kaiser", "players": players}
     for word, expected in (("", ["Anna", "Bert"]), ("hat", ["Anna", "Bert", "Bert"])):
-        answer = hall.flask_app.test_client().post("/api/v1/tables", json={**body, "nonce": word}).json
+        answer = site.flask_app.test_client().post("/api/v1/tables", json={**body, "nonce": word}).json
         assert answer
-        assert [seat.status for seat in snapshots.look(hall.app, answer["table"]).table.seats] == [
+        assert [seat.status for seat in snapshots.look(site.app, answer["table"]).table.seats] == [
             "taken" if word else "empty",
             "empty",
         ]
-        assert invited(hall) == expected
+        assert invited(site) == expected
 
 
-def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_once(strict: Hall) -> None:
+def test_once_confirmed_every_later_table_that_one_opens_signed_in_is_open_at_once(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
     confirming.confirm(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA, by="anna@example.org")
-    assert not strict.look(opened).row.held
+    assert not strict.load(opened).row.held
     assert len(ready(strict)) == 4
 
 
-def test_all_tables_that_waited_are_released_and_nobody_elses(strict: Hall) -> None:
+def test_all_tables_that_waited_are_released_and_nobody_elses(strict: Site) -> None:
     mine, more = open_for(strict, ANNA, BERT), open_for(strict, Invited("Bot"), ANNA)
     other = open_for(strict, BERT, ANNA)
     confirming.confirm(strict.app, proof(strict, "anna@example.org"))
-    assert [strict.look(one).row.held for one in (mine, more, other)] == [False, False, True]
+    assert [strict.load(one).row.held for one in (mine, more, other)] == [False, False, True]
 
 
-def test_a_forged_proof_proves_nothing(strict: Hall) -> None:
+def test_a_forged_proof_proves_nothing(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
     number = person(strict, "anna@example.org")
     for forged in (strict.app.links.confirm(number, "bert@example.org"), f"{number}.x", "x", "é", "9" * 30 + ".x"):
-        strict.visitor().get(f"/confirm/{forged}", 404)
-        assert strict.visitor().post(f"/confirm/{forged}").status_code == 404
+        strict.new_visitor().get(f"/confirm/{forged}", 404)
+        assert strict.new_visitor().post(f"/confirm/{forged}").status_code == 404
 
 
-def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Hall) -> None:
+def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Site) -> None:
     opened = open_for(strict, Invited("Anna", "ana@example.org"), BERT)
-    visitor, path = strict.visitor(), f"/t/{opened.links[0]}/address"
+    visitor, path = strict.new_visitor(), f"/t/{opened.links[0]}/address"
     old = proof(strict, "ana@example.org")
     assert visitor.post(f"/t/{opened.watch}/address", address="x@example.org").status_code == 422
     assert visitor.post(path, address="bert@example.org").status_code == 422
@@ -475,46 +479,46 @@ def test_a_mistyped_address_is_corrected_by_the_organiser_alone(strict: Hall) ->
     assert visitor.post(path, address="x@example.org").status_code == 422
 
 
-def test_a_seat_taken_by_a_mailed_link_proves_the_address(strict: Hall) -> None:
+def test_a_seat_taken_by_a_mailed_link_proves_the_address(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
     assert opened.links[1] == ""
     confirming.confirm(strict.app, proof(strict, "anna@example.org"))
-    link = access.link_of(strict.app, strict.look(opened).seats[1])
-    strict.visitor().post(f"/t/{link}/sit", nonce="word")
-    assert not strict.look(open_for(strict, BERT, CLARA, by="bert@example.org")).row.held
+    link = access.link_of(strict.app, strict.load(opened).seats[1])
+    strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
+    assert not strict.load(open_for(strict, BERT, CLARA, by="bert@example.org")).row.held
 
 
-def test_the_organisers_own_seat_proves_nothing(strict: Hall) -> None:
+def test_the_organisers_own_seat_proves_nothing(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
-    strict.visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
-    assert strict.look(opened).row.held
+    strict.new_visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
+    assert strict.load(opened).row.held
 
 
-def test_signing_in_proves_the_address(strict: Hall) -> None:
+def test_signing_in_proves_the_address(strict: Site) -> None:
     opened = open_for(strict, ANNA, BERT)
     number = person(strict, "anna@example.org")
-    strict.visitor().post(f"/enter/{strict.app.links.enter(number, 0, strict.time)}")
-    assert not strict.look(opened).row.held
+    strict.new_visitor().post(f"/enter/{strict.app.links.enter(number, 0, strict.time)}")
+    assert not strict.load(opened).row.held
 
 
-def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Hall) -> None:
+def test_who_joins_with_an_address_nobody_proved_is_asked_first(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
     confirming.confirm(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, ANYBODY)
-    response = strict.visitor().post(f"/join/{opened.join}", name="Clara", address="clara@example.org")
+    response = strict.new_visitor().post(f"/join/{opened.join}", name="Clara", address="clara@example.org")
     assert kinds(strict, "clara@example.org") == [f"confirm/{opened.table}"]
-    assert "We wrote to clara@example.org" in strict.visitor().get(response.location)
+    assert "We wrote to clara@example.org" in strict.new_visitor().get(response.location)
 
 
-def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Hall, smtp_sink: Sink) -> None:
+def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Site, smtp_sink: Sink) -> None:
     strict.app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     open_for(strict, ANNA, BERT)
     confirming.confirm(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, ANYBODY, by="anna@example.org")
     joining.join(strict.app, opened.join, CLARA)
-    strict.visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
-    while strict.turn(opened) == 0:
-        strict.do(opened, strict.moves(opened)[0])
+    strict.new_visitor().post(f"/t/{opened.links[0]}/sit", nonce="word")
+    while strict.find_mover(opened) == 0:
+        strict.submit(opened, strict.list_moves(opened)[0])
     strict.time += 120
     post.run()
     to = [str(letter["To"]) for letter in smtp_sink.letters]
@@ -529,11 +533,11 @@ def test_what_is_for_an_unproven_address_waits_for_its_proof(strict: Hall, smtp_
     assert subjects[0] == "Please confirm your address"
 
 
-def test_an_answer_by_mail_proves_the_address(strict: Hall) -> None:
+def test_an_answer_by_mail_proves_the_address(strict: Site) -> None:
     open_for(strict, ANNA, BERT)
     confirming.confirm(strict.app, proof(strict, "anna@example.org"))
     opened = open_for(strict, ANNA, CLARA)
-    to = access.address_of(strict.app, strict.look(opened).seats[1])
+    to = access.address_of(strict.app, strict.load(opened).seats[1])
     mail = EmailMessage()
     mail["From"], mail["To"] = "clara@example.org", to
     mail.set_content("sit")
@@ -545,7 +549,7 @@ def test_an_answer_by_mail_proves_the_address(strict: Hall) -> None:
 # Floods
 
 
-def test_an_unconfirmed_address_can_hold_only_a_few_tables(strict: Hall) -> None:
+def test_an_unconfirmed_address_can_hold_only_a_few_tables(strict: Site) -> None:
     for _ in range(3):
         open_for(strict, ANNA, BERT)
     with pytest.raises(Refused, match="confirm your address first"):
@@ -556,26 +560,26 @@ def test_an_unconfirmed_address_can_hold_only_a_few_tables(strict: Hall) -> None
 
 
 def test_nobody_opens_more_tables_in_an_hour_than_people_would(tmp_path: Path) -> None:
-    hall = Hall(tmp_path, **RELAY, opens_per_hour=4, confirm=False)
+    site = Site(tmp_path, **RELAY, opens_per_hour=4, confirm=False)
     for _ in range(4):
-        open_for(hall, ANNA, Invited("Bot"))
+        open_for(site, ANNA, Invited("Bot"))
     with pytest.raises(Refused, match="a little too much"):
-        open_for(hall, ANNA, Invited("Bot"))
-    open_for(hall, BERT, ANNA)
-    hall.time += 3600
-    open_for(hall, ANNA, BERT)
-    hall.app.close()
+        open_for(site, ANNA, Invited("Bot"))
+    open_for(site, BERT, ANNA)
+    site.time += 3600
+    open_for(site, ANNA, BERT)
+    site.app.close()
 
 
 def test_nobody_is_invited_more_often_in_a_day_than_anybody_wants(tmp_path: Path) -> None:
-    hall = Hall(tmp_path, **RELAY, invitations_per_day=3, confirm=False)
+    site = Site(tmp_path, **RELAY, invitations_per_day=3, confirm=False)
     for number in range(3):
-        open_for(hall, Invited("Otto", f"otto{number}@example.org"), BERT)
+        open_for(site, Invited("Otto", f"otto{number}@example.org"), BERT)
     with pytest.raises(Refused, match="invited very often"):
-        open_for(hall, ANNA, BERT)
-    opened = open_for(hall, ANNA, ANYBODY)
+        open_for(site, ANNA, BERT)
+    opened = open_for(site, ANNA, ANYBODY)
     with pytest.raises(Refused, match="invited very often"):
-        joining.join(hall.app, opened.join, BERT)
-    hall.time += DAY
-    open_for(hall, ANNA, BERT)
-    hall.app.close()
+        joining.join(site.app, opened.join, BERT)
+    site.time += DAY
+    open_for(site, ANNA, BERT)
+    site.app.close()

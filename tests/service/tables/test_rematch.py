@@ -7,96 +7,96 @@ from service.tables.opening import Invited, Opened
 from service.tables.snapshots import Snapshot
 from service.timing import Clock
 from tests.service.tables.test_gallery import ended
-from tests.visiting import Hall, Visitor
+from tests.sites import Site, Visitor
 
 
-def again(hall: Hall, visitor: Visitor, link: str) -> tuple[Snapshot, int]:
+def again(site: Site, visitor: Visitor, link: str) -> tuple[Snapshot, int]:
     """The table that this player is led to, and his seat at it."""
     response = visitor.post(f"/t/{link}/again")
     assert response.status_code == 303
-    place = access.find(hall.app, response.location.split("/t/")[1])
+    place = access.find(site.app, response.location.split("/t/")[1])
     assert place.seat is not None
-    return snapshots.look(hall.app, place.table), place.seat
+    return snapshots.look(site.app, place.table), place.seat
 
 
-def owner(hall: Hall, look: Snapshot, seat: int) -> str:
-    app = hall.app
+def owner(site: Site, look: Snapshot, seat: int) -> str:
+    app = site.app
     return access.owner(app, access.find(app, access.link_of(app, look.seats[seat])))
 
 
-def over(hall: Hall, guests: list[Invited], clock: Clock | int = 0, **options: Any) -> Opened:
+def over(site: Site, guests: list[Invited], clock: Clock | int = 0, **options: Any) -> Opened:
     """A game of which everybody has had enough at once."""
-    opened = opening.open_table(hall.app, "kaiser", options, guests, clock)
+    opened = opening.open_table(site.app, "kaiser", options, guests, clock)
     people = [seat for seat, link in enumerate(opened.links) if link]
     for seat in people:
-        hall.do(opened, "sit word", seat)
-    while hall.look(opened).table.phase != "over":
-        hall.do(opened, "resign", people.pop())
+        site.submit(opened, "sit word", seat)
+    while site.load(opened).table.phase != "over":
+        site.submit(opened, "resign", people.pop())
     return opened
 
 
-def test_whoever_plays_again_comes_first_at_a_table_of_the_same_people_and_rules(hall: Hall, visitor: Visitor) -> None:
+def test_whoever_plays_again_comes_first_at_a_table_of_the_same_people_and_rules(site: Site, visitor: Visitor) -> None:
     guests = [Invited(name, f"{name}@example.org") for name in ("Anna", "Bert")]
-    opened = over(hall, [*guests, Invited("Bot 1")], Clock(pace=0, bank=86_400, increment=3_600), rounds="3")
-    look, seat = again(hall, visitor, opened.links[1])
+    opened = over(site, [*guests, Invited("Bot 1")], Clock(pace=0, bank=86_400, increment=3_600), rounds="3")
+    look, seat = again(site, visitor, opened.links[1])
     assert (look.names, seat) == (("Bert", "Bot 1", "Anna"), 0)
     assert look.table.options["rounds"] == 3
-    assert look.clock == hall.look(opened).clock
+    assert look.clock == site.load(opened).clock
     assert [one.status for one in look.seats] == ["taken", "bot", "invited"]
-    assert [owner(hall, look, number) for number in (0, 2)] == ["Bert@example.org", "Anna@example.org"]
+    assert [owner(site, look, number) for number in (0, 2)] == ["Bert@example.org", "Anna@example.org"]
 
 
-def test_who_asks_second_finds_the_table_laid_and_sits_down_there(hall: Hall, visitor: Visitor) -> None:
-    opened = ended(hall)
-    first, chair = again(hall, visitor, opened.links[1])
-    second, other = again(hall, visitor, opened.links[0])
+def test_who_asks_second_finds_the_table_laid_and_sits_down_there(site: Site, visitor: Visitor) -> None:
+    opened = ended(site)
+    first, chair = again(site, visitor, opened.links[1])
+    second, other = again(site, visitor, opened.links[0])
     assert first.row.id == second.row.id
     assert (first.names[chair], second.names[other]) == ("Bert", "Anna")
     assert ([seat.status for seat in second.seats], second.table.phase) == (["taken", "taken"], "playing")
-    third, _ = again(hall, visitor, opened.links[0])
+    third, _ = again(site, visitor, opened.links[0])
     assert third.row.length == second.row.length
 
 
-def test_who_has_given_up_his_seat_there_is_told_so_and_sees_nobody_elses(hall: Hall, visitor: Visitor) -> None:
-    opened = over(hall, [Invited(name, f"{name}@example.org") for name in ("Anna", "Bert")])
-    look, _ = again(hall, visitor, opened.links[0])
-    app = hall.app
-    hall.do(Opened(look.row.id, (), ""), "refuse", 1)
+def test_who_has_given_up_his_seat_there_is_told_so_and_sees_nobody_elses(site: Site, visitor: Visitor) -> None:
+    opened = over(site, [Invited(name, f"{name}@example.org") for name in ("Anna", "Bert")])
+    look, _ = again(site, visitor, opened.links[0])
+    app = site.app
+    site.submit(Opened(look.row.id, (), ""), "refuse", 1)
     joining.join(app, app.links.join(look.row.id), Invited("Bert", "other@example.org"))
     response = visitor.post(f"/t/{opened.links[1]}/again")
     assert response.status_code == 422
     assert "given up your seat" in response.text
 
 
-def test_against_bots_the_next_game_begins_at_once_and_needs_no_address(hall: Hall, visitor: Visitor) -> None:
+def test_against_bots_the_next_game_begins_at_once_and_needs_no_address(site: Site, visitor: Visitor) -> None:
     me = Invited("Anna", nonce="word", who="person")
-    opened = opening.open_table(hall.app, "kaiser", {}, [me, Invited("Bot 1")], 0)
-    hall.do(opened, "resign", 0)
-    look, _ = again(hall, visitor, opened.links[0])
+    opened = opening.open_table(site.app, "kaiser", {}, [me, Invited("Bot 1")], 0)
+    site.submit(opened, "resign", 0)
+    look, _ = again(site, visitor, opened.links[0])
     assert (look.table.phase, look.names) == ("playing", ("Anna", "Bot 1"))
 
 
-def test_bots_keep_their_level_at_the_next_table(hall: Hall, visitor: Visitor) -> None:
-    opened = over(hall, [Invited("Anna", "anna@example.org"), Invited("Hal", level="strong")])
-    look, _ = again(hall, visitor, opened.links[0])
+def test_bots_keep_their_level_at_the_next_table(site: Site, visitor: Visitor) -> None:
+    opened = over(site, [Invited("Anna", "anna@example.org"), Invited("Hal", level="strong")])
+    look, _ = again(site, visitor, opened.links[0])
     assert look.names == ("Anna", "Hal (strong)")
     assert [seat.level for seat in look.seats] == ["", "strong"]
 
 
-def test_a_page_that_is_over_offers_it_to_its_players_only(hall: Hall, visitor: Visitor) -> None:
-    opened = ended(hall)
+def test_a_page_that_is_over_offers_it_to_its_players_only(site: Site, visitor: Visitor) -> None:
+    opened = ended(site)
     button = f'action="/t/{opened.links[0]}/again"'
     assert button in visitor.get(f"/t/{opened.links[0]}")
     assert "/again" not in visitor.get(f"/t/{opened.watch}")
     assert visitor.post(f"/t/{opened.watch}/again").status_code == 422
 
 
-def test_where_it_is_offered_one_reads_who_has_won(hall: Hall, visitor: Visitor) -> None:
-    opened = over(hall, [Invited(name, f"{name}@example.org") for name in ("Anna", "Bert")])
+def test_where_it_is_offered_one_reads_who_has_won(site: Site, visitor: Visitor) -> None:
+    opened = over(site, [Invited(name, f"{name}@example.org") for name in ("Anna", "Bert")])
     assert '<p class="what">1. Anna · 2. Bert</p>' in visitor.get(f"/t/{opened.links[1]}")
 
 
-def test_a_game_that_goes_on_is_not_laid_again(hall: Hall, visitor: Visitor) -> None:
-    response = visitor.post(f"/t/{hall.begin().links[0]}/again")
+def test_a_game_that_goes_on_is_not_laid_again(site: Site, visitor: Visitor) -> None:
+    response = visitor.post(f"/t/{site.start_table().links[0]}/again")
     assert response.status_code == 422
     assert "please open a new one" in response.text

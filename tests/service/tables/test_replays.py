@@ -37,7 +37,7 @@ def brought(app, game, seats, chosen=None):
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory):
-    with apps.standing(apps.settings(tmp_path_factory.mktemp("app")), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(tmp_path_factory.mktemp("app")), apps.FakeTime()) as app:
         yield app
 
 
@@ -56,12 +56,12 @@ def over(app):
 
 
 def test_every_earlier_position_is_what_its_entries_add_up_to(app):
-    places = apps.seated(app)
+    places = apps.start_table(app)
     for number in range(40):
-        place, move = apps.on_turn(app, places)
-        assert apps.judged(app, place, "undo" if number % 11 == 10 else move).accepted
+        place, move = apps.find_move(app, places)
+        assert apps.submit(app, place, "undo" if number % 11 == 10 else move).accepted
         if number % 11 == 10:
-            assert apps.judged(app, apps.waiting(app, [place, *places]), "agree").accepted
+            assert apps.submit(app, apps.find_waiting(app, [place, *places]), "agree").accepted
     look = snapshots.look(app, places[0].table)
     entries = snapshots.entries(app, look)
     order = list(range(2, len(entries)))
@@ -71,9 +71,9 @@ def test_every_earlier_position_is_what_its_entries_add_up_to(app):
 
 
 def test_a_position_kept_by_a_transaction_that_never_was_is_not_used(app):
-    places = apps.seated(app)
+    places = apps.start_table(app)
     for _ in range(20):
-        apps.judged(app, *apps.on_turn(app, places))
+        apps.submit(app, *apps.find_move(app, places))
     look = snapshots.look(app, places[0].table)
     right = snapshots.past(app, look, 17)
     app.caches.marks.put((look.row.id, 16), ("another receipt", record.Table(game="never", length=16)))
@@ -134,11 +134,11 @@ def test_since_my_last_move_is_what_comes_after_it_if_anything_does():
 
 
 def test_what_happened_since_my_last_move_can_be_stepped_through_from_the_table(app):
-    places = apps.seated(app, 3)
+    places = apps.start_table(app, 3)
     for _ in range(7):
-        apps.judged(app, *apps.on_turn(app, places))
-    place, _ = apps.on_turn(app, places)
-    client, length = create_app(app).test_client(), apps.length(app, place)
+        apps.submit(app, *apps.find_move(app, places))
+    place, _ = apps.find_move(app, places)
+    client, length = create_app(app).test_client(), apps.count_entries(app, place)
     found = re.search(r'href="([^"]*/replay\?since=(\d+))"', client.get(f"/t/{place.link}").text)
     assert int(found[2]) == length - 2
     page = client.get(found[1]).text
@@ -186,7 +186,7 @@ def test_after_the_end_the_game_is_seen_through_anybodys_eyes(app, visitor, over
 
 
 def test_before_the_end_nobody_borrows_eyes(app):
-    places = apps.seated(app)
+    places = apps.start_table(app)
     client = create_app(app).test_client()
     own = re.findall(r"<svg.*?</svg>", client.get(f"/t/{places[0].link}/replay/frame").text, re.DOTALL)
     for asked in ("1", "all", "0"):
@@ -215,12 +215,12 @@ def test_the_whole_game_in_words(visitor, over):
 
 
 def test_a_text_taken_in_the_middle_of_a_game_holds_what_that_seat_may_know(tmp_path):
-    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
         guests = [apps.Invited(name, f"{name}@example.org") for name in ("Anna", "Berta")]
         opened = opening.open_table(app, "turfmaster", {}, guests, 0)
         places = [access.find(app, link) for link in opened.links]
         for place in places:
-            apps.judged(app, place, "sit word")
+            apps.submit(app, place, "sit word")
         look, client = snapshots.look(app, opened.table), create_app(app).test_client()
         texts = [client.get(f"/t/{link}/log.txt").text for link in (*opened.links, opened.watch)]
         assert len(set(texts)) == 3

@@ -9,14 +9,14 @@ from service.tables import score_course, snapshots
 from service.text.drawing import Voice
 from service.text.languages import LANGUAGES
 from tests.golden.make import kept
-from tests.running import Running
+from tests.services import RunningService
 
 GAMES = [name for name in catalogue.games() if hasattr(catalogue.find(name), "sources")]
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: Running, game: str) -> None:
-    look = snapshots.look(service.app, service.end_like(kept(game, "short")).table)
+def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: RunningService, game: str) -> None:
+    look = snapshots.look(service.app, service.play_like(kept(game, "short")).table)
     sources = score_course.sources(service.app, look)
     assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]
     assert any(sources)
@@ -25,13 +25,13 @@ def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: Runni
         assert all(voice.source(source) for one in sources for source in one)
 
 
-def test_points_of_a_move_that_was_taken_back_count_for_nothing(service: Running) -> None:
-    opened, steps = service.begin(game="carcassonne"), count()
-    service.play_on(opened.table, lambda _: next(steps) > 20)
-    mover = service.first(opened.table)
-    service.do(opened.links[1 - mover], "undo")
-    service.do(opened.links[mover], "agree")
-    service.play_on(opened.table, lambda state: bool(state.places))
+def test_points_of_a_move_that_was_taken_back_count_for_nothing(service: RunningService) -> None:
+    opened, steps = service.start_table(game="carcassonne"), count()
+    service.play_until(opened.table, lambda _: next(steps) > 20)
+    mover = service.find_mover(opened.table)
+    service.submit(opened.links[1 - mover], "undo")
+    service.submit(opened.links[mover], "agree")
+    service.play_until(opened.table, lambda state: bool(state.places))
     look = snapshots.look(service.app, opened.table)
     sources = score_course.sources(service.app, look)
     assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]

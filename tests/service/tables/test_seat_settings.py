@@ -12,7 +12,7 @@ from service.store.schema import people, seats
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited, Opened
-from tests.visiting import ROWS, Hall, Visitor
+from tests.sites import ROWS, Site, Visitor
 from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
 
@@ -29,38 +29,38 @@ def send(visitor: Visitor, link: str, what: str, status: int = 303, **fields: st
 # Notes
 
 
-def test_a_note_is_kept_and_shown_to_its_writer(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_a_note_is_kept_and_shown_to_its_writer(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     assert f"{SECRET}\nand wait</textarea>" in send(visitor, opened.links[0], "note", note=f"{SECRET}\r\nand wait\r\n")
     assert SECRET not in send(visitor, opened.links[0], "note", note="")
 
 
-def test_a_note_is_read_by_nobody_else_anywhere(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_a_note_is_read_by_nobody_else_anywhere(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     send(visitor, opened.links[0], "note", note=SECRET)
     for over in (False, True):
         if over:
-            hall.do(opened, "resign", 1)
+            site.submit(opened, "resign", 1)
         for link in (opened.links[1], opened.watch):
             for path in (f"/t/{link}", f"/t/{link}/replay", f"/t/{link}/log.json", f"/api/v1/t/{link}"):
                 assert SECRET not in visitor.get(path), path
         for path in ("/replay", "/log.json"):
             assert SECRET not in visitor.get(f"/t/{opened.links[0]}{path}")
         for seat, kind in ((0, "turn"), (1, "turn"), (0, "over"), (1, "over")):
-            since = hall.look(opened).seats[seat].open_since or 0
-            letter = write(hall.app, LetterOrder(opened.table, since, seat, kind, "a@example.org", "A"))
+            since = site.load(opened).seats[seat].open_since or 0
+            letter = write(site.app, LetterOrder(opened.table, since, seat, kind, "a@example.org", "A"))
             assert SECRET not in (letter.as_string() if letter else "")
 
 
-def test_a_note_too_long_or_unreadable_is_refused(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_a_note_too_long_or_unreadable_is_refused(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     assert "at most 4000 letters; this one has 4001" in send(visitor, opened.links[0], "note", 422, note="x" * 4_001)
     assert "without control characters" in send(visitor, opened.links[0], "note", 422, note="a\x00")
     assert "only players can do this" in send(visitor, opened.watch, "note", 422, note="mine")
 
 
-def test_a_form_from_elsewhere_changes_nothing(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_a_form_from_elsewhere_changes_nothing(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     for path in ("talk", "note", "at-once", "watched", "released"):
         assert visitor.client.post(f"/t/{opened.links[0]}/{path}", data={"wanted": "yes"}).status_code == 400
         assert visitor.client.get(f"/t/{opened.links[0]}/{path}").status_code == 405
@@ -69,34 +69,34 @@ def test_a_form_from_elsewhere_changes_nothing(hall: Hall, visitor: Visitor) -> 
 # Moving without asking again
 
 
-def test_moving_without_asking_again_is_one_switch_at_this_table(hall: Hall, visitor: Visitor) -> None:
-    opened, other = hall.begin(), hall.begin()
-    link = opened.links[hall.turn(opened)]
+def test_moving_without_asking_again_is_one_switch_at_this_table(site: Site, visitor: Visitor) -> None:
+    opened, other = site.start_table(), site.start_table()
+    link = opened.links[site.find_mover(opened)]
     assert " data-at-once" not in visitor.get(f"/t/{link}")
     assert " data-at-once" in send(visitor, link, "at-once", wanted="yes")
-    assert " data-at-once" not in visitor.get(f"/t/{other.links[hall.turn(other)]}")
+    assert " data-at-once" not in visitor.get(f"/t/{other.links[site.find_mover(other)]}")
     assert " data-at-once" not in send(visitor, link, "at-once", wanted="no")
     assert "only players can do this" in send(visitor, opened.watch, "at-once", 422, wanted="yes")
 
 
-def test_the_switch_leaves_what_else_is_wished_for_at_this_table(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_the_switch_leaves_what_else_is_wished_for_at_this_table(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     own = (seats.c.table == opened.table, seats.c.seat == 0)
-    with hall.app.store.writing() as connection:
+    with site.app.store.writing() as connection:
         connection.execute(
             update(seats).where(*own).values(wishes=letter_settings.kept(TableLetterSettings(plain=True)))
         )
     send(visitor, opened.links[0], "at-once", wanted="yes")
-    with hall.app.store.reading() as connection:
+    with site.app.store.reading() as connection:
         kept = connection.execute(select(seats.c.wishes).where(*own)).scalar_one()
     assert letter_settings.read_otherwise(kept) == TableLetterSettings(plain=True, at_once=True)
 
 
-def test_who_wants_it_everywhere_may_be_asked_again_at_one_table(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    with hall.app.store.writing() as connection:
+def test_who_wants_it_everywhere_may_be_asked_again_at_one_table(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    with site.app.store.writing() as connection:
         connection.execute(update(people).values(wishes=letter_settings.kept(LetterSettings(at_once=True))))
-    link = opened.links[hall.turn(opened)]
+    link = opened.links[site.find_mover(opened)]
     assert " data-at-once" in visitor.get(f"/t/{link}")
     assert " data-at-once" not in send(visitor, link, "at-once", wanted="no")
 
@@ -104,8 +104,8 @@ def test_who_wants_it_everywhere_may_be_asked_again_at_one_table(hall: Hall, vis
 # Who may look on
 
 
-def place(hall: Hall, location: str) -> Place:
-    return access.find(hall.app, location.rsplit("/", 1)[1])
+def place(site: Site, location: str) -> Place:
+    return access.find(site.app, location.rsplit("/", 1)[1])
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def place(hall: Hall, location: str) -> Place:
     [({"asked__watched": "1", "watched": "on"}, True), ({"asked__watched": "1"}, False), ({}, True)],
 )
 def test_a_new_table_may_be_looked_on_unless_its_organiser_says_no(
-    hall: Hall, visitor: Visitor, fields: dict[str, str], watched: bool
+    site: Site, visitor: Visitor, fields: dict[str, str], watched: bool
 ) -> None:
-    table = place(hall, visitor.post("/new/kaiser", **ROWS, **fields).location).table
-    assert snapshots.look(hall.app, table).row.watched is watched
-    visitor.get(f"/t/{hall.app.links.watch(table)}", 200 if watched else 404)
+    table = place(site, visitor.post("/new/kaiser", **ROWS, **fields).location).table
+    assert snapshots.look(site.app, table).row.watched is watched
+    visitor.get(f"/t/{site.app.links.watch(table)}", 200 if watched else 404)
 
 
 def test_the_interface_for_bots_can_close_a_table_too(visitor: Visitor) -> None:
@@ -129,8 +129,8 @@ def test_the_interface_for_bots_can_close_a_table_too(visitor: Visitor) -> None:
         visitor.get(f"/t/{opened['watch']}", status)
 
 
-def test_where_nobody_looks_on_the_link_says_so_and_is_shown_to_nobody(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_where_nobody_looks_on_the_link_says_so_and_is_shown_to_nobody(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     assert opened.watch in visitor.get(f"/t/{opened.links[0]}")
     assert opened.watch not in send(visitor, opened.links[0], "watched", wanted="no")
     assert opened.watch not in visitor.get(f"/t/{opened.links[1]}")
@@ -141,17 +141,17 @@ def test_where_nobody_looks_on_the_link_says_so_and_is_shown_to_nobody(hall: Hal
     visitor.get(f"/t/{opened.watch}")
 
 
-def test_only_the_organiser_says_who_may_look_on(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_only_the_organiser_says_who_may_look_on(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     refusals = {opened.links[1]: "Only the player who opened this table", opened.watch: "only players can do this"}
     for link, sentence in refusals.items():
         assert "/watched" not in visitor.get(f"/t/{link}")
         assert sentence in send(visitor, link, "watched", 422, wanted="no")
-    assert hall.look(opened).row.watched
+    assert site.load(opened).row.watched
 
 
-def test_a_spectator_gets_no_form_no_talk_and_no_notes(hall: Hall, visitor: Visitor) -> None:
-    gathering, opened = hall.open(), hall.begin()
+def test_a_spectator_gets_no_form_no_talk_and_no_notes(site: Site, visitor: Visitor) -> None:
+    gathering, opened = site.open_table(), site.start_table()
     for one in (gathering, opened):
         send(visitor, one.links[0], "talk", text="between us")
         page = visitor.get(f"/t/{one.watch}")
@@ -164,18 +164,18 @@ def no_links(opened: Opened, page: str) -> bool:
     return not any(link in page for link in opened.links)
 
 
-def test_the_player_who_opened_a_table_is_its_organiser_also_behind_a_bot(hall: Hall, visitor: Visitor) -> None:
+def test_the_player_who_opened_a_table_is_its_organiser_also_behind_a_bot(site: Site, visitor: Visitor) -> None:
     guests = [Invited("Bot"), Invited("Anna", "anna@example.org"), Invited("Bert", "bert@example.org")]
-    opened = opening.open_table(hall.app, "kaiser", {}, guests)
+    opened = opening.open_table(site.app, "kaiser", {}, guests)
     send(visitor, opened.links[1], "watched", wanted="no")
-    assert not snapshots.look(hall.app, opened.table).row.watched
+    assert not snapshots.look(site.app, opened.table).row.watched
     assert "Only the player who opened" in send(visitor, opened.links[2], "watched", 422, wanted="yes")
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_who_plays_without_an_address_is_the_organiser_too(hall: Hall, visitor: Visitor, place: int) -> None:
+def test_who_plays_without_an_address_is_the_organiser_too(site: Site, visitor: Visitor, place: int) -> None:
     guests = [Invited("Bot"), Invited("Bot 2")]
     guests.insert(place, Invited("Anna", nonce="word", who="person"))
-    opened = opening.open_table(hall.app, "kaiser", {}, guests)
+    opened = opening.open_table(site.app, "kaiser", {}, guests)
     send(visitor, opened.links[place], "watched", wanted="no")
-    assert not snapshots.look(hall.app, opened.table).row.watched
+    assert not snapshots.look(site.app, opened.table).row.watched

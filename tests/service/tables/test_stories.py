@@ -14,7 +14,7 @@ from service.store.schema import stories as rows
 from service.tables import chance_course, opening, stories
 from service.tables.access import Place
 from service.tables.opening import Invited, Opened
-from tests.visiting import Hall, Strict, Visitor
+from tests.sites import PageChecker, Site, Visitor
 from workers import bots as thinkers
 from workers.outgoing import curves, pictures
 from workers.outgoing import letters as writing
@@ -26,37 +26,37 @@ CHANCES = r"(?s)How the chances went.*?([▁-█]+) Anna\b.*?([▁-█]+) Bert\b
 
 
 @pytest.fixture
-def finished(hall: Hall) -> Opened:
+def finished(site: Site) -> Opened:
     """A game of Kurier between two persons, played to its end without much thought."""
     guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
-    opened, random = opening.open_table(hall.app, "kurier", {}, guests, 0), Random(3)
-    while (look := hall.look(opened)).table.phase == "playing":
+    opened, random = opening.open_table(site.app, "kurier", {}, guests, 0), Random(3)
+    while (look := site.load(opened)).table.phase == "playing":
         seat = tables.waiting_for(look.game, look.table)[0]
-        hall.do(opened, str(bots.pick_random_move(tables.menu(look.game, look.table, seat), random)), seat)
+        site.submit(opened, str(bots.pick_random_move(tables.menu(look.game, look.table, seat), random)), seat)
     return opened
 
 
-def test_a_replay_shows_the_chances_only_when_the_game_is_over(hall: Hall, visitor: Visitor, finished: Opened) -> None:
+def test_a_replay_shows_the_chances_only_when_the_game_is_over(site: Site, visitor: Visitor, finished: Opened) -> None:
     page = visitor.get(f"/t/{finished.links[0]}/replay")
-    assert Strict(page).faults == []
+    assert PageChecker(page).faults == []
     lines = re.findall(r'<polyline [^>]*points="([^"]+)"', page)
     assert len(lines) == 2
-    look = hall.look(finished)
-    assert {len(line.split()) for line in lines} == {len(chance_course._moments(hall.app, look))}
+    look = site.load(finished)
+    assert {len(line.split()) for line in lines} == {len(chance_course._moments(site.app, look))}
     winner = look.table.places.index(1)
     assert f"{look.names[winner]} <strong>100 %" in page
     begun = visitor.get(f"/t/{finished.links[0]}/replay?at={look.row.length // 2}")
     assert f"{look.names[winner]} <strong>100 %" not in begun
     guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
-    fresh = opening.open_table(hall.app, "kurier", {}, guests, 0)
+    fresh = opening.open_table(site.app, "kurier", {}, guests, 0)
     assert "<polyline" not in visitor.get(f"/t/{fresh.links[0]}/replay")
 
 
-def test_the_greatest_swings_of_the_chances_lead_to_their_entries(hall: Hall, finished: Opened) -> None:
-    look = hall.look(finished)
-    moments = chance_course._moments(hall.app, look)
+def test_the_greatest_swings_of_the_chances_lead_to_their_entries(site: Site, finished: Opened) -> None:
+    look = site.load(finished)
+    moments = chance_course._moments(site.app, look)
     shares = {moment.seq: moment.shares for moment in moments}
-    course = chance_course.course(hall.app, look, 0)
+    course = chance_course.course(site.app, look, 0)
     assert course
     assert 1 <= len(course.swings) <= chance_course.SWINGS
     assert [swing.seq for swing in course.swings] == sorted({swing.seq for swing in course.swings})
@@ -66,7 +66,7 @@ def test_the_greatest_swings_of_the_chances_lead_to_their_entries(hall: Hall, fi
         assert other.seq in {swing.seq for swing in course.swings} or 100 * gain <= max(least + 1, 10)
     for swing in course.swings:
         assert round(100 * shares[swing.seq][swing.seat]) == swing.after
-    page = hall.visitor().get(f"/t/{finished.links[0]}/replay")
+    page = site.new_visitor().get(f"/t/{finished.links[0]}/replay")
     for swing in course.swings:
         assert f'data-at="{swing.seq}" href="/t/{finished.links[0]}/replay?at={swing.seq}"' in page
 
@@ -76,9 +76,9 @@ def worked_out(*_: object) -> None:
 
 
 def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
-    hall: Hall, visitor: Visitor, finished: Opened
+    site: Site, visitor: Visitor, finished: Opened
 ) -> None:
-    path, look = f"/t/{finished.links[0]}/replay", hall.look(finished)
+    path, look = f"/t/{finished.links[0]}/replay", site.load(finished)
     assert BUTTON in visitor.get(path)
     for _ in range(2):  # asked twice it is worked out once
         assert visitor.post(f"{path}/story").location == f"{path}#story"
@@ -86,24 +86,24 @@ def test_a_replay_tells_where_the_game_turned_once_somebody_asks(
     assert BUTTON not in asked
     assert "A bot is going through the game" in asked
     assert 'http-equiv="refresh"' in asked
-    assert stories.waiting(hall.app) == [finished.table]
-    thinkers.tell_stories(hall.app)
-    assert stories.waiting(hall.app) == []
+    assert stories.waiting(site.app) == [finished.table]
+    thinkers.tell_stories(site.app)
+    assert stories.waiting(site.app) == []
     page = visitor.get(f"{path}?at=5")
-    assert Strict(page).faults == []
+    assert PageChecker(page).faults == []
     assert 'http-equiv="refresh"' not in page
-    told = stories.told(hall.app, look, worked_out)
+    told = stories.told(site.app, look, worked_out)
     assert told.turning_points
     for point in told.turning_points:
         assert f"{look.names[point.seat]}, entry {point.seq}: instead of “" in page
         assert f'data-at="{point.seq}" href="{path}?at={point.seq}"' in page
     assert re.search(r"Anna [+−]\d+\s%, Bert [+−]\d+\s%", page)
-    german = hall.visitor().client.get(path, headers={"Accept-Language": "de"}).text
+    german = site.new_visitor().client.get(path, headers={"Accept-Language": "de"}).text
     assert f"{look.names[told.turning_points[0].seat]}, Eintrag {told.turning_points[0].seq}: statt " in german
 
 
-def test_a_story_is_kept_in_the_book_and_told_anew_only_of_another_game(hall: Hall, finished: Opened) -> None:
-    look, app = hall.look(finished), hall.app
+def test_a_story_is_kept_in_the_book_and_told_anew_only_of_another_game(site: Site, finished: Opened) -> None:
+    look, app = site.load(finished), site.app
     told = stories.told(app, look, lambda work, *words: work(*words))
     app.caches.stories = LRU(200)
     assert stories.told(app, look, worked_out) == told
@@ -118,31 +118,31 @@ def test_a_story_is_kept_in_the_book_and_told_anew_only_of_another_game(hall: Ha
 
 
 def test_a_story_that_cannot_be_worked_out_is_not_tried_for_ever(
-    hall: Hall, visitor: Visitor, finished: Opened, monkeypatch: pytest.MonkeyPatch
+    site: Site, visitor: Visitor, finished: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stories.ask(hall.app, Place(finished.table, 0, ""))
+    stories.ask(site.app, Place(finished.table, 0, ""))
     with monkeypatch.context() as broken:
         broken.setattr(stories, "tell", lambda *_: 1 // 0)
-        thinkers.tell_stories(hall.app)
-    assert stories.waiting(hall.app) == []
+        thinkers.tell_stories(site.app)
+    assert stories.waiting(site.app) == []
     assert BUTTON in visitor.get(f"/t/{finished.links[0]}/replay")
 
 
-def test_a_game_that_goes_on_has_no_story(hall: Hall, visitor: Visitor) -> None:
-    path = f"/t/{hall.begin().links[0]}/replay"
+def test_a_game_that_goes_on_has_no_story(site: Site, visitor: Visitor) -> None:
+    path = f"/t/{site.start_table().links[0]}/replay"
     assert BUTTON not in visitor.get(path)
     assert "when it has been played to its end" in visitor.post(f"{path}/story").text
 
 
-def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(hall: Hall, finished: Opened) -> None:
-    look = hall.look(finished)
+def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(site: Site, finished: Opened) -> None:
+    look = site.load(finished)
     order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
-    message = writing.write(hall.app, order)
+    message = writing.write(site.app, order)
     assert message
     body = message.get_body(("plain",))
     assert body
     text = " ".join(body.get_content().split())
-    told = stories.told(hall.app, look, worked_out)
+    told = stories.told(site.app, look, worked_out)
     assert told.turning_points
     assert "Where it turned" in text
     for point in told.turning_points:
@@ -150,12 +150,12 @@ def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(hall
     assert re.search(r"Anna [+−]\d+ %, Bert [+−]\d+ %", text)
 
 
-def test_the_last_letter_draws_how_the_chances_went(hall: Hall, finished: Opened) -> None:
-    look = hall.look(finished)
+def test_the_last_letter_draws_how_the_chances_went(site: Site, finished: Opened) -> None:
+    look = site.load(finished)
     order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
-    message = writing.write(hall.app, order)
+    message = writing.write(site.app, order)
     assert message
-    told = stories.told(hall.app, look, worked_out)
+    told = stories.told(site.app, look, worked_out)
     body = message.get_body(("plain",))
     assert body
     found = re.search(CHANCES, body.get_content())
@@ -177,17 +177,17 @@ def test_the_last_letter_draws_how_the_chances_went(hall: Hall, finished: Opened
 
 @pytest.mark.parametrize("language", ["de", "nl", "fr"])
 def test_the_moves_at_which_it_turned_stand_in_the_words_of_the_reader(
-    hall: Hall, finished: Opened, language: str
+    site: Site, finished: Opened, language: str
 ) -> None:
-    look = hall.look(finished)
+    look = site.load(finished)
     order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna", language)
-    message = writing.write(hall.app, order)
+    message = writing.write(site.app, order)
     assert message
     body = message.get_body(("plain",))
     assert body
     text = " ".join(body.get_content().split())
     pen = Pen(look.game, look.names, language)
-    for point in stories.told(hall.app, look, worked_out).turning_points:
+    for point in stories.told(site.app, look, worked_out).turning_points:
         verb = point.better.split()[0]
         assert pen.verb(verb) != verb
         assert pen.phrase(point.better) in text

@@ -14,7 +14,7 @@ from service.tables import access, snapshots, substitutes
 from service.tables.access import Unknown
 from service.tables.opening import Invited, Opened
 from service.timing import Clock
-from tests.visiting import Hall, Visitor
+from tests.sites import Site, Visitor
 from workers.clock import tick
 from workers.outgoing import personal_letters
 from workers.outgoing.envelopes import LetterOrder
@@ -23,65 +23,65 @@ from workers.outgoing.letters import write
 FRITZ = Invited("Fritz", "fritz@example.org")
 
 
-def late(hall: Hall, opened: Opened) -> int:
+def late(site: Site, opened: Opened) -> int:
     """The player on turn lets his time run out."""
-    turn = hall.turn(opened)
-    hall.time += DAY
-    tick(hall.app)
+    turn = site.find_mover(opened)
+    site.time += DAY
+    tick(site.app)
     return turn
 
 
-def begun(hall: Hall, **how: object) -> tuple[Opened, int]:
+def begun(site: Site, **how: object) -> tuple[Opened, int]:
     """A table of three where a player has missed a deadline, so that others may take his seat."""
-    opened = hall.begin("Anna", "Bert", "Clara", pace=Clock(DAY, **{"late": "seat", "offer_after": 1, **how}))
-    return opened, late(hall, opened)
+    opened = site.start_table("Anna", "Bert", "Clara", pace=Clock(DAY, **{"late": "seat", "offer_after": 1, **how}))
+    return opened, late(site, opened)
 
 
-def token(hall: Hall, opened: Opened, seat: int) -> str:
-    return substitutes.link(hall.app, hall.look(opened).seats[seat])
+def token(site: Site, opened: Opened, seat: int) -> str:
+    return substitutes.link(site.app, site.load(opened).seats[seat])
 
 
-def kinds(hall: Hall, opened: Opened, seat: int) -> list[str]:
-    with hall.app.store.reading() as connection:
+def kinds(site: Site, opened: Opened, seat: int) -> list[str]:
+    with site.app.store.reading() as connection:
         own = (letters.c.table == opened.table, letters.c.seat == seat, letters.c.kind != "invitation")
         return list(connection.execute(select(letters.c.kind).where(*own).order_by(letters.c.id)).scalars())
 
 
-def events(hall: Hall, opened: Opened) -> list[object]:
-    return [event for entry in snapshots.entries(hall.app, hall.look(opened)) for event in entry.events]
+def events(site: Site, opened: Opened) -> list[object]:
+    return [event for entry in snapshots.entries(site.app, site.load(opened)) for event in entry.events]
 
 
-def test_a_seat_is_offered_after_so_many_misses_in_a_row(hall: Hall) -> None:
-    opened = hall.begin(pace=Clock(DAY, offer_after=2))
+def test_a_seat_is_offered_after_so_many_misses_in_a_row(site: Site) -> None:
+    opened = site.start_table(pace=Clock(DAY, offer_after=2))
     missed = [0, 0]
-    while Offered(0) not in events(hall, opened) and Offered(1) not in events(hall, opened):
-        missed[late(hall, opened)] += 1
+    while Offered(0) not in events(site, opened) and Offered(1) not in events(site, opened):
+        missed[late(site, opened)] += 1
     seat = missed.index(2)
-    assert Offered(seat) in events(hall, opened)
-    assert kinds(hall, opened, seat)[-1] == "offered"
-    assert "offer" in kinds(hall, opened, 1 - seat)
+    assert Offered(seat) in events(site, opened)
+    assert kinds(site, opened, seat)[-1] == "offered"
+    assert "offer" in kinds(site, opened, 1 - seat)
 
 
-def test_who_moves_in_between_is_not_offered(hall: Hall) -> None:
-    opened = hall.begin(pace=Clock(DAY, offer_after=2))
+def test_who_moves_in_between_is_not_offered(site: Site) -> None:
+    opened = site.start_table(pace=Clock(DAY, offer_after=2))
     for _ in range(3):
-        seat = late(hall, opened)
-        while hall.look(opened).table.last.seat != seat or hall.look(opened).seats[seat].misses:
-            hall.do(opened, hall.moves(opened)[0])
-        while hall.turn(opened) != seat:
-            hall.do(opened, hall.moves(opened)[0])
-    assert not [event for event in events(hall, opened) if isinstance(event, Offered)]
+        seat = late(site, opened)
+        while site.load(opened).table.last.seat != seat or site.load(opened).seats[seat].misses:
+            site.submit(opened, site.list_moves(opened)[0])
+        while site.find_mover(opened) != seat:
+            site.submit(opened, site.list_moves(opened)[0])
+    assert not [event for event in events(site, opened) if isinstance(event, Offered)]
 
 
-def test_a_seat_that_was_lost_is_offered_at_once(hall: Hall) -> None:
-    opened, seat = begun(hall, late="resign", offer_after=5)
-    assert hall.look(opened).table.seats[seat].offered
+def test_a_seat_that_was_lost_is_offered_at_once(site: Site) -> None:
+    opened, seat = begun(site, late="resign", offer_after=5)
+    assert site.load(opened).table.seats[seat].offered
 
 
-def test_whoever_has_the_link_takes_the_seat_and_plays_on(hall: Hall, visitor: Visitor) -> None:
-    opened, seat = begun(hall)
+def test_whoever_has_the_link_takes_the_seat_and_plays_on(site: Site, visitor: Visitor) -> None:
+    opened, seat = begun(site)
     other = (seat + 1) % 3
-    address = f"/offer/{token(hall, opened, seat)}"
+    address = f"/offer/{token(site, opened, seat)}"
     assert address in visitor.get(f"/t/{opened.links[other]}")
     assert address not in visitor.get(f"/t/{opened.watch}")
     page = visitor.get(address)
@@ -92,64 +92,64 @@ def test_whoever_has_the_link_takes_the_seat_and_plays_on(hall: Hall, visitor: V
     page = visitor.get(response.location)
     assert "It is your turn" in page
     assert "Somebody else plays on as Fritz" in page
-    assert hall.look(opened).table.seats[seat].status == "taken"
-    assert kinds(hall, opened, seat)[-2:] == ["seat", "turn"]
-    row = hall.look(opened).seats[seat]
-    assert (row.name, row.due_at, row.misses) == ("Fritz", hall.time + DAY, 0)
+    assert site.load(opened).table.seats[seat].status == "taken"
+    assert kinds(site, opened, seat)[-2:] == ["seat", "turn"]
+    row = site.load(opened).seats[seat]
+    assert (row.name, row.due_at, row.misses) == ("Fritz", site.time + DAY, 0)
 
 
-def test_who_was_replaced_is_told_so_and_leaves_no_wishes_behind(hall: Hall) -> None:
-    opened, seat = begun(hall)
-    with hall.app.store.writing() as connection:
+def test_who_was_replaced_is_told_so_and_leaves_no_wishes_behind(site: Site) -> None:
+    opened, seat = begun(site)
+    with site.app.store.writing() as connection:
         own = (seats.c.table == opened.table, seats.c.seat == seat)
         before = connection.execute(select(seats.c.person).where(*own)).scalar_one()
         connection.execute(update(seats).where(*own).values(note="a plan", wishes='{"letters":"none"}'))
-    substitutes.take(hall.app, token(hall, opened, seat), FRITZ)
-    with hall.app.store.reading() as connection:
+    substitutes.take(site.app, token(site, opened, seat), FRITZ)
+    with site.app.store.reading() as connection:
         (row,) = connection.execute(select(letters).where(letters.c.person.is_not(None))).all()
         kept = connection.execute(select(seats.c.note, seats.c.wishes).where(*own)).one()
     assert (row.person, row.kind) == (before, f"replaced/{opened.table}/{seat}/1")
     assert tuple(kept) == ("", "")
-    message = personal_letters.write(hall.app, LetterOrder("", 0, 0, row.kind, "x@example.org", "X", person=before))
+    message = personal_letters.write(site.app, LetterOrder("", 0, 0, row.kind, "x@example.org", "X", person=before))
     assert message is not None
     assert "Fritz plays on in your seat" in message["Subject"]
 
 
-def test_the_old_link_and_the_offer_are_dead_afterwards(hall: Hall, visitor: Visitor) -> None:
-    opened, seat = begun(hall)
-    old, address = opened.links[seat], f"/offer/{token(hall, opened, seat)}"
-    before = hall.app.links.answer(opened.table, seat, 0)
+def test_the_old_link_and_the_offer_are_dead_afterwards(site: Site, visitor: Visitor) -> None:
+    opened, seat = begun(site)
+    old, address = opened.links[seat], f"/offer/{token(site, opened, seat)}"
+    before = site.app.links.answer(opened.table, seat, 0)
     visitor.post(address, name="Fritz", address="fritz@example.org")
     visitor.get(f"/t/{old}", 404)
     visitor.get(address, 404)
     assert visitor.post(address, name="Franz", address="franz@example.org").status_code == 404
     with pytest.raises(Unknown):
-        access.answered(hall.app, before)
+        access.answered(site.app, before)
 
 
-def test_a_player_who_comes_back_keeps_the_seat(hall: Hall, visitor: Visitor) -> None:
-    opened, seat = begun(hall)
-    address = f"/offer/{token(hall, opened, seat)}"
-    visitor.say(opened.links[seat], "back")
+def test_a_player_who_comes_back_keeps_the_seat(site: Site, visitor: Visitor) -> None:
+    opened, seat = begun(site)
+    address = f"/offer/{token(site, opened, seat)}"
+    visitor.submit(opened.links[seat], "back")
     visitor.get(address, 404)
-    assert hall.look(opened).seats[seat].misses == 0
+    assert site.load(opened).seats[seat].misses == 0
 
 
-def test_nobody_plays_with_two_hands_nor_under_anothers_name(hall: Hall, visitor: Visitor) -> None:
-    opened, seat = begun(hall)
-    other = hall.look(opened).seats[(seat + 1) % 3].name
-    address = f"/offer/{token(hall, opened, seat)}"
+def test_nobody_plays_with_two_hands_nor_under_anothers_name(site: Site, visitor: Visitor) -> None:
+    opened, seat = begun(site)
+    other = site.load(opened).seats[(seat + 1) % 3].name
+    address = f"/offer/{token(site, opened, seat)}"
     for name, whose in (("Fritz", f"{other.lower()}@example.org"), (other.upper(), "x@example.org"), ("Fritz", "no")):
         response = visitor.post(address, name=name, address=whose)
         assert response.status_code == 422
         assert 'role="alert"' in response.text
-    assert not [event for event in events(hall, opened) if event == Substituted(seat)]
+    assert not [event for event in events(site, opened) if event == Substituted(seat)]
 
 
-def test_a_seat_nobody_offered_cannot_be_taken(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_a_seat_nobody_offered_cannot_be_taken(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     for forged in (
-        token(hall, opened, 0),
+        token(site, opened, 0),
         f"{opened.table}.0.x",
         f"{opened.table}.9.x",
         f"{opened.table}",
@@ -159,37 +159,37 @@ def test_a_seat_nobody_offered_cannot_be_taken(hall: Hall, visitor: Visitor) -> 
         visitor.get(f"/offer/{forged}", 404)
 
 
-def test_of_two_one_is_too_late(hall: Hall) -> None:
-    opened, seat = begun(hall)
-    offer = token(hall, opened, seat)
-    substitutes.take(hall.app, offer, FRITZ)
+def test_of_two_one_is_too_late(site: Site) -> None:
+    opened, seat = begun(site)
+    offer = token(site, opened, seat)
+    substitutes.take(site.app, offer, FRITZ)
     with pytest.raises(Unknown):
-        substitutes.take(hall.app, offer, Invited("Franz", "franz@example.org"))
+        substitutes.take(site.app, offer, Invited("Franz", "franz@example.org"))
 
 
-def test_a_substitutes_vacations_are_told(hall: Hall) -> None:
-    elsewhere = hall.begin("Fritz", "Franz")
-    hall.do(elsewhere, "vacation 2027-02-01 2027-02-03", 0)
-    opened, seat = begun(hall)
-    substitutes.take(hall.app, token(hall, opened, seat), FRITZ)
-    assert events(hall, opened)[-1] == VacationTaken(seat, "2027-02-01", "2027-02-03")
+def test_a_substitutes_vacations_are_told(site: Site) -> None:
+    elsewhere = site.start_table("Fritz", "Franz")
+    site.submit(elsewhere, "vacation 2027-02-01 2027-02-03", 0)
+    opened, seat = begun(site)
+    substitutes.take(site.app, token(site, opened, seat), FRITZ)
+    assert events(site, opened)[-1] == VacationTaken(seat, "2027-02-01", "2027-02-03")
 
 
 @pytest.mark.parametrize("how", ["seat", "resign"])
-def test_letters_say_what_befell_a_seat(hall: Hall, how: str) -> None:
-    opened, seat = begun(hall, late=how)
-    look = hall.look(opened)
+def test_letters_say_what_befell_a_seat(site: Site, how: str) -> None:
+    opened, seat = begun(site, late=how)
+    look = site.load(opened)
     found = {}
-    for kind, whose in ((kind, one) for one in range(3) for kind in kinds(hall, opened, one)):
+    for kind, whose in ((kind, one) for one in range(3) for kind in kinds(site, opened, one)):
         order = LetterOrder(opened.table, look.row.length - 1, whose, kind, "x@example.org", look.names[whose])
-        letter = write(hall.app, order)
+        letter = write(site.app, order)
         if letter:
             found[kind] = [part.get_content() for part in letter.walk() if part.get_content_type().startswith("text/")]
     assert set(found) == {"seat": {"relieved", "offer", "offered"}, "resign": {"forfeited", "offer", "offered"}}[how]
     for texts in found.values():
         assert texts[0].strip()
     for text in found["offer"]:
-        assert f"/offer/{token(hall, opened, seat)}" in text
+        assert f"/offer/{token(site, opened, seat)}" in text
     said = {"seat": "a bot plays for you until you come back", "resign": "and with it your seat"}[how]
     for text in found["relieved" if how == "seat" else "forfeited"]:
         assert said in text

@@ -15,7 +15,7 @@ from service.tables.access import Place
 from service.tables.opening import Opened
 from service.timing import HOUR
 from tests import apps
-from tests.visiting import Hall, Visitor
+from tests.sites import Site, Visitor
 from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
 
@@ -34,15 +34,15 @@ def refused(visitor: Visitor, link: str, text: str) -> str:
     return html.unescape(response.text)
 
 
-def said(hall: Hall, opened: Opened) -> list[str]:
-    with hall.app.store.reading() as connection:
+def said(site: Site, opened: Opened) -> list[str]:
+    with site.app.store.reading() as connection:
         return [remark.text for remark in talk.newest(connection, opened.table)]
 
 
-def test_what_one_player_says_the_others_read_with_his_name_the_newest_last(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_what_one_player_says_the_others_read_with_his_name_the_newest_last(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     say(visitor, opened.links[0], "Good luck!")
-    hall.time += 60
+    site.time += 60
     say(visitor, opened.links[1], "And to you.")
     page = visitor.get(f"/t/{opened.links[1]}")
     words = page[page.index('class="words"') :]
@@ -50,15 +50,15 @@ def test_what_one_player_says_the_others_read_with_his_name_the_newest_last(hall
     assert words.index("Good luck!") < words.index("And to you.")
 
 
-def test_people_talk_before_the_game_and_after_it(hall: Hall, visitor: Visitor) -> None:
-    gathering, over = hall.open(), hall.begin()
+def test_people_talk_before_the_game_and_after_it(site: Site, visitor: Visitor) -> None:
+    gathering, over = site.open_table(), site.start_table()
     assert "Who else comes?" in say(visitor, gathering.links[0], "Who else comes?")
-    hall.do(over, "resign", 0)
+    site.submit(over, "resign", 0)
     assert "Again?" in say(visitor, over.links[1], "Again?")
 
 
-def test_a_spectator_neither_talks_nor_reads_nor_notices_what_is_said(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_a_spectator_neither_talks_nor_reads_nor_notices_what_is_said(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     before = visitor.client.get(f"/t/{opened.watch}/pulse").headers["ETag"]
     say(visitor, opened.links[0], "between ourselves")
     assert "only players can do this" in refused(visitor, opened.watch, "Hello")
@@ -67,8 +67,8 @@ def test_a_spectator_neither_talks_nor_reads_nor_notices_what_is_said(hall: Hall
     assert visitor.client.get(f"/t/{opened.watch}/pulse").headers["ETag"] == before
 
 
-def test_the_pulse_beats_when_something_is_said(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_the_pulse_beats_when_something_is_said(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     path = f"/t/{opened.links[1]}/pulse"
     before = visitor.client.get(path)
     say(visitor, opened.links[0], "Wake up!")
@@ -80,14 +80,14 @@ def test_the_pulse_beats_when_something_is_said(hall: Hall, visitor: Visitor) ->
     assert after.json["length"] == before.json["length"]
 
 
-def test_what_is_said_is_text_and_nothing_else(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_what_is_said_is_text_and_nothing_else(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     page = say(
         visitor, opened.links[0], "<b>look</b> https://example.org/x\r\n\r\n\r\n\r\nsecond\tparagraph 👩\u200d🌾"
     )
     assert "&lt;b&gt;look&lt;/b&gt;" in page
     assert 'href="https://example.org' not in page
-    assert said(hall, opened) == ["<b>look</b> https://example.org/x\n\nsecond paragraph 👩\u200d🌾"]
+    assert said(site, opened) == ["<b>look</b> https://example.org/x\n\nsecond paragraph 👩\u200d🌾"]
 
 
 @pytest.mark.parametrize(
@@ -101,20 +101,20 @@ def test_what_is_said_is_text_and_nothing_else(hall: Hall, visitor: Visitor) -> 
         ("a\x1b[2Jb", "without control characters"),
     ],
 )
-def test_what_cannot_be_said_is_told_in_a_sentence(hall: Hall, visitor: Visitor, text: str, why: str) -> None:
-    opened = hall.begin()
+def test_what_cannot_be_said_is_told_in_a_sentence(site: Site, visitor: Visitor, text: str, why: str) -> None:
+    opened = site.start_table()
     assert why in refused(visitor, opened.links[0], text)
-    assert said(hall, opened) == []
+    assert said(site, opened) == []
 
 
-def test_nobody_talks_without_end(app: App, clock: apps.Clock) -> None:
-    one, other = apps.seated(app)
+def test_nobody_talks_without_end(app: App, clock: apps.FakeTime) -> None:
+    one, other = apps.start_table(app)
     for number in range(talk.AN_HOUR):
         talk.say(app, one, f"word {number}")
     with pytest.raises(talk.Refused, match="let the others have a word"):
         talk.say(app, one, "and another thing")
     talk.say(app, other, "At last")
-    clock.move(HOUR)
+    clock.advance(HOUR)
     talk.say(app, one, "as I was saying")
 
 
@@ -139,10 +139,10 @@ def mark_sent(app: App, place: Place, at: int) -> None:
         connection.execute(update(letters).where(*own).values(sent_at=at, outcome="sent"))
 
 
-def test_talk_travels_once_with_the_next_letter_in_both_of_its_forms(app: App, clock: apps.Clock) -> None:
-    places = apps.seated(app)
-    reader, _ = apps.on_turn(app, places)
-    talker = apps.waiting(app, places)
+def test_talk_travels_once_with_the_next_letter_in_both_of_its_forms(app: App, clock: apps.FakeTime) -> None:
+    places = apps.start_table(app)
+    reader, _ = apps.find_move(app, places)
+    talker = apps.find_waiting(app, places)
     talk.say(app, talker, "Well played,\n<i>friend</i>")
     talk.say(app, reader, "mine")
     message = letter(app, reader)
@@ -150,16 +150,16 @@ def test_talk_travels_once_with_the_next_letter_in_both_of_its_forms(app: App, c
     assert f"{name}: Well played,\n  <i>friend</i>" in body(message, "plain")
     assert "&lt;i&gt;friend&lt;/i&gt;" in body(message, "html")
     assert "mine" not in body(message, "plain")
-    clock.move(60)
+    clock.advance(60)
     mark_sent(app, reader, clock())
-    clock.move(60)
+    clock.advance(60)
     assert "Well played" not in body(letter(app, reader), "plain")
     talk.say(app, talker, "Hurry up")
     assert "Hurry up" in body(letter(app, reader, "timeout"), "plain")
 
 
 def test_no_letter_is_written_for_talk_alone(app: App) -> None:
-    places = apps.seated(app)
+    places = apps.start_table(app)
     with app.store.reading() as connection:
         before = connection.execute(select(letters.c.id)).all()
         talk.say(app, places[0], "Anybody there?")
@@ -167,13 +167,13 @@ def test_no_letter_is_written_for_talk_alone(app: App) -> None:
 
 
 def test_an_invitation_brings_nobody_what_strangers_say(app: App) -> None:
-    organiser, guest = apps.opened(app)
+    organiser, guest = apps.open_table(app)
     talk.say(app, organiser, "Buy my watches")
     assert "watches" not in body(letter(app, guest, "invitation"), "plain")
 
 
 def test_what_was_said_last_is_shown_however_much_was_said(app: App) -> None:
-    place = apps.seated(app)[0]
+    place = apps.start_table(app)[0]
     rows = [{"table": place.table, "seat": 1, "at": apps.NOON, "text": f"word {number}"} for number in range(60)]
     with app.store.writing() as connection:
         connection.execute(insert(talk_table), rows)

@@ -13,9 +13,9 @@ from engine.chance import make_sealed
 from engine.games import carcassonne
 from engine.games.carcassonne.tiles import PIECES
 from service.text import drawing
+from tests.board_tokens import list_tokens
 from tests.engine.games.carcassonne_table import at
 from tests.engine.games.test_carcassonne_busy import EVERYTHING, RARE, crowded
-from tests.touching import touchable
 
 NAMES = ["Anna", "Bartholomäus", "Chiara <&>"]
 SILENT = {"BuilderRoused", "FigureWithheld", "MessageReturned", "PartEnded", "RoundClosed"}
@@ -68,11 +68,11 @@ def test_every_token_of_the_menu_can_be_touched_and_a_tile_is_turned_where_it_li
     for state, seat in by_verb(moments, each):
         world = drawing.stage(scene(state, seat)).world
         ElementTree.fromstring(world)
-        can_be_touched, lies = touchable(scene(state, seat)), "data-ghost" in world
+        can_be_touched, lies = list_tokens(scene(state, seat)), "data-ghost" in world
         assert len(set(can_be_touched)) == len(can_be_touched)
         for move in menu.moves(carcassonne.menu(state, seat)):
             assert set(move.args[:1] if move.verb == "place" and lies else move.args) <= set(can_be_touched)
-        assert touchable(scene(state, None)) == []
+        assert list_tokens(scene(state, None)) == []
 
 
 def test_every_tile_on_the_table_is_drawn(moments):

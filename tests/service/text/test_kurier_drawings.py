@@ -12,7 +12,7 @@ from engine import bots, chance, menu
 from engine.games import kurier
 from engine.games.kurier.state import Delivered, Event, Options, Passed, SetAside, Won
 from service.text import drawing
-from tests.touching import touchable
+from tests.board_tokens import list_tokens
 
 NAMES = ["Anna", "Bartholomäus", "Chiara", "Dmitri", "Eve <&>"]
 TABLES = [(2, {}), (3, {"rules": "basic"}), (5, {"at_the_guard": "roubles"})]
@@ -37,7 +37,7 @@ def scene(state: Any, seat: int | None) -> drawing.Scene:
 @every_table
 def test_every_token_of_the_menu_can_be_touched(seats, chosen):
     for state, seat, _ in list(moments(seats, chosen))[::9]:
-        can_be_touched = touchable(scene(state, seat))
+        can_be_touched = list_tokens(scene(state, seat))
         assert len(set(can_be_touched)) == len(can_be_touched)
         words = {word for token in can_be_touched for word in token.split()}
         assert {token for move in menu.moves(kurier.menu(state, seat)) for token in move.args} <= words
@@ -47,7 +47,7 @@ def test_every_token_of_the_menu_can_be_touched(seats, chosen):
 def test_every_courier_in_an_inn_can_be_touched_where_he_is(seats, chosen):
     for state, seat, _ in list(moments(seats, chosen))[::9]:
         guests = {f"{inn} {kind}" for inn, inside in state.inns.items() for kind in inside}
-        assert {token for token in touchable(scene(state, seat)) if " " in token} == guests
+        assert {token for token in list_tokens(scene(state, seat)) if " " in token} == guests
 
 
 @every_table

@@ -230,7 +230,7 @@ def bodies(letter: EmailMessage) -> str:
 def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     game, random, seen = catalogue.find(name), Random(7), []
-    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
         client = visitor(app, language)
 
         def get(path: str, status: int = 200) -> None:
@@ -249,7 +249,7 @@ def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypa
         here_places = [access.find(app, link) for link in opened.links]
         for place in here_places:
             get(f"/t/{place.link}")
-            apps.judged(app, place, "sit word")
+            apps.submit(app, place, "sit word")
         for _ in range(STEPS):
             look = snapshots.look(app, opened.table)
             seat = tables.waiting_for(game, look.table)[0]
@@ -263,7 +263,7 @@ def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypa
             assert f'<html lang="{language}">' in bodies(letter)
             seen.append(bodies(letter))
             move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
-            assert apps.judged(app, here_places[seat], str(move)).accepted
+            assert apps.submit(app, here_places[seat], str(move)).accepted
     assert_not_english("\n".join(seen), language)
 
 
@@ -282,8 +282,8 @@ def test_french_names_are_escaped_like_all_others():
 
 def test_a_refusal_by_mail_is_said_in_the_language_of_the_letter(tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
-    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
-        place = apps.seated(app)[0]
+    with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
+        place = apps.start_table(app)[0]
         kept = Said.of(Refused("“{said}” is not one of your moves; write one of these: {moves}.", said="x", moves="y"))
         letter = written(app, place.table, 0, "refused/1", "de", kept.kept())
         assert "„x“ ist keiner deiner Züge; schreib einen von diesen: y." in " ".join(bodies(letter).split())
@@ -320,7 +320,7 @@ def choose(client, language: str, back: str):
 
 
 def test_the_foot_of_every_page_offers_the_languages_and_leads_back(app):
-    place = apps.opened(app)[0]
+    place = apps.open_table(app)[0]
     client = visitor(app, "en")
     page = client.get(f"/t/{place.link}?say=move").text
     assert f'name="back" value="/t/{place.link}?say=move"' in page

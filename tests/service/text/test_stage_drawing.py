@@ -12,8 +12,8 @@ from engine.games.carcassonne.state import TilePlaced
 from engine.games.carcassonne.tiles import PIECES
 from service.text import drawing
 from service.text.template_files import TEMPLATES
+from tests.board_tokens import list_tokens
 from tests.engine.cases import cases, game_of
-from tests.touching import touchable
 
 
 def scene() -> drawing.Scene:
@@ -33,7 +33,7 @@ def test_a_game_that_draws_one_picture_only_is_shown_whole(monkeypatch: pytest.M
     assert drawn.get("data-stage") == ""
     assert drawn.get("data-box") == drawn.get("viewBox")
     assert (shown.tray, shown.facts, shown.more) == ("", "", "")
-    assert touchable(scene()) == ["A1"]
+    assert list_tokens(scene()) == ["A1"]
 
 
 def test_old_pictures_name_what_can_be_touched_by_its_id() -> None:

@@ -7,8 +7,8 @@ import pytest
 from engine.games import turfmaster
 from engine.games.turfmaster.state import Chose
 from service.text import drawing
+from tests.board_tokens import list_tokens
 from tests.engine.cases import cases, game_of, some
-from tests.touching import touchable
 
 NAMES = ["Anna", "Bertrand the Younger of Burgundy", *"CDEFGH"]
 SILENT = {"Dealt"}  # ten cards dealt to somebody else are no news
@@ -38,7 +38,7 @@ def _few(entry):
 def test_every_token_can_be_touched_in_one_place(case):
     for scene in scenes(case):
         ElementTree.fromstring(drawing.board_svg(scene))
-        found = touchable(scene)
+        found = list_tokens(scene)
         assert len(found) == len(set(found))
         assert set(found) >= clickable(scene.menu) - {"stay", "fall"}
 

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from service.store.schema import branches, mailbox, orders
-from tests.visiting import Hall, Visitor
+from tests.sites import Site, Visitor
 
 API = "/api/v1"
 DEEDS = ("", "/cut", "/fork", "/deal", "/name", "/delete", "/orders", "/forget")
@@ -12,63 +12,63 @@ GUESTS = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert", "add
 TABLE = {"game": "kaiser", "players": GUESTS}
 
 
-def test_a_branch_is_out_of_reach_for_other_seats_and_tables(hall: Hall, visitor: Visitor) -> None:
-    app, there = hall.begin(), hall.begin("Clara", "Dora")
-    visitor.post(f"/t/{app.links[0]}/whatif", at=str(hall.look(app).row.length - 1))
-    with hall.app.store.reading() as connection:
+def test_a_branch_is_out_of_reach_for_other_seats_and_tables(site: Site, visitor: Visitor) -> None:
+    app, there = site.start_table(), site.start_table("Clara", "Dora")
+    visitor.post(f"/t/{app.links[0]}/whatif", at=str(site.load(app).row.length - 1))
+    with site.app.store.reading() as connection:
         (branch,) = connection.execute(select(branches)).all()
     for link in (app.links[1], there.links[0], app.watch):
         own = f"/t/{link}/whatif/{branch.id}"
         assert visitor.client.get(own).status_code in (404, 422)
         assert {visitor.post(f"{own}{deed}", name="mine").status_code for deed in DEEDS} <= {303, 404, 422}
-    with hall.app.store.reading() as connection:
+    with site.app.store.reading() as connection:
         assert connection.execute(select(branches)).all() == [branch]
 
 
-def test_an_order_is_cancelled_by_its_own_seat_alone(hall: Hall, visitor: Visitor) -> None:
-    app, there = hall.begin(), hall.begin("Clara", "Dora")
-    seat = 1 - hall.turn(app)
-    hall.do(app, "order pass", seat)
-    with hall.app.store.reading() as connection:
+def test_an_order_is_cancelled_by_its_own_seat_alone(site: Site, visitor: Visitor) -> None:
+    app, there = site.start_table(), site.start_table("Clara", "Dora")
+    seat = 1 - site.find_mover(app)
+    site.submit(app, "order pass", seat)
+    with site.app.store.reading() as connection:
         (order,) = connection.execute(select(orders)).all()
     for link in (app.links[1 - seat], *there.links):
         said = visitor.client.post(f"{API}/t/{link}/moves", json={"move": f"cancel {order.id}"})
         assert "no such order" in said.text
-    with hall.app.store.reading() as connection:
+    with site.app.store.reading() as connection:
         assert connection.execute(select(orders)).all() == [order]
 
 
-def test_a_verdict_is_told_to_its_own_seat_alone(hall: Hall, visitor: Visitor) -> None:
-    app, there = hall.begin(), hall.begin("Clara", "Dora")
-    seat = hall.turn(app)
-    said = visitor.client.post(f"{API}/t/{app.links[seat]}/moves", json={"move": hall.moves(app)[0]})
+def test_a_verdict_is_told_to_its_own_seat_alone(site: Site, visitor: Visitor) -> None:
+    app, there = site.start_table(), site.start_table("Clara", "Dora")
+    seat = site.find_mover(app)
+    said = visitor.client.post(f"{API}/t/{app.links[seat]}/moves", json={"move": site.list_moves(app)[0]})
     for link in (app.links[1 - seat], *there.links, app.watch):
         assert visitor.client.get(f"{API}/t/{link}/submissions/{said.json['submission']}").status_code == 404  # type: ignore[index]
 
 
-def test_a_tag_of_another_seat_brings_no_304(hall: Hall, visitor: Visitor) -> None:
-    one, other = hall.begin().links
+def test_a_tag_of_another_seat_brings_no_304(site: Site, visitor: Visitor) -> None:
+    one, other = site.start_table().links
     for path in (f"{API}/t/%s", f"{API}/t/%s/events"):
         tag = visitor.client.get(path % other).headers["ETag"]
         assert visitor.client.get(path % one, headers={"If-None-Match": tag}).status_code == 200
 
 
-def test_the_house_that_a_visitor_names_is_in_no_letter_page_or_answer(hall: Hall, visitor: Visitor) -> None:
+def test_the_house_that_a_visitor_names_is_in_no_letter_page_or_answer(site: Site, visitor: Visitor) -> None:
     evil = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
     made = visitor.client.post(f"{API}/tables", json=TABLE, headers=evil)
     link = made.json["links"][0]  # type: ignore[index]
     for path in (f"/t/{link}", "/", "/api", f"{API}/openapi.json", "/my"):
         answer = visitor.client.get(path, headers=evil)
         assert "evil.example" not in answer.text + answer.headers.get("Location", "")
-    hall.write_letters()
-    with hall.app.store.reading() as connection:
+    site.store_letters()
+    with site.app.store.reading() as connection:
         written = connection.execute(select(mailbox.c.raw)).scalars().all()
     assert written
     assert not any(b"evil.example" in letter for letter in written)
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
-def test_a_foreign_page_opens_no_table_by_a_simple_request(hall: Hall, visitor: Visitor, kind: str) -> None:
+def test_a_foreign_page_opens_no_table_by_a_simple_request(site: Site, visitor: Visitor, kind: str) -> None:
     """What a browser sends across origins without asking first is no JSON of ours."""
     assert visitor.client.post(f"{API}/tables", data=b'{"game":"kaiser"}', content_type=kind).status_code == 415
 
@@ -81,11 +81,11 @@ def test_nobody_is_led_elsewhere(visitor: Visitor, to: str) -> None:
         assert "javascript" not in answer.headers.get("Location", "")
 
 
-def test_the_same_key_with_another_move_is_the_first_move(hall: Hall, visitor: Visitor) -> None:
-    app = hall.begin()
-    link, (first, *_, last) = app.links[hall.turn(app)], hall.moves(app)
+def test_the_same_key_with_another_move_is_the_first_move(site: Site, visitor: Visitor) -> None:
+    app = site.start_table()
+    link, (first, *_, last) = app.links[site.find_mover(app)], site.list_moves(app)
     told = [
         visitor.client.post(f"{API}/t/{link}/moves", json={"move": move, "key": "k"}).json for move in (first, last)
     ]
     assert told[0] == told[1]
-    assert hall.look(app).row.length == 5
+    assert site.load(app).row.length == 5

@@ -10,9 +10,9 @@ from engine import catalogue
 from service.tables import access, snapshots, submitting
 from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
-from tests.browsing import SHORT, SOON, mouse, short_game
-from tests.running import Running, Visit
+from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES, click, short_game
 from tests.sampling import every_other
+from tests.services import RunningService, Visit
 
 
 def spot(page: Page, token: str) -> Any:
@@ -29,13 +29,13 @@ def test_all_games_of_the_lobby_are_in_full_view_on_one_screen(visit: Visit, lan
     assert max(cards) <= 650
 
 
-def test_another_stone_may_be_taken_up_and_put_down(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    seat = service.first(opened.table)
+def test_another_stone_may_be_taken_up_and_put_down(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    seat = service.find_mover(opened.table)
     page = visit(f"/t/{opened.links[seat]}")
-    one, other = [move.split("-")[0] for move in SHORT[seat].split()[:3:2]]
+    one, other = [move.split("-")[0] for move in SHORT_GAMES[seat].split()[:3:2]]
     spot(page, one).click()
-    mouse(page, other)
+    click(page, other)
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {other}")
     expect(page.get_by_role("button", name="Confirm")).to_be_hidden()
     expect(spot(page, other)).to_have_class(re.compile("chosen"))
@@ -43,25 +43,27 @@ def test_another_stone_may_be_taken_up_and_put_down(service: Running, visit: Vis
     expect(page.locator(".bar .made")).to_be_hidden()
 
 
-def test_a_half_made_choice_is_not_lost_when_something_happens(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    first = service.first(opened.table)
+def test_a_half_made_choice_is_not_lost_when_something_happens(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    first = service.find_mover(opened.table)
     app, mover = service.app, access.find(service.app, opened.links[first])
-    submitting.verdict(app, submitting.submit(app, mover, "move " + SHORT[first].split()[0].replace("-", " ")), 10)
+    submitting.verdict(
+        app, submitting.submit(app, mover, "move " + SHORT_GAMES[first].split()[0].replace("-", " ")), 10
+    )
     page = visit(f"/t/{opened.links[1 - first]}")
-    start = SHORT[first].split()[1].split("-")[0]
+    start = SHORT_GAMES[first].split()[1].split("-")[0]
     spot(page, start).click()
     submitting.verdict(app, submitting.submit(app, mover, "undo"), 10)
     asked = page.locator(".notices").get_by_text("would like to take the last move back")
-    expect(asked).to_be_visible(timeout=SOON)
+    expect(asked).to_be_visible(timeout=PAGE_TIMEOUT_MS)
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
 
 
-def test_a_refused_move_says_why(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    seat = service.first(opened.table)
+def test_a_refused_move_says_why(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    seat = service.find_mover(opened.table)
     page = visit(f"/t/{opened.links[seat]}")
-    start, end = SHORT[seat].split()[0].split("-")
+    start, end = SHORT_GAMES[seat].split()[0].split("-")
     spot(page, start).click()
     spot(page, end).click()
     page.evaluate("document.querySelector('.bar [name=move]').value = 'move A1 A2'")
@@ -69,10 +71,10 @@ def test_a_refused_move_says_why(service: Running, visit: Visit) -> None:
     expect(page.get_by_role("alert")).to_contain_text("Not possible.")
 
 
-def test_replay_with_slider_keys_and_links(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    for seat, move in short_game(service.first(opened.table)):
-        service.do(opened.links[seat], move)
+def test_replay_with_slider_keys_and_links(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    for seat, move in short_game(service.find_mover(opened.table)):
+        service.submit(opened.links[seat], move)
     page = visit(f"/t/{opened.links[0]}/replay")
     last = int(page.locator("#at").input_value())
     page.locator("#at").focus()
@@ -96,10 +98,10 @@ def test_replay_with_slider_keys_and_links(service: Running, visit: Visit) -> No
     expect(plain.locator(".chapter")).to_contain_text("The game begins.")
 
 
-def test_a_slider_moved_before_its_script_has_come_is_followed(service: Running, visit: Visit) -> None:
-    opened, held = service.begin(), list[Route]()
-    first = service.first(opened.table)
-    service.do(opened.links[first], "move " + SHORT[first].split()[0].replace("-", " "))
+def test_a_slider_moved_before_its_script_has_come_is_followed(service: RunningService, visit: Visit) -> None:
+    opened, held = service.start_table(), list[Route]()
+    first = service.find_mover(opened.table)
+    service.submit(opened.links[first], "move " + SHORT_GAMES[first].split()[0].replace("-", " "))
     page = visit("/rules")
     page.route("**/replay.js*", lambda route: held.append(route))
     page.goto(f"/t/{opened.links[0]}/replay", wait_until="commit")
@@ -112,15 +114,15 @@ def test_a_slider_moved_before_its_script_has_come_is_followed(service: Running,
     expect(page).to_have_url(re.compile(rf"at={last - 1}$"))
 
 
-def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    first, length = service.first(opened.table), snapshots.look(service.app, opened.table).row.length
+def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    first, length = service.find_mover(opened.table), snapshots.look(service.app, opened.table).row.length
     page = visit(f"/t/{opened.links[first]}")
     page.get_by_role("tab", name="More").click()
     page.get_by_role("link", name="What if …").click()
     page.get_by_role("button", name="Begin a new branch").click()
     expect(page.get_by_text("nothing here is real")).to_be_visible()
-    for number, move in enumerate(SHORT[first].split()[:3], 1):
+    for number, move in enumerate(SHORT_GAMES[first].split()[:3], 1):
         start, end = move.split("-")
         spot(page, start).click()
         spot(page, end).click()
@@ -137,9 +139,9 @@ def test_what_if_is_played_for_both_sides_and_the_table_stays_as_it_is(service: 
     assert snapshots.look(service.app, opened.table).row.length == length
 
 
-def test_letters_in_the_mailbox_lead_to_the_table(service: Running, visit: Visit) -> None:
-    opened = service.begin(Invited("Maria", "maria@example.net"), Invited("Bot"), letters=True)
-    service.delivered("maria@example.net")
+def test_letters_in_the_mailbox_lead_to_the_table(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(Invited("Maria", "maria@example.net"), Invited("Bot"), letters=True)
+    service.wait_for_letter("maria@example.net")
     page = visit("/mailbox")
     page.get_by_role("link", name="maria@example.net").first.click()
     button = page.frame_locator("iframe").locator(".button a")
@@ -148,12 +150,12 @@ def test_letters_in_the_mailbox_lead_to_the_table(service: Running, visit: Visit
     page.wait_for_url(f"**/t/{opened.links[0]}")
 
 
-def test_a_phone_never_scrolls_sideways(service: Running, visit: Visit) -> None:
-    gathering = service.open(Invited("Bertrand de Villeneuve-sur-Lot-en-Gascon", "b@example.org"), Invited("Bot"))
-    opened = service.begin()
-    first = service.first(opened.table)
+def test_a_phone_never_scrolls_sideways(service: RunningService, visit: Visit) -> None:
+    gathering = service.open_table(Invited("Bertrand de Villeneuve-sur-Lot-en-Gascon", "b@example.org"), Invited("Bot"))
+    opened = service.start_table()
+    first = service.find_mover(opened.table)
     links = [gathering.links[0], opened.links[first], opened.links[1 - first], opened.watch]
-    service.delivered("b@example.org")
+    service.wait_for_letter("b@example.org")
     paths = [
         "/",
         "/new/kaiser",
@@ -176,7 +178,9 @@ def test_a_phone_never_scrolls_sideways(service: Running, visit: Visit) -> None:
         assert small == [], path
 
 
-def test_a_new_table_asks_of_each_seat_what_it_needs_and_a_bot_no_address(service: Running, visit: Visit) -> None:
+def test_a_new_table_asks_of_each_seat_what_it_needs_and_a_bot_no_address(
+    service: RunningService, visit: Visit
+) -> None:
     page = visit("/new/kaiser")
     page.locator("#name-0").fill("Anna")
     page.locator("#address-0").fill("anna@example.org")
@@ -196,10 +200,10 @@ def test_a_new_table_asks_of_each_seat_what_it_needs_and_a_bot_no_address(servic
     assert look.names == ("Anna", "Bot 1 (strong)")
 
 
-def test_a_replay_plays_by_itself_until_the_end_or_until_somebody_steers(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    for seat, move in short_game(service.first(opened.table))[:5]:
-        service.do(opened.links[seat], move)
+def test_a_replay_plays_by_itself_until_the_end_or_until_somebody_steers(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    for seat, move in short_game(service.find_mover(opened.table))[:5]:
+        service.submit(opened.links[seat], move)
     page = visit(f"/t/{opened.links[0]}/replay", reduced_motion="reduce")
     assert page.locator("#speed").input_value() == "3000"
     page.select_option("#speed", "fast")
@@ -207,7 +211,7 @@ def test_a_replay_plays_by_itself_until_the_end_or_until_somebody_steers(service
     play = page.locator(".play button")
     play.click()
     expect(play).to_have_text("❚❚ Pause", use_inner_text=True)
-    expect(page.locator("#at")).to_have_value(last, timeout=SOON)
+    expect(page.locator("#at")).to_have_value(last, timeout=PAGE_TIMEOUT_MS)
     expect(play).to_have_text("▶ Play", use_inner_text=True)
     play.click()
     expect(play).to_have_text("❚❚ Pause", use_inner_text=True)
@@ -220,7 +224,7 @@ def test_a_replay_plays_by_itself_until_the_end_or_until_somebody_steers(service
     expect(page.locator("pre.text")).to_be_visible()
 
 
-def test_the_number_of_a_paragraph_is_copied_as_a_link(service: Running, visit: Visit) -> None:
+def test_the_number_of_a_paragraph_is_copied_as_a_link(service: RunningService, visit: Visit) -> None:
     page = visit("/rules/kaiser", permissions=["clipboard-read", "clipboard-write"])
     page.locator(".rules a.number", has_text="2.3").click()
     expect(page.locator(".copied")).to_be_visible()

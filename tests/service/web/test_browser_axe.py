@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, Page
 from engine import catalogue
 from service.tables import opening, snapshots
 from service.tables.opening import Invited, Opened
-from tests.axe import faults
-from tests.running import Running, Visit
+from tests.axe import find_violations
+from tests.services import RunningService, Visit
 
 every_game = pytest.mark.parametrize("game", catalogue.games())
 
@@ -25,7 +25,7 @@ def turns(request: pytest.FixtureRequest, game: str) -> Iterator[bool]:
 def judge(page: Page, *paths: str) -> None:
     for path in paths:
         page.goto(path)
-        assert faults(page) == [], path
+        assert find_violations(page) == [], path
 
 
 def judge_in_turn(page: Page, turns: Iterator[bool], *paths: str, own: str = "") -> None:
@@ -34,12 +34,12 @@ def judge_in_turn(page: Page, turns: Iterator[bool], *paths: str, own: str = "")
         mine = next(turns)
         if mine or path == own:
             page.goto(path)
-            assert faults(page, every_look=mine) == [], path
+            assert find_violations(page, every_mode=mine) == [], path
 
 
-def seats(service: Running, opened: Opened) -> list[str]:
+def seats(service: RunningService, opened: Opened) -> list[str]:
     """The page of who is to move, of who waits, and of who looks on."""
-    first = service.first(opened.table)
+    first = service.find_mover(opened.table)
     return [f"/t/{link}" for link in (opened.links[first], opened.links[1 - first], opened.watch)]
 
 
@@ -47,20 +47,20 @@ def test_it_finds_what_is_wrong(visit: Visit) -> None:
     page = visit("/")
     page.evaluate("document.querySelector('main').innerHTML += '<input>'")
     page.evaluate("[...document.querySelectorAll('main p')].at(-1).style = 'color: #bbb; background: #ccc'")
-    found = " ".join(faults(page))
+    found = " ".join(find_violations(page))
     assert all(name in found for name in ("label:", "color-contrast:", "dark: color-contrast:"))
 
 
-def test_pages_without_a_table(service: Running, visit: Visit) -> None:
+def test_pages_without_a_table(service: RunningService, visit: Visit) -> None:
     page = visit("/")
-    service.open()
-    service.delivered("anna@example.org")
+    service.open_table()
+    service.wait_for_letter("anna@example.org")
     judge(page, "/", "/rules", "/gallery", "/api", "/mailbox", "/mailbox/1")
 
 
-def test_ones_own_tables(service: Running, visit: Visit) -> None:
-    opened, app = service.begin(), service.app
-    service.do(opened.links[0], "resign")
+def test_ones_own_tables(service: RunningService, visit: Visit) -> None:
+    opened, app = service.start_table(), service.app
+    service.submit(opened.links[0], "resign")
     free = opening.open_table(app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
     anna = snapshots.look(app, free.table).seats[0].person
     page, key = visit("/"), app.links.enter(anna, 0, app.now())
@@ -71,45 +71,45 @@ def test_ones_own_tables(service: Running, visit: Visit) -> None:
     judge(page, "/my", "/my/delete")
 
 
-def test_letters(service: Running, chromium: Browser) -> None:
+def test_letters(service: RunningService, chromium: Browser) -> None:
     """A letter lies within the page of a mail program, which has the landmarks."""
-    service.begin(Invited("Clara", "clara@example.org"), Invited("Bot"), letters=True)
-    service.delivered("clara@example.org")
+    service.start_table(Invited("Clara", "clara@example.org"), Invited("Bot"), letters=True)
+    service.wait_for_letter("clara@example.org")
     with chromium.new_page(base_url=service.address) as page:
         for number in range(1, 3):
             page.goto(f"/mailbox/{number}/body")
-            assert [one for one in faults(page) if not one.startswith(("landmark-one-main:", "region:"))] == []
+            assert [one for one in find_violations(page) if not one.startswith(("landmark-one-main:", "region:"))] == []
 
 
-def test_what_the_links_in_letters_open(service: Running, visit: Visit) -> None:
-    opened = service.begin()
+def test_what_the_links_in_letters_open(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
     wishes = service.app.links.preferences(snapshots.look(service.app, opened.table).seats[0].person)
     judge(visit("/"), f"/wishes/{wishes}?table={opened.table}", f"/wishes/{wishes}/stop")
 
 
-def test_the_gallery(service: Running, visit: Visit) -> None:
-    opened = service.begin(Invited("Clara", "clara@example.org"), Invited("Bot"))
-    service.do(opened.links[0], "resign")
+def test_the_gallery(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(Invited("Clara", "clara@example.org"), Invited("Bot"))
+    service.submit(opened.links[0], "resign")
     page = visit(f"/t/{opened.links[0]}")
     page.locator('form[action$="/released"] button').click()
     judge(page, "/gallery")
 
 
-def test_what_if(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    page = visit(f"/t/{opened.links[service.first(opened.table)]}/whatif")
+def test_what_if(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}/whatif")
     judge(page, page.url)
     page.get_by_role("button", name="Begin a new branch").click()
     judge(page, page.url)
 
 
-def test_problems(service: Running, chromium: Browser) -> None:
+def test_problems(service: RunningService, chromium: Browser) -> None:
     with chromium.new_page(base_url=service.address) as page:
         judge(page, "/nowhere", "/t/nowhere")
 
 
-def test_gathering(service: Running, visit: Visit) -> None:
-    opened = service.open()
+def test_gathering(service: RunningService, visit: Visit) -> None:
+    opened = service.open_table()
     judge(visit("/"), f"/t/{opened.links[0]}", f"/t/{opened.watch}")
 
 
@@ -121,14 +121,14 @@ def test_a_new_table_and_its_rules(visit: Visit, game: str, turns: Iterator[bool
 
 @every_game
 def test_a_table_from_its_beginning_to_its_end(
-    service: Running, visit: Visit, game: str, turns: Iterator[bool]
+    service: RunningService, visit: Visit, game: str, turns: Iterator[bool]
 ) -> None:
-    opened, steps = service.begin(game=game), count()
+    opened, steps = service.start_table(game=game), count()
     page, mover = visit("/"), seats(service, opened)[0]
     judge_in_turn(page, turns, mover, own=mover)
     page.goto("about:blank")  # or it would show every move
-    service.play_on(opened.table, lambda _: next(steps) > 25)
+    service.play_until(opened.table, lambda _: next(steps) > 25)
     judge_in_turn(page, turns, *seats(service, opened)[1:])
-    service.do(opened.links[0], "resign")
+    service.submit(opened.links[0], "resign")
     over = f"/t/{opened.links[1]}"
     judge_in_turn(page, turns, over, f"{over}/replay")

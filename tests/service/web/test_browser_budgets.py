@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from engine import catalogue
 from service import create_app
 from tests.browsing import Player
-from tests.running import Running, Visit
+from tests.services import RunningService, Visit
 
 FIRST_PAGE = 100_000  # bytes, everything that is loaded
 SCRIPTS = 60_000  # bytes, uncompressed
@@ -36,7 +36,7 @@ FOCUS = """() => {
 }"""
 
 
-def test_the_first_page_is_light(service: Running, chromium: Browser) -> None:
+def test_the_first_page_is_light(service: RunningService, chromium: Browser) -> None:
     sizes: dict[str, int] = {}
     with chromium.new_page(base_url=service.address) as page:
         page.on("requestfinished", lambda one: sizes.update({urlsplit(one.url).path: sum(one.sizes().values())}))
@@ -45,7 +45,7 @@ def test_the_first_page_is_light(service: Running, chromium: Browser) -> None:
     assert sum(sizes.values()) < FIRST_PAGE, sizes
 
 
-def test_all_games_can_be_begun_on_the_first_screen_of_a_laptop(service: Running, visit: Visit) -> None:
+def test_all_games_can_be_begun_on_the_first_screen_of_a_laptop(service: RunningService, visit: Visit) -> None:
     page = visit("/", viewport={"width": 1366, "height": 650})
     buttons = page.locator(".card .button").evaluate_all(
         "(all) => all.map((one) => one.getBoundingClientRect().bottom)"
@@ -54,8 +54,8 @@ def test_all_games_can_be_begun_on_the_first_screen_of_a_laptop(service: Running
     assert max(buttons) <= 650
 
 
-def test_the_scripts_of_a_table_are_few_and_short(service: Running, chromium: Browser) -> None:
-    opened, loaded = service.begin(game="carcassonne"), dict[str, int]()
+def test_the_scripts_of_a_table_are_few_and_short(service: RunningService, chromium: Browser) -> None:
+    opened, loaded = service.start_table(game="carcassonne"), dict[str, int]()
     with chromium.new_page(base_url=service.address) as page:
         page.on("requestfinished", lambda one: loaded.update({one.url: len(one.response().body())}))
         page.goto(f"/t/{opened.links[0]}", wait_until="networkidle")
@@ -65,13 +65,13 @@ def test_the_scripts_of_a_table_are_few_and_short(service: Running, chromium: Br
 
 
 @pytest.mark.parametrize("path", ["/", "/new/carcassonne"])
-def test_the_first_pages_take_the_server_a_blink(service: Running, path: str) -> None:
+def test_the_first_pages_take_the_server_a_blink(service: RunningService, path: str) -> None:
     assert median(create_app(service.app).test_client(), path) < BLINK
 
 
-def test_the_table_of_a_finished_game_takes_hardly_more(service: Running) -> None:
-    opened = service.begin(game="carcassonne")
-    service.play_on(opened.table, lambda state: state.phase == "over")
+def test_the_table_of_a_finished_game_takes_hardly_more(service: RunningService) -> None:
+    opened = service.start_table(game="carcassonne")
+    service.play_until(opened.table, lambda state: state.phase == "over")
     assert median(create_app(service.app).test_client(), f"/t/{opened.links[0]}") < FINISHED
 
 
@@ -87,10 +87,10 @@ def median(client: FlaskClient, path: str) -> float:
 
 @every_game
 def test_without_a_script_everything_has_a_name_and_the_board_can_be_read(
-    service: Running, visit: Visit, game: str
+    service: RunningService, visit: Visit, game: str
 ) -> None:
-    opened = service.begin(game=game)
-    page = visit(f"/t/{opened.links[service.first(opened.table)]}", java_script_enabled=False)
+    opened = service.start_table(game=game)
+    page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}", java_script_enabled=False)
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
     assert page.evaluate(NAMELESS) == []
     assert page.locator("figure figcaption").inner_text().strip()
@@ -99,9 +99,9 @@ def test_without_a_script_everything_has_a_name_and_the_board_can_be_read(
 
 
 @every_game
-def test_the_focus_goes_down_the_page_and_is_seen(service: Running, visit: Visit, game: str) -> None:
-    opened = service.begin(game=game)
-    page = visit(f"/t/{opened.links[service.first(opened.table)]}")
+def test_the_focus_goes_down_the_page_and_is_seen(service: RunningService, visit: Visit, game: str) -> None:
+    opened = service.start_table(game=game)
+    page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}")
     before = -1
     for stops in range(25):
         page.keyboard.press("Tab")
@@ -114,18 +114,18 @@ def test_the_focus_goes_down_the_page_and_is_seen(service: Running, visit: Visit
         before = place
 
 
-def test_a_screen_reader_is_told_the_choice_as_it_grows_and_the_verdict(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    player = Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
+def test_a_screen_reader_is_told_the_choice_as_it_grows_and_the_verdict(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
     assert player.page.locator(".bar output").get_attribute("aria-live") == "polite"
     player.move()
     expect(player.page.get_by_role("status")).to_contain_text("Accepted.")
 
 
 @every_game
-def test_the_verdict_leaves_the_headline_whole_on_a_phone(service: Running, visit: Visit, game: str) -> None:
-    opened = service.begin(game=game)
-    place = f"/t/{opened.links[service.first(opened.table)]}"
+def test_the_verdict_leaves_the_headline_whole_on_a_phone(service: RunningService, visit: Visit, game: str) -> None:
+    opened = service.start_table(game=game)
+    place = f"/t/{opened.links[service.find_mover(opened.table)]}"
     player = Player(visit(place, viewport={"width": 390, "height": 844}, has_touch=True))
     player.move()
     expect(player.page.get_by_role("status")).to_contain_text("Accepted.")
@@ -136,8 +136,8 @@ def test_the_verdict_leaves_the_headline_whole_on_a_phone(service: Running, visi
     assert seen["x"] + seen["width"] <= 390
 
 
-def test_nothing_moves_for_who_wants_no_motion(service: Running, visit: Visit) -> None:
-    page = visit(f"/t/{service.begin().links[0]}")
+def test_nothing_moves_for_who_wants_no_motion(service: RunningService, visit: Visit) -> None:
+    page = visit(f"/t/{service.start_table().links[0]}")
     moving = """() => [...document.querySelectorAll("*")].flatMap((one) => [null, "::before", "::after"].map(
       (part) => getComputedStyle(one, part))).filter((style) => style.transitionDuration !== "0s").length"""
     assert page.evaluate(moving) == 0

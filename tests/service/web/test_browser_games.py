@@ -15,9 +15,9 @@ from engine import catalogue
 from engine.canonical_json import encode
 from engine.log import Export
 from service.tables import snapshots
-from tests.browsing import Player, Reader, finger, keys, mouse, play, play_again, short_game
+from tests.browsing import Player, Reader, click, play, play_again, press_keys, short_game, tap
 from tests.golden.make import kept
-from tests.running import STARTED, Running, Visit, foretold
+from tests.services import ENTRIES_BEFORE_MOVES, RunningService, Visit, fixed_seed
 
 pytestmark = pytest.mark.timeout(300)  # whole games, move by move
 
@@ -37,24 +37,24 @@ def ended(*pages: Page) -> None:
 
 def moves_of(known: Export) -> list[tuple[int, str]]:
     """The moves of a game that is known, each with its seat."""
-    return [(link.entry["seat"], link.entry["move"]) for link in known.entries[STARTED:]]
+    return [(link.entry["seat"], link.entry["move"]) for link in known.entries[ENTRIES_BEFORE_MOVES:]]
 
 
-def skip_the_middle(service: Running, players: Sequence[Player], moves: Sequence[tuple[int, str]]) -> None:
+def skip_the_middle(service: RunningService, players: Sequence[Player], moves: Sequence[tuple[int, str]]) -> None:
     """Hand these moves in past the pages, which are closed meanwhile, or would show every move."""
     for player in players:
         player.page.goto("about:blank")
     for seat, move in moves:
-        service.do(players[seat].seat.rpartition("/")[2], move)
+        service.submit(players[seat].seat.rpartition("/")[2], move)
     for player in players:
         player.page.goto(player.seat)
 
 
-def same_game(service: Running, table: str, known: Export) -> bool:
+def same_game(service: RunningService, table: str, known: Export) -> bool:
     """Whether this table's log says of every move what the log of the known game says, dice and shuffles and all."""
     look = snapshots.look(service.app, table)
-    played = [json.loads(encode(entry)) for entry in snapshots.entries(service.app, look, STARTED)]
-    return [told(entry) for entry in played] == [told(link.entry) for link in known.entries[STARTED:]]
+    played = [json.loads(encode(entry)) for entry in snapshots.entries(service.app, look, ENTRIES_BEFORE_MOVES)]
+    return [told(entry) for entry in played] == [told(link.entry) for link in known.entries[ENTRIES_BEFORE_MOVES:]]
 
 
 def told(entry: dict[str, Any]) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def opened_by_form(visit: Visit, known: Export) -> tuple[Page, Page]:
         anna.locator(f'[name="address.{row}"]').fill(f"{name.lower()}@{game}.example")
     anna.get_by_text("Dice nobody can choose").click()
     anna.get_by_label("A word of your own").fill(words[0])
-    with foretold(bytes.fromhex(known.seed or "")):
+    with fixed_seed(bytes.fromhex(known.seed or "")):
         anna.get_by_role("button", name="Open the table").click()
     expect(anna.get_by_text("You have sat down")).to_be_visible()
     bert = visit("/mailbox", java_script_enabled=False)
@@ -90,10 +90,10 @@ def sit_down(page: Page, word: str) -> None:
     page.get_by_role("button", name="Sit down").click()
 
 
-def test_kaiser_by_keyboard_alone_against_a_mouse_with_a_move_taken_back(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    moves = short_game(service.first(opened.table))
-    players = [Player(visit(f"/t/{link}"), hand) for link, hand in zip(opened.links, (keys, mouse), strict=True)]
+def test_kaiser_by_keyboard_alone_against_a_mouse_with_a_move_taken_back(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    moves = short_game(service.find_mover(opened.table))
+    players = [Player(visit(f"/t/{link}"), hand) for link, hand in zip(opened.links, (press_keys, click), strict=True)]
     play_again(players, moves[:FIRST])
     seat, move = moves[FIRST - 1]
     take_back(players[seat], players[1 - seat])
@@ -108,20 +108,22 @@ def take_back(mover: Player, other: Player) -> None:
     """The other one is to move already, so he has to agree."""
     mover.send('button[value="undo"]')
     expect(mover.page.get_by_text("You would like to take your move back")).to_be_visible()
-    other.notice()
+    other.refresh()
     other.page.locator('button[value="agree"]').wait_for()
     other.send('button[value="agree"]')
     mover.wait_for_turn()
 
 
-def test_kurier_on_a_phone_against_forms_without_a_script_in_two_languages(service: Running, visit: Visit) -> None:
+def test_kurier_on_a_phone_against_forms_without_a_script_in_two_languages(
+    service: RunningService, visit: Visit
+) -> None:
     known = kept("kurier", "short")
     moves = moves_of(known)
     anna, bert = opened_by_form(visit, known)
-    table = service.table_at(anna.url)
-    service.no_letters(table)
+    table = service.find_table(anna.url)
+    service.disable_letters(table)
     anna.locator(".table").wait_for()  # which the page notices by itself
-    players = (Player(anna, finger), Reader(bert))
+    players = (Player(anna, tap), Reader(bert))
     play_again(players, moves[:FIRST])
     skip_the_middle(service, players, moves[FIRST:-LAST])
     for page in (anna, bert):
@@ -142,12 +144,14 @@ def speak(page: Page, language: str) -> None:
     expect(page.locator("html")).to_have_attribute("lang", language)
 
 
-def test_turfmaster_with_a_mouse_that_asks_what_if_against_a_keyboard(service: Running, visit: Visit) -> None:
+def test_turfmaster_with_a_mouse_that_asks_what_if_against_a_keyboard(service: RunningService, visit: Visit) -> None:
     known = kept("turfmaster", "short")
     moves = moves_of(known)
-    opened = service.begin_like(known)
+    opened = service.start_like(known)
     asking = moves[-LAST][0]
-    players = [Player(visit(f"/t/{link}"), mouse if seat == asking else keys) for seat, link in enumerate(opened.links)]
+    players = [
+        Player(visit(f"/t/{link}"), click if seat == asking else press_keys) for seat, link in enumerate(opened.links)
+    ]
     play_again(players, moves[:FIRST])
     skip_the_middle(service, players, moves[FIRST:-LAST])
     what_if(players[asking], moves[-LAST][1])
@@ -162,19 +166,19 @@ def what_if(player: Player, move: str) -> None:
     player.page.get_by_role("link", name="What if …").click()
     player.press(player.page.get_by_role("button", name="Begin a new branch"))
     expect(player.page.get_by_text("nothing here is real")).to_be_visible()
-    player.begin(move)
-    player.press(player.sending(move))
+    player.put_together(move)
+    player.press(player.find_send_button(move))
     expect(player.page.locator(".line .mine")).to_have_count(1)
     player.page.goto(player.seat)
 
 
-def test_carcassonne_with_an_old_page_and_a_replay_against_a_keyboard(service: Running, visit: Visit) -> None:
+def test_carcassonne_with_an_old_page_and_a_replay_against_a_keyboard(service: RunningService, visit: Visit) -> None:
     known = kept("carcassonne", "short")
     moves = moves_of(known)
-    opened = service.begin_like(known)
+    opened = service.start_like(known)
     beginner, move = moves[0]
     players = [
-        Player(visit(f"/t/{link}"), mouse if seat == beginner else keys) for seat, link in enumerate(opened.links)
+        Player(visit(f"/t/{link}"), click if seat == beginner else press_keys) for seat, link in enumerate(opened.links)
     ]
     a_page_that_has_grown_old(players[beginner], move)
     play_again(players, moves[1:FIRST])
@@ -185,10 +189,10 @@ def test_carcassonne_with_an_old_page_and_a_replay_against_a_keyboard(service: R
     replayed(players[beginner].page)
 
 
-def test_carcassonne_with_a_tile_taken_up_again_unasked(service: Running, visit: Visit) -> None:
+def test_carcassonne_with_a_tile_taken_up_again_unasked(service: RunningService, visit: Visit) -> None:
     """Who lays a tile and still has to think about a figure may take it up again, and nobody is asked."""
-    opened = service.begin(game="carcassonne")
-    mover = Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
+    opened = service.start_table(game="carcassonne")
+    mover = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
     tiles = mover.page.locator(".stage .lit")
     expect(tiles.first).to_be_visible()
     before = tiles.count()
@@ -198,23 +202,23 @@ def test_carcassonne_with_a_tile_taken_up_again_unasked(service: Running, visit:
     expect(tiles).to_have_count(before)
 
 
-def test_kurier_is_begun_and_ended_by_keyboard_alone(service: Running, visit: Visit) -> None:
+def test_kurier_is_begun_and_ended_by_keyboard_alone(service: RunningService, visit: Visit) -> None:
     by_keyboard(service, visit, "kurier", BEGUN, ENDED)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("game", ["carcassonne", "kurier", "turfmaster"])
-def test_a_whole_game_by_keyboard_alone(service: Running, visit: Visit, game: str) -> None:
+def test_a_whole_game_by_keyboard_alone(service: RunningService, visit: Visit, game: str) -> None:
     by_keyboard(service, visit, game)
 
 
-def by_keyboard(service: Running, visit: Visit, game: str, begun: int = -1, ending: int = 0) -> None:
+def by_keyboard(service: RunningService, visit: Visit, game: str, begun: int = -1, ending: int = 0) -> None:
     """A known game, both sides by keyboard: all of it, or so many moves from its beginning and to its end."""
     known = kept(game, "short")
     moves = moves_of(known)
-    opened = service.begin_like(known)
-    players = [Player(visit(f"/t/{link}"), keys) for link in opened.links]
+    opened = service.start_like(known)
+    players = [Player(visit(f"/t/{link}"), press_keys) for link in opened.links]
     if begun >= 0:
         play_again(players, moves[:begun])
         skip_the_middle(service, players, moves[begun:-ending])
@@ -227,19 +231,19 @@ def by_keyboard(service: Running, visit: Visit, game: str, begun: int = -1, endi
 @pytest.mark.soak
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("game", catalogue.games())
-def test_a_whole_game_at_random_is_clicked_move_by_move(service: Running, visit: Visit, game: str) -> None:
-    opened = service.begin(game=game)
-    players = [Player(visit(f"/t/{link}"), whim=whim) for whim, link in enumerate(opened.links)]
+def test_a_whole_game_at_random_is_clicked_move_by_move(service: RunningService, visit: Visit, game: str) -> None:
+    opened = service.start_table(game=game)
+    players = [Player(visit(f"/t/{link}"), seed=seed) for seed, link in enumerate(opened.links)]
     play(players)
     ended(*(player.page for player in players))
     look = snapshots.look(service.app, opened.table)
-    assert all(entry.seat is not None for entry in snapshots.entries(service.app, look, STARTED))
+    assert all(entry.seat is not None for entry in snapshots.entries(service.app, look, ENTRIES_BEFORE_MOVES))
 
 
 def a_page_that_has_grown_old(mover: Player, move: str) -> None:
     """The same seat in two windows: what was begun in one is no longer possible when the other has moved."""
     old = another_window(mover)
-    old.begin(move)
+    old.put_together(move)
     mover.move(move)
     old.send(".bar .confirm")
     expect(old.page.get_by_role("alert")).to_contain_text("The table has changed")

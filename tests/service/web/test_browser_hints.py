@@ -5,25 +5,25 @@ import re
 from playwright.sync_api import Page, expect
 
 from service.tables.opening import Invited
-from tests.browsing import SOON
-from tests.running import Running, Visit
+from tests.browsing import PAGE_TIMEOUT_MS
+from tests.services import RunningService, Visit
 
 ALONE = (Invited("Anna", "anna@example.org", "word"), Invited("Bot"))
 
 
-def hinted(service: Running, visit: Visit, game: str) -> tuple[str, Page]:
+def hinted(service: RunningService, visit: Visit, game: str) -> tuple[str, Page]:
     """The move that was shown, and the page."""
-    opened = service.open(*ALONE, game=game)
+    opened = service.open_table(*ALONE, game=game)
     page = visit(f"/t/{opened.links[0]}")
-    expect(page.locator("form.deed")).to_be_attached(timeout=SOON)
+    expect(page.locator("form.deed")).to_be_attached(timeout=PAGE_TIMEOUT_MS)
     if page.viewport_size and page.viewport_size["width"] < 700:
         page.get_by_role("tab", name="Now").click()
     page.get_by_role("button", name="Show me a good move").click()
-    expect(page.locator(".bar .note.hint")).to_be_visible(timeout=SOON)
+    expect(page.locator(".bar .note.hint")).to_be_visible(timeout=PAGE_TIMEOUT_MS)
     return page.locator("form.deed [name=move]").first.input_value(), page
 
 
-def test_a_good_move_is_laid_out_and_waits_to_be_confirmed(service: Running, visit: Visit) -> None:
+def test_a_good_move_is_laid_out_and_waits_to_be_confirmed(service: RunningService, visit: Visit) -> None:
     move, page = hinted(service, visit, "kaiser")
     start, end = move.split()[1:]
     expect(page.locator(".bar .note.hint")).to_contain_text(f"{start} → {end}")
@@ -32,18 +32,20 @@ def test_a_good_move_is_laid_out_and_waits_to_be_confirmed(service: Running, vis
     with page.expect_response(lambda answer: answer.request.method == "POST") as sent:
         page.get_by_role("button", name="Confirm").click()
     assert sent.value.status < 400
-    expect(page.locator(".stage .chosen")).to_have_count(0, timeout=SOON)  # the bot's answer may follow at once
+    expect(page.locator(".stage .chosen")).to_have_count(
+        0, timeout=PAGE_TIMEOUT_MS
+    )  # the bot's answer may follow at once
     expect(page.get_by_text("Not possible.")).to_have_count(0)
 
 
-def test_a_good_move_can_be_dropped_for_another(service: Running, visit: Visit) -> None:
+def test_a_good_move_can_be_dropped_for_another(service: RunningService, visit: Visit) -> None:
     _, page = hinted(service, visit, "kaiser")
     page.get_by_role("button", name="Start over").click()
     expect(page.locator(".stage .chosen")).to_have_count(0)
     expect(page.locator(".bar .made")).to_be_hidden()
 
 
-def test_a_tile_lies_on_the_board_as_the_hint_has_it(service: Running, visit: Visit) -> None:
+def test_a_tile_lies_on_the_board_as_the_hint_has_it(service: RunningService, visit: Visit) -> None:
     move, page = hinted(service, visit, "carcassonne")
     assert re.match(r"place ", move)
     expect(page.locator("[data-ghost]")).to_be_visible()

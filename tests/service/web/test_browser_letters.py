@@ -18,8 +18,8 @@ from service.local_mailbox import StoredLetter
 from service.store.schema import entries, letters, orders, seats, submissions
 from service.tables import access, snapshots, talk
 from service.tables.seat_settings import move_at_once
-from tests.browsing import Player, finger, verdict
-from tests.running import Running, Visit
+from tests.browsing import Player, tap, wait_for_acceptance
+from tests.services import RunningService, Visit
 
 PHONE = {"viewport": {"width": 375, "height": 740}, "has_touch": True}
 LINK = re.compile(r'href="([^"]*\?say=[^"]*)"')
@@ -28,7 +28,7 @@ OTHERS = 3  # links of a letter that are opened besides the one it leads with
 COMES = 60.0  # seconds until a letter is drawn and sent on a busy machine
 
 
-def letter_to(service: Running, link: str) -> StoredLetter:
+def letter_to(service: RunningService, link: str) -> StoredLetter:
     """The letter about this seat's turn, as soon as it has come."""
     until = time.monotonic() + COMES
     look = snapshots.look(service.app, access.find(service.app, link).table)
@@ -50,16 +50,16 @@ def say(url: str) -> str:
     return parse_qs(urlsplit(url).query)["say"][0]
 
 
-def book(service: Running, table: str) -> list[Any]:
+def book(service: RunningService, table: str) -> list[Any]:
     """Everything that stands in the book of a table, but for what became of its letters."""
     with service.app.store.reading() as connection:
         rows = [connection.execute(select(one).where(one.c.table == table)).all() for one in BOOK]
         return [*rows, connection.execute(select(letters.c.id).where(letters.c.table == table)).all()]
 
 
-def to_move(service: Running, table: str) -> str:
+def to_move(service: RunningService, table: str) -> str:
     look = snapshots.look(service.app, table)
-    return access.link_of(service.app, look.seats[service.first(table)])
+    return access.link_of(service.app, look.seats[service.find_mover(table)])
 
 
 def is_laid_out(page: Page, move: str) -> None:
@@ -71,24 +71,24 @@ def is_laid_out(page: Page, move: str) -> None:
     expect(page.locator(".note.wait, .note.bad")).to_have_count(0)
 
 
-def moves_of(service: Running, table: str) -> list[str]:
+def moves_of(service: RunningService, table: str) -> list[str]:
     look = snapshots.look(service.app, table)
     return [entry.move for entry in snapshots.entries(service.app, look, 0) if entry.move]
 
 
-def to_the_next_turn(service: Running, table: str, begun: int | None) -> None:
+def to_the_next_turn(service: RunningService, table: str, begun: int | None) -> None:
     """The rest of a turn that was begun, of which no letter tells."""
-    while snapshots.look(service.app, table).seats[service.first(table)].open_since == begun:
+    while snapshots.look(service.app, table).seats[service.find_mover(table)].open_since == begun:
         steps = iter((False, True))
-        service.play_on(table, lambda _: next(steps))  # noqa: B023 - asked at once
+        service.play_until(table, lambda _: next(steps))  # noqa: B023 - asked at once
 
 
 @pytest.mark.parametrize("turns", [1, pytest.param(5, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("game", catalogue.games())
 def test_a_link_of_a_letter_lays_out_its_move_and_one_tap_makes_it(
-    service: Running, visit: Visit, game: str, turns: int
+    service: RunningService, visit: Visit, game: str, turns: int
 ) -> None:
-    table = service.begin(game=game, letters=True).table
+    table = service.start_table(game=game, letters=True).table
     reader, page = visit("/mailbox", java_script_enabled=False, **PHONE), visit("/", **PHONE)
     for _ in range(turns):
         look = snapshots.look(service.app, table)
@@ -104,17 +104,17 @@ def test_a_link_of_a_letter_lays_out_its_move_and_one_tap_makes_it(
         page.goto(reader.url)
         is_laid_out(page, say(first))
         assert book(service, table) == settled
-        Player(page, finger).send(page.locator(".bar .confirm"))
-        verdict(page)
+        Player(page, tap).send(page.locator(".bar .confirm"))
+        wait_for_acceptance(page)
         assert moves_of(service, table)[-1] == say(first)
-        to_the_next_turn(service, table, look.seats[service.first(table)].open_since)
+        to_the_next_turn(service, table, look.seats[service.find_mover(table)].open_since)
 
 
 def test_a_move_of_a_letter_waits_for_its_reader_although_he_moves_without_being_asked(
-    service: Running, visit: Visit
+    service: RunningService, visit: Visit
 ) -> None:
     """Who moves with one click has made none yet; nor has he when somebody else says something at the table."""
-    opened = service.begin(letters=True)
+    opened = service.start_table(letters=True)
     seat = to_move(service, opened.table)
     (other,) = set(opened.links) - {seat}
     move_at_once(service.app, access.find(service.app, seat), True)
@@ -122,7 +122,7 @@ def test_a_move_of_a_letter_waits_for_its_reader_although_he_moves_without_being
     expect(page.locator("form.deed[data-at-once][data-said]")).to_be_attached()
     settled = moves_of(service, opened.table)
     talk.say(service.app, access.find(service.app, other), "Take your time!")
-    Player(page, finger).notice()
+    Player(page, tap).refresh()
     expect(page.get_by_text("Take your time!").first).to_be_attached()
     page.wait_for_timeout(1_000)  # what would be sent is sent
     assert moves_of(service, opened.table) == settled

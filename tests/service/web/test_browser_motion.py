@@ -10,10 +10,10 @@ from playwright.sync_api import Page, expect
 
 from engine import catalogue
 from engine.games import carcassonne
-from tests.browsing import Player, finger, short_game, verdict
+from tests.browsing import Player, short_game, tap, wait_for_acceptance
 from tests.golden.make import kept
-from tests.running import Running, Visit, foretold
 from tests.sampling import every_other
+from tests.services import RunningService, Visit, fixed_seed
 
 SLOWED = 6  # times, as phones are slower than this machine
 OWN_WORK = 100  # milliseconds from the touch to the first thing that glides, without the time the server takes
@@ -51,13 +51,13 @@ def slow(page: Page) -> None:
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
 
 
-def in_the_middle(service: Running, visit: Visit, game: str) -> Player:
+def in_the_middle(service: RunningService, visit: Visit, game: str) -> Player:
     """Who is to move something after thirty moves, on a phone."""
-    with foretold(bytes([3]) * 32):  # the same position in every run
-        opened, steps = service.begin(game=game), count()
-    service.play_on(opened.table, lambda state: next(steps) >= 30 and something_glides(game, state), 3)
+    with fixed_seed(bytes([3]) * 32):  # the same position in every run
+        opened, steps = service.start_table(game=game), count()
+    service.play_until(opened.table, lambda state: next(steps) >= 30 and something_glides(game, state), 3)
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "reduced_motion": "no-preference"}
-    return Player(visit(f"/t/{opened.links[service.first(opened.table)]}", **phone), finger)
+    return Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}", **phone), tap)
 
 
 def something_glides(game: str, state: Any) -> bool:
@@ -67,20 +67,20 @@ def something_glides(game: str, state: Any) -> bool:
 
 @pytest.mark.parametrize("game", every_other(catalogue.games()))
 def test_from_the_touch_to_the_glide_a_slow_phone_works_a_tenth_of_a_second(
-    service: Running, visit: Visit, game: str
+    service: RunningService, visit: Visit, game: str
 ) -> None:
     player = in_the_middle(service, visit, game)
     menu = player.page.evaluate("() => JSON.parse(document.getElementById('menu').textContent).menu")
-    wanted = player.any_move()
+    wanted = player.choose_move()
     if game == "carcassonne":
         options = next(entry["options"] for entry in menu if entry["verb"] == "figure")
         wanted = " ".join(["figure", *options[0]])
-    player.begin(wanted)
+    player.put_together(wanted)
     player.page.wait_for_timeout(1_500)
     player.page.evaluate(WATCH)
     slow(player.page)
-    player.send(player.sending(wanted))
-    verdict(player.page)
+    player.send(player.find_send_button(wanted))
+    wait_for_acceptance(player.page)
     player.page.wait_for_function("() => window.seen.moved", timeout=5_000)
     own = player.page.evaluate(OWN)
     print(f"{game}: {own:.0f} ms from the touch to the glide, {SLOWED} times slower")
@@ -90,12 +90,12 @@ def test_from_the_touch_to_the_glide_a_slow_phone_works_a_tenth_of_a_second(
 GLIDING = """() => document.getAnimations().map((one) => one.effect.target.dataset?.piece).filter(Boolean)"""
 
 
-def after_moves(service: Running, visit: Visit, count: int, **how: Any) -> tuple[Page, str]:
+def after_moves(service: RunningService, visit: Visit, count: int, **how: Any) -> tuple[Page, str]:
     """The page of who is to move after so many moves of a short game, and the next move of it."""
-    opened = service.begin()
-    moves = short_game(service.first(opened.table))
+    opened = service.start_table()
+    moves = short_game(service.find_mover(opened.table))
     for seat, move in moves[:count]:
-        service.do(opened.links[seat], move)
+        service.submit(opened.links[seat], move)
     seat, move = moves[count]
     return visit(f"/t/{opened.links[seat]}", **how), move
 
@@ -107,7 +107,7 @@ def wait_until_so_many_glide(page: Page, count: int) -> None:
         page.wait_for_timeout(20)
 
 
-def test_what_happened_meanwhile_plays_on_arriving_and_again_on_demand(service: Running, visit: Visit) -> None:
+def test_what_happened_meanwhile_plays_on_arriving_and_again_on_demand(service: RunningService, visit: Visit) -> None:
     page, _ = after_moves(service, visit, 2, reduced_motion="no-preference")
     wait_until_so_many_glide(page, 1)
     wait_until_so_many_glide(page, 0)
@@ -118,7 +118,7 @@ def test_what_happened_meanwhile_plays_on_arriving_and_again_on_demand(service: 
     assert time.monotonic() - began < 3 * GENEROUS
 
 
-def test_escape_ends_what_plays_since_the_last_move(service: Running, visit: Visit) -> None:
+def test_escape_ends_what_plays_since_the_last_move(service: RunningService, visit: Visit) -> None:
     page, _ = after_moves(service, visit, 2)
     page.evaluate("document.querySelector('.table').dataset.since = '4 5 6 4 5 6'")
     page.get_by_role("button", name="Show it again").click()
@@ -127,14 +127,14 @@ def test_escape_ends_what_plays_since_the_last_move(service: Running, visit: Vis
     expect(page.locator(".past")).to_have_count(0, timeout=300)
 
 
-def test_nothing_glides_for_who_wants_no_motion(service: Running, visit: Visit) -> None:
+def test_nothing_glides_for_who_wants_no_motion(service: RunningService, visit: Visit) -> None:
     page, _ = after_moves(service, visit, 2, reduced_motion="reduce")
     page.get_by_role("button", name="Show it again").click()
     page.wait_for_load_state("networkidle")
     assert page.evaluate(GLIDING) == []
 
 
-def test_the_replay_runs_on_the_stage_and_leaves_a_half_made_move_alone(service: Running, visit: Visit) -> None:
+def test_the_replay_runs_on_the_stage_and_leaves_a_half_made_move_alone(service: RunningService, visit: Visit) -> None:
     page, _ = after_moves(service, visit, 4)
     told, slider = page.locator(".film .tale"), page.get_by_label("Position")
     page.locator(".stage .lit").first.focus()
@@ -154,12 +154,12 @@ def test_the_replay_runs_on_the_stage_and_leaves_a_half_made_move_alone(service:
     assert page.locator(".bar .made").inner_text() == made != ""
 
 
-def finished(service: Running) -> str:
+def finished(service: RunningService) -> str:
     """The page of a game that is over, of which every move is known."""
-    return f"/t/{service.end_like(kept('kurier', 'short')).links[0]}"
+    return f"/t/{service.play_like(kept('kurier', 'short')).links[0]}"
 
 
-def test_where_the_lead_changed_a_touch_shows_that_moment(service: Running, visit: Visit) -> None:
+def test_where_the_lead_changed_a_touch_shows_that_moment(service: RunningService, visit: Visit) -> None:
     path = finished(service)
     page = visit(path)
     mark = page.locator("svg.course a").last
@@ -170,7 +170,7 @@ def test_where_the_lead_changed_a_touch_shows_that_moment(service: Running, visi
     expect(page.locator(".past")).to_have_count(1)
 
 
-def test_where_the_chances_turned_a_touch_leads_there_in_the_replay(service: Running, visit: Visit) -> None:
+def test_where_the_chances_turned_a_touch_leads_there_in_the_replay(service: RunningService, visit: Visit) -> None:
     page = visit(f"{finished(service)}/replay")
     turned = page.locator("[data-part=chances] a[data-at]").first
     at = turned.get_attribute("data-at")
@@ -184,7 +184,7 @@ PIECES = """() => [...document.querySelectorAll('svg[viewBox="-36 -36 72 72"]')]
   .map((one) => one.getBoundingClientRect().width)"""
 
 
-def test_the_pieces_of_the_players_are_as_high_as_their_lines(service: Running, visit: Visit) -> None:
+def test_the_pieces_of_the_players_are_as_high_as_their_lines(service: RunningService, visit: Visit) -> None:
     """Without a size of its own a piece is as wide as the page."""
     path = finished(service)
     page = visit(path)
@@ -204,7 +204,7 @@ GAINS = """() => {
 }"""
 
 
-def test_points_float_to_the_score(service: Running, visit: Visit) -> None:
+def test_points_float_to_the_score(service: RunningService, visit: Visit) -> None:
     page, winning = after_moves(service, visit, 8, reduced_motion="no-preference")
     page.evaluate(GAINS)
     Player(page).move(winning)

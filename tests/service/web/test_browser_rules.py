@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from engine import catalogue
-from tests.running import Running, Visit
 from tests.sampling import every_other
 from tests.service.web.test_browser import spot
+from tests.services import RunningService, Visit
 
 LOADED = """async (all) => {
   await Promise.all(all.map((one) => ((one.loading = "eager"), one.decode())));
@@ -16,13 +16,13 @@ LOADED = """async (all) => {
 }"""
 
 
-def table(service: Running, visit: Visit) -> tuple[int, Page]:
-    opened = service.begin()
-    seat = service.first(opened.table)
+def table(service: RunningService, visit: Visit) -> tuple[int, Page]:
+    opened = service.start_table()
+    seat = service.find_mover(opened.table)
     return seat, visit(f"/t/{opened.links[seat]}")
 
 
-def test_the_paragraph_of_a_refusal_opens_in_place_with_its_picture(service: Running, visit: Visit) -> None:
+def test_the_paragraph_of_a_refusal_opens_in_place_with_its_picture(service: RunningService, visit: Visit) -> None:
     _, page = table(service, visit)
     spot(page, "D17").click(force=True)
     page.locator("a.rule:visible").first.click()
@@ -34,7 +34,9 @@ def test_the_paragraph_of_a_refusal_opens_in_place_with_its_picture(service: Run
     expect(dialog).to_be_hidden()
 
 
-def test_a_touch_that_cannot_be_says_why_and_its_paragraph_opens_in_place(service: Running, visit: Visit) -> None:
+def test_a_touch_that_cannot_be_says_why_and_its_paragraph_opens_in_place(
+    service: RunningService, visit: Visit
+) -> None:
     seat, page = table(service, visit)
     spot(page, "B13" if seat == 0 else "A13").click(force=True)
     note = page.locator(".bar .prompt .note")
@@ -51,7 +53,7 @@ def test_a_touch_that_cannot_be_says_why_and_its_paragraph_opens_in_place(servic
     expect(note).to_contain_text("cannot be chosen now.")
 
 
-def test_what_is_this_names_a_piece_and_plays_nothing(service: Running, visit: Visit) -> None:
+def test_what_is_this_names_a_piece_and_plays_nothing(service: RunningService, visit: Visit) -> None:
     seat, page = table(service, visit)
     for piece, heading in ((f"{seat}-emperor", "belongs to emperors"), (f"{seat}-king", "How far")):
         page.locator("[data-ask]").dispatch_event("click")
@@ -64,7 +66,7 @@ def test_what_is_this_names_a_piece_and_plays_nothing(service: Running, visit: V
         expect(dialog).to_be_hidden()
 
 
-def test_a_lesson_is_solved_on_its_board_and_remembered_by_the_browser(service: Running, visit: Visit) -> None:
+def test_a_lesson_is_solved_on_its_board_and_remembered_by_the_browser(service: RunningService, visit: Visit) -> None:
     page = visit("/learn/kaiser/1")
     page.get_by_label("Your move").fill("move A1 Z")
     page.keyboard.press("Enter")
@@ -83,7 +85,7 @@ def languages(request: pytest.FixtureRequest, name: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("name", every_other(catalogue.games()))
 def test_rules_print_on_two_sheets_with_their_pictures_and_the_summary_on_one_side(
-    name: str, service: Running, chromium: Browser, languages: tuple[str, ...]
+    name: str, service: RunningService, chromium: Browser, languages: tuple[str, ...]
 ) -> None:
     for language in languages:
         with chromium.new_context(locale=language, viewport={"width": 726, "height": 1055}) as context:

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 from engine import catalogue
 from service.settings import DAY
 from service.tables.opening import Invited
-from tests.browsing import SHORT, SOON, Player
-from tests.running import Running, Visit, foretold
+from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES, Player
+from tests.services import RunningService, Visit, fixed_seed
 
 WINDOWS = {
     "laptop": (1366, 650),
@@ -75,16 +75,16 @@ WHOLE = """one => {
 LETTERS = 12  # pixels: two letters
 
 
-def position(service: Running, game: str, whim: int) -> str:
+def position(service: RunningService, game: str, whim: int) -> str:
     """The page of who is to move at a table that has come as far as `POSITIONS` says."""
-    with foretold(bytes([whim]) * 32):  # the same position in every run
-        opened, steps = service.begin(game=game), count()
-    service.play_on(opened.table, lambda _: next(steps) >= POSITIONS[whim], whim)
-    return f"/t/{opened.links[service.first(opened.table)]}"
+    with fixed_seed(bytes([whim]) * 32):  # the same position in every run
+        opened, steps = service.start_table(game=game), count()
+    service.play_until(opened.table, lambda _: next(steps) >= POSITIONS[whim], whim)
+    return f"/t/{opened.links[service.find_mover(opened.table)]}"
 
 
 @pytest.fixture
-def windows(service: Running, game: str, everything: bool) -> dict[str, list[str]]:
+def windows(service: RunningService, game: str, everything: bool) -> dict[str, list[str]]:
     """Which pages each window shows: all in a soak, otherwise windows and positions take turns among the games."""
     paths = [position(service, game, whim) for whim in range(len(POSITIONS))]
     if everything:
@@ -129,26 +129,26 @@ def test_what_can_be_chosen_is_seen_at_first_sight_in_every_window(visit: Visit,
 
 
 def test_what_can_be_chosen_now_is_framed_where_somebody_looked_elsewhere_meanwhile(
-    service: Running, visit: Visit
+    service: RunningService, visit: Visit
 ) -> None:
-    opened = service.begin()
-    first = service.first(opened.table)
+    opened = service.start_table()
+    first = service.find_mover(opened.table)
     page = visit(f"/t/{opened.links[1 - first]}")
     page.locator("[data-stage]").wait_for()
     for _ in range(6):
         page.keyboard.press("+")
     page.keyboard.press("Shift+ArrowLeft")
     looked = page.locator("[data-stage]").get_attribute("viewBox") or ""
-    service.do(opened.links[first], f"move {SHORT[first].split()[0].replace('-', ' ')}")
+    service.submit(opened.links[first], f"move {SHORT_GAMES[first].split()[0].replace('-', ' ')}")
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    page.locator(".stage .lit").first.wait_for(state="attached", timeout=SOON)
+    page.locator(".stage .lit").first.wait_for(state="attached", timeout=PAGE_TIMEOUT_MS)
     expect(page.locator("[data-stage]")).not_to_have_attribute("viewBox", looked)
     assert all(one["seen"] for one in page.evaluate(CHOICES))
 
 
-def test_where_somebody_looks_is_kept_while_all_choices_are_seen_there(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    player = Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
+def test_where_somebody_looks_is_kept_while_all_choices_are_seen_there(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
     player.page.locator(".stage .lit").first.wait_for(state="attached")
     player.page.mouse.move(400, 400)
     player.page.mouse.wheel(0, 60)
@@ -158,10 +158,10 @@ def test_where_somebody_looks_is_kept_while_all_choices_are_seen_there(service: 
     expect(player.page.locator("[data-stage]")).to_have_attribute("viewBox", looked)
 
 
-def test_the_small_map_is_shown_while_only_a_part_of_the_course_is(service: Running, visit: Visit) -> None:
-    opened = service.begin(game="turfmaster")
+def test_the_small_map_is_shown_while_only_a_part_of_the_course_is(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="turfmaster")
     page = visit(
-        f"/t/{opened.links[service.first(opened.table)]}",
+        f"/t/{opened.links[service.find_mover(opened.table)]}",
         viewport=dict(zip(("width", "height"), WINDOWS["phone"], strict=True)),
     )
     expect(page.locator(".mini")).to_be_visible()
@@ -169,10 +169,10 @@ def test_the_small_map_is_shown_while_only_a_part_of_the_course_is(service: Runn
     expect(page.locator(".mini")).to_be_hidden()
 
 
-def test_every_name_is_told_on_every_phone_however_many_play(service: Running, visit: Visit) -> None:
+def test_every_name_is_told_on_every_phone_however_many_play(service: RunningService, visit: Visit) -> None:
     names = ("Anna", "Bernadette", "Clara", "Dirk", "Emiel", "Françoise", "Gijs", "Hendrik-Jan")
     people = [Invited(name, f"{number}@example.org") for number, name in enumerate(names)]
-    paths = [service.begin(*people[:seats], game="turfmaster").watch for seats in (2, 3, 4, 5, 8)]
+    paths = [service.start_table(*people[:seats], game="turfmaster").watch for seats in (2, 3, 4, 5, 8)]
     for width, height in (WINDOWS[name] for name in PHONES):
         page = visit("/", viewport={"width": width, "height": height}, has_touch=True)
         for path in paths:
@@ -185,21 +185,21 @@ def test_every_name_is_told_on_every_phone_however_many_play(service: Running, v
 
 
 def test_a_phone_says_the_whole_of_title_and_time_left_and_of_what_to_do_where_it_has_no_button(
-    service: Running, visit: Visit
+    service: RunningService, visit: Visit
 ) -> None:
-    opened = service.begin(game="kurier", pace=3 * DAY)
+    opened = service.start_table(game="kurier", pace=3 * DAY)
     width, height = WINDOWS["phone"]
-    page = visit(f"/t/{opened.links[service.first(opened.table)]}", viewport={"width": width, "height": height})
+    page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}", viewport={"width": width, "height": height})
     expect(page.locator(".bar .deeds :is(button, .button):visible")).to_have_count(0)
     expect(page.locator(".bar .what")).to_contain_text("Touch a glowing place.")
     for part in (".top strong", ".top .left", ".bar .what"):
         assert page.locator(part).evaluate(WHOLE), part
 
 
-def test_a_bot_s_level_is_told_whole_or_not_at_all(service: Running, visit: Visit) -> None:
+def test_a_bot_s_level_is_told_whole_or_not_at_all(service: RunningService, visit: Visit) -> None:
     bots = [Invited(f"Bot {number}", level="strong") for number in range(1, 4)]
     anna = Invited("Anna", "", "word", "person")
-    paths = [service.open(anna, *bots[:number], game="kurier").links[0] for number in (1, 3)]
+    paths = [service.open_table(anna, *bots[:number], game="kurier").links[0] for number in (1, 3)]
     width, height = WINDOWS["phone"]
     page = visit("/", viewport={"width": width, "height": height}, has_touch=True)
     for path, told in zip(paths, ("whole", "gone"), strict=True):
@@ -209,11 +209,11 @@ def test_a_bot_s_level_is_told_whole_or_not_at_all(service: Running, visit: Visi
         assert all(chip["whole"] for chip in page.evaluate(CHIPS))
 
 
-def test_a_refusal_is_read_whole_in_every_window(service: Running, visit: Visit) -> None:
-    opened = service.begin(game="kurier")
-    page = visit(f"/t/{opened.links[service.first(opened.table)]}")
+def test_a_refusal_is_read_whole_in_every_window(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="kurier")
+    page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}")
     page.locator("form.deed").evaluate("form => { form.elements.move.value = 'resign now'; form.requestSubmit(); }")
-    expect(page.locator(".bar .note.bad")).to_be_visible(timeout=SOON)
+    expect(page.locator(".bar .note.bad")).to_be_visible(timeout=PAGE_TIMEOUT_MS)
     for width, height in WINDOWS.values():
         page.set_viewport_size({"width": width, "height": height})
         assert page.locator(".bar .note.bad").evaluate(WHOLE), (width, height)

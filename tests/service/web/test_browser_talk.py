@@ -6,29 +6,31 @@ from playwright.sync_api import Page, expect
 
 from service.tables import access, seat_settings, submitting, talk
 from service.tables.opening import Opened
-from tests.browsing import SHORT, SOON
-from tests.running import Running, Visit
+from tests.browsing import PAGE_TIMEOUT_MS, SHORT_GAMES
 from tests.service.web.test_browser import spot
+from tests.services import RunningService, Visit
 
 
-def begun(service: Running, visit: Visit, at_once: bool = False) -> tuple[Opened, int, Page]:
+def begun(service: RunningService, visit: Visit, at_once: bool = False) -> tuple[Opened, int, Page]:
     """A game, who begins it, and his page."""
-    opened = service.begin()
-    seat = service.first(opened.table)
+    opened = service.start_table()
+    seat = service.find_mover(opened.table)
     if at_once:
         seat_settings.move_at_once(service.app, access.find(service.app, opened.links[seat]), True)
     return opened, seat, visit(f"/t/{opened.links[seat]}")
 
 
-def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(service: Running, visit: Visit) -> None:
+def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(
+    service: RunningService, visit: Visit
+) -> None:
     opened, seat, page = begun(service, visit)
-    start = SHORT[seat].split()[0].split("-")[0]
+    start = SHORT_GAMES[seat].split()[0].split("-")[0]
     spot(page, start).click()
     page.get_by_role("tab", name="Talk").click()
     page.get_by_label("Say something").fill("I was about to")
     app = service.app
     talk.say(app, access.find(app, opened.links[1 - seat]), "Take your time")
-    expect(page.get_by_text("Take your time")).to_be_visible(timeout=SOON)
+    expect(page.get_by_text("Take your time")).to_be_visible(timeout=PAGE_TIMEOUT_MS)
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
     expect(page.get_by_label("Say something")).to_have_value("I was about to")
     page.get_by_role("button", name="Say it").click()
@@ -36,7 +38,7 @@ def test_what_is_said_arrives_without_disturbing_a_half_made_choice_or_remark(se
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
 
 
-def test_an_open_page_is_told_at_once_and_asks_no_more(service: Running, visit: Visit) -> None:
+def test_an_open_page_is_told_at_once_and_asks_no_more(service: RunningService, visit: Visit) -> None:
     opened, seat, page = begun(service, visit)
     with page.expect_response("**/live/*") as stream:
         pass
@@ -49,31 +51,31 @@ def test_an_open_page_is_told_at_once_and_asks_no_more(service: Running, visit: 
     assert len([url for url in said if "/pulse" in url]) == 1
 
 
-def test_a_click_that_completes_a_move_makes_it_for_who_wants_that(service: Running, visit: Visit) -> None:
+def test_a_click_that_completes_a_move_makes_it_for_who_wants_that(service: RunningService, visit: Visit) -> None:
     _, seat, page = begun(service, visit, at_once=True)
-    start, end = SHORT[seat].split()[0].split("-")
+    start, end = SHORT_GAMES[seat].split()[0].split("-")
     spot(page, start).click()
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")
     spot(page, end).click()
     expect(page.get_by_text("Accepted.")).to_be_visible()
 
 
-def test_who_changes_his_mind_is_asked_again(service: Running, visit: Visit) -> None:
+def test_who_changes_his_mind_is_asked_again(service: RunningService, visit: Visit) -> None:
     _, seat, page = begun(service, visit, at_once=True)
     page.get_by_role("tab", name="More").click()
     page.get_by_role("button", name="Ask me again before I move").click()
     expect(page.get_by_role("button", name="Move without asking again")).to_be_attached()
-    start, end = SHORT[seat].split()[0].split("-")
+    start, end = SHORT_GAMES[seat].split()[0].split("-")
     spot(page, start).click()
     spot(page, end).click()
     expect(page.get_by_role("button", name="Confirm")).to_be_visible()
 
 
-def test_a_board_can_be_enlarged_on_a_phone_and_stays_so(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    seat = service.first(opened.table)
+def test_a_board_can_be_enlarged_on_a_phone_and_stays_so(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    seat = service.find_mover(opened.table)
     app = service.app
-    move = "move " + SHORT[seat].split()[0].replace("-", " ")
+    move = "move " + SHORT_GAMES[seat].split()[0].replace("-", " ")
     submitting.verdict(app, submitting.submit(app, access.find(app, opened.links[seat]), move), 10)
     page = visit(f"/t/{opened.links[seat]}/replay", viewport={"width": 360, "height": 740}, has_touch=True)
     small = width(page)

@@ -8,19 +8,19 @@ from playwright.sync_api import Page, expect
 
 from engine.games import carcassonne, kurier
 from service.tables import snapshots
-from tests.browsing import SHORT, Player, mouse, point
-from tests.running import Running, Visit, foretold
+from tests.browsing import SHORT_GAMES, Player, click, find_point
+from tests.services import RunningService, Visit, fixed_seed
 
 ZOOMS = 3
 TURNED = "() => document.querySelector('[data-ghost]').getAttribute('transform')"
 
 
-def tile_in_hand(service: Running, visit: Visit, luck: int = 1) -> tuple[str, Player]:
+def tile_in_hand(service: RunningService, visit: Visit, luck: int = 1) -> tuple[str, Player]:
     """A game of Carcassonne where several moves are made, the same in every run, and who is to lay a tile now."""
-    with foretold(bytes([luck]) * 32):
-        opened = service.begin(game="carcassonne")
-    service.play_on(opened.table, lambda state: len(state.tiles) > 8 and can_be_turned(state))
-    return opened.table, Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
+    with fixed_seed(bytes([luck]) * 32):
+        opened = service.start_table(game="carcassonne")
+    service.play_until(opened.table, lambda state: len(state.tiles) > 8 and can_be_turned(state))
+    return opened.table, Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
 
 
 def can_be_turned(state: Any) -> bool:
@@ -30,7 +30,7 @@ def can_be_turned(state: Any) -> bool:
     return len(set(cells)) < len(cells)
 
 
-def entries(service: Running, table: str, count: int) -> list[Any]:
+def entries(service: RunningService, table: str, count: int) -> list[Any]:
     look = snapshots.look(service.app, table)
     return snapshots.entries(service.app, look, look.row.length - count)
 
@@ -44,12 +44,12 @@ def places(player: Player) -> dict[str, list[str]]:
     return found
 
 
-def test_a_tile_lies_where_it_was_put_and_a_touch_turns_it(service: Running, visit: Visit) -> None:
+def test_a_tile_lies_where_it_was_put_and_a_touch_turns_it(service: RunningService, visit: Visit) -> None:
     _, player = tile_in_hand(service, visit)
     ways = places(player)
     cell = max(ways, key=lambda one: len(ways[one]))
     player.page.locator("form.deed[data-said]").wait_for(state="attached")
-    player.page.mouse.dblclick(*point(player.page, cell))
+    player.page.mouse.dblclick(*find_point(player.page, cell))
     shown = {player.page.evaluate(TURNED).split("rotate(")[1]}
     assert shown == {f"{ways[cell][1]})"}
     for _ in ways[cell][1:]:
@@ -59,7 +59,9 @@ def test_a_tile_lies_where_it_was_put_and_a_touch_turns_it(service: Running, vis
 
 
 @pytest.mark.parametrize("luck", [1, 36, 49])  # beside the middle of the tile, and all but in it
-def test_a_tile_and_a_figure_confirmed_together_become_two_entries(service: Running, visit: Visit, luck: int) -> None:
+def test_a_tile_and_a_figure_confirmed_together_become_two_entries(
+    service: RunningService, visit: Visit, luck: int
+) -> None:
     table, player = tile_in_hand(service, visit, luck)
     player.touch(next(iter(places(player))))
     page = player.page
@@ -71,7 +73,7 @@ def test_a_tile_and_a_figure_confirmed_together_become_two_entries(service: Runn
     assert [entry.move.split()[0] for entry in entries(service, table, 2)] == ["place", "figure"]
 
 
-def test_what_could_follow_a_tile_is_not_laid_over_what_does(service: Running, visit: Visit) -> None:
+def test_what_could_follow_a_tile_is_not_laid_over_what_does(service: RunningService, visit: Visit) -> None:
     """A tile is confirmed before the page knows what could follow, and it learns that while the new world is laid."""
     _, player = tile_in_hand(service, visit)
     page = player.page
@@ -83,7 +85,7 @@ def test_what_could_follow_a_tile_is_not_laid_over_what_does(service: Running, v
     assert 0 < len(tokens) == len(set(tokens))
 
 
-def test_what_was_put_together_can_be_put_down_again(service: Running, visit: Visit) -> None:
+def test_what_was_put_together_can_be_put_down_again(service: RunningService, visit: Visit) -> None:
     table, player = tile_in_hand(service, visit)
     length = snapshots.look(service.app, table).row.length
     player.touch(next(iter(places(player))))
@@ -102,10 +104,10 @@ def two_readings(state: Any) -> list[tuple[str, ...]]:
     return [args for args in menu["hand"].options if args in {way[:2] for way in menu["travel"].options}]
 
 
-def test_what_would_hand_over_and_may_begin_to_travel_says_what_it_does(service: Running, visit: Visit) -> None:
-    opened = service.begin(game="kurier")
-    service.play_on(opened.table, lambda state: bool(two_readings(state)))
-    player = Player(visit(f"/t/{opened.links[service.first(opened.table)]}"))
+def test_what_would_hand_over_and_may_begin_to_travel_says_what_it_does(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="kurier")
+    service.play_until(opened.table, lambda state: bool(two_readings(state)))
+    player = Player(visit(f"/t/{opened.links[service.find_mover(opened.table)]}"))
     player.touch(" ".join(two_readings(snapshots.look(service.app, opened.table).table.state)[0]))
     expect(player.page.locator(".bar .confirm")).to_have_text("Hand the dispatch over")
     expect(player.page.locator(".bar .made")).to_have_text(re.compile("Hand the dispatch over.* / Travel"))
@@ -121,9 +123,11 @@ def beside_its_courier(state: Any) -> bool:
 
 
 @pytest.mark.parametrize("window", [{"width": 1366, "height": 650}, {"width": 390, "height": 844}])
-def test_the_dispatch_is_touched_beside_its_courier(service: Running, visit: Visit, window: dict[str, int]) -> None:
-    opened = service.begin(game="kurier")
-    service.play_on(opened.table, beside_its_courier)
+def test_the_dispatch_is_touched_beside_its_courier(
+    service: RunningService, visit: Visit, window: dict[str, int]
+) -> None:
+    opened = service.start_table(game="kurier")
+    service.play_until(opened.table, beside_its_courier)
     state: Any = snapshots.look(service.app, opened.table).table.state
     own = state.players[state.turn].dispatch
     player = Player(visit(f"/t/{opened.links[state.turn]}", viewport=window))
@@ -144,42 +148,42 @@ def touch_until_chosen(player: Player, token: str) -> None:
             player.touch(token)
 
 
-def test_a_finger_between_dispatch_and_courier_is_led_closer(service: Running, visit: Visit) -> None:
-    opened = service.begin(game="kurier")
-    service.play_on(opened.table, beside_its_courier)
+def test_a_finger_between_dispatch_and_courier_is_led_closer(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table(game="kurier")
+    service.play_until(opened.table, beside_its_courier)
     state: Any = snapshots.look(service.app, opened.table).table.state
     own = state.players[state.turn].dispatch
     page = visit(f"/t/{opened.links[state.turn]}", viewport={"width": 390, "height": 844})
     before = page.locator("[data-stage]").get_attribute("viewBox") or ""
-    ends = [point(page, token) for token in ("hand", f"{own.inn} {own.kind}")]
+    ends = [find_point(page, token) for token in ("hand", f"{own.inn} {own.kind}")]
     page.mouse.click(*(sum(ways) / 2 for ways in zip(*ends, strict=True)))
     expect(page.locator("[data-stage]")).not_to_have_attribute("viewBox", before)
     expect(page.locator(".stage .chosen")).to_have_count(0)
 
 
-def test_a_touch_on_what_cannot_be_chosen_says_so_with_the_paragraph(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    seat = service.first(opened.table)
+def test_a_touch_on_what_cannot_be_chosen_says_so_with_the_paragraph(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    seat = service.find_mover(opened.table)
     page = visit(f"/t/{opened.links[seat]}")
-    other = SHORT[1 - seat].split()[0].split("-")[0]
-    mouse(page, other)
+    other = SHORT_GAMES[1 - seat].split()[0].split("-")[0]
+    click(page, other)
     note = page.locator(".bar .note")
     expect(note).to_contain_text("cannot be chosen now")
     expect(note.locator("a.rule")).to_have_attribute("href", re.compile(r"/rules/kaiser#2\.1$"))
 
 
-def test_what_is_put_together_is_written_as_its_language_writes_it(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    seat = service.first(opened.table)
+def test_what_is_put_together_is_written_as_its_language_writes_it(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    seat = service.find_mover(opened.table)
     page = visit(f"/t/{opened.links[seat]}", locale="fr-FR")
-    start = SHORT[seat].split()[0].split("-")[0]
-    mouse(page, start)
+    start = SHORT_GAMES[seat].split()[0].split("-")[0]
+    click(page, start)
     expect(page.locator(".bar .made")).to_have_text(re.compile(rf"^Déplacer une pièce\u00a0: {start}$"))
 
 
-def test_arrow_keys_go_from_thing_to_thing_as_one_sees_them(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    page = visit(f"/t/{opened.links[service.first(opened.table)]}")
+def test_arrow_keys_go_from_thing_to_thing_as_one_sees_them(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    page = visit(f"/t/{opened.links[service.find_mover(opened.table)]}")
     page.locator(".stage .lit").first.focus()
     before = middle(page)
     for key in ("ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"):
@@ -199,23 +203,23 @@ def middle(page: Page) -> tuple[float, float]:
     return box[0], box[1]
 
 
-def test_a_sentence_lights_up_its_place_and_a_place_its_sentence(service: Running, visit: Visit) -> None:
-    opened = service.begin()
-    seat = service.first(opened.table)
-    start, end = SHORT[seat].split()[0].split("-")
-    service.do(opened.links[seat], f"move {start} {end}")
+def test_a_sentence_lights_up_its_place_and_a_place_its_sentence(service: RunningService, visit: Visit) -> None:
+    opened = service.start_table()
+    seat = service.find_mover(opened.table)
+    start, end = SHORT_GAMES[seat].split()[0].split("-")
+    service.submit(opened.links[seat], f"move {start} {end}")
     page = visit(f"/t/{opened.links[1 - seat]}")
     told = page.locator("#now .told li", has_text="moves a king from the home corner to the")
     told.locator("a.place", has_text="from the home corner").hover()
     expect(page.locator(".told-of")).to_have_count(1)
     told.hover(position={"x": 2, "y": 2})
     expect(page.locator(".told-of")).to_have_count(2)
-    page.mouse.move(*point(page, end))
+    page.mouse.move(*find_point(page, end))
     expect(told).to_have_class("tells")
     expect(told.locator("a.place.tells")).to_have_text(re.compile("^to the (north|south)-east hills$"))
 
 
-def test_a_free_place_is_called_by_what_lies_around_it(service: Running, visit: Visit) -> None:
+def test_a_free_place_is_called_by_what_lies_around_it(service: RunningService, visit: Visit) -> None:
     _, player = tile_in_hand(service, visit)
     names = player.page.locator(".stage .lit").evaluate_all("(all) => all.map((one) => one.ariaLabel)")
     assert names

@@ -30,8 +30,8 @@ from service.tables import access, opening, seat_commands, seat_settings, submit
 from service.tables.opening import Invited
 from service.text.template_files import TEMPLATES
 from tests import apps
-from tests.estate import Estate
-from tests.visiting import Hall
+from tests.busy_app import BusyApp
+from tests.sites import Site
 from workers import referee
 from workers.outgoing import personal_letters
 from workers.outgoing.envelopes import LetterOrder
@@ -65,10 +65,10 @@ def short() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BusyApp]:
     """A house that tests only look at."""
-    with apps.standing(apps.settings(tmp_path_factory.mktemp("app")), apps.Clock()) as app:
-        yield Estate(app)
+    with apps.run_app(apps.make_settings(tmp_path_factory.mktemp("app")), apps.FakeTime()) as app:
+        yield BusyApp(app)
 
 
 @pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["some", "all"])
@@ -83,10 +83,10 @@ def some(words: Sequence[Word], number: int, place: str) -> Iterator[Word]:
     yield from (words[(first + step) % len(words)] for step in range(min(number, len(words))))
 
 
-def routes(estate: Estate, method: str, sample: int) -> list[Rule]:
+def routes(busy: BusyApp, method: str, sample: int) -> list[Rule]:
     """All routes; where not everything is tried, each on SQLite or on PostgreSQL."""
-    rules = estate.rules(method)
-    return rules if sample > 1 else rules[int(estate.app.store.engine.name == "postgresql") :: 2]
+    rules = busy.rules(method)
+    return rules if sample > 1 else rules[int(busy.app.store.engine.name == "postgresql") :: 2]
 
 
 def spoilt(rule: Rule, gaps: dict[str, Any], sample: int) -> Iterator[dict[str, Any]]:
@@ -103,60 +103,60 @@ def faults(visitor: FlaskClient, method: str, path: str, **what: Any) -> list[st
 
 
 def test_looking_changes_nothing_anywhere(any_app: App) -> None:
-    estate = Estate(any_app)
-    visitor, before, seen = estate.visitor(), estate.written(), set()
-    for rule in estate.rules("GET"):
-        for gaps in estate.ways(rule):
-            with visitor.get(estate.address(rule, gaps)) as response:
+    busy = BusyApp(any_app)
+    visitor, before, seen = busy.visitor(), busy.written(), set()
+    for rule in busy.rules("GET"):
+        for gaps in busy.ways(rule):
+            with visitor.get(busy.address(rule, gaps)) as response:
                 seen |= {rule.endpoint} if response.status_code < 400 else set()
-    assert estate.written() == before
-    assert seen >= {rule.endpoint for rule in estate.rules("GET")} - {"mailbox.picture", "api.submission"}
+    assert busy.written() == before
+    assert seen >= {rule.endpoint for rule in busy.rules("GET")} - {"mailbox.picture", "api.submission"}
 
 
 def test_no_address_however_odd_is_too_much_for_us(any_app: App, sample: int) -> None:
-    estate = Estate(any_app)
-    visitor, found = estate.visitor(), list[str]()
+    busy = BusyApp(any_app)
+    visitor, found = busy.visitor(), list[str]()
     for method in ("GET", "POST"):
-        for rule in routes(estate, method, sample):
-            for gaps in spoilt(rule, next(estate.ways(rule)), sample):
-                found += faults(visitor, method, estate.address(rule, gaps))
+        for rule in routes(busy, method, sample):
+            for gaps in spoilt(rule, next(busy.ways(rule)), sample):
+                found += faults(visitor, method, busy.address(rule, gaps))
     assert found == []
 
 
 def test_no_question_however_odd_is_too_much_for_us(any_app: App, sample: int) -> None:
-    estate = Estate(any_app)
-    visitor, found = estate.visitor(), list[str]()
-    for rule in routes(estate, "GET", sample):
-        for gaps, name, word in odd(estate, rule, sample):
-            found += faults(visitor, "GET", estate.address(rule, gaps), query_string={name: [word, word]})
+    busy = BusyApp(any_app)
+    visitor, found = busy.visitor(), list[str]()
+    for rule in routes(busy, "GET", sample):
+        for gaps, name, word in odd(busy, rule, sample):
+            found += faults(visitor, "GET", busy.address(rule, gaps), query_string={name: [word, word]})
     assert found == []
 
 
 def test_no_form_however_odd_is_too_much_for_us(any_app: App, sample: int) -> None:
-    estate = Estate(any_app)
+    busy = BusyApp(any_app)
     found = list[str]()
-    for rule in routes(estate, "POST", sample):
-        for gaps, name, word in odd(estate, rule, sample):
-            path, form = estate.address(rule, gaps), {**FINE, name: [word, word]}
-            found += faults(estate.visitor(), "POST", path, data=form, query_string={name: word})
+    for rule in routes(busy, "POST", sample):
+        for gaps, name, word in odd(busy, rule, sample):
+            path, form = busy.address(rule, gaps), {**FINE, name: [word, word]}
+            found += faults(busy.visitor(), "POST", path, data=form, query_string={name: word})
     assert found == []
 
 
-def odd(estate: Estate, rule: Rule, sample: int) -> Iterator[tuple[dict[str, Any], str, str]]:
+def odd(busy: BusyApp, rule: Rule, sample: int) -> Iterator[tuple[dict[str, Any], str, str]]:
     """Everything that a route may be asked, spoilt in turn; by the other ways that lead there no more than once."""
-    first, *others = estate.ways(rule)
-    words = HOSTILE if estate.app.store.engine.name == "sqlite" else FOR_DATABASES
-    for name in estate.fields(rule):
+    first, *others = busy.ways(rule)
+    words = HOSTILE if busy.app.store.engine.name == "sqlite" else FOR_DATABASES
+    for name in busy.fields(rule):
         place = f"{rule} {name}"
         yield from ((first, name, word) for word in some(words, sample, place))
         yield from ((gaps, name, "\0") for gaps in some(others, sample, place))
 
 
 def test_no_json_however_odd_is_too_much_for_us(any_app: App) -> None:
-    estate = Estate(any_app)
-    visitor, found = estate.visitor(), list[str]()
-    for rule in estate.rules("POST"):
-        path = estate.address(rule, next(estate.ways(rule)))
+    busy = BusyApp(any_app)
+    visitor, found = busy.visitor(), list[str]()
+    for rule in busy.rules("POST"):
+        path = busy.address(rule, next(busy.ways(rule)))
         for body in (body.replace("ODD", word) for body in BODIES for word in ODD):
             sent = {"data": body.encode("utf-8", "surrogatepass"), "content_type": "application/json"}
             found += faults(visitor, "POST", path, **sent) if rule.endpoint.startswith("api.") else []
@@ -166,7 +166,7 @@ def test_no_json_however_odd_is_too_much_for_us(any_app: App) -> None:
 # Who may see what
 
 
-def test_no_page_shows_what_belongs_to_another(still: Estate) -> None:
+def test_no_page_shows_what_belongs_to_another(still: BusyApp) -> None:
     visitor, secrets = still.flask_app.test_client(), still.secrets()
     readers = {link: access.find(still.app, link) for link in still.links.values()}
     for rule in still.rules("GET"):
@@ -179,7 +179,7 @@ def test_no_page_shows_what_belongs_to_another(still: Estate) -> None:
             assert shown == [], f"{rule.rule} of {gaps['link']}"
 
 
-def test_who_looks_on_hears_no_talk_and_finds_no_way_in(still: Estate) -> None:
+def test_who_looks_on_hears_no_talk_and_finds_no_way_in(still: BusyApp) -> None:
     visitor = still.flask_app.test_client()
     for name in ("watch", "gallery"):
         for rule in still.rules("GET"):
@@ -192,21 +192,21 @@ def test_who_looks_on_hears_no_talk_and_finds_no_way_in(still: Estate) -> None:
 
 
 def test_what_was_taken_down_is_nowhere_to_be_seen(app: App) -> None:
-    estate = Estate(app)
-    visitor, link, table = estate.visitor(), estate.links["gallery"], estate.shown[0].table
+    busy = BusyApp(app)
+    visitor, link, table = busy.visitor(), busy.links["gallery"], busy.shown[0].table
     ways = [
-        estate.address(rule, {"link": link, "table": table, "seq": 1})
-        for rule in estate.rules("GET")
+        busy.address(rule, {"link": link, "table": table, "seq": 1})
+        for rule in busy.rules("GET")
         if rule.arguments & {"link", "table"} and rule.arguments <= {"link", "table", "seq"}
     ]
     before = [visitor.get(way).status_code for way in ways]
-    seat_settings.release(app, estate.shown[0], False)
+    seat_settings.release(app, busy.shown[0], False)
     after = [visitor.get(way).status_code for way in ways]
     assert before.count(200) >= 10
     assert set(after) == {404}
 
 
-def test_what_is_private_is_kept_by_nobody_on_its_way(still: Estate) -> None:
+def test_what_is_private_is_kept_by_nobody_on_its_way(still: BusyApp) -> None:
     visitor = still.visitor()
     for method in ("GET", "POST"):
         for rule in still.rules(method):
@@ -216,7 +216,7 @@ def test_what_is_private_is_kept_by_nobody_on_its_way(still: Estate) -> None:
                 assert rule.endpoint in PUBLIC or "no-store" in kept or "private" in kept, rule.rule
 
 
-def test_every_answer_has_its_headers(still: Estate) -> None:
+def test_every_answer_has_its_headers(still: BusyApp) -> None:
     visitor = still.visitor()
     for rule in still.rules("GET"):
         for gaps in (next(still.ways(rule)), dict.fromkeys(rule.arguments, "x")):
@@ -239,23 +239,23 @@ def test_forms_come_through_https_though_no_browser_says_where_from(app: App) ->
 
 
 def test_every_form_needs_its_word_except_what_programs_send(app: App) -> None:
-    estate = Estate(app)
-    estate.flask_app.config["WTF_CSRF_ENABLED"] = True
-    visitor, before = estate.visitor(), estate.written()
+    busy = BusyApp(app)
+    busy.flask_app.config["WTF_CSRF_ENABLED"] = True
+    visitor, before = busy.visitor(), busy.written()
     open_to_all = {
         rule.endpoint
-        for rule in estate.rules("POST")
-        if b"grown old" not in visitor.post(estate.address(rule, dict.fromkeys(rule.arguments, "1"))).data
+        for rule in busy.rules("POST")
+        if b"grown old" not in visitor.post(busy.address(rule, dict.fromkeys(rule.arguments, "1"))).data
     }
     assert open_to_all == {"preferences.stop", "api.open_table", "api.sit", "api.submit", "api.hint"}
-    assert estate.written() == before
+    assert busy.written() == before
 
 
 def test_a_fault_is_logged_without_the_link_that_led_to_it(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    estate, link = Estate(app), "a" * 32
+    busy, link = BusyApp(app), "a" * 32
     monkeypatch.setattr(access, "find", lambda link: 1 / 0)
     with structlog.testing.capture_logs() as told:
-        assert estate.flask_app.test_client().get(f"/t/{link}").status_code == 500
+        assert busy.flask_app.test_client().get(f"/t/{link}").status_code == 500
     assert told
     assert link not in "".join(str(one | {"exc_info": ""}) for one in told)
 
@@ -278,8 +278,8 @@ def visit(flask_app: Flask, sender: str) -> int:
 def test_visitors_behind_one_web_server_are_told_apart_where_its_word_is_taken(
     tmp_path: Path, proxies: int, said: list[int]
 ) -> None:
-    chosen = apps.settings(tmp_path, opens_per_hour=1, proxies=proxies)
-    with apps.standing(chosen, apps.Clock()) as app:
+    chosen = apps.make_settings(tmp_path, opens_per_hour=1, proxies=proxies)
+    with apps.run_app(chosen, apps.FakeTime()) as app:
         flask_app = create_app(app)
         flask_app.config["WTF_CSRF_ENABLED"] = False
         assert [visit(flask_app, sender) for sender in ("10.0.0.1", "9.9.9.9, 10.0.0.1", "10.0.0.2")] == said
@@ -301,9 +301,9 @@ def test_no_page_picture_or_letter_takes_words_from_a_text_that_escapes_nothing(
     assert len(files) > 20
 
 
-def letters_of(hall: Hall) -> Iterator[Any]:
+def letters_of(site: Site) -> Iterator[Any]:
     """All letters as they left."""
-    with hall.app.store.reading() as connection:
+    with site.app.store.reading() as connection:
         for raw in connection.execute(select(mailbox.c.raw)).scalars():
             yield message_from_bytes(raw, policy=default)
 
@@ -313,64 +313,64 @@ CODED = ("=?utf-8?q?=0ABcc:xy?=", "=?utf-8?q?a=0D=0A=0D=0AHello=21?=", "=?utf-8?
 
 @pytest.mark.parametrize("name", ['<i onx="1">&\'', "Anna <xy>, y", "{{ 7*7 }}%s{x}", 'ü"\\,;:', *CODED])
 def test_a_name_is_a_name_on_every_page_and_in_every_letter(tmp_path: Path, name: str) -> None:
-    hall = Hall(tmp_path)
+    site = Site(tmp_path)
     guests = [Invited(name, OWN), Invited("Bert", "bert@example.org")]
-    opened = opening.open_table(hall.app, "kaiser", {}, guests, 0)
+    opened = opening.open_table(site.app, "kaiser", {}, guests, 0)
     for link in opened.links:
-        submitting.submit(hall.app, access.find(hall.app, link), "sit word", "sit")
+        submitting.submit(site.app, access.find(site.app, link), "sit word", "sit")
     for number in (0, 1):
-        talk.say(hall.app, access.find(hall.app, opened.links[number]), name)
-        seat_settings.write(hall.app, access.find(hall.app, opened.links[number]), name)
-    hall.do(opened, hall.moves(opened)[0])
-    hall.do(opened, "resign", 0)
-    visitor = hall.visitor()
+        talk.say(site.app, access.find(site.app, opened.links[number]), name)
+        seat_settings.write(site.app, access.find(site.app, opened.links[number]), name)
+    site.submit(opened, site.list_moves(opened)[0])
+    site.submit(opened, "resign", 0)
+    visitor = site.new_visitor()
     for page in ("", "/replay", "/whatif", "/replay/frame"):
         shown = visitor.get(f"/t/{opened.links[1]}{page}")
         assert "<i onx" not in shown
         assert page == "/whatif" or str(escape(name)) in shown
-    hall.write_letters()
-    for letter in letters_of(hall):
+    site.store_letters()
+    for letter in letters_of(site):
         assert '<i onx="' not in letter.get_body(("html",)).get_content()
         assert [one.addr_spec for one in letter["To"].addresses] in (["bert@example.org"], [OWN])
         assert letter["To"].addresses[0].display_name in (name.replace("=?", "= ?"), "Bert")
         assert set(letter.keys()) <= HEADERS
         assert not letter.defects
-    hall.app.close()
+    site.app.close()
 
 
 @pytest.mark.parametrize("kind", ["enter", "confirm", "replaced"])
 def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None:
-    hall, name = Hall(tmp_path), '<i onx="1">&'
+    site, name = Site(tmp_path), '<i onx="1">&'
     guests = [Invited(name, OWN), Invited("Bert <b>", "bert@example.org")]
-    opened = opening.open_table(hall.app, "kaiser", {}, guests, 0)
-    rest = {"enter": str(hall.time), "confirm": opened.table, "replaced": f"{opened.table}/1/1"}[kind]
-    person = hall.look(opened).seats[0].person
-    letter = personal_letters.write(hall.app, LetterOrder("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
+    opened = opening.open_table(site.app, "kaiser", {}, guests, 0)
+    rest = {"enter": str(site.time), "confirm": opened.table, "replaced": f"{opened.table}/1/1"}[kind]
+    person = site.load(opened).seats[0].person
+    letter = personal_letters.write(site.app, LetterOrder("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
     assert letter
     page = letter.get_body(("html",))
     assert page
     assert '<i onx="' not in page.get_content()
     assert "Bert <b>" not in page.get_content()
-    hall.app.close()
+    site.app.close()
 
 
 def test_no_command_however_odd_is_too_much_for_the_referee(app: App) -> None:
-    places = apps.seated(app)
-    place, move = apps.on_turn(app, places)
+    places = apps.start_table(app)
+    place, move = apps.find_move(app, places)
     verbs = [*sorted({*RESERVED, *seat_commands.COMMANDS, move.split()[0]} - {"resign"}), "resign"]
     for verb in verbs:
         for words in (*HOSTILE, "", "0", "2027-02-30 x", "9999-12-31 9999-12-31", "0 0 0", "x " * 500):
             with suppress(Refused):
-                said = apps.judged(app, place, f"{verb} {words}")
+                said = apps.submit(app, place, f"{verb} {words}")
                 assert said.why != referee.FAULT, f"{verb} {words[:30]}"
 
 
 @pytest.mark.parametrize("name", catalogue.games())
-def test_half_a_move_however_odd_is_shown_without_a_fault(hall: Hall, name: str) -> None:
-    opened = hall.begin("Anna", "Bert", "Cleo", game=name)
-    verbs, link = {move.split()[0] for move in hall.moves(opened)}, opened.links[hall.turn(opened)]
+def test_half_a_move_however_odd_is_shown_without_a_fault(site: Site, name: str) -> None:
+    opened = site.start_table("Anna", "Bert", "Cleo", game=name)
+    verbs, link = {move.split()[0] for move in site.list_moves(opened)}, opened.links[site.find_mover(opened)]
     odd = ("zzz", "-1", "1,2 9", "a:b:c", ",", "()", "0", *HOSTILE[:2])
-    client, path = hall.flask_app.test_client(), f"/t/{link}"
+    client, path = site.flask_app.test_client(), f"/t/{link}"
     for say in (f"{verb} {words}" for verb in verbs for words in odd):
         assert client.get(path, query_string={"say": say}).status_code == 200, say
 
@@ -379,24 +379,24 @@ def test_half_a_move_however_odd_is_shown_without_a_fault(hall: Hall, name: str)
 
 
 @pytest.mark.parametrize("name", catalogue.games())
-def test_a_kept_board_is_the_one_that_would_be_drawn_anew(hall: Hall, name: str) -> None:
-    opened = hall.begin("Anna", "Bert", "Cleo", game=name)
+def test_a_kept_board_is_the_one_that_would_be_drawn_anew(site: Site, name: str) -> None:
+    opened = site.start_table("Anna", "Bert", "Cleo", game=name)
     for _ in range(6):
-        hall.do(opened, hall.moves(opened)[0])
+        site.submit(opened, site.list_moves(opened)[0])
     readers = [*((link, "en") for link in opened.links), (opened.links[0], "de"), (opened.watch, "en")]
-    last = hall.look(opened).row.length - 1
+    last = site.load(opened).row.length - 1
     paths = ("", f"/replay/frame?at={last}")
-    kept = [boards(hall, link, tongue, paths) for link, tongue in readers]
-    again = [boards(hall, link, tongue, paths) for link, tongue in reversed(readers)]
+    kept = [boards(site, link, tongue, paths) for link, tongue in readers]
+    again = [boards(site, link, tongue, paths) for link, tongue in reversed(readers)]
     assert again[::-1] == kept
     for (link, tongue), found in zip(readers, kept, strict=True):
-        hall.app.caches.boards = LRU(200)
-        assert boards(hall, link, tongue, paths) == found
+        site.app.caches.boards = LRU(200)
+        assert boards(site, link, tongue, paths) == found
 
 
-def boards(hall: Hall, link: str, tongue: str, paths: tuple[str, ...]) -> list[str]:
+def boards(site: Site, link: str, tongue: str, paths: tuple[str, ...]) -> list[str]:
     """What this reader is shown of the board, in pictures and in words."""
-    client, found = hall.flask_app.test_client(), list[str]()
+    client, found = site.flask_app.test_client(), list[str]()
     for path in paths:
         text = client.get(f"/t/{link}{path}", headers={"Accept-Language": tongue}).text
         found += re.findall(r"<svg.*?</svg>|<pre.*?</pre>", text, re.DOTALL)

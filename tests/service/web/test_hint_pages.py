@@ -10,63 +10,63 @@ from engine.menu import Menu, Move, Number, Subset
 from service.text.drawing import Voice
 from service.timing import Clock
 from service.web.menu_forms import offers, sentence
-from tests.visiting import ROWS, Hall, Visitor
+from tests.sites import ROWS, Site, Visitor
 from workers import bots
 
 BUTTON = "Show me a good move"
 
 
-def asked(hall: Hall, visitor: Visitor, link: str, thinking: bool = False) -> str:
+def asked(site: Site, visitor: Visitor, link: str, thinking: bool = False) -> str:
     """The page that comes back after the button."""
-    ring = hall.app.wakeups.wake
-    hall.app.wakeups.wake = lambda queue: (
-        bots.answer_hints(hall.app) if queue == "bots" and not thinking else ring(queue)
+    ring = site.app.wakeups.wake
+    site.app.wakeups.wake = lambda queue: (
+        bots.answer_hints(site.app) if queue == "bots" and not thinking else ring(queue)
     )
     response = visitor.post(f"/t/{link}/hint")
     assert response.status_code == 303, response.text
     return visitor.get(response.location)
 
 
-def test_the_page_begins_with_the_good_move(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin(pace=Clock(0, hints=True))
-    link = opened.links[hall.turn(opened)]
+def test_the_page_begins_with_the_good_move(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table(pace=Clock(0, hints=True))
+    link = opened.links[site.find_mover(opened)]
     assert BUTTON in visitor.get(f"/t/{link}")
-    shown = asked(hall, visitor, link)
+    shown = asked(site, visitor, link)
     said = re.search(r'"said": \["move", "([^"]+)", "([^"]+)"\]', shown)
     assert said
-    assert f"move {said[1]} {said[2]}" in hall.moves(opened)
+    assert f"move {said[1]} {said[2]}" in site.list_moves(opened)
     assert re.search(rf"note hint.*{said[1]} → {said[2]}", shown)
     assert f'name="move" value="move {said[1]} {said[2]}"' in shown
 
 
-def test_while_the_bot_thinks_the_page_says_so_and_looks_again(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin(pace=Clock(0, hints=True))
-    link = opened.links[hall.turn(opened)]
-    shown = asked(hall, visitor, link, thinking=True)
+def test_while_the_bot_thinks_the_page_says_so_and_looks_again(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table(pace=Clock(0, hints=True))
+    link = opened.links[site.find_mover(opened)]
+    shown = asked(site, visitor, link, thinking=True)
     assert "looking for a good move" in shown
     assert 'http-equiv="refresh"' in shown
-    bots.answer_hints(hall.app)
+    bots.answer_hints(site.app)
     (number,) = re.findall(r"hint=(\d+)", visitor.post(f"/t/{link}/hint").location)
     assert "note hint" in visitor.get(f"/t/{link}?hint={number}")
 
 
-def test_without_an_agreement_people_see_no_button(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    link = opened.links[hall.turn(opened)]
+def test_without_an_agreement_people_see_no_button(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    link = opened.links[site.find_mover(opened)]
     assert BUTTON not in visitor.get(f"/t/{link}")
     assert "did not agree" in visitor.post(f"/t/{link}/hint").text
 
 
-def test_a_hint_of_a_position_that_is_past_says_nothing(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin(pace=Clock(0, hints=True))
-    seat = hall.turn(opened)
-    asked(hall, visitor, opened.links[seat])
-    hall.do(opened, hall.moves(opened)[0])
+def test_a_hint_of_a_position_that_is_past_says_nothing(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table(pace=Clock(0, hints=True))
+    seat = site.find_mover(opened)
+    asked(site, visitor, opened.links[seat])
+    site.submit(opened, site.list_moves(opened)[0])
     assert "note hint" not in visitor.get(f"/t/{opened.links[seat]}?hint=1")
 
 
 @pytest.mark.parametrize("ticked", [True, False])
-def test_the_form_asks_whether_a_table_has_hints(hall: Hall, visitor: Visitor, ticked: bool) -> None:
+def test_the_form_asks_whether_a_table_has_hints(site: Site, visitor: Visitor, ticked: bool) -> None:
     fields = {**ROWS, "key": "k" * 16, "pace": "0", **({"hints": "on"} if ticked else {})}
     first = visitor.get(visitor.post("/new/kaiser", **fields).location)
     assert ("Players may ask a bot for a good move" in first) == ticked

@@ -20,7 +20,7 @@ from tests import apps
 
 @pytest.fixture
 def places(app: App) -> list[Place]:
-    return apps.seated(app)
+    return apps.start_table(app)
 
 
 @pytest.fixture
@@ -36,11 +36,11 @@ def test_a_refused_move_does_not_tell_a_program_to_wait(client: FlaskClient, pla
     assert "Retry-After" not in answer.headers
 
 
-def test_moves_by_the_form_have_a_limit_too(tmp_path: Path, clock: apps.Clock) -> None:
-    with apps.standing(apps.settings(tmp_path, moves_per_minute=3), clock) as app:
+def test_moves_by_the_form_have_a_limit_too(tmp_path: Path, clock: apps.FakeTime) -> None:
+    with apps.run_app(apps.make_settings(tmp_path, moves_per_minute=3), clock) as app:
         flask_app = create_app(app)
         flask_app.config["WTF_CSRF_ENABLED"] = False
-        place = apps.seated(app)[0]
+        place = apps.start_table(app)[0]
         answers = [
             flask_app.test_client().post(f"/t/{place.link}", data={"move": f"move {number}"}) for number in range(5)
         ]
@@ -55,9 +55,9 @@ def test_what_others_keep_for_themselves_changes_no_tag(app: App, client: FlaskC
     mine = tag()
     seat_settings.write(app, places[1], "a note of my own")
     other = next(place for place in places if place == places[1])
-    assert apps.judged(app, other, "letters none").accepted
+    assert apps.submit(app, other, "letters none").accepted
     assert tag() == mine
-    assert apps.judged(app, *apps.on_turn(app, places)).accepted
+    assert apps.submit(app, *apps.find_move(app, places)).accepted
     assert tag() != mine
 
 
@@ -85,11 +85,11 @@ def down(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_while_the_database_is_down_a_page_says_so_and_when_to_come_back(
     client: FlaskClient,
     places: list[Place],
-    clock: apps.Clock,
+    clock: apps.FakeTime,
     down: None,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    clock.move(3_600)  # what pages remember is old by now
+    clock.advance(3_600)  # what pages remember is old by now
     for answer in (client.get(f"/t/{places[0].link}"), client.get(f"/api/v1/t/{places[0].link}")):
         assert answer.status_code == 503
         assert "cannot be reached just now" in answer.text
@@ -117,10 +117,10 @@ def test_health_is_503_on_a_disk_that_is_almost_full(client: FlaskClient, monkey
     assert (answer.status_code, answer.json["database"]) == (503, False)
 
 
-def test_health_calls_a_redis_of_its_own_what_it_is(tmp_path: Path, clock: apps.Clock, redis_url: str) -> None:
-    with apps.standing(apps.settings(tmp_path), clock) as app:
+def test_health_calls_a_redis_of_its_own_what_it_is(tmp_path: Path, clock: apps.FakeTime, redis_url: str) -> None:
+    with apps.run_app(apps.make_settings(tmp_path), clock) as app:
         assert create_app(app).test_client().get("/healthz").json["redis"] == "embedded"
-    with apps.standing(apps.settings(tmp_path, redis=redis_url), clock) as app:
+    with apps.run_app(apps.make_settings(tmp_path, redis=redis_url), clock) as app:
         client = create_app(app).test_client()
         assert client.get("/healthz").json["redis"] is True
         app.redis.ping = lambda: (_ for _ in ()).throw(NoRedis("gone"))  # type: ignore[method-assign]

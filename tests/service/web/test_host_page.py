@@ -12,16 +12,16 @@ from service.hosting import remedies
 from service.store import queries
 from service.store.appending import Owed
 from service.store.schema import letters, people, seats, tables
-from tests.visiting import ROWS, Hall, Visitor
+from tests.sites import ROWS, Site, Visitor
 
 
 @pytest.fixture
-def door(hall: Hall) -> str:
-    return f"/host/{remedies.link(hall.app)}"
+def door(site: Site) -> str:
+    return f"/host/{remedies.link(site.app)}"
 
 
-def test_the_house_is_seen_at_one_glance(hall: Hall, visitor: Visitor, door: str) -> None:
-    playing, gathering = hall.begin(), hall.open("Carla", "Dirk")
+def test_the_house_is_seen_at_one_glance(site: Site, visitor: Visitor, door: str) -> None:
+    playing, gathering = site.start_table(), site.open_table("Carla", "Dirk")
     page = visitor.get(door)
     assert playing.table in page
     assert gathering.table in page
@@ -29,19 +29,19 @@ def test_the_house_is_seen_at_one_glance(hall: Hall, visitor: Visitor, door: str
     assert "Carla, Dirk" in page  # whom the second waits for
 
 
-def test_it_shows_no_link_no_draw_and_no_note(hall: Hall, visitor: Visitor, door: str) -> None:
-    opened = hall.begin(game="kurier")
+def test_it_shows_no_link_no_draw_and_no_note(site: Site, visitor: Visitor, door: str) -> None:
+    opened = site.start_table(game="kurier")
     page = visitor.get(f"{door}?table={opened.table}")
-    look = hall.look(opened)
+    look = site.load(opened)
     secrets = [*opened.links, opened.watch, look.row.seed.hex()]
     assert not [secret for secret in secrets if secret in page]
 
 
 @pytest.mark.parametrize("game", catalogue.games())
-def test_it_reads_nothing_that_holds_a_hand_or_a_draw(hall: Hall, visitor: Visitor, door: str, game: str) -> None:
+def test_it_reads_nothing_that_holds_a_hand_or_a_draw(site: Site, visitor: Visitor, door: str, game: str) -> None:
     """Hands and draws are in entries, and nowhere else; plans, hints, talk and notes are their players' own."""
-    opened, asked = hall.begin(game=game), list[str]()
-    event.listen(hall.app.store.engine, "before_cursor_execute", lambda *words: asked.append(words[2]))
+    opened, asked = site.start_table(game=game), list[str]()
+    event.listen(site.app.store.engine, "before_cursor_execute", lambda *words: asked.append(words[2]))
     page = visitor.get(f"{door}?table={opened.table}")
     assert opened.table in page
     read = set(re.findall(r'\b(?:FROM|JOIN)\s+"?(\w+)', " ".join(asked)))
@@ -49,10 +49,10 @@ def test_it_reads_nothing_that_holds_a_hand_or_a_draw(hall: Hall, visitor: Visit
     assert not read & {"entries", "submissions", "orders", "branches", "hints", "talk", "mails", "mailbox"}
 
 
-def test_what_its_tables_hold_of_seeds_links_and_notes_is_not_on_it(hall: Hall, visitor: Visitor, door: str) -> None:
-    opened = hall.begin()
+def test_what_its_tables_hold_of_seeds_links_and_notes_is_not_on_it(site: Site, visitor: Visitor, door: str) -> None:
+    opened = site.start_table()
     secret = "a word of my own, for me alone"
-    with hall.app.store.writing() as connection:
+    with site.app.store.writing() as connection:
         connection.execute(update(seats).values(note=secret))
         rows = [*connection.execute(select(tables)).all(), *connection.execute(select(seats)).all()]
     page = visitor.get(f"{door}?table={opened.table}")
@@ -64,56 +64,56 @@ def test_what_its_tables_hold_of_seeds_links_and_notes_is_not_on_it(hall: Hall, 
     assert not [text for text in texts if text and text in page]
 
 
-def test_nobody_else_gets_in_and_a_renewed_link_closes_those_before_it(hall: Hall, visitor: Visitor, door: str) -> None:
+def test_nobody_else_gets_in_and_a_renewed_link_closes_those_before_it(site: Site, visitor: Visitor, door: str) -> None:
     assert "This is not the host&#39;s link" in visitor.get("/host/abcdefghijklmnopqrstuvwxyz234567", 404)
-    newer = f"/host/{remedies.link(hall.app, renew=True)}"
+    newer = f"/host/{remedies.link(site.app, renew=True)}"
     visitor.get(door, 404)
     visitor.get(newer)
     assert visitor.post(f"{door}/notice", name="banner", words="mine").status_code == 404
-    assert hall.app.notices.read().banner == ""
+    assert site.app.notices.read().banner == ""
 
 
-def test_a_banner_stands_on_every_page_until_it_is_taken_down(hall: Hall, visitor: Visitor, door: str) -> None:
+def test_a_banner_stands_on_every_page_until_it_is_taken_down(site: Site, visitor: Visitor, door: str) -> None:
     visitor.post(f"{door}/notice", name="banner", words="Closed <b>on Sunday</b>")
     assert "Closed &lt;b&gt;on Sunday&lt;/b&gt;" in visitor.get("/")
     visitor.post(f"{door}/notice", name="banner", words="")
     assert "Closed" not in visitor.get("/")
 
 
-def test_a_closed_house_opens_no_tables_and_those_that_are_open_go_on(hall: Hall, visitor: Visitor, door: str) -> None:
-    opened = hall.begin()
+def test_a_closed_house_opens_no_tables_and_those_that_are_open_go_on(site: Site, visitor: Visitor, door: str) -> None:
+    opened = site.start_table()
     visitor.post(f"{door}/notice", name="closed", words="We are moving house until Monday.")
     page = visitor.post("/new/kaiser", **ROWS)
     assert page.status_code == 422
     assert "No new tables are opened here for now: We are moving house until Monday." in page.text
-    hall.do(opened, hall.moves(opened)[0])
+    site.submit(opened, site.list_moves(opened)[0])
 
 
-def test_bots_finish_a_table_that_its_players_left(hall: Hall, visitor: Visitor, door: str) -> None:
-    opened = hall.begin()
+def test_bots_finish_a_table_that_its_players_left(site: Site, visitor: Visitor, door: str) -> None:
+    opened = site.start_table()
     assert visitor.post(f"{door}/finish/{opened.table}").status_code == 303
-    assert [seat.status for seat in hall.look(opened).table.seats] == ["bot", "bot"]
-    gathering = hall.open()
+    assert [seat.status for seat in site.load(opened).table.seats] == ["bot", "bot"]
+    gathering = site.open_table()
     refused = visitor.post(f"{door}/finish/{gathering.table}")
     assert "Only a table that is being played can be finished." in refused.text
 
 
-def test_an_address_that_takes_no_letters_is_replaced(hall: Hall, visitor: Visitor, door: str) -> None:
-    opened = hall.begin()
-    with hall.app.store.writing() as connection:
+def test_an_address_that_takes_no_letters_is_replaced(site: Site, visitor: Visitor, door: str) -> None:
+    opened = site.start_table()
+    with site.app.store.writing() as connection:
         person = connection.execute(select(people.c.id).where(people.c.address == "bert@example.org")).scalar_one()
-        bounces.note(connection, person, "550 no such user", hall.time)
-        queries.owe(connection, opened.table, 2, Owed(1, "turn", hall.time))
+        bounces.note(connection, person, "550 no such user", site.time)
+        queries.owe(connection, opened.table, 2, Owed(1, "turn", site.time))
         connection.execute(
             update(letters)
             .where(letters.c.seat == 1, letters.c.kind == "turn")
-            .values(sent_at=hall.time, outcome="address bounced")
+            .values(sent_at=site.time, outcome="address bounced")
         )
     assert "550 no such user" in visitor.get(door)
     taken = visitor.post(f"{door}/readdress/{person}", address="anna@example.org")
     assert "Somebody here has this address already" in taken.text
     assert visitor.post(f"{door}/readdress/{person}", address="bert@example.net").status_code == 303
-    with hall.app.store.reading() as connection:
+    with site.app.store.reading() as connection:
         row = connection.execute(select(people).where(people.c.id == person)).one()
         lost = connection.execute(select(letters.c.sent_at).where(letters.c.seat == 1, letters.c.kind == "turn"))
         assert (row.address, row.bounced_at, row.confirmed_at) == ("bert@example.net", None, None)
@@ -121,26 +121,26 @@ def test_an_address_that_takes_no_letters_is_replaced(hall: Hall, visitor: Visit
     assert visitor.post(f"{door}/readdress/999", address="x@example.net").status_code == 422
 
 
-def test_a_refused_letter_is_tried_again(hall: Hall, visitor: Visitor, door: str) -> None:
-    opened = hall.begin()
-    with hall.app.store.writing() as connection:
-        queries.owe(connection, opened.table, 2, Owed(0, "turn", hall.time))
+def test_a_refused_letter_is_tried_again(site: Site, visitor: Visitor, door: str) -> None:
+    opened = site.start_table()
+    with site.app.store.writing() as connection:
+        queries.owe(connection, opened.table, 2, Owed(0, "turn", site.time))
         wanted = (letters.c.seat == 0, letters.c.kind == "turn")
-        connection.execute(update(letters).where(*wanted).values(sent_at=hall.time, outcome="refused: 550 spam"))
+        connection.execute(update(letters).where(*wanted).values(sent_at=site.time, outcome="refused: 550 spam"))
         number = connection.execute(select(letters.c.id).where(*wanted)).scalars().first()
     assert "refused: 550 spam" in visitor.get(door)
     assert visitor.post(f"{door}/send/{number}").status_code == 303
-    with hall.app.store.writing() as connection:
+    with site.app.store.writing() as connection:
         row = connection.execute(select(letters).where(letters.c.id == number)).one()
         assert (row.sent_at, row.outcome) == (None, "")
-        connection.execute(update(letters).where(letters.c.id == number).values(sent_at=hall.time, outcome="sent"))
+        connection.execute(update(letters).where(letters.c.id == number).values(sent_at=site.time, outcome="sent"))
     assert "This letter was sent already" in visitor.post(f"{door}/send/{number}").text
 
 
 def test_the_command_prints_a_link_that_opens(
-    hall: Hall, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    site: Site, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("DEPESCHE_FOLDER", str(hall.app.settings.folder))
+    monkeypatch.setenv("DEPESCHE_FOLDER", str(site.app.settings.folder))
     assert cli.main(["host-link", "--renew"]) == 0
     address = capsys.readouterr().out.strip()
     assert address.startswith("http://127.0.0.1:8765/host/")

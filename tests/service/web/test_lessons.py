@@ -20,7 +20,7 @@ every_lesson = pytest.mark.parametrize(("name", "number"), LESSONS)
 
 @pytest.fixture(scope="module")
 def visitor(tmp_path_factory):
-    with apps.standing(apps.settings(tmp_path_factory.mktemp("app")), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(tmp_path_factory.mktemp("app")), apps.FakeTime()) as app:
         yield create_app(app).test_client()
 
 

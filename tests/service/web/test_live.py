@@ -19,7 +19,7 @@ from service.links import Links
 from service.tables import access, talk
 from service.wakeups import CHANGES
 from service.web import live
-from tests.running import Running
+from tests.services import RunningService
 
 THREADS = 8  # of the service under test
 SECRET = "a secret that is long enough"
@@ -71,24 +71,24 @@ def calm(connections: list[socket.socket]) -> None:
 
 
 @pytest.fixture
-def port(service: Running) -> int:
+def port(service: RunningService) -> int:
     return urlsplit(service.address).port or 0
 
 
-def test_more_pages_wait_than_there_are_threads_and_all_are_told_of_a_move(service: Running, port: int) -> None:
-    opened = service.begin()
+def test_more_pages_wait_than_there_are_threads_and_all_are_told_of_a_move(service: RunningService, port: int) -> None:
+    opened = service.start_table()
     links = service.app.links
     pages = [told(port, links.live(opened.table, kind)) for kind in ("seat", "watch") for _ in range(2 * THREADS)]
     calm(pages)
     with urlopen(f"{service.address}/", timeout=5) as answer:
         assert answer.status == 200
-    service.do(opened.links[0], "resign")
+    service.submit(opened.links[0], "resign")
     for page in pages:
         until_says(page, live.LOOK)
 
 
-def test_of_talk_players_are_told_and_spectators_are_not(service: Running, port: int) -> None:
-    opened = service.begin()
+def test_of_talk_players_are_told_and_spectators_are_not(service: RunningService, port: int) -> None:
+    opened = service.start_table()
     player, spectator = (told(port, service.app.links.live(opened.table, kind)) for kind in ("seat", "watch"))
     calm([player, spectator])
     talk.say(service.app, access.find(service.app, opened.links[0]), "Hello")
@@ -96,23 +96,23 @@ def test_of_talk_players_are_told_and_spectators_are_not(service: Running, port:
     assert is_silent(spectator)
 
 
-def test_of_other_tables_nothing_is_told(service: Running, port: int) -> None:
-    one, other = service.begin(), service.begin()
+def test_of_other_tables_nothing_is_told(service: RunningService, port: int) -> None:
+    one, other = service.start_table(), service.start_table()
     page = told(port, service.app.links.live(one.table, "seat"))
     calm([page])
-    service.do(other.links[0], "resign")
+    service.submit(other.links[0], "resign")
     assert is_silent(page)
 
 
 @pytest.mark.parametrize("change", [lambda token: token[:-1], lambda token: token.replace(".watch.", ".seat.")])
-def test_a_wrong_address_is_told_nothing(service: Running, port: int, change: object) -> None:
-    token = change(service.app.links.live(service.begin().table, "watch"))  # type: ignore[operator]
+def test_a_wrong_address_is_told_nothing(service: RunningService, port: int, change: object) -> None:
+    token = change(service.app.links.live(service.start_table().table, "watch"))  # type: ignore[operator]
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(f"GET {live.PATH}{token} HTTP/1.0\r\n\r\n".encode())
         assert connection.recv(1_000).startswith(b"HTTP/1.0 404")
 
 
-def test_who_has_gone_is_let_go(service: Running) -> None:
+def test_who_has_gone_is_let_go(service: RunningService) -> None:
     held = live.Live(service.app)
     ours, theirs = socket.socketpair()
     held.hold("table.seat", ours)
@@ -122,7 +122,7 @@ def test_who_has_gone_is_let_go(service: Running) -> None:
     assert ours.fileno() == -1
 
 
-def test_who_reads_nothing_is_let_go_before_it_holds_others_up(service: Running) -> None:
+def test_who_reads_nothing_is_let_go_before_it_holds_others_up(service: RunningService) -> None:
     held = live.Live(service.app)
     ours, theirs = socket.socketpair()
     held.hold("table.seat", ours)
@@ -134,10 +134,10 @@ def test_who_reads_nothing_is_let_go_before_it_holds_others_up(service: Running)
 
 
 def test_where_no_more_can_be_held_a_page_is_told_to_ask(
-    service: Running, port: int, monkeypatch: pytest.MonkeyPatch
+    service: RunningService, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live.Live, "has_room", lambda _: False)
-    token = service.app.links.live(service.begin().table, "seat")
+    token = service.app.links.live(service.start_table().table, "seat")
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(f"GET {live.PATH}{token} HTTP/1.0\r\n\r\n".encode())
         assert connection.recv(1_000).startswith(b"HTTP/1.0 503")

@@ -6,7 +6,7 @@ from service.app import App
 from service.metrics import Metrics
 from service.settings import Settings
 from service.store.schema import letters
-from tests.visiting import Hall, Visitor
+from tests.sites import Site, Visitor
 
 
 def figures(page: str) -> dict[str, float]:
@@ -22,10 +22,10 @@ def _step_last(label: tuple[str, str]) -> bool:
     return label[0] == "le"
 
 
-def test_moves_and_verdicts_are_counted(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    hall.do(opened, hall.moves(opened)[0])
-    visitor.say(opened.links[hall.turn(opened)], "no such move")
+def test_moves_and_verdicts_are_counted(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    site.submit(opened, site.list_moves(opened)[0])
+    visitor.submit(opened.links[site.find_mover(opened)], "no such move")
     found = figures(visitor.get("/metrics"))
     assert found["depesche_moves_total accepted"] == 3  # two sat down, one moved
     assert found["depesche_moves_total refused"] == 1
@@ -34,9 +34,9 @@ def test_moves_and_verdicts_are_counted(hall: Hall, visitor: Visitor) -> None:
     assert found["depesche_tables playing"] == 1
 
 
-def test_steps_of_a_time_add_up_and_what_is_slower_counts_in_the_sum(hall: Hall, visitor: Visitor) -> None:
+def test_steps_of_a_time_add_up_and_what_is_slower_counts_in_the_sum(site: Site, visitor: Visitor) -> None:
     for seconds in (0.001, 0.015, 0.015, 60):
-        hall.app.metrics.time("thinking_seconds", "strong", seconds)
+        site.app.metrics.time("thinking_seconds", "strong", seconds)
     found = figures(visitor.get("/metrics"))
     steps = {
         name.rsplit(" ", 1)[1]: value for name, value in found.items() if name.startswith("depesche_thinking_seconds_b")
@@ -63,37 +63,37 @@ def test_without_redis_what_was_counted_is_kept_until_it_is_back(app: App) -> No
     assert metrics.read() == {"moves|accepted|count": 1}
 
 
-def test_what_waits_tells_since_when(hall: Hall, visitor: Visitor) -> None:
-    hall.judging = False
-    opened = hall.open()
+def test_what_waits_tells_since_when(site: Site, visitor: Visitor) -> None:
+    site.judging = False
+    opened = site.open_table()
     visitor.post(f"/t/{opened.links[0]}/sit", nonce="a word")
-    hall.time += 90
+    site.time += 90
     found = figures(visitor.get("/metrics"))
     assert (found["depesche_submissions_waiting"], found["depesche_submissions_oldest_seconds"]) == (1, 90)
-    with hall.app.store.reading() as connection:
+    with site.app.store.reading() as connection:
         owed = connection.execute(letters.select()).all()
     assert found["depesche_letters_owed"] == len(owed) > 0
 
 
-def test_no_figure_names_a_link_or_an_address(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_no_figure_names_a_link_or_an_address(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     page = visitor.get("/metrics")
     assert not any(word in page for word in (*opened.links, opened.watch, opened.table, "example.org"))
 
 
-def test_strangers_are_told_nothing_but_with_the_hosts_word(hall: Hall, visitor: Visitor) -> None:
+def test_strangers_are_told_nothing_but_with_the_hosts_word(site: Site, visitor: Visitor) -> None:
     elsewhere = {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}}
     assert visitor.client.get("/metrics", **elsewhere).status_code == 404
     assert visitor.client.get("/metrics", headers={"Authorization": "Bearer "}, **elsewhere).status_code == 404
-    hall.app.settings = Settings(folder=hall.app.settings.folder, metrics="of the host")
+    site.app.settings = Settings(folder=site.app.settings.folder, metrics="of the host")
     for word, status in (("of the host", 200), ("of a guest", 404)):
         answer = visitor.client.get("/metrics", headers={"Authorization": f"Bearer {word}"}, **elsewhere)
         assert answer.status_code == status
 
 
-def test_a_process_is_ready_while_database_and_redis_answer(hall: Hall, visitor: Visitor) -> None:
+def test_a_process_is_ready_while_database_and_redis_answer(site: Site, visitor: Visitor) -> None:
     assert visitor.client.get("/readyz").json == {"database": True, "redis": "embedded"}
-    hall.app.store.engine.dispose()
-    with hall.app.store.writing() as connection:
+    site.app.store.engine.dispose()
+    with site.app.store.writing() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
     assert visitor.client.get("/readyz").status_code == 503

@@ -17,19 +17,19 @@ from service.tables import access, opening
 from service.tables.opening import Invited, Opened
 from service.text.template_files import TEMPLATES
 from tests import apps
-from tests.visiting import NAMES, ROWS, Hall, Strict, Visitor
+from tests.sites import NAMES, ROWS, PageChecker, Site, Visitor
 from workers import referee
 
 # What pages show
 
 
-def test_every_address_in_a_template_is_one_of_ours(hall: Hall) -> None:
+def test_every_address_in_a_template_is_one_of_ours(site: Site) -> None:
     named = {
         (path.name, endpoint)
         for path in TEMPLATES.rglob("*.html")
         for endpoint in re.findall(r"url_for\('([\w.]+)'[,)]", path.read_text("utf-8"))
     }
-    assert {(name, endpoint) for name, endpoint in named if endpoint not in hall.flask_app.view_functions} == set()
+    assert {(name, endpoint) for name, endpoint in named if endpoint not in site.flask_app.view_functions} == set()
 
 
 def test_the_lobby_shows_every_game_with_designer_and_publisher(visitor: Visitor) -> None:
@@ -48,12 +48,12 @@ def test_every_game_has_a_picture_and_a_form_with_a_row_for_each_seat(visitor: V
         assert f'name="option.{option}"' in page
 
 
-def test_one_form_opens_a_table_and_leads_to_the_first_seat(hall: Hall, visitor: Visitor) -> None:
+def test_one_form_opens_a_table_and_leads_to_the_first_seat(site: Site, visitor: Visitor) -> None:
     response = visitor.post("/new/kaiser", **ROWS, pace="7", option__rounds="3", asked__eliminated_score="1")
     assert response.status_code == 303
     page = visitor.get(response.location)
     assert "You have sat down" in page
-    look = hall.look(Opened(access.find(hall.app, response.location.rsplit("/", 1)[1]).table, (), ""))
+    look = site.load(Opened(access.find(site.app, response.location.rsplit("/", 1)[1]).table, (), ""))
     assert [seat.status for seat in look.seats[:2]] == ["taken", "invited"]
     assert look.row.pace == 7 * 86_400
     assert look.table.options["rounds"] == 3
@@ -67,25 +67,25 @@ def test_a_bot_needs_neither_name_nor_address(visitor: Visitor) -> None:
     assert "Bot 2" in page
 
 
-def test_everybody_sits_down_and_the_game_begins(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.open()
+def test_everybody_sits_down_and_the_game_begins(site: Site, visitor: Visitor) -> None:
+    opened = site.open_table()
     for link in opened.links:
         response = visitor.post(f"/t/{link}/sit", nonce="a word of mine")
         page = visitor.get(response.location)
     assert "<svg" in page
     assert "Accepted." in page
-    assert hall.look(opened).table.seats[0].nonce == "a-word-of-mine"
+    assert site.load(opened).table.seats[0].nonce == "a-word-of-mine"
 
 
-def test_sitting_down_twice_is_the_same_as_once(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.open()
+def test_sitting_down_twice_is_the_same_as_once(site: Site, visitor: Visitor) -> None:
+    opened = site.open_table()
     places = [visitor.post(f"/t/{opened.links[0]}/sit", nonce="word").location for _ in range(2)]
     assert places[0] == places[1]
 
 
-def test_the_player_on_turn_sees_his_menu_and_the_other_waits(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    turn = hall.turn(opened)
+def test_the_player_on_turn_sees_his_menu_and_the_other_waits(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    turn = site.find_mover(opened)
     mine, other = visitor.get(f"/t/{opened.links[turn]}"), visitor.get(f"/t/{opened.links[1 - turn]}")
     assert "It is your turn" in mine
     assert 'id="menu"' in mine
@@ -93,58 +93,58 @@ def test_the_player_on_turn_sees_his_menu_and_the_other_waits(hall: Hall, visito
     assert 'id="menu"' not in other
 
 
-def test_a_spectator_sees_the_table_and_no_form(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_a_spectator_sees_the_table_and_no_form(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     page = visitor.get(f"/t/{opened.watch}")
     assert "<svg" in page
     assert set(re.findall(r'<form[^>]+action="([^"]+)"', page)) == {"/language"}
 
 
-def test_links_lead_token_by_token_to_a_move_without_a_script(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin("Anna", "Bert", "Clara", "Dora")
-    link = opened.links[hall.turn(opened)]
+def test_links_lead_token_by_token_to_a_move_without_a_script(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table("Anna", "Bert", "Clara", "Dora")
+    link = opened.links[site.find_mover(opened)]
     page = visitor.get(f"/t/{link}")
     step = re.search(r'href="(/t/[^"]+\?say=[^"]+)"', page)
     if step:  # where only a few moves are possible, all stand on the page at once
         page = visitor.get(step[1])
     button = re.search(r'name="move" value="(move [^"]+)"', page)
     assert button
-    assert "Accepted." in visitor.say(link, button[1])
+    assert "Accepted." in visitor.submit(link, button[1])
 
 
-def test_a_move_is_accepted_and_told(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    link = opened.links[hall.turn(opened)]
-    page = visitor.say(link, hall.moves(opened)[0], seen=hall.look(opened).row.length - 1)
+def test_a_move_is_accepted_and_told(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    link = opened.links[site.find_mover(opened)]
+    page = visitor.submit(link, site.list_moves(opened)[0], seen=site.load(opened).row.length - 1)
     assert "Accepted." in page
     assert "moves a" in page
 
 
-def test_what_happened_since_my_last_move_comes_before_what_can_be_done(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_what_happened_since_my_last_move_comes_before_what_can_be_done(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     for _ in range(2):
-        hall.do(opened, hall.moves(opened)[0])
-    page = visitor.get(f"/t/{opened.links[hall.turn(opened)]}")
+        site.submit(opened, site.list_moves(opened)[0])
+    page = visitor.get(f"/t/{opened.links[site.find_mover(opened)]}")
     assert page.index("Since your last move") < page.index("What you can do")
 
 
-def test_whoever_moves_for_the_first_time_reads_what_the_game_is_about(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    above = visitor.get(f"/t/{opened.links[hall.turn(opened)]}").partition("What you can do")[0]
+def test_whoever_moves_for_the_first_time_reads_what_the_game_is_about(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    above = visitor.get(f"/t/{opened.links[site.find_mover(opened)]}").partition("What you can do")[0]
     assert "Lead your emperor to the centre" in above
     assert 'href="/rules/kaiser"' in above
     assert "has the first move" in above
     assert "sits down" not in above
 
 
-def test_nobody_is_offered_to_talk_to_bots(hall: Hall, visitor: Visitor) -> None:
-    alone = opening.open_table(hall.app, "kaiser", {}, [Invited("Anna", nonce="word", who="person"), Invited("Bot")], 0)
+def test_nobody_is_offered_to_talk_to_bots(site: Site, visitor: Visitor) -> None:
+    alone = opening.open_table(site.app, "kaiser", {}, [Invited("Anna", nonce="word", who="person"), Invited("Bot")], 0)
     assert "Table talk" not in visitor.get(f"/t/{alone.links[0]}")
-    assert "Table talk" in visitor.get(f"/t/{hall.begin().links[0]}")
+    assert "Table talk" in visitor.get(f"/t/{site.start_table().links[0]}")
 
 
-def test_who_is_invited_reads_what_to(hall: Hall, visitor: Visitor) -> None:
-    page = visitor.get(f"/t/{hall.open().links[1]}")
+def test_who_is_invited_reads_what_to(site: Site, visitor: Visitor) -> None:
+    page = visitor.get(f"/t/{site.open_table().links[1]}")
     assert page.index("Lead your emperor to the centre") < page.index("Sit down")
     assert 'href="/rules/kaiser"' in page
 
@@ -155,11 +155,11 @@ def test_a_new_table_asks_for_few_people_and_folds_the_other_rows_up(visitor: Vi
     assert 'name="name.7"' in many
 
 
-def test_only_a_verdict_still_to_come_refreshes_the_page(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    link = opened.links[hall.turn(opened)]
-    move = hall.moves(opened)[0]
-    hall.judging = False
+def test_only_a_verdict_still_to_come_refreshes_the_page(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    link = opened.links[site.find_mover(opened)]
+    move = site.list_moves(opened)[0]
+    site.judging = False
     response = visitor.post(f"/t/{link}", move=move)
     assert 'http-equiv="refresh"' in visitor.get(response.location)
     assert "being checked" in visitor.get(response.location)
@@ -168,80 +168,80 @@ def test_only_a_verdict_still_to_come_refreshes_the_page(hall: Hall, visitor: Vi
     assert "Accepted." in visitor.get(response.location)
 
 
-def test_a_verdict_is_shown_to_nobody_else(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    turn = hall.turn(opened)
+def test_a_verdict_is_shown_to_nobody_else(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    turn = site.find_mover(opened)
     response = visitor.post(f"/t/{opened.links[turn]}", move="move nowhere")
     number = response.location.rsplit("=", 1)[1]
     assert "Not possible." in visitor.get(response.location)
     assert "Not possible." not in visitor.get(f"/t/{opened.links[1 - turn]}?said={number}")
 
 
-def test_taking_back_needs_consent_and_both_see_the_question(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    first = hall.turn(opened)
-    hall.do(opened, hall.moves(opened)[0])
-    hall.do(opened, hall.moves(opened)[0])
-    page = visitor.say(opened.links[first], "undo")
+def test_taking_back_needs_consent_and_both_see_the_question(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    first = site.find_mover(opened)
+    site.submit(opened, site.list_moves(opened)[0])
+    site.submit(opened, site.list_moves(opened)[0])
+    page = visitor.submit(opened.links[first], "undo")
     assert "You would like to take your move back" in page
     other = visitor.get(f"/t/{opened.links[1 - first]}")
     assert "would like to take the last move back" in other
     assert 'value="agree"' in other
-    visitor.say(opened.links[1 - first], "agree")
-    assert hall.turn(opened) == first
+    visitor.submit(opened.links[1 - first], "agree")
+    assert site.find_mover(opened) == first
 
 
-def test_resigning_is_behind_a_second_button_and_ends_the_game(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_resigning_is_behind_a_second_button_and_ends_the_game(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     page = visitor.get(f"/t/{opened.links[0]}")
     assert page.index('<details class="resign">') < page.index('value="resign"')
-    visitor.say(opened.links[0], "resign")
+    visitor.submit(opened.links[0], "resign")
     assert "The game is over" in visitor.get(f"/t/{opened.links[1]}")
 
 
-def test_replay_steps_through_every_position(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_replay_steps_through_every_position(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     for _ in range(3):
-        hall.do(opened, hall.moves(opened)[0])
+        site.submit(opened, site.list_moves(opened)[0])
     path = f"/t/{opened.links[0]}/replay"
     boards = {visitor.get(f"{path}?at={at}").split("<figure")[1].split("</figure>")[0] for at in range(3, 7)}
-    last = hall.look(opened).row.length - 1
+    last = site.load(opened).row.length - 1
     assert len(boards) == 4
     for text in ("", "?at=0", "?at=99999", "?at=-1", "?at=x", "?at=١"):
         assert 'type="range"' in visitor.get(path + text)
     assert f'value="{last}"' in visitor.get(path)
 
 
-def test_after_the_end_replay_shows_what_any_seat_saw(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_after_the_end_replay_shows_what_any_seat_saw(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     path = f"/t/{opened.links[0]}/replay"
     assert 'name="as"' not in visitor.get(path)
-    hall.do(opened, "resign", 0)
+    site.submit(opened, "resign", 0)
     assert 'name="as"' in visitor.get(path)
     assert '<option value="1" selected>' in visitor.get(f"{path}?as=1")
 
 
-def test_the_log_can_be_downloaded(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_the_log_can_be_downloaded(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     kept = json.loads(visitor.get(f"/t/{opened.links[0]}/log.json"))
-    assert kept["head"] == hall.look(opened).row.head
+    assert kept["head"] == site.load(opened).row.head
 
 
-def test_the_pulse_says_how_far_the_table_is_and_nothing_when_unchanged(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_the_pulse_says_how_far_the_table_is_and_nothing_when_unchanged(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     path = f"/t/{opened.links[0]}/pulse"
     first = visitor.client.get(path)
-    assert first.json == {"length": hall.look(opened).row.length, "head": hall.look(opened).row.head, "talk": 0}
+    assert first.json == {"length": site.load(opened).row.length, "head": site.load(opened).row.head, "talk": 0}
     again = visitor.client.get(path, headers={"If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")
-    hall.do(opened, hall.moves(opened)[0])
+    site.submit(opened, site.list_moves(opened)[0])
     assert visitor.client.get(path, headers={"If-None-Match": first.headers["ETag"]}).status_code == 200
 
 
-def test_the_mailbox_shows_every_letter_with_its_picture(hall: Hall, visitor: Visitor) -> None:
+def test_the_mailbox_shows_every_letter_with_its_picture(site: Site, visitor: Visitor) -> None:
     assert "No letters yet." in visitor.get("/mailbox")
-    hall.begin()
-    hall.write_letters()
+    site.start_table()
+    site.store_letters()
     page = visitor.get("/mailbox")
     assert "anna@example.org" in page
     numbers = re.findall(r'href="/mailbox/(\d+)"', page)
@@ -303,92 +303,92 @@ def test_unknown_addresses(visitor: Visitor, path: str, sentence: str) -> None:
     assert sentence in visitor.get(path, 404)
 
 
-def test_looking_never_acts(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_looking_never_acts(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     assert "only for looking at" in visitor.get(f"/t/{opened.links[0]}/sit", 405)
-    before = hall.look(opened).row.length
-    visitor.get(f"/t/{opened.links[hall.turn(opened)]}?move={hall.moves(opened)[0]}")
-    assert hall.look(opened).row.length == before
+    before = site.load(opened).row.length
+    visitor.get(f"/t/{opened.links[site.find_mover(opened)]}?move={site.list_moves(opened)[0]}")
+    assert site.load(opened).row.length == before
 
 
-def refused(hall: Hall, visitor: Visitor, opened: Opened, seat: int, move: str, **fields: object) -> str:
+def refused(site: Site, visitor: Visitor, opened: Opened, seat: int, move: str, **fields: object) -> str:
     """The sentence to a refused move; nothing has changed."""
-    before = hall.look(opened).row.head
-    page = visitor.say(opened.links[seat], move, **fields)
-    assert hall.look(opened).row.head == before
+    before = site.load(opened).row.head
+    page = visitor.submit(opened.links[seat], move, **fields)
+    assert site.load(opened).row.head == before
     found = re.search(r'<div class="note bad" role="alert"><p>(.*?)</p>', page)
     assert found, page
     return found[1]
 
 
-def test_a_move_off_the_menu(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    assert "is not one of your moves" in refused(hall, visitor, opened, hall.turn(opened), "castle A1 A2")
+def test_a_move_off_the_menu(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    assert "is not one of your moves" in refused(site, visitor, opened, site.find_mover(opened), "castle A1 A2")
 
 
-def test_a_move_out_of_turn(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    said = refused(hall, visitor, opened, 1 - hall.turn(opened), hall.moves(opened)[0])
+def test_a_move_out_of_turn(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    said = refused(site, visitor, opened, 1 - site.find_mover(opened), site.list_moves(opened)[0])
     assert "is not one of your moves" in said or "not your turn" in said
 
 
-def test_a_move_from_a_stale_page(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    seen = hall.look(opened).row.length - 1
+def test_a_move_from_a_stale_page(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    seen = site.load(opened).row.length - 1
     for _ in range(2):
-        hall.do(opened, hall.moves(opened)[0])
-    said = refused(hall, visitor, opened, hall.turn(opened), hall.moves(opened)[0], seen=seen)
+        site.submit(opened, site.list_moves(opened)[0])
+    said = refused(site, visitor, opened, site.find_mover(opened), site.list_moves(opened)[0], seen=seen)
     assert "The table has changed" in said
 
 
-def test_a_move_when_the_game_is_over(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    hall.do(opened, "resign", 0)
-    assert "The game is over" in refused(hall, visitor, opened, 1, "move A1 A2")
+def test_a_move_when_the_game_is_over(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    site.submit(opened, "resign", 0)
+    assert "The game is over" in refused(site, visitor, opened, 1, "move A1 A2")
 
 
-def test_a_move_before_the_game_has_begun(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.open()
-    assert "has not begun yet" in refused(hall, visitor, opened, 0, "move A1 A2")
+def test_a_move_before_the_game_has_begun(site: Site, visitor: Visitor) -> None:
+    opened = site.open_table()
+    assert "has not begun yet" in refused(site, visitor, opened, 0, "move A1 A2")
     assert "has not begun" in visitor.get(f"/t/{opened.links[0]}/replay", 422)
 
 
-def test_a_doubled_form_gets_the_same_verdict_and_moves_once(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    link, move = opened.links[hall.turn(opened)], hall.moves(opened)[0]
-    before = hall.look(opened).row.length
+def test_a_doubled_form_gets_the_same_verdict_and_moves_once(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    link, move = opened.links[site.find_mover(opened)], site.list_moves(opened)[0]
+    before = site.load(opened).row.length
     first, second = (visitor.post(f"/t/{link}", move=move, key="abc", seen=before - 1) for _ in range(2))
     assert first.location == second.location
     assert "Accepted." in visitor.get(second.location)
-    assert hall.look(opened).row.length == before + 1
+    assert site.load(opened).row.length == before + 1
 
 
-def test_another_move_from_the_same_page_is_another_submission(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    link, move = opened.links[hall.turn(opened)], hall.moves(opened)[0]
-    assert "Not possible." in visitor.say(link, "move nowhere", key="abc")
-    assert "Accepted." in visitor.say(link, move, key="abc")
+def test_another_move_from_the_same_page_is_another_submission(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    link, move = opened.links[site.find_mover(opened)], site.list_moves(opened)[0]
+    assert "Not possible." in visitor.submit(link, "move nowhere", key="abc")
+    assert "Accepted." in visitor.submit(link, move, key="abc")
 
 
 @pytest.mark.parametrize("move", ["", "   ", "move \x00", "move \x1b[2J", "move \u202eA1"])
-def test_empty_moves_and_control_characters(hall: Hall, visitor: Visitor, move: str) -> None:
-    opened = hall.begin()
+def test_empty_moves_and_control_characters(site: Site, visitor: Visitor, move: str) -> None:
+    opened = site.start_table()
     response = visitor.post(f"/t/{opened.links[0]}", move=move)
     assert response.status_code == 422
     assert "plain words" in response.text
 
 
-def test_a_move_too_long_and_a_megabyte_of_garbage(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
+def test_a_move_too_long_and_a_megabyte_of_garbage(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
     long = visitor.post(f"/t/{opened.links[0]}", move="x" * 3_000)
     assert (long.status_code, "a few words" in long.text) == (422, True)
     huge = visitor.post(f"/t/{opened.links[0]}", move="x" * 1_000_000)
     assert (huge.status_code, "far too much text" in huge.text) == (413, True)
 
 
-def test_a_form_from_elsewhere(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    response = visitor.client.post(f"/t/{opened.links[0]}", data={"move": hall.moves(opened)[0]})
+def test_a_form_from_elsewhere(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    response = visitor.client.post(f"/t/{opened.links[0]}", data={"move": site.list_moves(opened)[0]})
     assert (response.status_code, "grown old" in response.text) == (400, True)
 
 
@@ -396,24 +396,24 @@ def test_a_form_from_elsewhere(hall: Hall, visitor: Visitor) -> None:
     ("ahead", "status"), [(3_600, 303), (0, 303), (-91 * 86_400, 400)], ids=["set back", "right", "too old"]
 )
 def test_a_form_counts_also_when_the_clock_was_set_back_since(
-    hall: Hall, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, ahead: int, status: int
+    site: Site, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, ahead: int, status: int
 ) -> None:
-    opened, now = hall.begin(), time.time
+    opened, now = site.start_table(), time.time
     with monkeypatch.context() as then:
         then.setattr(TimestampSigner, "get_timestamp", lambda signer: int(now()) + ahead)
-        form = {"csrf_token": visitor.token(), "move": hall.moves(opened)[0]}
-    assert visitor.client.post(f"/t/{opened.links[hall.turn(opened)]}", data=form).status_code == status
+        form = {"csrf_token": visitor.token(), "move": site.list_moves(opened)[0]}
+    assert visitor.client.post(f"/t/{opened.links[site.find_mover(opened)]}", data=form).status_code == status
 
 
-def test_a_spectator_cannot_move(hall: Hall, visitor: Visitor) -> None:
-    opened = hall.begin()
-    response = visitor.post(f"/t/{opened.watch}", move=hall.moves(opened)[0])
+def test_a_spectator_cannot_move(site: Site, visitor: Visitor) -> None:
+    opened = site.start_table()
+    response = visitor.post(f"/t/{opened.watch}", move=site.list_moves(opened)[0])
     assert (response.status_code, "looking on" in response.text) == (422, True)
 
 
 def test_nobody_opens_tables_without_end(tmp_path: Path) -> None:
     settings = Settings(folder=tmp_path, opens_per_hour=2)
-    app = apps.founded(settings, wall_clock)
+    app = apps.make_app(settings, wall_clock)
     visitor = Visitor(create_app(app).test_client())
     statuses = [visitor.post("/new/kaiser", **ROWS).status_code for _ in range(3)]
     app.close()
@@ -422,7 +422,7 @@ def test_nobody_opens_tables_without_end(tmp_path: Path) -> None:
 
 def test_a_house_with_a_relay_has_no_mailbox(tmp_path: Path) -> None:
     settings = Settings(folder=tmp_path, smtp="smtp://127.0.0.1:1")
-    app = apps.founded(settings, wall_clock)
+    app = apps.make_app(settings, wall_clock)
     visitor = Visitor(create_app(app).test_client())
     visitor.get("/mailbox", 404)
     assert "/mailbox" not in visitor.get("/")
@@ -432,26 +432,26 @@ def test_a_house_with_a_relay_has_no_mailbox(tmp_path: Path) -> None:
 # What every page keeps to
 
 
-def every_page(hall: Hall) -> list[str]:
-    gathering, playing, over = hall.open(), hall.begin(), hall.begin()
-    hall.do(playing, hall.moves(playing)[0])
-    hall.do(playing, hall.moves(playing)[0])
-    hall.do(playing, "undo", hall.turn(playing))
-    hall.do(over, "resign", 0)
-    hall.write_letters()
+def every_page(site: Site) -> list[str]:
+    gathering, playing, over = site.open_table(), site.start_table(), site.start_table()
+    site.submit(playing, site.list_moves(playing)[0])
+    site.submit(playing, site.list_moves(playing)[0])
+    site.submit(playing, "undo", site.find_mover(playing))
+    site.submit(over, "resign", 0)
+    site.store_letters()
     tables = [
         f"/t/{link}{tail}" for one in (playing, over) for link in (*one.links, one.watch) for tail in ("", "/replay")
     ]
     games = [f"/{form}/{name}" for name in catalogue.games() for form in ("new", "play")]
-    free = opening.open_table(hall.app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
+    free = opening.open_table(site.app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
     return [
         "/",
         *games,
         f"/join/{free.join}",
         f"/t/{free.links[0]}",
-        f"/confirm/{hall.app.links.confirm(1, 'anna@example.org')}",
+        f"/confirm/{site.app.links.confirm(1, 'anna@example.org')}",
         "/enter",
-        f"/enter/{hall.app.links.enter(1, 0, hall.time)}",
+        f"/enter/{site.app.links.enter(1, 0, site.time)}",
         *(f"/t/{link}" for link in (*gathering.links, gathering.watch)),
         *tables,
         "/mailbox",
@@ -459,14 +459,14 @@ def every_page(hall: Hall) -> list[str]:
     ]
 
 
-def test_no_page_has_anything_inline_and_every_field_has_its_label(hall: Hall, visitor: Visitor) -> None:
-    for path in every_page(hall):
-        assert Strict(visitor.get(path)).faults == [], path
-    assert Strict(visitor.get("/nowhere", 404)).faults == []
+def test_no_page_has_anything_inline_and_every_field_has_its_label(site: Site, visitor: Visitor) -> None:
+    for path in every_page(site):
+        assert PageChecker(visitor.get(path)).faults == [], path
+    assert PageChecker(visitor.get("/nowhere", 404)).faults == []
 
 
-def test_every_page_has_its_headers(hall: Hall, visitor: Visitor) -> None:
-    for path in [*every_page(hall), "/nowhere"]:
+def test_every_page_has_its_headers(site: Site, visitor: Visitor) -> None:
+    for path in [*every_page(site), "/nowhere"]:
         headers = visitor.client.get(path).headers
         assert "default-src 'none'" in headers["Content-Security-Policy"]
         assert "unsafe" not in headers["Content-Security-Policy"]
@@ -475,8 +475,8 @@ def test_every_page_has_its_headers(hall: Hall, visitor: Visitor) -> None:
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_every_page_is_light_and_names_the_service(hall: Hall, visitor: Visitor) -> None:
-    for path in every_page(hall):
+def test_every_page_is_light_and_names_the_service(site: Site, visitor: Visitor) -> None:
+    for path in every_page(site):
         page = visitor.get(path)
         assert len(page.encode()) < 100_000, path
         assert "not affiliated with the publishers" in page

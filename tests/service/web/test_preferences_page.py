@@ -18,40 +18,40 @@ from service.store.schema import people, seats
 from service.tables import snapshots
 from service.tables.opening import Opened
 from service.timing import HOUR, Calendar
-from tests.visiting import Hall, Visitor
+from tests.sites import Site, Visitor
 
 FORM = {"letters": "turn", "language": "en"}
 
 
 @pytest.fixture
-def opened(hall: Hall) -> Opened:
-    return hall.begin(pace=3 * DAY)
+def opened(site: Site) -> Opened:
+    return site.start_table(pace=3 * DAY)
 
 
-def person(hall: Hall, name: str) -> int:
-    with hall.app.store.reading() as connection:
+def person(site: Site, name: str) -> int:
+    with site.app.store.reading() as connection:
         return int(connection.execute(select(people.c.id).where(people.c.name == name)).scalar_one())
 
 
-def path(hall: Hall, name: str = "Anna") -> str:
-    return f"/wishes/{hall.app.links.preferences(person(hall, name))}"
+def path(site: Site, name: str = "Anna") -> str:
+    return f"/wishes/{site.app.links.preferences(person(site, name))}"
 
 
-def reader(hall: Hall, name: str = "Anna") -> Recipient:
-    return preferences.reader(hall.app, hall.app.links.preferences(person(hall, name)))
+def reader(site: Site, name: str = "Anna") -> Recipient:
+    return preferences.reader(site.app, site.app.links.preferences(person(site, name)))
 
 
-def otherwise(hall: Hall, table: str, seat: int = 0) -> TableLetterSettings:
-    with hall.app.store.reading() as connection:
+def otherwise(site: Site, table: str, seat: int = 0) -> TableLetterSettings:
+    with site.app.store.reading() as connection:
         own = select(seats.c.wishes).where(seats.c.table == table, seats.c.seat == seat)
         return letter_settings.read_otherwise(connection.execute(own).scalar_one())
 
 
-def test_everything_is_kept_and_shown_again(hall: Hall, visitor: Visitor, opened: Opened) -> None:
+def test_everything_is_kept_and_shown_again(site: Site, visitor: Visitor, opened: Opened) -> None:
     times = {"zone": "Europe/Amsterdam", "quiet_from": "22", "quiet_until": "7", "weekends": "on", "remind": "4 24"}
     looks = {"letters": "digest", "hour": "19", "plain": "on", "at_once": "on", "language": "nl"}
-    page = visitor.get(visitor.post(path(hall), **looks, **times).location)
-    kept = reader(hall)
+    page = visitor.get(visitor.post(path(site), **looks, **times).location)
+    kept = reader(site)
     assert kept.settings == LetterSettings("digest", 19, plain=True, at_once=True)
     assert kept.calendar == Calendar("Europe/Amsterdam", (22, 7), True, (DAY, 4 * HOUR))
     assert kept.language == "nl"
@@ -59,15 +59,15 @@ def test_everything_is_kept_and_shown_again(hall: Hall, visitor: Visitor, opened
         assert words in page
     assert 'name="letters" value="digest" checked' in page
     assert "data-here" not in page
-    visitor.post(path(hall), **FORM)
-    assert (reader(hall).settings, reader(hall).calendar) == (LetterSettings(hour=19), Calendar())
+    visitor.post(path(site), **FORM)
+    assert (reader(site).settings, reader(site).calendar) == (LetterSettings(hour=19), Calendar())
 
 
-def test_a_deadline_that_runs_moves_with_the_calendar(hall: Hall, visitor: Visitor, opened: Opened) -> None:
-    name = ("Anna", "Bert")[hall.turn(opened)]
-    due = hall.look(opened).seats[hall.turn(opened)].due_at
-    visitor.post(path(hall, name), **FORM, quiet_from="22", quiet_until="9")
-    assert hall.look(opened).seats[hall.turn(opened)].due_at == due + HOUR
+def test_a_deadline_that_runs_moves_with_the_calendar(site: Site, visitor: Visitor, opened: Opened) -> None:
+    name = ("Anna", "Bert")[site.find_mover(opened)]
+    due = site.load(opened).seats[site.find_mover(opened)].due_at
+    visitor.post(path(site, name), **FORM, quiet_from="22", quiet_until="9")
+    assert site.load(opened).seats[site.find_mover(opened)].due_at == due + HOUR
 
 
 @pytest.mark.parametrize(
@@ -77,50 +77,50 @@ def test_a_deadline_that_runs_moves_with_the_calendar(hall: Hall, visitor: Visit
     + [{"hour": "24"}, {"letters": "often"}, {"language": "tlh"}],
 )
 def test_what_makes_no_sense_is_refused_with_the_form_kept(
-    hall: Hall, visitor: Visitor, opened: Opened, fields: dict[str, str]
+    site: Site, visitor: Visitor, opened: Opened, fields: dict[str, str]
 ) -> None:
-    response = visitor.post(path(hall), **{**FORM, "zone": "Europe/Paris", "weekends": "on", **fields})
+    response = visitor.post(path(site), **{**FORM, "zone": "Europe/Paris", "weekends": "on", **fields})
     assert response.status_code == 422
     assert 'role="alert"' in response.text
     assert 'name="weekends" value="on" checked' in response.text
     assert f'value="{fields.get("zone", "Europe/Paris")}"' in response.text
-    assert reader(hall) == Recipient(person(hall, "Anna"), "en", LetterSettings(), Calendar())
+    assert reader(site) == Recipient(person(site, "Anna"), "en", LetterSettings(), Calendar())
 
 
-def test_one_table_may_be_wished_otherwise(hall: Hall, visitor: Visitor, opened: Opened) -> None:
-    page = visitor.get(f"{path(hall)}?table={opened.table}")
+def test_one_table_may_be_wished_otherwise(site: Site, visitor: Visitor, opened: Opened) -> None:
+    page = visitor.get(f"{path(site)}?table={opened.table}")
     assert "Only at this table: Kaiser, König, Edelmann with Bert" in page
-    response = visitor.post(f"{path(hall)}/here?table={opened.table}", letters="reminders", plain="no")
-    assert otherwise(hall, opened.table) == TableLetterSettings("reminders", plain=False)
-    assert otherwise(hall, opened.table, 1) == TableLetterSettings()
+    response = visitor.post(f"{path(site)}/here?table={opened.table}", letters="reminders", plain="no")
+    assert otherwise(site, opened.table) == TableLetterSettings("reminders", plain=False)
+    assert otherwise(site, opened.table, 1) == TableLetterSettings()
     page = visitor.get(response.location)
     assert '<option value="reminders" selected>' in page
-    visitor.post(f"{path(hall)}/here?table={opened.table}")
-    assert otherwise(hall, opened.table) == TableLetterSettings()
+    visitor.post(f"{path(site)}/here?table={opened.table}")
+    assert otherwise(site, opened.table) == TableLetterSettings()
 
 
-def test_a_table_where_one_does_not_sit_stays_in_the_dark(hall: Hall, visitor: Visitor, opened: Opened) -> None:
-    theirs = hall.begin("Clara", "Dora")
-    page = visitor.get(f"{path(hall)}?table={theirs.table}")
+def test_a_table_where_one_does_not_sit_stays_in_the_dark(site: Site, visitor: Visitor, opened: Opened) -> None:
+    theirs = site.start_table("Clara", "Dora")
+    page = visitor.get(f"{path(site)}?table={theirs.table}")
     assert "Clara" not in page
     assert "Only at this table" not in page
     for where in ("here", "stop", "resume"):
-        response = visitor.post(f"{path(hall)}/{where}?table={theirs.table}", letters="none")
+        response = visitor.post(f"{path(site)}/{where}?table={theirs.table}", letters="none")
         assert response.status_code == 404
         assert "You have no seat at this table" in response.text
-    assert "Clara" not in visitor.get(f"{path(hall)}/stop?table={theirs.table}", 404)
-    assert otherwise(hall, theirs.table) == TableLetterSettings()
+    assert "Clara" not in visitor.get(f"{path(site)}/stop?table={theirs.table}", 404)
+    assert otherwise(site, theirs.table) == TableLetterSettings()
 
 
 @pytest.mark.parametrize("token", ["x", "1", "1.", "1.aaaa", "0.x", "99999999999999999999.x", "²3.x", "1.ü"])
-def test_a_bad_token_is_met_with_one_sentence(hall: Hall, visitor: Visitor, opened: Opened, token: str) -> None:
+def test_a_bad_token_is_met_with_one_sentence(site: Site, visitor: Visitor, opened: Opened, token: str) -> None:
     for where in (f"/wishes/{token}", f"/wishes/{token}/stop"):
         assert visitor.client.get(where).status_code == 404
     assert "belongs to nobody" in visitor.get(f"/wishes/{token}", 404)
 
 
-def test_the_table_page_leads_here(hall: Hall, visitor: Visitor, opened: Opened) -> None:
-    where = f"{path(hall)}?table={opened.table}"
+def test_the_table_page_leads_here(site: Site, visitor: Visitor, opened: Opened) -> None:
+    where = f"{path(site)}?table={opened.table}"
     assert f'href="{where}"' in visitor.get(f"/t/{opened.links[0]}")
     assert "Only at this table" in visitor.get(where)
 
@@ -128,98 +128,98 @@ def test_the_table_page_leads_here(hall: Hall, visitor: Visitor, opened: Opened)
 # Vacations
 
 
-def events(hall: Hall, opened: Opened) -> list[object]:
-    return [event for entry in snapshots.entries(hall.app, hall.look(opened)) for event in entry.events]
+def events(site: Site, opened: Opened) -> list[object]:
+    return [event for entry in snapshots.entries(site.app, site.load(opened)) for event in entry.events]
 
 
-def test_a_vacation_is_told_at_every_table_and_ended_there(hall: Hall, visitor: Visitor, opened: Opened) -> None:
-    other = hall.begin("Clara", "Anna")
+def test_a_vacation_is_told_at_every_table_and_ended_there(site: Site, visitor: Visitor, opened: Opened) -> None:
+    other = site.start_table("Clara", "Anna")
     days = {"first": "2027-02-01", "last": "2027-02-07"}
-    page = visitor.get(visitor.post(f"{path(hall)}/vacation", **days).location)
+    page = visitor.get(visitor.post(f"{path(site)}/vacation", **days).location)
     assert "from 1 Feb 2027 to 7 Feb 2027</li>" in page
     for one, seat in ((opened, 0), (other, 1)):
-        assert events(hall, one)[-1] == VacationTaken(seat, **days)
+        assert events(site, one)[-1] == VacationTaken(seat, **days)
     assert "Anna is away from 1 Feb 2027 to 7 Feb 2027." in visitor.get(f"/t/{opened.links[1]}")
-    page = visitor.get(visitor.post(f"{path(hall)}/home").location)
+    page = visitor.get(visitor.post(f"{path(site)}/home").location)
     assert "7 Feb 2027" not in page
-    assert all(isinstance(events(hall, one)[-1], VacationEnded) for one in (opened, other))
+    assert all(isinstance(events(site, one)[-1], VacationEnded) for one in (opened, other))
 
 
-def test_a_vacation_may_begin_before_any_game(hall: Hall, visitor: Visitor) -> None:
-    hall.open()
-    visitor.post(f"{path(hall)}/vacation", first="2027-02-01", last="2027-02-01")
-    assert preferences.away(hall.app, reader(hall)) == [("2027-02-01", "2027-02-01")]
+def test_a_vacation_may_begin_before_any_game(site: Site, visitor: Visitor) -> None:
+    site.open_table()
+    visitor.post(f"{path(site)}/vacation", first="2027-02-01", last="2027-02-01")
+    assert preferences.away(site.app, reader(site)) == [("2027-02-01", "2027-02-01")]
 
 
-def test_a_vacation_that_cannot_be_is_refused_with_its_days_kept(hall: Hall, visitor: Visitor, opened: Opened) -> None:
-    response = visitor.post(f"{path(hall)}/vacation", first="2027-02-01", last="2027-03-20")
+def test_a_vacation_that_cannot_be_is_refused_with_its_days_kept(site: Site, visitor: Visitor, opened: Opened) -> None:
+    response = visitor.post(f"{path(site)}/vacation", first="2027-02-01", last="2027-03-20")
     assert response.status_code == 422
     assert "Days of vacation that you have left in 2027: 30." in response.text
     assert 'value="2027-03-20"' in response.text
-    assert visitor.post(f"{path(hall)}/home").status_code == 422
+    assert visitor.post(f"{path(site)}/home").status_code == 422
 
 
 # Letters that stop
 
 
-def test_a_look_stops_nothing(hall: Hall, visitor: Visitor, opened: Opened) -> None:
-    page = visitor.get(f"{path(hall)}/stop?table={opened.table}")
+def test_a_look_stops_nothing(site: Site, visitor: Visitor, opened: Opened) -> None:
+    page = visitor.get(f"{path(site)}/stop?table={opened.table}")
     assert "Kaiser, König, Edelmann with Bert" in page
     assert page.count("<form") == 2  # the button, and the choice of a language
-    assert otherwise(hall, opened.table) == TableLetterSettings()
+    assert otherwise(site, opened.table) == TableLetterSettings()
 
 
-def test_a_mail_program_stops_a_table_with_a_bare_post(hall: Hall, visitor: Visitor, opened: Opened) -> None:
+def test_a_mail_program_stops_a_table_with_a_bare_post(site: Site, visitor: Visitor, opened: Opened) -> None:
     """As RFC 8058 has it: no cookie, no token of the form, and as often as it likes."""
-    bare = hall.flask_app.test_client(use_cookies=False)
+    bare = site.flask_app.test_client(use_cookies=False)
     for _ in range(2):
         response = bare.post(
-            f"{path(hall)}/stop?table={opened.table}",
+            f"{path(site)}/stop?table={opened.table}",
             data="List-Unsubscribe=One-Click",
             content_type="application/x-www-form-urlencoded",
         )
         assert response.status_code == 200
         assert "No more letters" in response.text
-        assert otherwise(hall, opened.table) == TableLetterSettings("none")
-    assert reader(hall).settings == LetterSettings()
-    assert otherwise(hall, opened.table, 1) == TableLetterSettings()
+        assert otherwise(site, opened.table) == TableLetterSettings("none")
+    assert reader(site).settings == LetterSettings()
+    assert otherwise(site, opened.table, 1) == TableLetterSettings()
 
 
-def test_without_a_table_everything_stops(hall: Hall, visitor: Visitor, opened: Opened) -> None:
-    visitor.post(f"{path(hall)}/here?table={opened.table}", letters="digest", plain="yes")
-    response = hall.flask_app.test_client().post(f"{path(hall)}/stop", data={"List-Unsubscribe": "One-Click"})
+def test_without_a_table_everything_stops(site: Site, visitor: Visitor, opened: Opened) -> None:
+    visitor.post(f"{path(site)}/here?table={opened.table}", letters="digest", plain="yes")
+    response = site.flask_app.test_client().post(f"{path(site)}/stop", data={"List-Unsubscribe": "One-Click"})
     assert response.status_code == 200
-    assert reader(hall).settings.letters == "none"
-    assert otherwise(hall, opened.table) == TableLetterSettings(plain=True)
+    assert reader(site).settings.letters == "none"
+    assert otherwise(site, opened.table) == TableLetterSettings(plain=True)
 
 
 @pytest.mark.parametrize("at_table", [True, False])
 def test_letters_that_were_stopped_come_again_as_before(
-    hall: Hall, visitor: Visitor, opened: Opened, at_table: bool
+    site: Site, visitor: Visitor, opened: Opened, at_table: bool
 ) -> None:
-    visitor.post(path(hall), **{**FORM, "letters": "digest", "hour": "7"})
+    visitor.post(path(site), **{**FORM, "letters": "digest", "hour": "7"})
     where = f"?table={opened.table}" if at_table else ""
-    page = visitor.post(f"{path(hall)}/stop{where}").text
+    page = visitor.post(f"{path(site)}/stop{where}").text
     undo = re.search(r'name="letters" value="(\w+)"', page)
     assert undo
-    response = visitor.post(f"{path(hall)}/resume{where}", letters=undo[1])
+    response = visitor.post(f"{path(site)}/resume{where}", letters=undo[1])
     assert response.status_code == 303
-    assert reader(hall).settings == LetterSettings("digest", 7)
-    assert otherwise(hall, opened.table) == TableLetterSettings()
+    assert reader(site).settings == LetterSettings("digest", 7)
+    assert otherwise(site, opened.table) == TableLetterSettings()
 
 
-def test_only_the_stopping_needs_no_token_of_the_form(hall: Hall, opened: Opened) -> None:
-    bare = hall.flask_app.test_client()
+def test_only_the_stopping_needs_no_token_of_the_form(site: Site, opened: Opened) -> None:
+    bare = site.flask_app.test_client()
     for where in ("", "/here", "/vacation", "/home", "/again", "/resume"):
-        assert bare.post(path(hall) + where, data=FORM).status_code == 400
+        assert bare.post(path(site) + where, data=FORM).status_code == 400
 
 
-def test_who_bounced_is_written_to_again_when_he_says_so(hall: Hall, visitor: Visitor, opened: Opened) -> None:
-    assert "came back" not in visitor.get(path(hall))
-    with hall.app.store.writing() as connection:
-        back = update(people).where(people.c.id == person(hall, "Anna"))
-        connection.execute(back.values(bounced_at=hall.time, bounce="550 nobody here"))
-    assert "Letters to your address came back" in visitor.get(path(hall))
-    page = visitor.get(visitor.post(f"{path(hall)}/again").location)
+def test_who_bounced_is_written_to_again_when_he_says_so(site: Site, visitor: Visitor, opened: Opened) -> None:
+    assert "came back" not in visitor.get(path(site))
+    with site.app.store.writing() as connection:
+        back = update(people).where(people.c.id == person(site, "Anna"))
+        connection.execute(back.values(bounced_at=site.time, bounce="550 nobody here"))
+    assert "Letters to your address came back" in visitor.get(path(site))
+    page = visitor.get(visitor.post(f"{path(site)}/again").location)
     assert "came back" not in page
-    assert not reader(hall).bounced
+    assert not reader(site).bounced

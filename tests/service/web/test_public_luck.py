@@ -10,7 +10,7 @@ from service.app import App
 from service.tables import access, opening, snapshots
 from service.tables.opening import Invited
 from tests import apps
-from tests.beacons import running
+from tests.beacons import run_beacon
 from workers import rounds
 from workers.outgoing import letters
 from workers.outgoing.envelopes import LetterOrder
@@ -20,7 +20,7 @@ GUESTS = [Invited("Anna", "anna@example.org", "word"), Invited("Berta", "berta@e
 
 @pytest.fixture
 def app(tmp_path, clock):
-    with running() as server, apps.standing(apps.settings(tmp_path, beacon=server.setting), clock) as found:
+    with run_beacon() as server, apps.run_app(apps.make_settings(tmp_path, beacon=server.setting), clock) as found:
         yield found
 
 
@@ -51,10 +51,10 @@ def test_when_the_beacon_is_late_the_page_offers_to_go_on_without_it(app, clock)
     table = opened(app)
     link = f"/t/{table.links[0]}"
     assert 'value="sealed"' not in get(app, link)
-    clock.move(beacons.LATE + 10)
+    clock.advance(beacons.LATE + 10)
     assert 'value="sealed"' in get(app, link)
     place = access.find(app, table.links[0])
-    assert apps.judged(app, place, "sealed").accepted
+    assert apps.submit(app, place, "sealed").accepted
     assert 'value="agree"' not in get(app, link)
     assert 'value="agree"' in get(app, f"/t/{table.links[1]}")
 
@@ -82,14 +82,14 @@ def test_the_interface_tells_of_public_luck_and_of_the_awaited_round(app):
 @pytest.mark.parametrize("language", SAID)
 def test_letters_tell_that_the_beacon_is_missing_and_ask_to_go_on(app, clock, language):
     table = opened(app)
-    clock.move(beacons.LATE + 10)
+    clock.advance(beacons.LATE + 10)
     rounds.run()
     look = snapshots.look(app, table.table)
     order = LetterOrder(table.table, look.table.awaited.seq, 1, "unlit", "berta@example.org", "Berta", language)
     text = letters.write(app, order).get_body(("plain",)).get_content()
     word = {"en": "sealed", "nl": "verzegeld", "de": "versiegelt", "fr": "scellé"}[language]
     assert word in text
-    assert apps.judged(app, access.find(app, table.links[0]), "sealed").accepted
+    assert apps.submit(app, access.find(app, table.links[0]), "sealed").accepted
     asked = letters.write(app, LetterOrder(table.table, look.row.length, 1, "sealing", "berta@example.org", "Berta"))
     assert "Anna" in asked.get_body(("plain",)).get_content()
 

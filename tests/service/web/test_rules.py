@@ -20,7 +20,7 @@ every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=cat
 
 @pytest.fixture(scope="module")
 def visitor(tmp_path_factory):
-    with apps.standing(apps.settings(tmp_path_factory.mktemp("app")), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(tmp_path_factory.mktemp("app")), apps.FakeTime()) as app:
         yield create_app(app).test_client()
 
 
@@ -117,9 +117,9 @@ def test_every_option_on_the_form_leads_to_its_paragraph(visitor, game):
 
 
 def test_moves_refusals_and_the_options_of_a_table_lead_to_their_paragraphs(tmp_path):
-    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
-        places = apps.seated(app)
-        place, _ = apps.on_turn(app, places)
+    with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
+        places = apps.start_table(app)
+        place, _ = apps.find_move(app, places)
         client = create_app(app).test_client()
         submission = submitting.submit(app, place, "move A1 A99")
         apps.referee.run()

@@ -12,17 +12,17 @@ from playwright.sync_api import Page, expect
 from engine import log as logs
 from service.tables.archive import Archive
 from service.text.languages import LANGUAGES, translations
-from tests.axe import faults
+from tests.axe import find_violations
 from tests.engine import second
-from tests.running import Running, Visit
+from tests.services import RunningService, Visit
 
 SENTENCE = ("Receipt after %(length)s entry:", "Receipt after %(length)s entries:")
 
 
-def finished(service: Running, folder: Path) -> tuple[Path, logs.Export]:
+def finished(service: RunningService, folder: Path) -> tuple[Path, logs.Export]:
     """A table that was given up, as a player keeps its log."""
-    opened = service.begin()
-    service.do(opened.links[0], "resign")
+    opened = service.start_table()
+    service.submit(opened.links[0], "resign")
     export = Archive(service.app.store, service.app.links).export(opened.table)
     path = folder / "game.json"
     path.write_bytes(msgspec.json.encode(export))
@@ -35,7 +35,7 @@ def checked(visit: Visit, path: Path) -> Page:
     return page
 
 
-def test_a_sound_log_and_its_letters(service: Running, visit: Visit, tmp_path: Path) -> None:
+def test_a_sound_log_and_its_letters(service: RunningService, visit: Visit, tmp_path: Path) -> None:
     path, export = finished(service, tmp_path)
     page = checked(visit, path)
     expect(page.get_by_role("status")).to_contain_text("This log is sound.")
@@ -47,10 +47,10 @@ def test_a_sound_log_and_its_letters(service: Running, visit: Visit, tmp_path: P
     page.fill("#pasted", f"Quittung nach 4 Einträgen: {'ab' * 32}")
     expect(page.locator(".receipts")).to_contain_text("after 4 entries contradicts this log")
     expect(page.get_by_role("status")).to_have_class("note bad")
-    assert faults(page) == []
+    assert find_violations(page) == []
 
 
-def test_the_first_entry_that_fails_is_named(service: Running, visit: Visit, tmp_path: Path) -> None:
+def test_the_first_entry_that_fails_is_named(service: RunningService, visit: Visit, tmp_path: Path) -> None:
     path, _ = finished(service, tmp_path)
     plain = json.loads(path.read_text("utf-8"))
     plain["entries"][3]["entry"]["at"] += 1
@@ -60,7 +60,7 @@ def test_the_first_entry_that_fails_is_named(service: Running, visit: Visit, tmp
     expect(page.locator(".checks li.bad")).to_have_count(1)
 
 
-def test_nothing_is_sent(service: Running, visit: Visit, tmp_path: Path) -> None:
+def test_nothing_is_sent(service: RunningService, visit: Visit, tmp_path: Path) -> None:
     path, _ = finished(service, tmp_path)
     page = visit("/verify")
     asked: list[str] = []

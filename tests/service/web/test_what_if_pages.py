@@ -14,16 +14,16 @@ from service.tables.access import Place
 from tests import apps
 from tests.service.plans.test_branches import every_game, newest, states, table_of, wander
 from tests.service.text.test_languages import assert_not_english
-from tests.visiting import Hall, Strict, Visitor
+from tests.sites import PageChecker, Site, Visitor
 
 DRAWING = re.compile(r'<figure.*?<div class="tray".*?</div>', re.DOTALL)
 CHANGING = re.compile(r'name="csrf_token" value="[^"]+"')
 
 
-def start(hall: Hall, visitor: Visitor, name: str = "kaiser", moves: int = 8) -> tuple[list[Place], str]:
+def start(site: Site, visitor: Visitor, name: str = "kaiser", moves: int = 8) -> tuple[list[Place], str]:
     """The places of a table in the middle of a game, and the page of a new branch of the first."""
-    places = table_of(hall.app, catalogue.find(name), moves)
-    begun = visitor.post(f"/t/{places[0].link}/whatif", at=newest(hall.app, places[0]))
+    places = table_of(site.app, catalogue.find(name), moves)
+    begun = visitor.post(f"/t/{places[0].link}/whatif", at=newest(site.app, places[0]))
     assert begun.status_code == 303
     return places, begun.location
 
@@ -32,11 +32,11 @@ def number_of(path: str) -> int:
     return int(re.findall(r"/whatif/(\d+)", path)[0])
 
 
-def wandered(hall: Hall, visitor: Visitor, place: Place, path: str, moves: int) -> list[str]:
+def wandered(site: Site, visitor: Visitor, place: Place, path: str, moves: int) -> list[str]:
     """So many random moves made by forms; the addresses they lead to."""
-    game, random, led = snapshots.look(hall.app, place.table).game, Random(2), list[str]()
+    game, random, led = snapshots.look(site.app, place.table).game, Random(2), list[str]()
     for step in range(moves):
-        state = states(hall.app, place, number_of(path))[-1]
+        state = states(site.app, place, number_of(path))[-1]
         open_menus = [(seat, menu) for seat in range(len(game.standing(state))) if (menu := game.menu(state, seat))]
         if not open_menus:
             break
@@ -52,23 +52,23 @@ def drawing(page: str) -> str:
 
 
 @every_game
-def test_twenty_moves_forward_and_back_show_the_same_positions(hall: Hall, visitor: Visitor, game: Game) -> None:
-    places, path = start(hall, visitor, game.META.name, 30)
-    led = wandered(hall, visitor, places[0], path, 20)
+def test_twenty_moves_forward_and_back_show_the_same_positions(site: Site, visitor: Visitor, game: Game) -> None:
+    places, path = start(site, visitor, game.META.name, 30)
+    led = wandered(site, visitor, places[0], path, 20)
     led = led[::3]  # a page of each third move tells enough
     forth = [visitor.get(address) for address in led]
     for page in forth:
-        assert Strict(page).faults == []
+        assert PageChecker(page).faults == []
         assert "nothing here is real" in page
     back = [visitor.get(address) for address in reversed(led)][::-1]
     assert list(map(drawing, back)) == list(map(drawing, forth))
 
 
 @every_game
-def test_the_page_is_the_same_whatever_its_player_cannot_know(hall: Hall, visitor: Visitor, game: Game) -> None:
-    places, path = start(hall, visitor, game.META.name, 30)
-    wandered(hall, visitor, places[0], path, 6)
-    look = snapshots.look(hall.app, places[0].table)
+def test_the_page_is_the_same_whatever_its_player_cannot_know(site: Site, visitor: Visitor, game: Game) -> None:
+    places, path = start(site, visitor, game.META.name, 30)
+    wandered(site, visitor, places[0], path, 6)
+    look = snapshots.look(site.app, places[0].table)
     addresses = [f"{path}?step={step}" for step in range(0, 7, 3)]
 
     def pages() -> list[str]:
@@ -77,28 +77,28 @@ def test_the_page_is_the_same_whatever_its_player_cannot_know(hall: Hall, visito
     before = pages()
     for luck in range(3):
         other = look.game.redeal(look.table.state, places[0].seat, chance.make_sealed(bytes(32), luck))
-        hall.app.caches.newest.put(look.row.id, replace(look.table, state=other))
+        site.app.caches.newest.put(look.row.id, replace(look.table, state=other))
         assert pages() == before
 
 
-def test_the_table_and_the_replay_lead_to_it(hall: Hall, visitor: Visitor) -> None:
-    place = table_of(hall.app, catalogue.find("kaiser"), 6)[0]
-    last = newest(hall.app, place)
+def test_the_table_and_the_replay_lead_to_it(site: Site, visitor: Visitor) -> None:
+    place = table_of(site.app, catalogue.find("kaiser"), 6)[0]
+    last = newest(site.app, place)
     assert f"/t/{place.link}/whatif" in visitor.get(f"/t/{place.link}")
     replay = visitor.get(f"/t/{place.link}/replay?at={last - 2}")
     assert f"/t/{place.link}/whatif?at={last - 2}" in replay
     page = visitor.get(f"/t/{place.link}/whatif?at={last - 2}")
     assert f"after entry {last - 2}" in page
-    assert Strict(page).faults == []
-    watching = hall.app.links.watch(place.table)
+    assert PageChecker(page).faults == []
+    watching = site.app.links.watch(place.table)
     for path in ("", "/replay"):
         assert "/whatif" not in visitor.get(f"/t/{watching}{path}")
 
 
-def test_looking_at_branches_changes_none(hall: Hall, visitor: Visitor) -> None:
-    places, path = start(hall, visitor)
-    wandered(hall, visitor, places[0], path, 3)
-    before = branches.of(hall.app, places[0])
+def test_looking_at_branches_changes_none(site: Site, visitor: Visitor) -> None:
+    places, path = start(site, visitor)
+    wandered(site, visitor, places[0], path, 3)
+    before = branches.of(site.app, places[0])
     for address in (
         path,
         f"{path}?step=1&as=1&say=move",
@@ -108,11 +108,11 @@ def test_looking_at_branches_changes_none(hall: Hall, visitor: Visitor) -> None:
         visitor.get(address)
     for deed in ("cut", "fork", "deal", "name", "delete", "orders", "forget"):
         visitor.get(f"{path}/{deed}", 405)
-    assert branches.of(hall.app, places[0]) == before
+    assert branches.of(site.app, places[0]) == before
 
 
-def test_words_lead_to_a_move_without_a_script(hall: Hall, visitor: Visitor) -> None:
-    _, path = start(hall, visitor)
+def test_words_lead_to_a_move_without_a_script(site: Site, visitor: Visitor) -> None:
+    _, path = start(site, visitor)
     page = visitor.get(path)
     further = re.findall(r'href="([^"]+say=[^"]+)"', page)
     if further:
@@ -123,13 +123,13 @@ def test_words_lead_to_a_move_without_a_script(hall: Hall, visitor: Visitor) -> 
     assert (sent.status_code, sent.location) == (303, f"{path}?step=1")
 
 
-def test_where_several_may_move_one_chooses_for_whom(hall: Hall, visitor: Visitor) -> None:
-    place = table_of(hall.app, catalogue.find("turfmaster"), 0, simultaneous_cards="on")[0]
-    look, number = snapshots.look(hall.app, place.table), branches.begin(hall.app, place, newest(hall.app, place))
+def test_where_several_may_move_one_chooses_for_whom(site: Site, visitor: Visitor) -> None:
+    place = table_of(site.app, catalogue.find("turfmaster"), 0, simultaneous_cards="on")[0]
+    look, number = snapshots.look(site.app, place.table), branches.begin(site.app, place, newest(site.app, place))
     waiting: list[int] = []
     while len(waiting) < 2:
-        assert wander(hall.app, place, number, 1)
-        state = states(hall.app, place, number)[-1]
+        assert wander(site.app, place, number, 1)
+        state = states(site.app, place, number)[-1]
         waiting = [seat for seat in range(len(look.seats)) if look.game.menu(state, seat)]
     path = f"/t/{place.link}/whatif/{number}"
     assert "For whom do you play?" in visitor.get(path)
@@ -138,22 +138,22 @@ def test_where_several_may_move_one_chooses_for_whom(hall: Hall, visitor: Visito
     assert all(f'name="as" value="{seat}"' in page for seat, page in shown.items())
 
 
-def test_what_is_not_possible_is_said_on_the_page(hall: Hall, visitor: Visitor) -> None:
-    _, path = start(hall, visitor)
+def test_what_is_not_possible_is_said_on_the_page(site: Site, visitor: Visitor) -> None:
+    _, path = start(site, visitor)
     sent = visitor.post(path, move="fly moon", step=0, **{"as": 0})
     assert sent.status_code == 422
     assert "Not possible." in sent.text
     assert "nothing here is real" in sent.text
-    assert Strict(sent.text).faults == []
+    assert PageChecker(sent.text).faults == []
 
 
-def test_moves_are_taken_back_and_copied(hall: Hall, visitor: Visitor) -> None:
-    places, path = start(hall, visitor)
-    wandered(hall, visitor, places[0], path, 4)
+def test_moves_are_taken_back_and_copied(site: Site, visitor: Visitor) -> None:
+    places, path = start(site, visitor)
+    wandered(site, visitor, places[0], path, 4)
     assert visitor.post(f"{path}/cut", step=3).status_code == 303
     copied = visitor.post(f"{path}/fork", step=2).location
     assert copied != path
-    found = {one.id: len(one.moves) for one in branches.of(hall.app, places[0])}
+    found = {one.id: len(one.moves) for one in branches.of(site.app, places[0])}
     assert found == {number_of(path): 3, number_of(copied): 2}
     assert visitor.post(f"{copied}/name", name="Over the river").status_code == 303
     assert "Over the river" in visitor.get(path)
@@ -161,9 +161,9 @@ def test_moves_are_taken_back_and_copied(hall: Hall, visitor: Visitor) -> None:
     assert "no such branch" in visitor.get(copied, 404)
 
 
-def test_dealing_anew_says_what_no_longer_fits(hall: Hall, visitor: Visitor) -> None:
-    places, path = start(hall, visitor, "carcassonne")
-    wandered(hall, visitor, places[0], path, 20)
+def test_dealing_anew_says_what_no_longer_fits(site: Site, visitor: Visitor) -> None:
+    places, path = start(site, visitor, "carcassonne")
+    wandered(site, visitor, places[0], path, 20)
     dealt = visitor.post(f"{path}/deal").location
     lost = int(dealt.partition("dealt=")[2])
     assert lost > 1
@@ -172,17 +172,17 @@ def test_dealing_anew_says_what_no_longer_fits(hall: Hall, visitor: Visitor) -> 
     assert f"The last {lost} moves no longer fitted" in page
 
 
-def test_orders_made_from_a_branch_stand_on_the_page_of_the_table(hall: Hall, visitor: Visitor) -> None:
-    places, path = start(hall, visitor)
-    waiter = apps.waiting(hall.app, places)
-    path = visitor.post(f"/t/{waiter.link}/whatif", at=newest(hall.app, waiter)).location
-    wandered(hall, visitor, waiter, path, 2)
-    theirs, mine = branches.find(hall.app, waiter, number_of(path)).moves
+def test_orders_made_from_a_branch_stand_on_the_page_of_the_table(site: Site, visitor: Visitor) -> None:
+    places, path = start(site, visitor)
+    waiter = apps.find_waiting(site.app, places)
+    path = visitor.post(f"/t/{waiter.link}/whatif", at=newest(site.app, waiter)).location
+    wandered(site, visitor, waiter, path, 2)
+    theirs, mine = branches.find(site.app, waiter, number_of(path)).moves
     kept = visitor.post(f"{path}/orders")
     assert kept.location == f"/t/{waiter.link}#orders"
     page = visitor.get(f"/t/{waiter.link}")
-    assert Strict(page).faults == []
-    name = snapshots.look(hall.app, waiter.table).names[theirs[0]]
+    assert PageChecker(page).faults == []
+    name = snapshots.look(site.app, waiter.table).names[theirs[0]]
     assert f"if {name} plays “{theirs[1]}”," in page
     assert f"<code>{mine[1]}</code>" in page
     assert "This branch has standing orders" in visitor.get(path)
@@ -193,24 +193,24 @@ def test_orders_made_from_a_branch_stand_on_the_page_of_the_table(hall: Hall, vi
     assert "As long as the game goes" not in visitor.get(f"/t/{waiter.link}")
 
 
-def test_a_branch_is_found_by_its_own_link_alone(hall: Hall, visitor: Visitor) -> None:
-    places, path = start(hall, visitor)
+def test_a_branch_is_found_by_its_own_link_alone(site: Site, visitor: Visitor) -> None:
+    places, path = start(site, visitor)
     foreign = path.replace(places[0].link, places[1].link)
     visitor.get(foreign, 404)
     for deed in ("", "/cut", "/fork", "/deal", "/name", "/delete", "/orders"):
         assert visitor.post(foreign + deed, move="move A1 A2", step=0).status_code == 404, deed
-    watching = hall.app.links.watch(places[0].table)
+    watching = site.app.links.watch(places[0].table)
     assert "only players" in visitor.get(f"/t/{watching}/whatif", 422)
     assert "only players" in visitor.post(f"/t/{watching}/whatif", at=9).text
-    assert len(branches.of(hall.app, places[0])) == 1
+    assert len(branches.of(site.app, places[0])) == 1
 
 
 @pytest.mark.parametrize("language", ["nl", "fr", "de"])
-def test_it_is_told_in_every_language(hall: Hall, visitor: Visitor, language: str) -> None:
-    places, _ = start(hall, visitor)
-    waiter = apps.waiting(hall.app, places)
-    path = visitor.post(f"/t/{waiter.link}/whatif", at=newest(hall.app, waiter)).location
-    wandered(hall, visitor, waiter, path, 2)
+def test_it_is_told_in_every_language(site: Site, visitor: Visitor, language: str) -> None:
+    places, _ = start(site, visitor)
+    waiter = apps.find_waiting(site.app, places)
+    path = visitor.post(f"/t/{waiter.link}/whatif", at=newest(site.app, waiter)).location
+    wandered(site, visitor, waiter, path, 2)
     visitor.post(f"{path}/orders")
     visitor.client.set_cookie("language", language)
     refused = visitor.post(path, move="fly moon", step=0, **{"as": 0}).text

@@ -143,7 +143,7 @@ def mail(app: App, place: Place, name: str, body: Body, move: str = "", **header
 
 def attacks(app: App, place: Place, other: Place) -> Iterator[Written]:
     """Mails that carry a move which this player did not type, or may not make this way."""
-    move = apps.moves(app, place)[0]
+    move = apps.list_moves(app, place)[0]
     whole = letter(app, place, "de")
     plain, html = clients.plain, clients.html
     for name, page in HIDING.items():

@@ -119,7 +119,7 @@ def play(app: App, sink: Sink, people: list[Correspondent], most: int) -> int:
         if words := reader.answer(letter):
             inbox.take(app, _reply(letter, reader, words).as_bytes(), str(letter["Reply-To"]), reader.address)
             mail_moves.run()
-            app.now.move(60)  # type: ignore[attr-defined]  # a clock of the tests
+            app.now.advance(60)  # type: ignore[attr-defined]  # a clock of the tests
     return number
 
 

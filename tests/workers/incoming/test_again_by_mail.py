@@ -22,8 +22,8 @@ from workers.outgoing.letters import write
 @pytest.fixture
 def finished(app: App) -> list[Place]:
     """A table of two where both have had enough."""
-    places = apps.seated(app)
-    assert apps.judged(app, places[0], "resign").accepted
+    places = apps.start_table(app)
+    assert apps.submit(app, places[0], "resign").accepted
     assert snapshots.look(app, places[0].table).table.phase == "over"
     return places
 
@@ -59,7 +59,7 @@ def test_talk_about_playing_again_lays_nothing(app: App, finished: list[Place], 
 
 
 def test_while_a_game_goes_on_the_word_does_nothing(app: App) -> None:
-    places = apps.seated(app)
+    places = apps.start_table(app)
     posted(app, places[0], "again")
     assert count(app) == 1
 
@@ -74,10 +74,10 @@ def over(app: App, place: Place, language: str = "en") -> EmailMessage:
 
 
 def test_the_last_letter_offers_it_and_shows_how_the_scores_went(app: App) -> None:
-    places = apps.seated(app)
+    places = apps.start_table(app)
     while snapshots.look(app, places[0].table).table.phase != "over":
-        place, move = apps.on_turn(app, places)
-        assert apps.judged(app, place, move).accepted
+        place, move = apps.find_move(app, places)
+        assert apps.submit(app, place, move).accepted
     told = over(app, places[0], "de")
     plain, shown = (str(told.get_body((form,)).get_content()) for form in ("plain", "html"))
     assert "Antworte mit einem Wort: nochmal" in " ".join(plain.split())

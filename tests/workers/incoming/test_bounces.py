@@ -93,12 +93,12 @@ def test_an_address_that_does_not_exist_is_marked_and_not_written_to_again(
     posted: App, smtp_sink: Sink, refusing: dict[str, str]
 ) -> None:
     refusing["anna@example.org"] = "550 5.1.1 <anna@example.org>: Recipient address rejected: User unknown"
-    apps.opened(posted)
+    apps.open_table(posted)
     post.run()
     assert person(posted).bounced_at == posted.now()
     assert person(posted).bounce.startswith("550 5.1.1 ")
     refusing.clear()
-    apps.opened(posted)
+    apps.open_table(posted)
     post.run()
     first, *others = outcomes(posted, "anna")
     assert first.startswith("refused")
@@ -107,11 +107,11 @@ def test_an_address_that_does_not_exist_is_marked_and_not_written_to_again(
 
 
 def test_everybody_else_at_every_running_table_is_told(posted: App, smtp_sink: Sink, refusing: dict[str, str]) -> None:
-    tables = [apps.seated(posted, 3), apps.seated(posted, 2), apps.opened(posted, 2)]
+    tables = [apps.start_table(posted, 3), apps.start_table(posted, 2), apps.open_table(posted, 2)]
     post.run()
     smtp_sink.letters.clear()
     refusing["berta@example.org"] = "550 No such user here"
-    third = apps.opened(posted)
+    third = apps.open_table(posted)
     post.run()
     told = [letter for letter in smtp_sink.letters if "come back" in headline(letter)]
     assert {headline(letter) for letter in told} == {"Letters to Berta come back."}
@@ -138,7 +138,7 @@ def test_a_server_that_dislikes_a_letter_says_nothing_about_the_address(
 ) -> None:
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     refusing["anna@example.org"] = said
-    apps.opened(app)
+    apps.open_table(app)
     post.run()
     assert outcomes(app, "anna")[0].startswith("refused")
     assert person(app).bounced_at is None
@@ -146,7 +146,7 @@ def test_a_server_that_dislikes_a_letter_says_nothing_about_the_address(
 
 def test_a_letter_that_is_refused_for_what_is_in_it_marks_nobody(posted: App, smtp_sink: Sink) -> None:
     smtp_sink.refuse("550 5.1.1 no")
-    apps.opened(posted)
+    apps.open_table(posted)
     post.run()
     assert person(posted).bounced_at is None
 
@@ -183,7 +183,7 @@ def test_every_sample_is_expected_to_mean_something() -> None:
 @pytest.mark.parametrize("sample", LOST)
 def test_a_letter_that_comes_back_marks_its_address(app: App, smtp_sink: Sink, sample: str) -> None:
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    apps.opened(app)
+    apps.open_table(app)
     post.run()
     come_back(app, sample)
     assert person(app).bounced_at == app.now()
@@ -194,7 +194,7 @@ def test_a_letter_that_comes_back_marks_its_address(app: App, smtp_sink: Sink, s
 @pytest.mark.parametrize("sample", HARMLESS)
 def test_what_is_late_full_or_disliked_changes_nothing_and_is_logged(app: App, smtp_sink: Sink, sample: str) -> None:
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    apps.opened(app)
+    apps.open_table(app)
     post.run()
     (why,) = come_back(app, sample)
     assert HARMLESS[sample] in why
@@ -205,7 +205,7 @@ def test_what_is_late_full_or_disliked_changes_nothing_and_is_logged(app: App, s
 def test_a_letter_comes_back_by_a_real_conversation_to_the_address_it_was_sent_from(
     posted: App, smtp_sink: Sink
 ) -> None:
-    apps.opened(posted)
+    apps.open_table(posted)
     post.run()
     with listening(posted) as client:
         client.sendmail("", [smtp_sink.envelopes[0].mail_from or ""], (SAMPLES / "postfix.eml").read_text())
@@ -215,17 +215,17 @@ def test_a_letter_comes_back_by_a_real_conversation_to_the_address_it_was_sent_f
 
 
 def test_the_same_report_again_changes_nothing(app: App) -> None:
-    apps.opened(app)
+    apps.open_table(app)
     come_back(app, "postfix")
     first = person(app)
-    apps.opened(app)
+    apps.open_table(app)
     assert come_back(app, "gmail") == ["It is known already that letters to this person come back."]
     assert person(app) == first
     assert len(rows(app, "unreachable/%")) == 1
 
 
 def test_a_forged_report_changes_nothing(app: App) -> None:
-    apps.opened(app)
+    apps.open_table(app)
     right = f"{app.links.bounce(1)}@localhost"
     for wrong in (
         right.replace("+1.", "+2."),
@@ -239,7 +239,7 @@ def test_a_forged_report_changes_nothing(app: App) -> None:
 
 
 def test_a_damaged_report_is_read_as_far_as_it_goes_and_never_offered_again(app: App) -> None:
-    apps.opened(app)
+    apps.open_table(app)
     random, address = Random(11), f"{app.links.bounce(1)}@localhost"
     for sample in sorted(SAMPLES.glob("*.eml")):
         for _ in range(20):
@@ -250,7 +250,7 @@ def test_a_damaged_report_is_read_as_far_as_it_goes_and_never_offered_again(app:
 
 
 def test_a_report_of_parts_within_parts_is_not_followed_for_ever(app: App) -> None:
-    apps.opened(app)
+    apps.open_table(app)
     deep = "".join(f'Content-Type: multipart/mixed; boundary="b{level}"\n\n--b{level}\n' for level in range(200))
     assert inbox.received(app, deep.encode(), f"{app.links.bounce(1)}@localhost", "") == inbox.TAKEN
     assert person(app).bounced_at is None
@@ -265,8 +265,8 @@ def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:3]]
     opened = opening.open_table(app, "kaiser", {}, guests, Clock(86_400, late="seat", offer_after=1))
     for link in opened.links:
-        apps.judged(app, access.find(app, link), "sit word")
-    app.now.move(86_400)  # type: ignore[attr-defined]  # a clock for tests
+        apps.submit(app, access.find(app, link), "sit word")
+    app.now.advance(86_400)  # type: ignore[attr-defined]  # a clock for tests
     timekeeping.tick(app)
     look = snapshots.look(app, opened.table)
     seat = next(number for number, chair in enumerate(look.table.seats) if chair.offered)
@@ -282,7 +282,7 @@ def test_a_letter_to_who_sat_there_before_says_nothing_of_who_sits_there_now(app
 def test_a_mail_from_the_address_lets_letters_leave_again(
     posted: App, smtp_sink: Sink, refusing: dict[str, str]
 ) -> None:
-    places = apps.opened(posted)
+    places = apps.open_table(posted)
     come_back(posted, "exim")
     assert person(posted).bounced_at is not None
     answer(posted, places[0])

@@ -16,7 +16,7 @@ from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.workers.incoming import corpus
 from tests.workers.incoming.corpus import Written
 from tests.workers.incoming.test_inbox import listening
@@ -28,9 +28,9 @@ WRONG = 1  # of eighty
 
 
 @pytest.fixture
-def app(tmp_path: Path, clock: Clock) -> Iterator[App]:
-    chosen = apps.settings(tmp_path, sender="table@games.example", answers_per_hour=100_000)
-    with apps.standing(chosen, clock) as app:
+def app(tmp_path: Path, clock: FakeTime) -> Iterator[App]:
+    chosen = apps.make_settings(tmp_path, sender="table@games.example", answers_per_hour=100_000)
+    with apps.run_app(chosen, clock) as app:
         yield app
 
 
@@ -39,7 +39,7 @@ def begun(app: App, game: str, seats: int = 2) -> list[Place]:
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:seats]]
     places = [access.find(app, link) for link in opening.open_table(app, game, {}, guests).links]
     for place in places:
-        assert apps.judged(app, place, "sit word").accepted
+        assert apps.submit(app, place, "sit word").accepted
     return places
 
 
@@ -99,18 +99,18 @@ def test_at_least_seventy_nine_of_eighty_answers_are_right(app: App) -> None:
 
 def harmful(app: App, place: Place, sent: Iterator[Written]) -> list[str]:
     """The mails of these that did something at the table."""
-    length = apps.length(app, place)
+    length = apps.count_entries(app, place)
     with listening(app) as client:
         for number, mail in enumerate(sent):
             handed_over(app, client, mail, by_imap=bool(number % 2))
-            if moved(app) or apps.length(app, place) != length:
+            if moved(app) or apps.count_entries(app, place) != length:
                 return [f"{mail.name}: {moved(app)}: {_report(app)}"]
     return []
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_no_mail_moves_that_only_quotes_us(app: App, game: str) -> None:
-    place, _ = apps.on_turn(app, begun(app, game))
+    place, _ = apps.find_move(app, begun(app, game))
     numbers = range(GAMES.index(game), FEW, len(GAMES))
     assert harmful(app, place, (corpus.quoting_only(app, place, number) for number in numbers)) == []
 
@@ -118,14 +118,14 @@ def test_no_mail_moves_that_only_quotes_us(app: App, game: str) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("game", GAMES)
 def test_no_mail_moves_that_only_quotes_us_however_it_does(app: App, game: str) -> None:
-    place, _ = apps.on_turn(app, begun(app, game))
+    place, _ = apps.find_move(app, begun(app, game))
     numbers = range(len(corpus.PROGRAMS) * len(corpus.QUOTING))
     assert harmful(app, place, (corpus.quoting_only(app, place, number) for number in numbers)) == []
 
 
 def test_no_hostile_mail_moves_and_few_are_answered(app: App) -> None:
-    place, _ = apps.on_turn(app, begun(app, "kurier"))
-    turns = (apps.on_turn(app, begun(app, "kurier"))[0] for _ in range(50))
+    place, _ = apps.find_move(app, begun(app, "kurier"))
+    turns = (apps.find_move(app, begun(app, "kurier"))[0] for _ in range(50))
     other = next(turn for turn in turns if turn.seat != place.seat)  # of another player
     sent = list(corpus.attacks(app, place, other))
     assert len(sent) >= 80
@@ -133,4 +133,4 @@ def test_no_hostile_mail_moves_and_few_are_answered(app: App) -> None:
     with app.store.reading() as connection:
         answered = connection.execute(select(letters.c.kind).where(letters.c.kind.like("%/%"))).scalars().all()
     assert len(answered) <= len(corpus.HIDING) + len(corpus.QUOTES) + 12
-    assert snapshots.look(app, other.table).row.length == apps.length(app, other)
+    assert snapshots.look(app, other.table).row.length == apps.count_entries(app, other)

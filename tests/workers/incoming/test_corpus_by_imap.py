@@ -34,11 +34,11 @@ def test_answers_of_many_programs_are_right_by_imap(app: App, mailbox: Mailbox) 
 
 
 def test_no_mail_in_a_mailbox_moves_that_nobody_typed_a_move_into(app: App, mailbox: Mailbox) -> None:
-    place, _ = apps.on_turn(app, begun(app, "kurier"))
-    other = next(turn for _ in range(50) if (turn := apps.on_turn(app, begun(app, "kurier"))[0]).seat != place.seat)
-    length = apps.length(app, place)
+    place, _ = apps.find_move(app, begun(app, "kurier"))
+    other = next(turn for _ in range(50) if (turn := apps.find_move(app, begun(app, "kurier"))[0]).seat != place.seat)
+    length = apps.count_entries(app, place)
     laid(mailbox, corpus.attacks(app, place, other))
     laid(mailbox, (corpus.quoting_only(app, place, number) for number in range(FEW)))
     look(app)
     assert moved(app) == []
-    assert apps.length(app, place) == length
+    assert apps.count_entries(app, place) == length

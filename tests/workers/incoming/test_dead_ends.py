@@ -93,14 +93,14 @@ def spoken() -> words.Vocabulary:
 
 @pytest.mark.parametrize("line", YES)
 def test_an_invitation_is_accepted_as_people_accept(app: App, line: str) -> None:
-    place = apps.opened(app)[1]
+    place = apps.open_table(app)[1]
     posted(app, place, line)
     assert snapshots.look(app, place.table).seats[1].status == "taken"
 
 
 @pytest.mark.parametrize("line", NO)
 def test_an_invitation_is_declined_its_seat_is_free_and_the_opener_hears_it(app: App, line: str) -> None:
-    first, second = apps.opened(app)
+    first, second = apps.open_table(app)
     posted(app, second, line)
     with app.store.reading() as connection:
         seat = connection.execute(select(seats).where(seats.c.table == first.table, seats.c.seat == 1)).one()
@@ -112,7 +112,7 @@ def test_an_invitation_is_declined_its_seat_is_free_and_the_opener_hears_it(app:
 
 
 def test_the_opener_cannot_decline_and_nobody_can_twice(app: App) -> None:
-    first, second = apps.opened(app)
+    first, second = apps.open_table(app)
     posted(app, first, "nein danke")
     assert report(app)[0][1] == "refused"
     posted(app, second, "sit word")
@@ -136,7 +136,7 @@ def test_a_guess_is_played_by_yes_and_by_nothing_else(app: App) -> None:
 def test_a_guess_about_an_older_position_is_not_played(app: App) -> None:
     place, _, move = start(app)
     posted(app, place, f"moev {move.partition(' ')[2]}")
-    assert apps.judged(app, place, move).accepted
+    assert apps.submit(app, place, move).accepted
     posted(app, place, "ja")
     assert handed_in(app) == []
 

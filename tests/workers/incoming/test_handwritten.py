@@ -15,7 +15,7 @@ from service.tables import snapshots
 from service.tables.access import Place
 from service.text.languages import LANGUAGES
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.workers.incoming import corpus, handwritten
 from tests.workers.incoming.corpus import Written
 from tests.workers.incoming.replies import clients
@@ -30,8 +30,8 @@ NAMES = tuple(handwritten.genuine("", "", ">\n" * 9, ""))
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    chosen = apps.settings(tmp_path_factory.mktemp("app"), sender="table@games.example", answers_per_hour=100_000)
-    with apps.standing(chosen, Clock()) as app:
+    chosen = apps.make_settings(tmp_path_factory.mktemp("app"), sender="table@games.example", answers_per_hour=100_000)
+    with apps.run_app(chosen, FakeTime()) as app:
         yield app
 
 

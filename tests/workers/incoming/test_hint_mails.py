@@ -13,9 +13,9 @@ from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
 from service.text import words
-from service.timing import Clock as TableClock
+from service.timing import Clock
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.workers.incoming.test_inbox import answered, last_letter, posted, report, rows, text
 from workers.incoming.move_parser import understand
 
@@ -23,17 +23,17 @@ WORDS = ["hint", "Tip!", "a hint, please", "een tip graag", "un conseil svp", "I
 
 
 @pytest.fixture
-def app(tmp_path, clock: Clock) -> Iterator[App]:
-    with apps.standing(apps.settings(tmp_path, sender="table@games.example"), clock) as app:
+def app(tmp_path, clock: FakeTime) -> Iterator[App]:
+    with apps.run_app(apps.make_settings(tmp_path, sender="table@games.example"), clock) as app:
         yield app
 
 
 def table(app: App, agreed: bool = True) -> list[Place]:
     guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Bert")]
-    made = opening.open_table(app, "kaiser", {}, guests, TableClock(0, hints=agreed))
+    made = opening.open_table(app, "kaiser", {}, guests, Clock(0, hints=agreed))
     places = [access.find(app, link) for link in made.links]
     for place in places:
-        apps.judged(app, place, "sit word")
+        apps.submit(app, place, "sit word")
     return places
 
 
@@ -45,20 +45,20 @@ def test_one_word_asks_for_a_hint(app, line):
 
 def test_the_answer_names_a_move_that_can_be_sent_back(app):
     places = table(app)
-    place, _ = apps.on_turn(app, places)
+    place, _ = apps.find_move(app, places)
     posted(app, place, "hint")
     assert report(app) == [("hint", "hint")]
     assert answered(app) == ["accepted"]
     told = text(last_letter(app, place)).partition("answer with this line: ")[2]
     line = " ".join(told.split()[:3])
-    assert line in apps.moves(app, place)
-    before = apps.length(app, place)
+    assert line in apps.list_moves(app, place)
+    before = apps.count_entries(app, place)
     posted(app, place, line)
-    assert apps.length(app, place) == before + 1
+    assert apps.count_entries(app, place) == before + 1
 
 
 def test_the_answer_is_in_the_words_of_its_reader(app):
-    place, _ = apps.on_turn(app, table(app))
+    place, _ = apps.find_move(app, table(app))
     posted(app, place, "Tipp")
     letter = text(last_letter(app, place, "de"))
     assert "antworte mit dieser Zeile: ziehe " in letter
@@ -67,13 +67,13 @@ def test_the_answer_is_in_the_words_of_its_reader(app):
 
 
 def test_the_letter_written_again_tells_the_same(app):
-    place, _ = apps.on_turn(app, table(app))
+    place, _ = apps.find_move(app, table(app))
     posted(app, place, "hint")
     assert text(last_letter(app, place)) == text(last_letter(app, place))
 
 
 def test_where_the_table_has_none_the_answer_says_so(app):
-    place, _ = apps.on_turn(app, table(app, agreed=False))
+    place, _ = apps.find_move(app, table(app, agreed=False))
     posted(app, place, "hint")
     assert report(app) == [("hint", "refused")]
     assert "did not agree" in text(last_letter(app, place))
@@ -81,14 +81,14 @@ def test_where_the_table_has_none_the_answer_says_so(app):
 
 
 def test_out_of_turn_the_answer_says_so(app):
-    place = apps.waiting(app, table(app))
+    place = apps.find_waiting(app, table(app))
     posted(app, place, "hint")
     assert "for your own turn" in text(last_letter(app, place))
 
 
 def test_letters_name_the_word_where_there_are_hints(app):
     for agreed in (True, False):
-        place, _ = apps.on_turn(app, table(app, agreed))
+        place, _ = apps.find_move(app, table(app, agreed))
         posted(app, place, "help")
         assert ("status, help, hint, say" in text(last_letter(app, place))) == agreed
 

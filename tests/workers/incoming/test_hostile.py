@@ -156,8 +156,8 @@ class Table:
             opened = opening.open_table(self.app, "kurier", {}, guests)
             places = [access.find(self.app, link) for link in opened.links]
             for place in places:
-                apps.judged(self.app, place, "sit lantern")
-            if apps.moves(self.app, places[0]):
+                apps.submit(self.app, place, "sit lantern")
+            if apps.list_moves(self.app, places[0]):
                 break
         self.place: Place = places[0]
         look = snapshots.look(self.app, opened.table)
@@ -189,8 +189,8 @@ class Table:
 @contextmanager
 def laid() -> Iterator[Table]:
     with tempfile.TemporaryDirectory() as folder:
-        chosen = apps.settings(Path(folder), sender="table@games.example", answers_per_hour=1_000_000)
-        with apps.standing(chosen, apps.Clock()) as app:
+        chosen = apps.make_settings(Path(folder), sender="table@games.example", answers_per_hour=1_000_000)
+        with apps.run_app(chosen, apps.FakeTime()) as app:
             yield Table(app)
 
 

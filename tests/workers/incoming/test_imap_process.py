@@ -50,11 +50,11 @@ def fetching(folder: Path, database: str, redis: str, idle: bool = True) -> Iter
     commands = [["imap"], ["worker", "--queues", "referee"]]
     shared = {**words, "database": database, "redis": redis}
     mailbox.start()
-    chosen = apps.settings(folder, database, **words)
+    chosen = apps.make_settings(folder, database, **words)
     with (
         Redis.from_url(redis) as client,
-        apps.standing(chosen, lambda: int(time.time()), client) as app,
-        nullcontext(apps.seated(app)) as places,  # before anybody else judges
+        apps.run_app(chosen, lambda: int(time.time()), client) as app,
+        nullcontext(apps.start_table(app)) as places,  # before anybody else judges
         processes.run_service(folder, commands, **shared) as (imap, _),
     ):
         eventually(lambda: starts(imap) == 1, SOON)
@@ -87,16 +87,16 @@ def unread(app: App) -> int:
 
 @pytest.mark.parametrize("idle", [True, pytest.param(False, marks=pytest.mark.soak)])  # a minute between two looks
 def test_mails_are_played_that_came_before_the_process_and_while_it_ran(
-    tmp_path: Path, laid_postgres_url: str, redis_url: str, idle: bool
+    tmp_path: Path, migrated_postgres_url: str, redis_url: str, idle: bool
 ) -> None:
-    with fetching(tmp_path, laid_postgres_url, redis_url, idle) as found:
+    with fetching(tmp_path, migrated_postgres_url, redis_url, idle) as found:
         app, mailbox = found.app, found.mailbox
         with mailbox_polling.opened(app.settings) as opened:
             assert mailbox_polling.tells(opened.box) is idle
-        place, move = apps.on_turn(app, found.places)
+        place, move = apps.find_move(app, found.places)
         mailbox.put(answer(app, place, move))
         eventually(lambda: played(app) == [move], SOON if idle else SOON + mailbox_polling.EVERY)
-        other, second = apps.on_turn(app, found.places)
+        other, second = apps.find_move(app, found.places)
         began = time.monotonic()
         mailbox.put(answer(app, other, second, 2))
         eventually(lambda: played(app) == [move, second], SOON if idle else SOON + mailbox_polling.EVERY)
@@ -106,14 +106,14 @@ def test_mails_are_played_that_came_before_the_process_and_while_it_ran(
 
 @pytest.mark.soak  # minutes of waiting
 def test_a_process_that_is_killed_again_and_again_plays_each_mail_once(
-    tmp_path: Path, laid_postgres_url: str, redis_url: str
+    tmp_path: Path, migrated_postgres_url: str, redis_url: str
 ) -> None:
     """Killed while it fetches, stores or notes; what it had in hand is taken by the one that follows."""
     whim = random.Random(20)
-    with fetching(tmp_path, laid_postgres_url, redis_url) as found:
+    with fetching(tmp_path, migrated_postgres_url, redis_url) as found:
         app, mailbox = found.app, found.mailbox
         found.imap.kill()
-        place, move = apps.on_turn(app, found.places)
+        place, move = apps.find_move(app, found.places)
         lines = [f"say remark {number}" for number in range(MAILS)]
         mailbox.put(*(answer(app, place, line, number) for number, line in enumerate(lines)))
         mailbox.put(answer(app, place, move, MAILS))
@@ -135,18 +135,18 @@ def test_a_process_that_is_killed_again_and_again_plays_each_mail_once(
 
 @pytest.mark.soak  # minutes of waiting
 def test_a_server_that_goes_away_and_comes_back_is_told_in_two_lines_and_nothing_is_lost(
-    tmp_path: Path, laid_postgres_url: str, redis_url: str
+    tmp_path: Path, migrated_postgres_url: str, redis_url: str
 ) -> None:
-    with fetching(tmp_path, laid_postgres_url, redis_url) as found:
+    with fetching(tmp_path, migrated_postgres_url, redis_url) as found:
         app, mailbox = found.app, found.mailbox
-        place, move = apps.on_turn(app, found.places)
+        place, move = apps.find_move(app, found.places)
         mailbox.put(answer(app, place, move))
         eventually(lambda: played(app) == [move], SOON)
         mailbox.stop()
         eventually(lambda: "mailbox not reached" in found.imap.log.read_text(), SOON)
         time.sleep(mailbox_polling.FIRST_PAUSE)
         mailbox.start()
-        other, second = apps.on_turn(app, found.places)
+        other, second = apps.find_move(app, found.places)
         mailbox.put(answer(app, other, second, 2))
         eventually(lambda: played(app) == [move, second], 4 * mailbox_polling.FIRST_PAUSE + SOON)
         # A server that is slow to stop is reached once more meanwhile, which is another outage.

@@ -20,7 +20,7 @@ from service.store.schema import letters, mails, submissions
 from service.tables import access, snapshots, talk
 from service.tables.access import Place
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from workers import clock as timekeeping
 from workers.incoming import inbox, mail_moves
 from workers.outgoing.envelopes import LetterOrder
@@ -28,8 +28,8 @@ from workers.outgoing.letters import write
 
 
 @pytest.fixture
-def app(tmp_path, clock: Clock) -> Iterator[App]:
-    with apps.standing(apps.settings(tmp_path, sender="table@games.example"), clock) as app:
+def app(tmp_path, clock: FakeTime) -> Iterator[App]:
+    with apps.run_app(apps.make_settings(tmp_path, sender="table@games.example"), clock) as app:
         yield app
 
 
@@ -113,21 +113,21 @@ def report(app: App) -> list[tuple[str, str]]:
 
 def start(app: App) -> tuple[Place, Place, str]:
     """A game: who is on turn, who is not, and a move."""
-    places = apps.seated(app)
-    place, move = apps.on_turn(app, places)
-    return place, apps.waiting(app, places), move
+    places = apps.start_table(app)
+    place, move = apps.find_move(app, places)
+    return place, apps.find_waiting(app, places), move
 
 
 @pytest.mark.parametrize("by_lmtp", [True, False], ids=["lmtp", "smtp"])
 def test_the_first_own_line_is_the_move(app, by_lmtp):
     place, _, move = start(app)
-    before = apps.length(app, place)
+    before = apps.count_entries(app, place)
     message = answer(app, place, f"\n  {move.upper()}.\n\nSee you soon!\n> what was written before\n")
     with listening(app, by_lmtp) as client:
         client.send_message(message)
     mail_moves.run()
     assert handed_in(app) == [move]
-    assert apps.length(app, place) == before + 1
+    assert apps.count_entries(app, place) == before + 1
     assert answered(app) == []
 
 
@@ -153,11 +153,11 @@ def test_lines_quoted_above_are_not_the_move(app):
 
 def test_the_same_mail_twice_is_one_move(app):
     place, _, move = start(app)
-    before = apps.length(app, place)
+    before = apps.count_entries(app, place)
     with capture_logs() as logs:
         for _ in range(2):
             sent(app, answer(app, place, move))
-    assert apps.length(app, place) == before + 1
+    assert apps.count_entries(app, place) == before + 1
     assert answered(app) == []
     assert [log["why"] for log in logs] == ["It has come before."]
 
@@ -171,9 +171,9 @@ def test_mails_without_an_id_are_told_apart_by_what_they_say(app):
 
 def test_what_is_no_move_is_answered_by_a_letter_that_says_why(app):
     place, _, _ = start(app)
-    before = apps.length(app, place)
+    before = apps.count_entries(app, place)
     posted(app, place, "move A1 Z99")
-    assert apps.length(app, place) == before
+    assert apps.count_entries(app, place) == before
     assert answered(app) == ["refused"]
     letter = last_letter(app, place)
     assert "your answer did not count as a move" in text(letter)
@@ -240,7 +240,7 @@ def test_resigning_takes_two_mails(app):
 
 
 def test_who_has_resigned_on_his_turn_is_offered_no_moves(app):
-    place, _ = apps.on_turn(app, apps.seated(app, 3))
+    place, _ = apps.find_move(app, apps.start_table(app, 3))
     posted(app, place, "resign yes")
     told = text(last_letter(app, place))
     assert "a bot plays on" in told
@@ -252,7 +252,7 @@ def test_who_has_resigned_on_his_turn_is_offered_no_moves(app):
 def test_an_undo_that_others_have_to_allow_is_asked_for_and_answered_by_mail(app, word):
     place, other, move = start(app)
     posted(app, place, move)
-    replying = apps.moves(app, other)[0]
+    replying = apps.list_moves(app, other)[0]
     posted(app, other, replying)
     posted(app, place, word)
     assert snapshots.look(app, place.table).table.asked
@@ -286,14 +286,14 @@ def test_a_pause_is_asked_for_by_mail(app):
 
 
 def test_an_invitation_is_accepted_by_mail(app):
-    first, second = apps.opened(app)
+    first, second = apps.open_table(app)
     posted(app, first, "Ja, graag!")
     posted(app, second, "sit lantern")
     assert snapshots.look(app, first.table).table.phase == "playing"
 
 
 def test_before_and_after_the_game_nothing_is_moved(app):
-    place, _ = apps.opened(app)
+    place, _ = apps.open_table(app)
     posted(app, place, "move A1 A2")
     assert "has not begun" in text(last_letter(app, place))
 
@@ -309,18 +309,18 @@ def test_an_answer_to_the_letter_of_an_earlier_turn_moves_nothing(app):
     place, other, move = start(app)
     first = snapshots.look(app, place.table).seats[place.seat].open_since
     posted(app, place, move)
-    posted(app, other, apps.moves(app, other)[0])
+    posted(app, other, apps.list_moves(app, other)[0])
     old = f"<{place.table}.{first}.{place.seat}.turn@games.example>"
-    posted(app, place, apps.moves(app, place)[0], In_Reply_To=old)
+    posted(app, place, apps.list_moves(app, place)[0], In_Reply_To=old)
     assert "a letter of an earlier turn" in text(last_letter(app, place))
     now = snapshots.look(app, place.table).seats[place.seat].open_since
-    posted(app, place, apps.moves(app, place)[0], In_Reply_To=old.replace(f".{first}.", f".{now}.", 1))
+    posted(app, place, apps.list_moves(app, place)[0], In_Reply_To=old.replace(f".{first}.", f".{now}.", 1))
     assert len([row for row in rows(app, submissions) if row.by_mail and row.accepted]) == 3
 
 
 def test_a_players_own_name_under_a_mail_is_no_move(app):
-    places = apps.seated(app)
-    place, move = apps.on_turn(app, places)
+    places = apps.start_table(app)
+    place, move = apps.find_move(app, places)
     name = snapshots.look(app, place.table).seats[place.seat].name
     posted(app, place, move, name)
     assert report(app) == [(move, "done")]
@@ -399,7 +399,7 @@ def test_who_is_answered_too_often_is_a_machine(app, clock):
             posted(app, place, f"I am on vacation until May {day}.")
     assert answered(app) == ["refused"] * 3
     assert "too often" in logs[-1]["why"]
-    clock.move(3600)
+    clock.advance(3600)
     posted(app, place, "status")
     assert answered(app) == ["refused"] * 3 + ["accepted"]
 
@@ -480,10 +480,10 @@ def test_a_mail_that_cannot_be_read_is_not_offered_again(app, monkeypatch):
 
 def test_a_fault_of_ours_changes_nothing_and_is_told(app, monkeypatch):
     place, _, move = start(app)
-    before = apps.length(app, place)
+    before = apps.count_entries(app, place)
     monkeypatch.setattr(mail_moves, "_note", broken)
     posted(app, place, move)
-    assert apps.length(app, place) == before
+    assert apps.count_entries(app, place) == before
     assert "a fault of ours" in text(last_letter(app, place))
 
 
@@ -528,10 +528,10 @@ def test_a_line_that_begins_with_say_is_told_to_the_table(app, line):
 
 def test_a_mail_that_only_talks_is_answered_in_a_sentence(app):
     _, waiting, _ = start(app)
-    before = apps.length(app, waiting)
+    before = apps.count_entries(app, waiting)
     posted(app, waiting, "dis Bonjour à tous", "sag Guten Tag")
     assert spoken(app, waiting) == ["Bonjour à tous", "Guten Tag"]
-    assert apps.length(app, waiting) == before
+    assert apps.count_entries(app, waiting) == before
     assert answered(app) == ["accepted"]
     assert "> dis Bonjour à tous Said at the table." in text(last_letter(app, waiting))
 
@@ -546,6 +546,6 @@ def test_what_cannot_be_said_is_answered_with_the_reason(app):
 
 def test_people_talk_by_mail_when_the_game_is_over(app):
     place, other, _ = start(app)
-    apps.judged(app, place, "resign")
+    apps.submit(app, place, "resign")
     posted(app, other, "say Another one?")
     assert spoken(app, other) == ["Another one?"]

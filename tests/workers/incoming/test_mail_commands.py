@@ -23,7 +23,7 @@ from service.text import words
 from service.text.drawing import environment
 from service.text.languages import LANGUAGES, Said, say
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.workers.incoming.test_inbox import answered, last_letter, posted, text
 from workers.incoming.mail_commands import asked
 from workers.incoming.move_parser import understand
@@ -72,8 +72,8 @@ TALK = (
 
 
 @pytest.fixture
-def app(tmp_path, clock: Clock) -> Iterator[App]:
-    with apps.standing(apps.settings(tmp_path, sender="table@games.example"), clock) as app:
+def app(tmp_path, clock: FakeTime) -> Iterator[App]:
+    with apps.run_app(apps.make_settings(tmp_path, sender="table@games.example"), clock) as app:
         yield app
 
 
@@ -155,7 +155,7 @@ def test_who_is_told_how_to_write_it_may_write_just_that(language):
 
 
 def test_a_vacation_is_taken_and_ended_by_mail(app):
-    place = apps.seated(app)[0]
+    place = apps.start_table(app)[0]
     assert "Anna is away from 1 Jul 2027 to 14 Jul 2027." in said(app, place, TWO_WEEKS)
     assert entries(app, place)[-1] == VacationTaken(0, "2027-07-01", "2027-07-14")
     assert "Done." in said(app, place, TWO_WEEKS)
@@ -168,7 +168,7 @@ def test_a_vacation_is_taken_and_ended_by_mail(app):
 
 
 def test_orders_are_given_listed_and_cancelled_by_mail(app):
-    place = apps.waiting(app, apps.seated(app))
+    place = apps.find_waiting(app, apps.start_table(app))
     letter = said(app, place, "opdracht zet A1 A2", "order move B1 B2")
     with app.store.reading() as connection:
         first, second = [order.id for order in standing_orders.of(connection, place.table, place.seat)]
@@ -180,7 +180,7 @@ def test_orders_are_given_listed_and_cancelled_by_mail(app):
 
 
 def test_an_order_in_ones_own_language_is_carried_out(app):
-    place, move = apps.on_turn(app, apps.seated(app))
+    place, move = apps.find_move(app, apps.start_table(app))
     verb, start, end = move.split()
     assert verb == "move"
     posted(app, place, f"Auftrag ziehe {start} {end}")
@@ -188,7 +188,7 @@ def test_an_order_in_ones_own_language_is_carried_out(app):
 
 
 def test_letters_of_a_table_are_chosen_by_mail(app):
-    place = apps.seated(app)[0]
+    place = apps.start_table(app)[0]
     assert "in the one letter of your day" in said(app, place, "letters digest")
     assert otherwise(app, place) == TableLetterSettings("digest")
     assert "No more letters come from this table" in said(app, place, "stop")
@@ -199,21 +199,21 @@ def test_letters_of_a_table_are_chosen_by_mail(app):
 
 
 def test_letters_stop_before_the_game_and_after_it(app):
-    place = apps.opened(app)[0]
+    place = apps.open_table(app)[0]
     posted(app, place, "unsubscribe")
     assert otherwise(app, place) == TableLetterSettings("none")
     assert "has not begun yet" in said(app, place, TWO_WEEKS)
 
 
 def test_what_is_asked_stands_beside_moves(app):
-    place, move = apps.on_turn(app, apps.seated(app))
+    place, move = apps.find_move(app, apps.start_table(app))
     letter = said(app, place, move, "letters digest")
     assert snapshots.entries(app, snapshots.look(app, place.table))[-1].move == move
     assert "in the one letter of your day" in letter
 
 
 def test_help_lists_what_may_be_asked(app):
-    place = apps.seated(app)[0]
+    place = apps.start_table(app)[0]
     letter = said(app, place, "help")
     for line in ("vacation 2027-07-01 2027-07-14: your clocks", "home:", "order ...:", "cancel:", "unsubscribe:"):
         assert line in letter

@@ -45,27 +45,27 @@ def told_by(app: App, kind: str) -> str:
 
 
 def test_a_reply_to_all_moves_at_the_table_whose_letter_it_answers(app: App) -> None:
-    one, move = apps.on_turn(app, apps.seated(app))
-    other = apps.seated(app)[one.seat or 0]
+    one, move = apps.find_move(app, apps.start_table(app))
+    other = apps.start_table(app)[one.seat or 0]
     message = answer(app, one, move, In_Reply_To=written_to(app, one))
-    lengths = [apps.length(app, place) for place in (one, other)]
+    lengths = [apps.count_entries(app, place) for place in (one, other)]
     for place in (one, other):
         inbox.take(app, message.as_bytes(), address(app, place), "somebody@example.org")
         mail_moves.run()
-    assert [apps.length(app, place) for place in (one, other)] == [lengths[0] + 1, lengths[1]]
+    assert [apps.count_entries(app, place) for place in (one, other)] == [lengths[0] + 1, lengths[1]]
     assert handed_in(app) == [move]
     assert answered(app) == ["refused"]
     assert "This mail answers a letter of another table" in text(last_letter(app, other))
 
 
 def test_an_answer_to_the_invitation_of_another_table_moves_nothing(app: App) -> None:
-    one, other = (apps.on_turn(app, apps.seated(app)) for _ in range(2))
+    one, other = (apps.find_move(app, apps.start_table(app)) for _ in range(2))
     posted(app, other[0], other[1], In_Reply_To=f"<{one[0].table}.0.table@games.example>")
     assert (handed_in(app), answered(app)) == ([], ["refused"])
 
 
 def test_the_last_reference_counts_where_nothing_else_names_the_letter(app: App) -> None:
-    one, other = (apps.on_turn(app, apps.seated(app)) for _ in range(2))
+    one, other = (apps.find_move(app, apps.start_table(app)) for _ in range(2))
     own = f"<{other[0].table}.{other[0].seat}.table@games.example>"
     posted(app, other[0], other[1], References=f"{own} {written_to(app, one[0])}")
     assert (handed_in(app), answered(app)) == ([], ["refused"])
@@ -73,13 +73,13 @@ def test_the_last_reference_counts_where_nothing_else_names_the_letter(app: App)
 
 def taken_back(app: App) -> tuple[Place, str, str]:
     """Whose move was taken back with consent, that move, and the letter that she had answered with it."""
-    places = apps.seated(app)
-    place, move = apps.on_turn(app, places)
+    places = apps.start_table(app)
+    place, move = apps.find_move(app, places)
     first = written_to(app, place)
     posted(app, place, move, In_Reply_To=first)
-    other, replying = apps.on_turn(app, places)
+    other, replying = apps.find_move(app, places)
     posted(app, other, replying)
-    app.now.move(120)  # type: ignore[attr-defined]  # a clock of the tests
+    app.now.advance(120)  # type: ignore[attr-defined]  # a clock of the tests
     posted(app, place, "undo")
     posted(app, other, "ja, klar")
     return place, move, first
@@ -95,14 +95,14 @@ def test_after_a_rollback_a_turn_begins_with_a_letter_and_older_answers_are_late
     assert "a letter of an earlier turn" in text(last_letter(app, place))
     posted(app, place, move, In_Reply_To=f"<{place.table}.{seat.open_since}.{place.seat}.refused.9@games.example>")
     assert handed_in(app)[-1] == move
-    assert apps.length(app, place) == look.row.length + 1
+    assert apps.count_entries(app, place) == look.row.length + 1
 
 
 def test_a_command_is_not_the_last_move_of_a_seat(app: App) -> None:
-    places = apps.seated(app)
-    place, move = apps.on_turn(app, places)
+    places = apps.start_table(app)
+    place, move = apps.find_move(app, places)
     posted(app, place, move)
-    other, replying = apps.on_turn(app, places)
+    other, replying = apps.find_move(app, places)
     posted(app, other, replying)
     posted(app, place, "pause")
     posted(app, place, "status")
@@ -112,20 +112,20 @@ def test_a_command_is_not_the_last_move_of_a_seat(app: App) -> None:
 
 
 def test_an_answer_to_the_invitation_that_opens_the_turn_gets_one_letter(app: App) -> None:
-    first, second = (access.find(app, link) for link in [place.link for place in apps.opened(app)])
+    first, second = (access.find(app, link) for link in [place.link for place in apps.open_table(app)])
     for place in (second, first):
         posted(app, place, "ja gerne")
-    place, _ = apps.on_turn(app, [first, second])
+    place, _ = apps.find_move(app, [first, second])
     seat = snapshots.look(app, place.table).seats[place.seat or 0]
     kinds = [row.kind.partition("/")[0] for row in rows(app, letters, letters.c.seat == seat.seat)]
     assert kinds.count("turn") + kinds.count("accepted") == (1 if place == first else 2)
 
 
 def test_who_is_asked_reads_who_asks_what_would_be_undone_and_which_word_answers(app: App) -> None:
-    places = apps.seated(app)
-    place, move = apps.on_turn(app, places)
+    places = apps.start_table(app)
+    place, move = apps.find_move(app, places)
     posted(app, place, move)
-    other, replying = apps.on_turn(app, places)
+    other, replying = apps.find_move(app, places)
     posted(app, other, replying)
     posted(app, place, "undo")
     names = [apps.NAMES[one.seat or 0] for one in places]
@@ -141,7 +141,7 @@ def test_who_is_asked_reads_who_asks_what_would_be_undone_and_which_word_answers
 
 
 def test_a_pause_names_who_asked(app: App) -> None:
-    places = apps.seated(app)
+    places = apps.start_table(app)
     posted(app, places[0], "pause")
     asker = snapshots.look(app, places[0].table).names[0]
     assert f"{asker} would like to pause the game" in told_by(app, "pausing")
@@ -155,7 +155,7 @@ def test_a_pause_names_who_asked(app: App) -> None:
 def test_a_letter_about_a_mail_takes_the_place_of_the_turns_unless_that_is_in_hand(
     app: App, tries: int, left: int
 ) -> None:
-    place, _ = apps.on_turn(app, apps.seated(app))
+    place, _ = apps.find_move(app, apps.start_table(app))
     own = (letters.c.table == place.table, letters.c.seat == place.seat, letters.c.kind == "turn")
     with app.store.writing() as connection:
         connection.execute(update(letters).where(*own).values(tries=tries, sent_at=None))

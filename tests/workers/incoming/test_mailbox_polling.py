@@ -27,7 +27,7 @@ from service.store.schema import letters, mails, people, submissions
 from service.tables import access, snapshots
 from service.tables.access import Place
 from tests import apps, servers
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.servers import Sink
 from workers.incoming import mail_moves, mailbox_polling, sender_checks
 from workers.incoming.mail_headers import MailHeaders
@@ -82,14 +82,14 @@ def mailbox(tmp_path: Path) -> Iterator[Mailbox]:
 
 
 @contextmanager
-def app_with(tmp_path: Path, clock: Clock, mailbox: Mailbox, **others: Any) -> Iterator[App]:
+def app_with(tmp_path: Path, clock: FakeTime, mailbox: Mailbox, **others: Any) -> Iterator[App]:
     words = {"sender": f"Friends <friends@{HOST}>", "imap": mailbox.url, **others}
-    with apps.standing(apps.settings(tmp_path, **words), clock) as app:
+    with apps.run_app(apps.make_settings(tmp_path, **words), clock) as app:
         yield app
 
 
 @pytest.fixture
-def app(tmp_path: Path, clock: Clock, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
+def app(tmp_path: Path, clock: FakeTime, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     monkeypatch.setattr(mailbox_polling, "FIRST_PAUSE", 0.2)
     clock.at = int(time.time())  # as in the mailbox, which the first look asks for the mails of the last days
@@ -156,7 +156,7 @@ def watched(app: App) -> Iterator[None]:
 
 
 def test_an_answer_is_played_once_and_the_mailbox_stays_as_it_was(app: App, mailbox: Mailbox) -> None:
-    place, move = apps.on_turn(app, apps.seated(app))
+    place, move = apps.find_move(app, apps.start_table(app))
     note = EmailMessage()
     note["From"], note["To"], note["Subject"] = "aunt@example.org", f"friends@{HOST}", "Coffee?"
     note.set_content(move)
@@ -171,7 +171,7 @@ def test_an_answer_is_played_once_and_the_mailbox_stays_as_it_was(app: App, mail
 def test_a_process_that_ends_before_its_note_plays_nothing_twice(
     app: App, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place, move = apps.on_turn(app, apps.seated(app))
+    place, move = apps.find_move(app, apps.start_table(app))
     mailbox.put(answer(app, place, move))
     with monkeypatch.context() as cut:
         cut.setattr(mailbox_polling, "_note", lambda *_: (_ for _ in ()).throw(SystemExit))
@@ -186,7 +186,7 @@ def test_a_process_that_ends_before_its_note_plays_nothing_twice(
 def test_a_mail_that_the_book_cannot_take_is_fetched_again(
     app: App, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place, move = apps.on_turn(app, apps.seated(app))
+    place, move = apps.find_move(app, apps.start_table(app))
     mailbox.put(answer(app, place, move))
     with monkeypatch.context() as full:
         full.setattr(mailbox_polling.inbox, "_store", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
@@ -198,7 +198,7 @@ def test_a_mail_that_the_book_cannot_take_is_fetched_again(
 
 
 def test_a_mailbox_that_numbers_its_mails_anew_plays_nothing_twice(app: App, mailbox: Mailbox) -> None:
-    place, move = apps.on_turn(app, apps.seated(app))
+    place, move = apps.find_move(app, apps.start_table(app))
     mailbox.put(answer(app, place, move))
     look(app)
     with mailbox_polling.opened(app.settings) as found:
@@ -215,7 +215,7 @@ def test_a_mailbox_that_numbers_its_mails_anew_plays_nothing_twice(app: App, mai
 
 
 def test_a_mail_whose_headers_nobody_can_read_holds_up_none_behind_it(app: App, mailbox: Mailbox) -> None:
-    place, move = apps.on_turn(app, apps.seated(app))
+    place, move = apps.find_move(app, apps.start_table(app))
     deep = answer(app, place, move, 7).as_bytes().replace(b"From: ", b"From: " + b"(" * 3_000)
     with mailbox.box() as box:
         box.append(deep)
@@ -227,7 +227,7 @@ def test_a_mail_whose_headers_nobody_can_read_holds_up_none_behind_it(app: App, 
 def test_the_service_in_one_process_plays_new_mail_as_soon_as_the_server_tells_of_it(
     app: App, mailbox: Mailbox
 ) -> None:
-    place, move = apps.on_turn(app, apps.seated(app))
+    place, move = apps.find_move(app, apps.start_table(app))
     with run.embedded(app):
         time.sleep(1)
         mailbox.put(answer(app, place, move))
@@ -235,7 +235,7 @@ def test_the_service_in_one_process_plays_new_mail_as_soon_as_the_server_tells_o
 
 
 def test_a_lost_mailbox_is_told_in_one_line_and_found_again(app: App, mailbox: Mailbox) -> None:
-    place, move = apps.on_turn(app, apps.seated(app))
+    place, move = apps.find_move(app, apps.start_table(app))
     with capture_logs() as lines, watched(app):
         mailbox.stop()
         eventually(lambda: any(line["event"] == "mailbox not reached" for line in lines))
@@ -257,9 +257,9 @@ def test_a_line_that_is_cut_leaves_no_connection_behind(app: App, mailbox: Mailb
 
 
 def test_where_no_plus_is_delivered_the_subject_tells_the_seat(tmp_path: Path, app: App, mailbox: Mailbox) -> None:
-    with app_with(tmp_path / "subject", Clock(), mailbox, answer_to="subject") as other:
+    with app_with(tmp_path / "subject", FakeTime(), mailbox, answer_to="subject") as other:
         other.now = app.now
-        place, move = apps.on_turn(other, apps.seated(other))
+        place, move = apps.find_move(other, apps.start_table(other))
         message = answer(other, place, move)
         assert message["To"] == f"friends@{HOST}"
         mailbox.put(message)
@@ -269,10 +269,10 @@ def test_where_no_plus_is_delivered_the_subject_tells_the_seat(tmp_path: Path, a
 
 @pytest.mark.parametrize("known_by", ["Subject", "In-Reply-To"])
 def test_one_of_subject_and_answered_letter_is_enough_and_both_need_their_proof(
-    tmp_path: Path, clock: Clock, mailbox: Mailbox, known_by: str
+    tmp_path: Path, clock: FakeTime, mailbox: Mailbox, known_by: str
 ) -> None:
     with app_with(tmp_path, clock, mailbox, answer_to="subject") as app:
-        place, move = apps.on_turn(app, apps.seated(app))
+        place, move = apps.find_move(app, apps.start_table(app))
         message = answer(app, place, move)
         told = str(message[known_by])
         for name in {"Subject", "In-Reply-To"} - {known_by}:
@@ -289,7 +289,7 @@ def test_a_letter_that_comes_back_to_an_ordinary_mailbox_is_recognised(
     app: App, mailbox: Mailbox, smtp_sink: Sink
 ) -> None:
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    apps.opened(app)
+    apps.open_table(app)
     post.run()
     assert {envelope.mail_from for envelope in smtp_sink.envelopes} == {f"friends@{HOST}"}
     first = smtp_sink.letters[0]
@@ -313,7 +313,7 @@ def test_an_id_made_at_a_large_provider_is_not_taken_for_ours(app: App) -> None:
     message = EmailMessage()
     message["Message-ID"] = f"<5D6BD7C5-3A51-4B5A-8E66-8D2C3B9E0B11@{HOST}>"
     sender_checks.refuse_loops(MailHeaders.of(message), app.settings)
-    place, _ = apps.on_turn(app, apps.seated(app))
+    place, _ = apps.find_move(app, apps.start_table(app))
     own = letter_to(app, place)
     message.replace_header("Message-ID", str(own["Message-ID"]))
     with pytest.raises(sender_checks.Ignored, match="letter of our own"):
@@ -380,10 +380,10 @@ def test_a_mailbox_that_could_not_be_used_is_refused_in_a_sentence(words: dict[s
         settings.read(words)
 
 
-def test_the_first_look_goes_back_some_days_and_no_further(app: App, mailbox: Mailbox, clock: Clock) -> None:
-    place, move = apps.on_turn(app, apps.seated(app))
+def test_the_first_look_goes_back_some_days_and_no_further(app: App, mailbox: Mailbox, clock: FakeTime) -> None:
+    place, move = apps.find_move(app, apps.start_table(app))
     mailbox.put(answer(app, place, move))
-    clock.move(30 * settings.DAY)
+    clock.advance(30 * settings.DAY)
     look(app)
     assert stored(app) == 0
 

@@ -52,7 +52,7 @@ COURTESY = {
 
 
 def invited(app: App) -> tuple[Place, Place]:
-    first, second = apps.opened(app)
+    first, second = apps.open_table(app)
     return first, second
 
 
@@ -118,14 +118,14 @@ def tiles(app: App) -> Place:
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:2]]
     places = [access.find(app, link) for link in opening.open_table(app, "carcassonne", {}, guests).links]
     for place in places:
-        assert apps.judged(app, place, "sit word").accepted
-    return apps.on_turn(app, places)[0]
+        assert apps.submit(app, place, "sit word").accepted
+    return apps.find_move(app, places)[0]
 
 
 @every_language
 def test_a_refusal_has_no_word_of_another_language(app: App, language: str) -> None:
     place = tiles(app)
-    assert apps.judged(app, place, apps.moves(app, place)[0]).accepted
+    assert apps.submit(app, place, apps.list_moves(app, place)[0]).accepted
     posted(app, place, "figure meeple volcano")
     whole = last_letter(app, place, language).get_body(("plain",)).get_content()
     told = " ".join(whole.partition("volcano")[2].split("\n\n")[1:3])
@@ -151,7 +151,7 @@ def test_the_domains_and_plus_addresses_of_gmail_are_one_box(app: App, sender: s
     guests = [Invited("Anna", "anna.example@gmail.com"), Invited("Bert", "bert.example@gmail.com")]
     places = [access.find(app, link) for link in opening.open_table(app, "kaiser", {}, guests).links]
     for place in places:
-        assert apps.judged(app, place, "sit word").accepted
-    place, move = apps.on_turn(app, places)
+        assert apps.submit(app, place, "sit word").accepted
+    place, move = apps.find_move(app, places)
     posted(app, place, move, From=sender if place.seat == 0 else sender.lower().replace("anna", "bert"))
     assert handed_in(app) == [move]

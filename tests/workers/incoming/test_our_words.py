@@ -38,8 +38,8 @@ WAYS = {
 @pytest.fixture
 def app(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
-    with apps.standing(
-        apps.settings(tmp_path, sender="table@games.example", answers_per_hour=1_000), apps.Clock()
+    with apps.run_app(
+        apps.make_settings(tmp_path, sender="table@games.example", answers_per_hour=1_000), apps.FakeTime()
     ) as app:
         yield app
 
@@ -49,8 +49,8 @@ def at(app: App, game: str) -> Place:
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:2]]
     places = [access.find(app, link) for link in opening.open_table(app, game, {}, guests).links]
     for place in places:
-        assert apps.judged(app, place, "sit word").accepted
-    return apps.on_turn(app, places)[0]
+        assert apps.submit(app, place, "sit word").accepted
+    return apps.find_move(app, places)[0]
 
 
 def letter(app: App, place: Place, language: str, kind: str = "turn") -> EmailMessage:
@@ -94,7 +94,7 @@ def test_no_line_of_our_letter_plays_however_it_is_quoted(app: App, game: str) -
 @pytest.mark.parametrize("way", WAYS)
 def test_a_move_above_a_letter_that_nothing_marks_is_played(app: App, way: str) -> None:
     place = at(app, "kaiser")
-    move = apps.moves(app, place)[1]
+    move = apps.list_moves(app, place)[1]
     body = f"{move}\n\n{WAYS[way](letter(app, place, 'de').get_body(('plain',)).get_content())}"
     mailed(app, place, body)
     assert played(app) == [move]

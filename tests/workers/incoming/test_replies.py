@@ -34,7 +34,7 @@ class Known:
 
 @pytest.fixture
 def app(tmp_path) -> Iterator[App]:
-    with apps.standing(apps.settings(tmp_path, sender="table@games.example"), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(tmp_path, sender="table@games.example"), apps.FakeTime()) as app:
         yield app
 
 
@@ -44,7 +44,7 @@ def laid(app: App, game: str, monkeypatch: pytest.MonkeyPatch) -> Opened:
     guests = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org")]
     opened = opening.open_table(app, game, {}, guests)
     for link in opened.links:
-        assert apps.judged(app, access.find(app, link), "sit lantern").accepted
+        assert apps.submit(app, access.find(app, link), "sit lantern").accepted
     return opened
 
 

@@ -102,20 +102,20 @@ def test_the_same_refused_text_of_a_sender_is_answered_once(app: App) -> None:
 
 
 def test_a_line_that_is_refused_again_is_answered_again_at_another_turn_or_after_an_hour(
-    app: App, clock: apps.Clock
+    app: App, clock: apps.FakeTime
 ) -> None:
-    places = apps.seated(app)
-    waiting = apps.waiting(app, places)
+    places = apps.start_table(app)
+    waiting = apps.find_waiting(app, places)
     for _ in range(2):  # a program that answers every answer of ours ends here
         posted(app, waiting, "hint")
     assert answered(app) == ["refused"]
-    clock.move(HOUR)
+    clock.advance(HOUR)
     posted(app, waiting, "hint")
     assert answered(app) == ["refused"] * 2
     for _ in range(2):  # round the table to the next wait
-        on_turn, move = apps.on_turn(app, places)
+        on_turn, move = apps.find_move(app, places)
         posted(app, on_turn, move)
-    newest = f"<{waiting.table}.{apps.length(app, waiting) - 1}.{waiting.seat}.accepted@games.example>"
+    newest = f"<{waiting.table}.{apps.count_entries(app, waiting) - 1}.{waiting.seat}.accepted@games.example>"
     posted(app, waiting, "hint", In_Reply_To=newest)
     assert answered(app) == ["refused"] * 3
 

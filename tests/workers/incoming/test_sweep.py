@@ -12,7 +12,7 @@ from service.store.appending import Owed
 from service.store.schema import letters, mails, seats
 from service.text.languages import Said
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.servers import Sink
 from workers import clock as timekeeping
 from workers.outgoing import post
@@ -25,7 +25,7 @@ def kept(app: App) -> list[str]:
 
 def mailed(app: App, keys: list[str], read: bool = True) -> None:
     """Mails that came now, and were read at once or never."""
-    place = apps.opened(app)[0]
+    place = apps.open_table(app)[0]
     with app.store.writing() as connection:
         person = connection.execute(select(seats.c.person).where(seats.c.table == place.table)).scalars().first()
         row = {"table": place.table, "seat": 0, "person": person, "at": app.now(), "lines": '["hello"]'}
@@ -33,39 +33,39 @@ def mailed(app: App, keys: list[str], read: bool = True) -> None:
         connection.execute(insert(mails), [{**row, "key": key} for key in keys])
 
 
-def test_a_mail_is_forgotten_sixty_days_after_it_was_answered(any_app: App, clock: Clock) -> None:
+def test_a_mail_is_forgotten_sixty_days_after_it_was_answered(any_app: App, clock: FakeTime) -> None:
     mailed(any_app, ["first"])
-    clock.move(DAY)
+    clock.advance(DAY)
     mailed(any_app, ["second"])
-    clock.move(59 * DAY)
+    clock.advance(59 * DAY)
     timekeeping.tick(any_app)
     assert kept(any_app) == ["first", "second"]
-    clock.move(1)
+    clock.advance(1)
     timekeeping.tick(any_app)
     assert kept(any_app) == ["second"]
 
 
-def test_a_mail_that_nobody_has_read_is_kept(app: App, clock: Clock) -> None:
+def test_a_mail_that_nobody_has_read_is_kept(app: App, clock: FakeTime) -> None:
     mailed(app, ["unread"], read=False)
     mailed(app, ["read", "newest"])
-    clock.move(61 * DAY)
+    clock.advance(61 * DAY)
     timekeeping.sweep(app)
     assert kept(app) == ["unread", "newest"]
 
 
 def test_however_many_they_are_a_tick_forgets_them_in_small_portions(
-    app: App, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    app: App, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(timekeeping, "SWEPT", 5)
     mailed(app, [str(number) for number in range(23)])
-    clock.move(61 * DAY)
+    clock.advance(61 * DAY)
     timekeeping.sweep(app)
     assert kept(app) == ["22"]
 
 
-def test_the_number_of_a_mail_is_never_given_again(app: App, clock: Clock) -> None:
+def test_the_number_of_a_mail_is_never_given_again(app: App, clock: FakeTime) -> None:
     mailed(app, ["only"])
-    clock.move(61 * DAY)
+    clock.advance(61 * DAY)
     timekeeping.sweep(app)
     mailed(app, ["next"])
     with app.store.reading() as connection:
@@ -74,7 +74,7 @@ def test_the_number_of_a_mail_is_never_given_again(app: App, clock: Clock) -> No
 
 def test_the_words_of_a_letter_are_forgotten_as_soon_as_it_has_left(app: App, smtp_sink: Sink) -> None:
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    place = apps.opened(app)[0]
+    place = apps.open_table(app)[0]
     with app.store.writing() as connection:
         queries.owe(connection, place.table, 0, Owed(0, "refused/1", app.now()), Said("No."))
     post.run()

@@ -45,7 +45,7 @@ def written(app: App, place: Place, kind: str) -> EmailMessage:
 
 
 def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(posted: App) -> None:
-    place, _ = apps.on_turn(posted, apps.seated(posted))
+    place, _ = apps.find_move(posted, apps.start_table(posted))
     with posted.store.reading() as connection:
         own = (seats.c.table == place.table, seats.c.seat == place.seat)
         person = connection.execute(select(seats.c.person).where(*own)).scalar_one()
@@ -60,14 +60,14 @@ def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(p
 
 
 def test_an_answer_to_a_mail_is_no_letter_to_many(posted: App) -> None:
-    place, _ = apps.on_turn(posted, apps.seated(posted))
+    place, _ = apps.find_move(posted, apps.start_table(posted))
     letter = written(posted, place, "accepted/1")
     for header in ("List-Id", "List-Unsubscribe", "List-Unsubscribe-Post", "Feedback-ID"):
         assert header not in letter
 
 
 def test_the_sender_on_the_envelope_tells_which_letter_comes_back(posted: App, smtp_sink: Sink) -> None:
-    apps.opened(posted)
+    apps.open_table(posted)
     post.run()
     with posted.store.reading() as connection:
         numbers = connection.execute(select(letters.c.id).order_by(letters.c.id)).scalars().all()
@@ -81,7 +81,7 @@ def long_game(app: App, moves: int) -> tuple[str, ...]:
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES]
     opened = opening.open_table(app, "carcassonne", dict(variants(game)[-1]), guests)
     for link in opened.links:
-        assert apps.judged(app, access.find(app, link), "sit word").accepted
+        assert apps.submit(app, access.find(app, link), "sit word").accepted
     with judging.at_table(app, opened.table) as work:
         for _ in range(moves):
             seat = tables.waiting_for(game, work.locked.table)[0]
@@ -93,7 +93,7 @@ def long_game(app: App, moves: int) -> tuple[str, ...]:
 def test_no_letter_of_a_long_game_is_longer_than_mail_programs_show(posted: App) -> None:
     links = long_game(posted, 160)
     places = [access.find(posted, link) for link in links]
-    mover = next(place for place in places if apps.moves(posted, place))
+    mover = next(place for place in places if apps.list_moves(posted, place))
     sizes = {kind: sum(map(len, bodies(written(posted, mover, kind)))) for kind in AT_A_TABLE}
     assert {kind: size for kind, size in sizes.items() if size > MOST} == {}
     with posted.store.writing() as connection:

@@ -22,7 +22,7 @@ from service.tables import access, snapshots, talk
 from service.tables.access import Place
 from service.timing import HOUR, Calendar
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.servers import Sink
 from workers import clock as timekeeping
 from workers.outgoing import digest, letter_kinds, pictures, post
@@ -33,7 +33,7 @@ HOME = "Europe/Amsterdam"
 
 
 @pytest.fixture
-def posted(app: App, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> App:
+def posted(app: App, smtp_sink: Sink, clock: FakeTime, monkeypatch: pytest.MonkeyPatch) -> App:
     """A house with a relay, at noon, whose pictures are quickly drawn."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
@@ -66,12 +66,12 @@ def rows(app: App, kind: str = "%") -> list[Row[Any]]:
 
 def started(app: App, sink: Sink, pace: int | None = None) -> tuple[list[Place], Place]:
     """A game that has begun, and who is on turn; everything that is owed has not been sent but the invitations."""
-    places = apps.opened(app, pace=pace)
+    places = apps.open_table(app, pace=pace)
     post.run()
     for place in places:
-        assert apps.judged(app, place, "sit word").accepted
+        assert apps.submit(app, place, "sit word").accepted
     sink.letters.clear()
-    return places, apps.on_turn(app, places)[0]
+    return places, apps.find_move(app, places)[0]
 
 
 def html(message: EmailMessage) -> str:
@@ -91,8 +91,8 @@ def headlines(sink: Sink) -> list[str]:
 
 def play(app: App, place: Place) -> None:
     """Move until another seat is on turn."""
-    while moves := apps.moves(app, place):
-        assert apps.judged(app, place, moves[0]).accepted
+    while moves := apps.list_moves(app, place):
+        assert apps.submit(app, place, moves[0]).accepted
 
 
 # Kind by kind
@@ -142,7 +142,7 @@ def test_a_plain_letter_has_neither_html_nor_picture(posted: App, smtp_sink: Sin
     assert letter["Content-Language"] == "en"
 
 
-def test_reminders_come_where_turns_are_gathered_or_unwanted(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+def test_reminders_come_where_turns_are_gathered_or_unwanted(posted: App, smtp_sink: Sink, clock: FakeTime) -> None:
     for mode in ("digest", "reminders"):
         _, mover = started(posted, smtp_sink)
         wish(posted, letters=mode)
@@ -156,7 +156,7 @@ def test_reminders_come_where_turns_are_gathered_or_unwanted(posted: App, smtp_s
 # One letter a day
 
 
-def test_turns_are_gathered_into_one_letter_at_the_readers_hour(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+def test_turns_are_gathered_into_one_letter_at_the_readers_hour(posted: App, smtp_sink: Sink, clock: FakeTime) -> None:
     first = started(posted, smtp_sink)
     wish(posted, letters="digest", hour=8)
     live(posted, Calendar(HOME))
@@ -175,7 +175,7 @@ def test_turns_are_gathered_into_one_letter_at_the_readers_hour(posted: App, smt
 
 
 def test_the_letter_of_the_day_says_until_when_and_what_happened_since(
-    posted: App, smtp_sink: Sink, clock: Clock
+    posted: App, smtp_sink: Sink, clock: FakeTime
 ) -> None:
     places, mover = started(posted, smtp_sink)
     other = next(place for place in places if place != mover)
@@ -199,12 +199,12 @@ def test_the_letter_of_the_day_says_until_when_and_what_happened_since(
 
 
 def test_the_letter_of_the_day_brings_what_others_said_since_its_readers_last_move(
-    posted: App, smtp_sink: Sink, clock: Clock
+    posted: App, smtp_sink: Sink, clock: FakeTime
 ) -> None:
     places, mover = started(posted, smtp_sink)
     other = next(place for place in places if place != mover)
     talk.say(posted, other, "Well begun.")
-    clock.move(60)
+    clock.advance(60)
     play(posted, mover)
     post.run()
     wish(posted, letters="digest", hour=8)
@@ -222,35 +222,35 @@ def test_the_letter_of_the_day_brings_what_others_said_since_its_readers_last_mo
     assert not any(said in text(letter) for said in ("Well begun", "I shall"))
 
 
-def test_who_is_not_on_turn_any_more_gets_no_letter_of_the_day(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+def test_who_is_not_on_turn_any_more_gets_no_letter_of_the_day(posted: App, smtp_sink: Sink, clock: FakeTime) -> None:
     _, mover = started(posted, smtp_sink)
     wish(posted, letters="digest")
     post.run()
     play(posted, mover)
-    clock.move(2 * DAY)
+    clock.advance(2 * DAY)
     post.run()
     assert next(row.outcome for row in rows(posted, "digest/%")) == "overtaken"
 
 
 def test_what_was_gathered_is_told_even_if_its_reader_then_wants_every_turn(
-    posted: App, smtp_sink: Sink, clock: Clock
+    posted: App, smtp_sink: Sink, clock: FakeTime
 ) -> None:
     started(posted, smtp_sink)
     wish(posted, letters="digest")
     post.run()
     wish(posted, letters="turn")
-    clock.move(DAY)
+    clock.advance(DAY)
     post.run()
     assert headlines(smtp_sink) == ["It is your turn at one table"]
 
 
 def test_after_todays_letter_has_left_the_next_turn_is_for_tomorrows(
-    posted: App, smtp_sink: Sink, clock: Clock
+    posted: App, smtp_sink: Sink, clock: FakeTime
 ) -> None:
     started(posted, smtp_sink)
     wish(posted, letters="digest", hour=13)
     post.run()
-    clock.move(2 * HOUR)
+    clock.advance(2 * HOUR)
     post.run()
     assert len(smtp_sink.letters) == 1
     with posted.store.writing() as connection:
@@ -261,7 +261,7 @@ def test_after_todays_letter_has_left_the_next_turn_is_for_tomorrows(
 def test_letters_gathered_by_two_at_once_are_one_letter_of_the_day(any_app: App, smtp_sink: Sink) -> None:
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     for _ in range(6):
-        apps.opened(any_app)
+        apps.open_table(any_app)
     with any_app.store.writing() as connection:
         connection.execute(update(letters).values(kind="turn"))
     wish(any_app, letters="digest")
@@ -276,14 +276,14 @@ def test_letters_gathered_by_two_at_once_are_one_letter_of_the_day(any_app: App,
 # Quiet hours
 
 
-def at_night(app: App, clock: Clock, quiet: tuple[int, int] = (22, 7)) -> int:
+def at_night(app: App, clock: FakeTime, quiet: tuple[int, int] = (22, 7)) -> int:
     """It is midnight, and everybody is in bed until this moment."""
     clock.at = MORNING - 8 * HOUR + DAY
     live(app, Calendar(HOME, quiet))
     return MORNING + DAY - HOUR
 
 
-def test_a_turn_letter_waits_until_its_reader_is_up(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_turn_letter_waits_until_its_reader_is_up(posted: App, smtp_sink: Sink, clock: FakeTime) -> None:
     _, mover = started(posted, smtp_sink)
     morning = at_night(posted, clock)
     post.run()
@@ -295,15 +295,17 @@ def test_a_turn_letter_waits_until_its_reader_is_up(posted: App, smtp_sink: Sink
     assert f"/t/{mover.link}" in text(smtp_sink.letters[0])
 
 
-def test_news_and_answers_do_not_wait(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+def test_news_and_answers_do_not_wait(posted: App, smtp_sink: Sink, clock: FakeTime) -> None:
     _, mover = started(posted, smtp_sink)
     at_night(posted, clock)
-    assert apps.judged(posted, mover, "resign").accepted
+    assert apps.submit(posted, mover, "resign").accepted
     post.run()
     assert "The game of Kaiser, König, Edelmann is over." in headlines(smtp_sink)
 
 
-def test_a_letter_whose_time_is_over_in_the_morning_leaves_at_night(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_letter_whose_time_is_over_in_the_morning_leaves_at_night(
+    posted: App, smtp_sink: Sink, clock: FakeTime
+) -> None:
     started(posted, smtp_sink)
     morning = at_night(posted, clock)
     with posted.store.writing() as connection:
@@ -312,7 +314,7 @@ def test_a_letter_whose_time_is_over_in_the_morning_leaves_at_night(posted: App,
     assert len(smtp_sink.letters) == 1
 
 
-def test_on_vacation_no_turn_is_told_until_it_ends(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+def test_on_vacation_no_turn_is_told_until_it_ends(posted: App, smtp_sink: Sink, clock: FakeTime) -> None:
     started(posted, smtp_sink)
     live(posted, Calendar(HOME))
     with posted.store.writing() as connection:
@@ -340,29 +342,29 @@ def test_the_letter_of_the_day_leaves_when_its_reader_is_at_home_and_up() -> Non
 
 
 @pytest.fixture
-def patient(tmp_path: Path, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
+def patient(tmp_path: Path, smtp_sink: Sink, clock: FakeTime, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """A house where a turn letter waits a minute, in case the turn is over by then."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
-    with apps.standing(apps.settings(tmp_path, smtp=relay, gather=60), clock) as app:
+    with apps.run_app(apps.make_settings(tmp_path, smtp=relay, gather=60), clock) as app:
         yield app
 
 
 def test_two_turns_within_a_minute_are_one_letter_with_what_is_true_then(
-    patient: App, smtp_sink: Sink, clock: Clock
+    patient: App, smtp_sink: Sink, clock: FakeTime
 ) -> None:
     places, mover = started(patient, smtp_sink)
     other = next(place for place in places if place != mover)
     for _ in range(2):
-        clock.move(10)
+        clock.advance(10)
         play(patient, mover)
-        clock.move(10)
+        clock.advance(10)
         play(patient, other)
         post.run()
         assert smtp_sink.letters == []
-    clock.move(59)
+    clock.advance(59)
     post.run()
-    clock.move(1)
+    clock.advance(1)
     post.run()
     (letter,) = smtp_sink.letters
     look = snapshots.look(patient, mover.table)
@@ -373,6 +375,6 @@ def test_two_turns_within_a_minute_are_one_letter_with_what_is_true_then(
 
 def test_other_letters_do_not_wait_for_a_second_turn(patient: App, smtp_sink: Sink) -> None:
     _, mover = started(patient, smtp_sink)
-    assert apps.judged(patient, mover, "resign").accepted
+    assert apps.submit(patient, mover, "resign").accepted
     post.run()
     assert len(smtp_sink.letters) == 2  # the game is over, for both

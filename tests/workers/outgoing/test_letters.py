@@ -43,15 +43,15 @@ def seated(app: App, game: str = "kaiser") -> list[Place]:
     """A game where a seat is on turn again after another one has moved, with a choice; the one on turn comes first."""
     places = opened(app, game)
     for place in places:
-        assert apps.judged(app, place, "sit word").accepted
+        assert apps.submit(app, place, "sit word").accepted
     moved: list[int | None] = []
     while True:
-        mover, move = apps.on_turn(app, places)
+        mover, move = apps.find_move(app, places)
         look = snapshots.look(app, mover.table)
         choice = any(entry.count() > 1 for entry in tables.menu(look.game, look.table, mover.seat or 0))
         if choice and mover.seat in moved and moved[-1] != mover.seat:
             break
-        assert apps.judged(app, mover, move).accepted
+        assert apps.submit(app, mover, move).accepted
         moved.append(mover.seat)
     return sorted(places, key=lambda place: place.seat != mover.seat)
 
@@ -109,8 +109,8 @@ def test_a_turn_letter_says_things_in_the_order_in_which_they_matter(app: App, g
 def test_a_first_turn_letter_tells_how_it_began_and_leads_to_the_rules(app: App, game: str, kind: str) -> None:
     places = opened(app, game)
     for place in places:
-        assert apps.judged(app, place, "sit word").accepted
-    text = body(written(app, apps.on_turn(app, places)[0], "turn"), kind)
+        assert apps.submit(app, place, "sit word").accepted
+    text = body(written(app, apps.find_move(app, places)[0], "turn"), kind)
     stands_in_order(text, "it is your turn", "How it began", "The game begins.", f"/rules/{game}", "Answer this letter")
     assert "sits down" not in text
 
@@ -128,7 +128,7 @@ def test_an_example_is_a_move(app: App, game: str) -> None:
     place = seated(app, game)[0]
     text = body(written(app, place, "turn"), "plain")
     example = text.split("For instance:")[1].replace("°", "").split()
-    end = next(size for size in range(1, 6) if " ".join(example[:size]) in apps.moves(app, place))
+    end = next(size for size in range(1, 6) if " ".join(example[:size]) in apps.list_moves(app, place))
     assert end
 
 
@@ -178,15 +178,15 @@ def test_who_answers_an_invitation_as_it_says_sits_down(app: App, language: str)
 @pytest.mark.parametrize(("game", "explained"), [("kaiser", False), ("kurier", True)])
 def test_the_last_letter_tells_places_and_points_and_what_they_count(app: App, game: str, explained: bool) -> None:
     places, random = seated(app, game), Random(1)
-    loser, visitor = apps.waiting(app, places), create_app(app).test_client()
+    loser, visitor = apps.find_waiting(app, places), create_app(app).test_client()
     counts = "The number tells how far the dispatch came: the villages count 1 to 4, a guard 5, the tsar 6."
     posted(app, places[0], "status")
     told = [visitor.get(f"/t/{places[0].link}").text, " ".join(body(last_letter(app, places[0]), "plain").split())]
-    assert apps.judged(app, loser, "resign").accepted
+    assert apps.submit(app, loser, "resign").accepted
     while (look := snapshots.look(app, loser.table)).table.phase != "over":
         seat = tables.waiting_for(look.game, look.table)[0]
         move = bots.pick_random_move(tables.menu(look.game, look.table, seat), random)
-        assert apps.judged(app, Place(loser.table, seat, ""), str(move)).accepted
+        assert apps.submit(app, Place(loser.table, seat, ""), str(move)).accepted
     letter = written(app, places[0], "over")
     text = body(letter, "plain")
     points = [own.score for own in look.game.standing(look.table.state)]
@@ -200,9 +200,9 @@ def test_the_last_letter_tells_places_and_points_and_what_they_count(app: App, g
 @every_game
 def test_each_move_is_a_link_that_lays_it_out_and_does_nothing(app: App, game: str) -> None:
     place = seated(app, game)[0]
-    client, before = create_app(app).test_client(), apps.length(app, place)
+    client, before = create_app(app).test_client(), apps.count_entries(app, place)
     found = re.findall(r'href="([^"]+[?]say=[^"]+)"', body(written(app, place, "turn"), "html"))
-    moves = apps.moves(app, place)
+    moves = apps.list_moves(app, place)
     assert len(found) > 1
     for address in found[:3]:
         address = html.unescape(address)
@@ -215,19 +215,19 @@ def test_each_move_is_a_link_that_lays_it_out_and_does_nothing(app: App, game: s
         assert " ".join(begun) == said  # the stage begins with the move laid out
         if said in moves:
             assert f'name="move" value="{said}"' in shown.text  # and without a script one button does it
-    assert apps.length(app, place) == before
+    assert apps.count_entries(app, place) == before
 
 
 def test_a_link_of_an_earlier_turn_says_so_and_shows_what_can_be_done_now(app: App) -> None:
     place = seated(app)[0]
     address = html.unescape(re.search(r'href="([^"]+[?]say=[^"]+)"', body(written(app, place, "turn"), "html"))[1])
-    while apps.moves(app, place):
-        assert apps.judged(app, place, apps.moves(app, place)[0]).accepted
-    before = apps.length(app, place)
+    while apps.list_moves(app, place):
+        assert apps.submit(app, place, apps.list_moves(app, place)[0]).accepted
+    before = apps.count_entries(app, place)
     shown = create_app(app).test_client().get(address)
     assert shown.status_code == 200
     assert "This link is from an earlier letter, and the table has gone on since." in shown.text
-    assert apps.length(app, place) == before
+    assert apps.count_entries(app, place) == before
 
 
 def test_reminders_and_the_end_are_told_by_their_subject_and_turns_are_not(app: App) -> None:

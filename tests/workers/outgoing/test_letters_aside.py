@@ -20,7 +20,7 @@ from service.store.schema import tables
 from service.tables import snapshots
 from service.tables.access import Place
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from workers import process_pool
 from workers.outgoing import letters, pictures, post
 from workers.outgoing.envelopes import LetterOrder
@@ -50,29 +50,29 @@ def seen(app: App, table: str) -> tuple[int, str, int]:
 
 
 def test_a_house_handed_to_another_process_has_the_same_book_and_the_time_of_that_moment(
-    app: App, clock: Clock
+    app: App, clock: FakeTime
 ) -> None:
-    places = apps.seated(app)
+    places = apps.start_table(app)
     place = places[0]
     for _ in range(2):
-        clock.move(60)
+        clock.advance(60)
         at, head, process = process_pool.do(seen, app, place.table)
         assert (at, head) == (clock.at, snapshots.look(app, place.table).row.head)
         assert process != os.getpid()
-        place, move = apps.on_turn(app, places)
-        assert apps.judged(app, place, move).accepted
+        place, move = apps.find_move(app, places)
+        assert apps.submit(app, place, move).accepted
 
 
 @pytest.mark.usefixtures("real_pictures")
 def test_a_letter_written_aside_is_the_letter_written_here(app: App) -> None:
-    place, _ = apps.on_turn(app, apps.seated(app))
+    place, _ = apps.find_move(app, apps.start_table(app))
     wanted = order(app, place)
     assert said(process_pool.do(letters.write, app, wanted)) == said(letters.write(app, wanted))
 
 
 def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of a letter is made in this process, whose interpreter the referee wants."""
-    apps.seated(app)
+    apps.start_table(app)
     begun()
     monkeypatch.setattr(pictures, "png", lambda _: pytest.fail("drawn here"))
     owed = post.claim(app)
@@ -94,7 +94,7 @@ def test_who_waits_for_the_process_aside_when_the_house_stops_ends_and_its_lette
     app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A letter that tells how a game went takes many seconds, and a host waits ten."""
-    apps.seated(app)
+    apps.start_table(app)
     begun()
     monkeypatch.setattr(post, "write", too_long)
     works = [partial(post.deliver_some, app), partial(process_pool.do, too_long)]
@@ -129,7 +129,7 @@ def begun() -> None:
 
 
 def test_a_letter_whose_game_is_not_installed_waits_as_if_it_were_written_here(app: App) -> None:
-    place, _ = apps.on_turn(app, apps.seated(app))
+    place, _ = apps.find_move(app, apps.start_table(app))
     wanted = order(app, place)
     with app.store.writing() as connection:
         connection.execute(tables.update().values(edition=99))
@@ -138,7 +138,7 @@ def test_a_letter_whose_game_is_not_installed_waits_as_if_it_were_written_here(a
 
 
 def test_a_database_that_is_away_is_told_from_a_letter_that_cannot_be_written(app: App) -> None:
-    place, _ = apps.on_turn(app, apps.seated(app))
+    place, _ = apps.find_move(app, apps.start_table(app))
     wanted = order(app, place)
     app.settings.folder.joinpath("depesche.sqlite").rename(app.settings.folder / "elsewhere")
     with pytest.raises(OperationalError) as caught:

@@ -16,7 +16,7 @@ from service.store.schema import letters, people, tables
 from service.text.languages import LANGUAGES
 from service.timing import Calendar
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.servers import Sink
 from workers.outgoing import post
 
@@ -51,7 +51,7 @@ def outcomes(app: App) -> list[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_letter_for_signing_in_has_a_link_good_for_an_hour(
-    posted: App, smtp_sink: Sink, clock: Clock, language: str
+    posted: App, smtp_sink: Sink, clock: FakeTime, language: str
 ) -> None:
     person = anna(posted, language)
     owe(posted, person.id, f"enter/{clock.at}")
@@ -66,7 +66,9 @@ def test_the_letter_for_signing_in_has_a_link_good_for_an_hour(
     assert "List-Unsubscribe" not in letter
 
 
-def test_moments_in_a_personal_letter_are_those_of_its_readers_zone(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+def test_moments_in_a_personal_letter_are_those_of_its_readers_zone(
+    posted: App, smtp_sink: Sink, clock: FakeTime
+) -> None:
     person = anna(posted)
     with posted.store.writing() as connection:
         connection.execute(update(people).values(calendar=timing.kept(Calendar("America/New_York"))))
@@ -75,9 +77,11 @@ def test_moments_in_a_personal_letter_are_those_of_its_readers_zone(posted: App,
     assert "good until 15 Jan 2027, 04:00 (America/New York)" in text(smtp_sink.letters[0])
 
 
-def test_a_link_for_signing_in_that_is_no_longer_good_is_not_sent(posted: App, smtp_sink: Sink, clock: Clock) -> None:
+def test_a_link_for_signing_in_that_is_no_longer_good_is_not_sent(
+    posted: App, smtp_sink: Sink, clock: FakeTime
+) -> None:
     owe(posted, anna(posted).id, f"enter/{clock.at}")
-    clock.move(3600)
+    clock.advance(3600)
     post.run()
     assert outcomes(posted) == ["overtaken"]
     assert smtp_sink.letters == []
@@ -87,7 +91,7 @@ def test_the_letter_that_asks_for_confirmation_names_the_table_and_whom_it_invit
     posted: App, smtp_sink: Sink
 ) -> None:
     person = anna(posted)
-    first, _ = apps.opened(posted)
+    first, _ = apps.open_table(posted)
     post.run()
     smtp_sink.letters.clear()
     owe(posted, person.id, f"confirm/{first.table}")
@@ -118,12 +122,12 @@ def test_a_personal_letter_is_owed_once_however_many_owe_it(posted: App) -> None
 
 
 def test_the_letters_of_a_held_table_wait_until_it_is_released(posted: App, smtp_sink: Sink) -> None:
-    places = apps.opened(posted)
+    places = apps.open_table(posted)
     post.run()
     with posted.store.writing() as connection:
         connection.execute(update(tables).values(held=True))
     for place in places:
-        assert apps.judged(posted, place, "sit word").accepted
+        assert apps.submit(posted, place, "sit word").accepted
     opener = anna(posted).id
     owe(posted, opener, f"confirm/{places[0].table}")
     smtp_sink.letters.clear()
@@ -139,7 +143,7 @@ def test_the_letters_of_a_held_table_wait_until_it_is_released(posted: App, smtp
 
 
 def test_only_who_opened_a_table_releases_it(posted: App) -> None:
-    apps.opened(posted)
+    apps.open_table(posted)
     with posted.store.writing() as connection:
         connection.execute(update(tables).values(held=True))
         berta = connection.execute(select(people.c.id).where(people.c.address == "berta@example.org")).scalar_one()

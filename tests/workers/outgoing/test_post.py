@@ -17,7 +17,7 @@ from service.store.schema import letters, people, seats
 from service.tables import snapshots
 from service.tables.access import Place
 from tests import apps
-from tests.apps import Clock
+from tests.apps import FakeTime
 from tests.servers import Sink, free_port
 from workers.jobs import work_for
 from workers.outgoing import post
@@ -42,7 +42,7 @@ def outcomes(app: App) -> list[str]:
 
 def started(app: App, sink: Sink) -> list[Place]:
     """A table whose game has begun, its letters sent and thrown away."""
-    places = apps.seated(app)
+    places = apps.start_table(app)
     post.run()
     sink.letters.clear()
     return places
@@ -54,7 +54,7 @@ def parts(message: EmailMessage) -> list[str]:
 
 @pytest.mark.usefixtures("real_pictures")
 def test_a_turn_letter_has_text_html_and_a_picture(posted: App, smtp_sink: Sink) -> None:
-    places = apps.seated(posted)
+    places = apps.start_table(posted)
     post.run()
     letter = smtp_sink.letters[-1]
     assert parts(letter) == ["text/plain", "text/html", "image/png"]
@@ -66,7 +66,7 @@ def test_a_turn_letter_has_text_html_and_a_picture(posted: App, smtp_sink: Sink)
     assert html
     assert text
     assert f"cid:{picture['Content-ID'].strip('<>')}" in html.get_content()
-    mover, _ = apps.on_turn(posted, places)
+    mover, _ = apps.find_move(posted, places)
     assert f"{posted.settings.address}/t/{mover.link}" in text.get_content()
     assert snapshots.look(posted, mover.table).row.head in text.get_content()  # the receipt
     assert letter["To"].addresses[0].addr_spec == f"{apps.NAMES[mover.seat or 0].lower()}@example.org"
@@ -74,7 +74,7 @@ def test_a_turn_letter_has_text_html_and_a_picture(posted: App, smtp_sink: Sink)
 
 
 def test_letters_of_a_seat_are_one_thread(posted: App, smtp_sink: Sink) -> None:
-    apps.seated(posted)
+    apps.start_table(posted)
     post.run()
     invitation, other, turn = smtp_sink.letters
     assert turn["To"] in (invitation["To"], other["To"])
@@ -85,7 +85,7 @@ def test_letters_of_a_seat_are_one_thread(posted: App, smtp_sink: Sink) -> None:
 
 
 def test_nothing_is_sent_twice_by_two_rings(posted: App, smtp_sink: Sink) -> None:
-    apps.seated(posted)
+    apps.start_table(posted)
     post.run()
     post.run()
     assert len(smtp_sink.letters) == 3
@@ -96,7 +96,7 @@ def test_two_workers_share_the_letters(posted: App, smtp_sink: Sink, monkeypatch
     monkeypatch.setattr(post, "BATCH", 5)
     monkeypatch.setattr(post, "OWED", post.OWED.limit(5))
     for _ in range(10):
-        apps.opened(posted)
+        apps.open_table(posted)
     with ThreadPoolExecutor() as pool:
         for done in [pool.submit(post.run) for _ in range(3)]:
             done.result()
@@ -104,19 +104,19 @@ def test_two_workers_share_the_letters(posted: App, smtp_sink: Sink, monkeypatch
     assert len(sent) == len(set(sent)) == 20
 
 
-def test_a_refused_recipient_is_marked_and_not_tried_again(posted: App, smtp_sink: Sink, clock: Clock) -> None:
-    apps.opened(posted)
+def test_a_refused_recipient_is_marked_and_not_tried_again(posted: App, smtp_sink: Sink, clock: FakeTime) -> None:
+    apps.open_table(posted)
     smtp_sink.refuse("550 no such mailbox")
     post.run()
     assert all(outcome.startswith("refused") for outcome in outcomes(posted))
     smtp_sink.accept()
-    clock.move(30 * 86_400)
+    clock.advance(30 * 86_400)
     post.run()
     assert smtp_sink.letters == []
 
 
 def test_an_address_that_no_letter_can_be_written_to_holds_no_other_letter_up(posted: App, smtp_sink: Sink) -> None:
-    apps.opened(posted)
+    apps.open_table(posted)
     with posted.store.writing() as connection:
         first = connection.execute(select(people.c.id).order_by(people.c.id).limit(1)).scalar_one()
         connection.execute(update(people).where(people.c.id == first).values(address="mu\u017fter@example.org"))
@@ -129,7 +129,7 @@ def test_an_address_that_no_letter_can_be_written_to_holds_no_other_letter_up(po
 def test_what_was_sent_stays_sent_where_the_database_goes_away_in_the_middle(
     posted: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    apps.opened(posted)
+    apps.open_table(posted)
     mark, marked = post._done, list[int]()
 
     def once(app: App, row: Any, outcome: str) -> None:
@@ -144,14 +144,14 @@ def test_what_was_sent_stays_sent_where_the_database_goes_away_in_the_middle(
     assert outcomes(posted) == ["sent", ""]
 
 
-def pauses(app: App, clock: Clock) -> Iterator[int]:
+def pauses(app: App, clock: FakeTime) -> Iterator[int]:
     """How long the post waits before each further try of the first letter."""
     while (letter := rows(app)[0]).sent_at is None:
         pause = letter.due_at - clock.at
-        clock.move(pause - 1)
+        clock.advance(pause - 1)
         post.run()
         assert rows(app)[0].tries == letter.tries, "tried before its time"
-        clock.move(1)
+        clock.advance(1)
         post.run()
         yield pause
 
@@ -165,22 +165,22 @@ def dead(app: App, _: Sink) -> None:
 
 
 @pytest.mark.parametrize("trouble", [unwilling, dead])
-def test_trouble_is_met_with_growing_pauses(posted: App, smtp_sink: Sink, clock: Clock, trouble: Any) -> None:
-    apps.opened(posted)
+def test_trouble_is_met_with_growing_pauses(posted: App, smtp_sink: Sink, clock: FakeTime, trouble: Any) -> None:
+    apps.open_table(posted)
     relay = posted.relay
     trouble(posted, smtp_sink)
     post.run()
     assert list(itertools.islice(pauses(posted, clock), 5)) == [10, 20, 40, 80, 160]
     smtp_sink.accept()
     posted.relay = relay
-    clock.move(6 * 3600)
+    clock.advance(6 * 3600)
     post.run()
     assert outcomes(posted) == ["sent"] * 2
     assert len(smtp_sink.letters) == 2
 
 
-def test_after_three_days_it_is_given_up_and_said(posted: App, smtp_sink: Sink, clock: Clock) -> None:
-    apps.opened(posted)
+def test_after_three_days_it_is_given_up_and_said(posted: App, smtp_sink: Sink, clock: FakeTime) -> None:
+    apps.open_table(posted)
     begun = clock.at
     unwilling(posted, smtp_sink)
     post.run()
@@ -191,55 +191,55 @@ def test_after_three_days_it_is_given_up_and_said(posted: App, smtp_sink: Sink, 
 
 def test_an_overtaken_turn_letter_is_not_sent(posted: App, smtp_sink: Sink) -> None:
     places = started(posted, smtp_sink)
-    first, move = apps.on_turn(posted, places)
-    assert apps.judged(posted, first, move).accepted
-    while apps.moves(posted, first):
-        assert apps.judged(posted, first, apps.moves(posted, first)[0]).accepted
-    second, move = apps.on_turn(posted, places)
-    while apps.moves(posted, second):
-        assert apps.judged(posted, second, apps.moves(posted, second)[0]).accepted
+    first, move = apps.find_move(posted, places)
+    assert apps.submit(posted, first, move).accepted
+    while apps.list_moves(posted, first):
+        assert apps.submit(posted, first, apps.list_moves(posted, first)[0]).accepted
+    second, move = apps.find_move(posted, places)
+    while apps.list_moves(posted, second):
+        assert apps.submit(posted, second, apps.list_moves(posted, second)[0]).accepted
     post.run()
     assert outcomes(posted)[-2:] == ["overtaken", "sent"]
     (letter,) = smtp_sink.letters
     assert letter["To"].addresses[0].addr_spec.startswith(apps.NAMES[first.seat or 0].lower())
 
 
-def test_the_letters_of_a_worker_that_died_are_sent_by_another(posted: App, smtp_sink: Sink, clock: Clock) -> None:
-    apps.opened(posted)
+def test_the_letters_of_a_worker_that_died_are_sent_by_another(posted: App, smtp_sink: Sink, clock: FakeTime) -> None:
+    apps.open_table(posted)
     assert len(post.claim(posted)) == 2  # and then the power went
     post.run()
     assert smtp_sink.letters == []
-    clock.move(posted.settings.lease)
+    clock.advance(posted.settings.lease)
     post.run()
     assert outcomes(posted) == ["sent"] * 2
     assert len(smtp_sink.letters) == 2
 
 
-def test_a_worker_whose_lease_ran_out_sends_nothing_more(posted: App, smtp_sink: Sink, clock: Clock) -> None:
-    apps.opened(posted)
+def test_a_worker_whose_lease_ran_out_sends_nothing_more(posted: App, smtp_sink: Sink, clock: FakeTime) -> None:
+    apps.open_table(posted)
     slow = post.claim(posted)
-    clock.move(posted.settings.lease)
+    clock.advance(posted.settings.lease)
     post.run()
     post.send(posted, slow)
     assert len(smtp_sink.letters) == 2
 
 
 def test_a_letter_that_tells_a_whole_game_goes_last_and_alone_and_may_take_long(
-    posted: App, smtp_sink: Sink, clock: Clock
+    posted: App, smtp_sink: Sink, clock: FakeTime
 ) -> None:
-    assert apps.judged(posted, started(posted, smtp_sink)[0], "resign").accepted
-    clock.move(1)
-    apps.opened(posted)
+    assert apps.submit(posted, started(posted, smtp_sink)[0], "resign").accepted
+    clock.advance(1)
+    apps.open_table(posted)
     batches = [post.claim(posted) for _ in range(4)]
     assert [[letter.row.kind for letter in batch] for batch in batches] == [["invitation"] * 2, ["over"], ["over"], []]
-    clock.move(posted.settings.lease)  # so long does it take to write them
+    clock.advance(posted.settings.lease)  # so long does it take to write them
     for batch in batches:
         post.send(posted, batch)
     assert [letter["Subject"].startswith("The end") for letter in smtp_sink.letters] == [True] * 2
 
 
 def test_a_lost_connection_costs_only_the_letter_in_hand(
-    posted: App, smtp_sink: Sink, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    posted: App, smtp_sink: Sink, clock: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hang_up(server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
         if address.startswith("anna"):
@@ -248,7 +248,7 @@ def test_a_lost_connection_costs_only_the_letter_in_hand(
         return "250 fine"
 
     monkeypatch.setattr(smtp_sink, "handle_RCPT", hang_up, raising=False)
-    apps.opened(posted, 3)
+    apps.open_table(posted, 3)
     post.run()
     assert [row.tries for row in rows(posted)] == [1, 1, 1]
     assert [row.outcome == "sent" for row in rows(posted)] == [False, True, True]
@@ -268,7 +268,7 @@ def test_a_letter_that_cannot_be_written_does_not_hold_up_the_others(
         return message
 
     monkeypatch.setattr(post, "write", trembling)
-    apps.opened(posted, 3)
+    apps.open_table(posted, 3)
     post.run()
     assert outcomes(posted)[0] == "not written: ink"
     assert outcomes(posted)[2] == "sent"
@@ -276,7 +276,7 @@ def test_a_letter_that_cannot_be_written_does_not_hold_up_the_others(
 
 
 def test_nobody_is_written_to_where_nobody_sits_any_more(posted: App, smtp_sink: Sink) -> None:
-    first, _ = apps.opened(posted)
+    first, _ = apps.open_table(posted)
     with posted.store.writing() as connection:
         erased = update(seats).where(seats.c.table == first.table, seats.c.seat == 0)
         connection.execute(erased.values(person=None))
@@ -284,15 +284,15 @@ def test_nobody_is_written_to_where_nobody_sits_any_more(posted: App, smtp_sink:
     assert outcomes(posted) == ["nobody there", "sent"]
 
 
-def test_an_embedded_house_reads_its_own_letters(tmp_path: Path, clock: Clock) -> None:
+def test_an_embedded_house_reads_its_own_letters(tmp_path: Path, clock: FakeTime) -> None:
     from service import local_mailbox
 
-    with apps.standing(replace(apps.settings(tmp_path), smtp="embedded"), clock) as app:
+    with apps.run_app(replace(apps.make_settings(tmp_path), smtp="embedded"), clock) as app:
         mail = local_mailbox.start(app)
         app.relay = f"smtp://127.0.0.1:{mail.port}"
         try:
             work_for(app)
-            apps.opened(app)
+            apps.open_table(app)
             post.run()
             assert {letter.recipient for letter in local_mailbox.newest(app)} == {
                 "anna@example.org",

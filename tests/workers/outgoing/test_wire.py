@@ -41,10 +41,10 @@ def posted(tmp_path, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"\x89PNG a picture")
     monkeypatch.setattr(letters, "overtaken", lambda look, order: False)
     sender = "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
-    chosen = apps.settings(
+    chosen = apps.make_settings(
         tmp_path, sender=sender, address="https://games.a-long-name-of-a-club.example.org/board/games"
     )
-    with apps.standing(chosen, apps.Clock()) as app:
+    with apps.run_app(chosen, apps.FakeTime()) as app:
         app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
         yield app
 
@@ -74,8 +74,8 @@ def test_headers_for_programs_are_the_same_to_every_parser(posted, smtp_sink, mo
     guests = [Invited("Zoë Ångström, „die Böse“", "anna@example.org"), Invited("Berta", "berta@example.org")]
     places = [access.find(posted, link) for link in opening.open_table(posted, "kaiser", {}, guests).links]
     for place in places:
-        assert apps.judged(posted, place, "sit word").accepted
-    place, _ = apps.on_turn(posted, places)
+        assert apps.submit(posted, place, "sit word").accepted
+    place, _ = apps.find_move(posted, places)
     seat = snapshots.look(posted, place.table).seats[place.seat]
     monkeypatch.setattr(letters, "_reachable_again", lambda app, look, order: False)
     for kind in KINDS:
@@ -111,10 +111,10 @@ def test_letters_to_a_person_are_the_same_to_every_parser(posted, smtp_sink, lan
     opened = opening.open_table(posted, "kaiser", {}, guests, 3 * DAY)
     places = [access.find(posted, link) for link in opened.links]
     for place in places:
-        assert apps.judged(posted, place, "sit word").accepted
+        assert apps.submit(posted, place, "sit word").accepted
     with posted.store.writing() as connection:
         connection.execute(update(people).values(wishes='{"letters":"digest"}', confirmed_at=None))
-    place, _ = apps.on_turn(posted, places)
+    place, _ = apps.find_move(posted, places)
     seat = snapshots.look(posted, place.table).seats[place.seat]
     other = snapshots.look(posted, place.table).seats[1 - place.seat]
     for kind in (f"enter/{posted.now()}", "confirm/", "digest/2027-01-15", f"replaced/{place.table}/{other.seat}"):
@@ -127,7 +127,7 @@ def test_letters_to_a_person_are_the_same_to_every_parser(posted, smtp_sink, lan
 
 
 def test_a_list_has_a_name_without_a_bare_comma(posted, smtp_sink) -> None:
-    place = apps.opened(posted)[0]
+    place = apps.open_table(posted)[0]
     raw = on_the_wire(
         posted, smtp_sink, LetterOrder(place.table, 0, 0, "invitation", "anna@example.org", "Anna", person=1)
     )

@@ -13,11 +13,11 @@ from engine.games.carcassonne.hooks import Box, Moment, Rules, place_tile
 from engine.games.carcassonne.land import add_figure, root_of, segments_at
 from engine.games.carcassonne.state import (
     Award,
-    Errand,
     Feature,
     Figure,
     Part,
     State,
+    Task,
     TilePlaced,
     change_part,
     current_part,
@@ -84,7 +84,7 @@ def abbeys_left(state: State) -> tuple[int, ...]:
     return abbeys
 
 
-def waiting_wagons(state: State) -> tuple[Figure, ...]:
+def wagons_waiting(state: State) -> tuple[Figure, ...]:
     """Return the wagons whose features were scored in this round, and which may still drive on."""
     wagons: tuple[Figure, ...] = get_field(state, "wagons")
     return wagons
@@ -99,13 +99,13 @@ def apply_overtime_began(state: State, event: OvertimeBegan) -> State:
 
 
 def apply_wagon_scored(state: State, event: WagonScored) -> State:
-    return replace(state, wagons=(*waiting_wagons(state), *event.figures))
+    return replace(state, wagons=(*wagons_waiting(state), *event.figures))
 
 
 def apply_wagon_asked(state: State, event: WagonAsked) -> State:
-    wagons = tuple(figure for figure in waiting_wagons(state) if figure != event.figure)
-    errand = Errand("drive", seats=(event.figure.seat,), place=event.figure.cell)
-    return replace(push_work(state, errand), wagons=wagons)
+    wagons = tuple(figure for figure in wagons_waiting(state) if figure != event.figure)
+    task = Task("drive", seats=(event.figure.seat,), place=event.figure.cell)
+    return replace(push_work(state, task), wagons=wagons)
 
 
 def apply_wagon_driven(state: State, event: WagonDriven) -> State:
@@ -193,8 +193,8 @@ class AbbeyMayor(Box):
     }
     view_fields = {"abbeys": (tuple[int, ...], abbeys_left)}
     verbs = ("abbey", "barn", "drive")
-    errands = ("drive",)
-    errands_within_round = ("drive",)
+    tasks = ("drive",)
+    tasks_within_round = ("drive",)
     events = {
         AbbeyUsed: apply_abbey_used,
         OvertimeBegan: apply_overtime_began,
@@ -217,7 +217,7 @@ class AbbeyMayor(Box):
             options = box.filter_cells(state, rules, ABBEY, options)
         return Choice("abbey", tuple((cell,) for cell, _ in options), "18.2") if options else None
 
-    def expected_points(self, state: State, rules: Rules, seat: int) -> float:
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         return ABBEY_IN_HAND * abbeys_left(state)[seat]
 
     def begin_overtime(self, state: State, rules: Rules) -> OvertimeBegan | None:
@@ -256,7 +256,7 @@ class AbbeyMayor(Box):
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> WagonScored | None:
         """§18.6: Remember the wagons of a feature before it is scored."""
         figures = scoring.select_figures(state, rules, state.features[root], "scored")
-        wagons = tuple(figure for figure in figures if figure.kind == WAGON and figure not in waiting_wagons(state))
+        wagons = tuple(figure for figure in figures if figure.kind == WAGON and figure not in wagons_waiting(state))
         return WagonScored(wagons) if wagons else None
 
     def after_scoring(self, state: State, rules: Rules, part: Part, chance: Chance) -> Struct | None:
@@ -266,16 +266,16 @@ class AbbeyMayor(Box):
             if has_barn and scoring.select_figures(state, rules, feature, "scored"):
                 return scoring.score_feature(state, rules, root, "scored")
         seats = len(state.track)
-        wagons = sorted(waiting_wagons(state), key=lambda figure: (figure.seat - state.turn) % seats)
+        wagons = sorted(wagons_waiting(state), key=lambda figure: (figure.seat - state.turn) % seats)
         return WagonAsked(wagons[0]) if wagons else None
 
-    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> tuple[Choice, ...]:
-        goals = ((goal,) for goal in wagon_goals(state, errand.place))
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> tuple[Choice, ...]:
+        goals = ((goal,) for goal in wagon_goals(state, task.place))
         return (Choice("drive", (*goals, ("home",)), "18.6"),)
 
-    def resolve_errand(self, state: State, rules: Rules, errand: Errand, chance: Chance) -> WagonRested | None:
+    def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> WagonRested | None:
         """Send a wagon home that has no goal."""
-        return None if wagon_goals(state, errand.place) else WagonRested(errand.seats[0])
+        return None if wagon_goals(state, task.place) else WagonRested(task.seats[0])
 
     def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
         """§18.8: Of a farm with a barn the farmers and pigs are scored, and the barn stays."""

@@ -21,7 +21,7 @@ from engine.games.carcassonne.state import (
     figures_on_table,
     find_figure,
 )
-from engine.games.carcassonne.tiles import DATA, ENCLOSED, GARDEN, count_gardens_of
+from engine.games.carcassonne.tiles import DATA, ENCLOSED_KINDS, GARDEN, count_gardens_of
 from engine.menu import Choice, Move
 
 
@@ -55,7 +55,7 @@ class Abbot(Box):
     about = "The abbot, and gardens on some of the tiles (§8)"
     supply = {"abbot": 1}
     strength = {"abbot": 1}
-    segments = {"abbot": ENCLOSED}
+    segments = {"abbot": ENCLOSED_KINDS}
     verbs = ("recall",)
     events = {AbbotRecalled: apply_abbot_recalled}
 

@@ -12,9 +12,9 @@ from engine.games.carcassonne.hooks import Box, Rules
 from engine.games.carcassonne.land import signs_at
 from engine.games.carcassonne.state import (
     Award,
-    Errand,
     Part,
     State,
+    Task,
     add_note,
     apply_awards,
     figures_on_table,
@@ -69,7 +69,7 @@ def baskets_of(state: State) -> Baskets:
     return baskets
 
 
-def picked_tokens(state: State) -> PickedTokens:
+def tokens_picked(state: State) -> PickedTokens:
     """Return the tokens that were taken from each tree, by its cell."""
     picked: PickedTokens = get_field(state, "picked")
     return picked
@@ -84,7 +84,7 @@ def fruit_of_trees(state: State) -> dict[str, str]:
 def tokens_on_tree(state: State, cell: str) -> list[int]:
     """Return the values of the tokens that are still on a tree."""
     values = list(TOKEN_VALUES)
-    for value in picked_tokens(state).get(cell, ()):
+    for value in tokens_picked(state).get(cell, ()):
         values.remove(value)
     return values
 
@@ -95,11 +95,11 @@ def count_tokens(state: State) -> dict[str, int]:
 
 
 def apply_fruit_offered(state: State, event: FruitOffered) -> State:
-    return push_work(add_note(state, "fruit"), Errand("fruit"))
+    return push_work(add_note(state, "fruit"), Task("fruit"))
 
 
 def apply_fruit_harvested(state: State, event: FruitHarvested) -> State:
-    picked = picked_tokens(state)
+    picked = tokens_picked(state)
     picked = {**picked, event.cell: (*picked.get(event.cell, ()), event.points)}
     state = replace(pop_work(state), picked=picked, baskets=_change_basket(state, event.seat, (event.fruit,), 1))
     return apply_awards(state, (Award(event.seat, event.points, "fruit"),))
@@ -130,8 +130,8 @@ class FruitTrees(Box):
     state_fields = {"baskets": (Baskets, ()), "picked": (PickedTokens, {})}
     view_fields = {"baskets": (Baskets, baskets_of), "trees": (dict[str, int], count_tokens)}
     verbs = ("harvest", "sell", "keep")
-    errands = ("fruit",)
-    errands_within_round = ("fruit",)
+    tasks = ("fruit",)
+    tasks_within_round = ("fruit",)
     events = {
         FruitOffered: apply_fruit_offered,
         FruitHarvested: apply_fruit_harvested,
@@ -153,7 +153,7 @@ class FruitTrees(Box):
             return None
         return FruitOffered(state.turn) if self._ripe_trees(state, part) or self._fruits_in_basket(state) else None
 
-    def expected_points(self, state: State, rules: Rules, seat: int) -> float:
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return what the basket would bring if it were sold now; it has no other use."""
         kinds = sum(count > 0 for count in baskets_of(state)[seat].values())
         return float(PRICES[min(kinds, len(PRICES)) - 1]) if kinds else 0.0
@@ -166,7 +166,7 @@ class FruitTrees(Box):
     def _fruits_in_basket(self, state: State) -> list[str]:
         return [fruit for fruit in FRUITS if baskets_of(state)[state.turn].get(fruit)]
 
-    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         part = state.work[-2]
         assert isinstance(part, Part)
         trees, fruits = self._ripe_trees(state, part), self._fruits_in_basket(state)

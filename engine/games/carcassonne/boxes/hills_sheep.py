@@ -12,24 +12,24 @@ from engine.games.carcassonne.hooks import Box, Moment, Rules
 from engine.games.carcassonne.land import features_ending_at, remove_figures, root_of, segments_at, signs_at
 from engine.games.carcassonne.state import (
     Award,
-    Errand,
     Feature,
     Figure,
     Part,
     State,
+    Task,
     TilePlaced,
     add_note,
     apply_awards,
     can_draw,
-    current_errand,
+    current_task,
     figures_on_table,
     find_figure,
     get_field,
-    pop_errand,
+    pop_task,
     push_work,
     root_at_index,
 )
-from engine.games.carcassonne.tiles import DATA, PIECES, Args, around, figure_options
+from engine.games.carcassonne.tiles import DATA, PIECES, Args, cells_around, figure_options
 from engine.menu import Choice, Menu, Move
 
 SHEPHERD, WOLF = "shepherd", 0
@@ -95,11 +95,11 @@ def apply_hill_raised(state: State, event: HillRaised) -> State:
 
 def apply_sheep_came(state: State, event: SheepCame) -> State:
     flocks, place = flocks_of(state), event.figure.place
-    return replace(pop_errand(state), flocks={**flocks, place: (*flocks.get(place, ()), event.sheep)})
+    return replace(pop_task(state), flocks={**flocks, place: (*flocks.get(place, ()), event.sheep)})
 
 
 def apply_wolf_came(state: State, event: WolfCame) -> State:
-    return _remove_shepherds(pop_errand(state), event.figures)
+    return _remove_shepherds(pop_task(state), event.figures)
 
 
 def _remove_shepherds(state: State, figures: tuple[Figure, ...]) -> State:
@@ -110,11 +110,11 @@ def _remove_shepherds(state: State, figures: tuple[Figure, ...]) -> State:
 
 
 def apply_flock_stirred(state: State, event: FlockStirred) -> State:
-    return push_work(add_note(state, "flock"), Errand("flock", place=event.figure.place))
+    return push_work(add_note(state, "flock"), Task("flock", place=event.figure.place))
 
 
 def apply_flock_home(state: State, event: FlockHome) -> State:
-    return apply_awards(_remove_shepherds(pop_errand(state), event.figures), event.awards)
+    return apply_awards(_remove_shepherds(pop_task(state), event.figures), event.awards)
 
 
 def _shepherds_among(figures: Sequence[Figure]) -> tuple[Figure, ...]:
@@ -155,8 +155,8 @@ class HillsSheep(Box):
     state_fields = {"flocks": (Flocks, {})}
     view_fields = {"flocks": (Flocks, flocks_of)}
     verbs = ("flock",)
-    errands = ("flock",)
-    errands_within_round = ("flock",)
+    tasks = ("flock",)
+    tasks_within_round = ("flock",)
     events = {
         HillRaised: apply_hill_raised,
         SheepCame: apply_sheep_came,
@@ -170,7 +170,7 @@ class HillsSheep(Box):
         return HillRaised() if "hill" in PIECES[event.tile][0].signs and can_draw(state) else None
 
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> Sequence[Args]:
-        """§14.1: Offer the shepherd on fields without another shepherd, whatever other figures are there."""
+        """§14.1: Offer the shepherd on fields without another shepherd; other figures do not matter."""
         if not state.supply[seat][SHEPHERD]:
             return ()
         placed = state.tiles[part.cell]
@@ -193,16 +193,16 @@ class HillsSheep(Box):
         closed = [figure for figure in shepherds if is_closed_field(state, root_of(state, figure))]
         return _drive_home(state, closed[0]) if closed else None
 
-    def expected_points(self, state: State, rules: Rules, seat: int) -> float:
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         """Return the sheep of the seat's own flocks, less those that a wolf may still take."""
         own = [figure for figure in _shepherds_among(figures_on_table(state)) if figure.seat == seat]
         return FLOCK_COMES_HOME * sum(sum(flocks_of(state).get(figure.place, ())) for figure in own)
 
-    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         return (Choice("flock", (("grow",), ("home",)), "14.3"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
-        figure = find_figure(state, current_errand(state).place)
+        figure = find_figure(state, current_task(state).place)
         return [_draw_token(state, figure, chance) if move.args == ("grow",) else _drive_home(state, figure)]
 
     def break_tie(self, state: State, rules: Rules, feature: Feature, leaders: tuple[int, ...]) -> tuple[int, ...]:
@@ -216,7 +216,7 @@ class HillsSheep(Box):
         if feature.kind != "cloister" or feature.open or not feature.figures:
             return 0
         monk = feature.figures[0]
-        vineyards = sum("vineyard" in signs_at(state, cell) for cell in around(monk.cell))
+        vineyards = sum("vineyard" in signs_at(state, cell) for cell in cells_around(monk.cell))
         return 0 if monk.way else VINEYARD_POINTS * vineyards
 
 

@@ -15,13 +15,13 @@ from engine.games.carcassonne.land import remove_figures, root_of
 from engine.games.carcassonne.state import (
     About,
     Award,
-    Errand,
     Feature,
     Figure,
     Part,
     State,
+    Task,
     apply_awards,
-    current_errand,
+    current_task,
     figures_on_table,
     find_figure,
     get_field,
@@ -36,10 +36,10 @@ from engine.menu import Choice, Menu, Move
 TRADE_POINTS = 2
 POINTS_EACH = 2
 DARK_SPACE_EVERY = 5
-SMALLEST = {1: "road", 2: "city", 3: "cloister"}
+SMALLEST_FEATURE = {1: "road", 2: "city", 3: "cloister"}
 ONE_MORE, SHIELDS, FARMERS, TAKE_BACK = 4, 5, 7, 8
 
-CHAIN = Errand("chain")
+CHAIN = Task("chain")
 
 
 class Pile(Struct, frozen=True, gc=False):
@@ -100,12 +100,12 @@ def pile_of(state: State) -> Pile:
 
 def apply_message_drawn(state: State, event: MessageDrawn) -> State:
     old = pile_of(state)
-    pile = Pile(_without(old.unseen, event.number), _without(old.seen, event.number))
+    pile = Pile(_remove(old.unseen, event.number), _remove(old.seen, event.number))
     state = pop_work(state) if state.work[-1] == CHAIN else state
-    return replace(push_work(state, Errand("message", event.number)), pile=pile, moved=())
+    return replace(push_work(state, Task("message", event.number)), pile=pile, moved=())
 
 
-def _without(numbers: tuple[int, ...], removed: int) -> tuple[int, ...]:
+def _remove(numbers: tuple[int, ...], removed: int) -> tuple[int, ...]:
     return tuple(number for number in numbers if number != removed)
 
 
@@ -125,7 +125,7 @@ def apply_message_traded(state: State, event: MessageTraded) -> State:
 def apply_message_performed(state: State, event: MessagePerformed) -> State:
     """Give the points and send the figures home; message 4 goes under the stack only after its extra turn."""
     if event.number == ONE_MORE:
-        return push_work(replace_top(state, Errand("return", ONE_MORE)), Part(kind="message"))
+        return push_work(replace_top(state, Task("return", ONE_MORE)), Part(kind="message"))
     state = _put_under(pop_work(state), event.number)
     awards = (Award(event.seat, event.points, "message"),) if event.points else ()
     return apply_awards(remove_figures(state, event.figures), awards)
@@ -142,7 +142,7 @@ def _put_under(state: State, number: int) -> State:
 
 
 def _draw_message(state: State, chance: Chance) -> MessageDrawn:
-    """§5.7: Draw one of the unseen messages; once all were seen, the one that is on top."""
+    """§5.7: Draw one of the unseen messages; once all were seen, the top one."""
     pile = pile_of(state)
     return MessageDrawn(state.turn, chance.pick("message", pile.unseen) if pile.unseen else pile.seen[0])
 
@@ -164,7 +164,7 @@ def can_perform_without_target(state: State) -> bool:
 
 def _target_kind(number: int) -> str:
     """Return the kind of feature that a message is about."""
-    return SMALLEST.get(number, "field" if number == FARMERS else "city")
+    return SMALLEST_FEATURE.get(number, "field" if number == FARMERS else "city")
 
 
 def _features_with_own_meeple(state: State, rules: Rules, kind: str) -> list[Feature]:
@@ -244,7 +244,7 @@ class Messages(Box):
         "stack": (tuple[int, ...], lambda state: pile_of(state).seen),
     }
     verbs = ("message",)
-    errands = ("message", "return", "chain")
+    tasks = ("message", "return", "chain")
     events = {
         MessageDrawn: apply_message_drawn,
         MessageOffered: apply_message_offered,
@@ -266,18 +266,18 @@ class Messages(Box):
         is_optional = state.moved_for == "message" and get_setting(state, "chains") == "may"
         return MessageOffered(state.turn) if is_optional else _draw_message(state, chance)
 
-    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         """§5.6: Perform the message or take two points; in a chain (§5.8) draw the next one or leave it."""
-        if errand.step == "chain":
+        if task.step == "chain":
             return (Choice("message", (("draw",), ("leave",)), "5.8"),)
-        return (Choice("message", (*_perform_options(state, errand.number, rules), ("points",)), "5.6"),)
+        return (Choice("message", (*_perform_options(state, task.number, rules), ("points",)), "5.6"),)
 
-    def resolve_errand(self, state: State, rules: Rules, errand: Errand, chance: Chance) -> MessageReturned | None:
+    def resolve_task(self, state: State, rules: Rules, task: Task, chance: Chance) -> MessageReturned | None:
         """§5.7: Return message 4 after its extra turn."""
-        return MessageReturned(errand.number) if errand.step == "return" else None
+        return MessageReturned(task.number) if task.step == "return" else None
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
-        number = current_errand(state).number
+        number = current_task(state).number
         match move.args[0]:
             case "draw":
                 return [_draw_message(state, chance)]
@@ -285,7 +285,7 @@ class Messages(Box):
                 return [MessageLeft(seat)]
             case "points":
                 return [MessageTraded(seat, number, TRADE_POINTS)]
-        if number in SMALLEST:
+        if number in SMALLEST_FEATURE:
             return [_score_smallest(state, number, rules)]
         if number == TAKE_BACK:
             return [_score_and_take_back(state, find_figure(state, move.args[1]), rules)]

@@ -1,4 +1,4 @@
-"""§17, special monasteries: a meeple stands there and is scored as in a cloister, or lies there until the end."""
+"""§17, special monasteries: a meeple is placed upright as in a cloister, or lies there until the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.games.carcassonne.land import has_segment, root_at
 from engine.games.carcassonne.state import Feature, Figure, Part, State
 from engine.games.carcassonne.tiles import Args, neighbours
 
-SPECIAL, LYING = "special", "lying"
+SPECIAL_MARK, LYING_WAY = "special", "lying"
 REPLACED_TILES = ("A", "B")
 UPRIGHT_ONLY = frozenset({"wagon"})
 
@@ -30,7 +30,7 @@ def _count_line(state: State, cell: str, side: int) -> int:
 
 def has_lying_figure(feature: Feature) -> bool:
     """Whether the figure on a cloister lies."""
-    return bool(feature.figures) and feature.figures[0].way == LYING
+    return bool(feature.figures) and feature.figures[0].way == LYING_WAY
 
 
 class Monasteries(Box):
@@ -45,14 +45,14 @@ class Monasteries(Box):
         return mix_in_tiles(replace(deck, bags=(*deck.bags[:-1], bag)), self.option)
 
     def offer_figures(self, state: State, rules: Rules, seat: int, part: Part) -> Sequence[Args]:
-        """§17.2: A figure that can stand there can lie there instead."""
+        """§17.2: Offer to place each figure lying, too, except the wagon."""
         if not has_segment(state, part.cell, "cloister"):
             return ()
         feature = state.features[root_at(state, part.cell, "cloister")]
-        if SPECIAL not in feature.marks or feature.figures:
+        if SPECIAL_MARK not in feature.marks or feature.figures:
             return ()
         kinds = [kind for kind, where in rules.segments.items() if "cloister" in where and kind not in UPRIGHT_ONLY]
-        return [(kind, f"cloister-{LYING}") for kind in kinds if state.supply[seat][kind]]
+        return [(kind, f"cloister-{LYING_WAY}") for kind in kinds if state.supply[seat][kind]]
 
     def select_figures(self, state: State, rules: Rules, feature: Feature, moment: Moment) -> tuple[Figure, ...] | None:
         """§17.3: A lying figure is not scored before the end."""

@@ -12,17 +12,17 @@ from engine.games.carcassonne.hooks import Box, Deck, Rules
 from engine.games.carcassonne.land import segments_at, signs_at
 from engine.games.carcassonne.state import (
     Award,
-    Errand,
     FeatureScored,
     Options,
     Part,
     State,
+    Task,
     TilePlaced,
     add_note,
     apply_awards,
     can_draw,
     get_field,
-    pop_errand,
+    pop_task,
     push_work,
 )
 from engine.menu import Choice, Menu, Move
@@ -67,11 +67,11 @@ def lesson_points(state: State) -> tuple[int, ...]:
 
 
 def apply_teacher_asked(state: State, event: TeacherAsked) -> State:
-    return push_work(state, Errand("lesson", seats=(event.seat,)))
+    return push_work(state, Task("lesson", seats=(event.seat,)))
 
 
 def apply_teacher_paid(state: State, event: TeacherPaid) -> State:
-    state = replace(pop_errand(state), teacher=NO_SEAT, lessons=())
+    state = replace(pop_task(state), teacher=NO_SEAT, lessons=())
     return apply_awards(state, (Award(event.seat, event.points, "teacher"),))
 
 
@@ -95,8 +95,8 @@ class School(Box):
     state_fields = {"teacher": (int, NO_SEAT), "lessons": (tuple[int, ...], ()), "schooled": (bool, False)}
     view_fields = {"teacher": (int, owner_of_teacher)}
     verbs = ("lesson",)
-    errands = ("lesson",)
-    errands_within_round = ("lesson",)
+    tasks = ("lesson",)
+    tasks_within_round = ("lesson",)
     events = {
         TeacherAsked: apply_teacher_asked,
         TeacherPaid: apply_teacher_paid,
@@ -113,7 +113,7 @@ class School(Box):
     def mix_deck(self, deck: Deck) -> Deck:
         return replace(deck, beside=(*deck.beside, EAST, WEST))
 
-    def expected_points(self, state: State, rules: Rules, seat: int) -> float:
+    def estimate_points(self, state: State, rules: Rules, seat: int) -> float:
         return TEACHER_IN_HAND if owner_of_teacher(state) == seat and can_draw(state) else 0.0
 
     def remember_score(self, state: State, rules: Rules, event: FeatureScored) -> State:
@@ -135,7 +135,7 @@ class School(Box):
         is_earned = get_field(state, "schooled") or any(leads_to_school(state, root) for root in part.done)
         return TeacherTaken(state.turn) if is_earned and "school" not in part.notes else None
 
-    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         amounts = sorted(set(lesson_points(state)))
         return (Choice("lesson", tuple((str(points),) for points in amounts), "21.4"),)
 

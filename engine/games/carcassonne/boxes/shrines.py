@@ -11,7 +11,7 @@ from engine.games.carcassonne import scoring
 from engine.games.carcassonne.hooks import Box, Rules
 from engine.games.carcassonne.land import has_segment, remove_figures, root_at
 from engine.games.carcassonne.state import Figure, State
-from engine.games.carcassonne.tiles import PIECES, Args, around
+from engine.games.carcassonne.tiles import PIECES, Args, cells_around
 
 SHRINE, CLOISTER = "shrine", "cloister"
 
@@ -38,7 +38,7 @@ def has_cloister(tile: str) -> bool:
 
 def find_rivals(state: State, cell: str, shrine: bool) -> list[str]:
     """Return the cells of the cloisters around a shrine, or of the shrines around a cloister."""
-    beside = [one for one in around(cell) if has_segment(state, one, CLOISTER)]
+    beside = [one for one in cells_around(cell) if has_segment(state, one, CLOISTER)]
     return [one for one in beside if has_shrine(state.tiles[one].tile) != shrine]
 
 
@@ -61,7 +61,7 @@ class Shrines(Box):
         return not rivals or (len(rivals) == 1 and not find_rivals(state, rivals[0], not shrine))
 
     def before_feature(self, state: State, rules: Rules, root: int, chance: Chance) -> ChallengeLost | None:
-        """§16.4: The one that is completed first sends the figures of the other home."""
+        """§16.4: Send the figures of the rivals of a completed cloister or shrine home."""
         feature = state.features[root]
         if feature.kind != CLOISTER or not scoring.select_figures(state, rules, feature, "scored"):
             return None

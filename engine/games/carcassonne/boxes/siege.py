@@ -10,11 +10,11 @@ from engine.chance import Chance
 from engine.games.carcassonne.hooks import Box, Moment, Rules
 from engine.games.carcassonne.land import cells_of, remove_figures, root_of, segments_at
 from engine.games.carcassonne.state import (
-    Errand,
     Feature,
     Figure,
     Part,
     State,
+    Task,
     add_note,
     find_figure,
     pop_work,
@@ -23,7 +23,7 @@ from engine.games.carcassonne.state import (
 from engine.games.carcassonne.tiles import PIECES, nine_cells
 from engine.menu import Choice, Menu, Move
 
-BESIEGED = "besieged"
+BESIEGED_MARK = "besieged"
 
 
 class EscapeOffered(Struct, frozen=True, omit_defaults=True, tag=True):
@@ -45,7 +45,7 @@ class Stayed(Struct, frozen=True, omit_defaults=True, tag=True):
 
 
 def apply_escape_offered(state: State, event: EscapeOffered) -> State:
-    return push_work(add_note(state, "escape"), Errand("escape"))
+    return push_work(add_note(state, "escape"), Task("escape"))
 
 
 def apply_escaped(state: State, event: Escaped) -> State:
@@ -64,14 +64,14 @@ def has_way_out(state: State, root: int) -> bool:
 
 
 def _is_besieged_tile(state: State, cell: str, root: int) -> bool:
-    return any(BESIEGED in segment.marks and other == root for segment, other in segments_at(state, cell))
+    return any(BESIEGED_MARK in segment.marks and other == root for segment, other in segments_at(state, cell))
 
 
 def places_to_escape(state: State, seat: int) -> list[str]:
     """§15.5: Return the places of the seat's figures in besieged cities with a way out."""
     places = list[str]()
     for root, feature in state.features.items():
-        if not feature.figures or BESIEGED not in feature.marks:
+        if not feature.figures or BESIEGED_MARK not in feature.marks:
             continue
         own = [figure.place for figure in feature.figures if figure.seat == seat]
         if own and has_way_out(state, root):
@@ -100,19 +100,19 @@ class Siege(Box):
     about = ""
     switches = ("besiegers", "cathars")
     verbs = ("escape",)
-    errands = ("escape",)
+    tasks = ("escape",)
     events = {EscapeOffered: apply_escape_offered, Escaped: apply_escaped, Stayed: apply_stayed}
 
     def adjust_points(self, state: State, rules: Rules, feature: Feature, points: int, moment: Moment) -> int:
         """§15.2, §15.3: A besieged city brings 1 for each tile and shield, with a cathedral 2; unfinished nothing."""
-        if feature.kind != "city" or BESIEGED not in feature.marks:
+        if feature.kind != "city" or BESIEGED_MARK not in feature.marks:
             return points
         each = 2 if "cathedral" in feature.marks else 1
         return 0 if feature.open else each * (len(feature.tiles) + feature.marks.count("shield"))
 
     def count_city_again(self, state: State, rules: Rules, city: Feature) -> int:
         """§15.4: Farms count a besieged city twice."""
-        return int(BESIEGED in city.marks)
+        return int(BESIEGED_MARK in city.marks)
 
     def after_tile(self, state: State, rules: Rules, part: Part, chance: Chance) -> EscapeOffered | None:
         """§15.5: Offer an escape, once in a double turn."""
@@ -120,7 +120,7 @@ class Siege(Box):
             return None
         return EscapeOffered(state.turn)
 
-    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         return (Choice("escape", (*((place,) for place in places_to_escape(state, seat)), ("stay",)), "15.5"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:

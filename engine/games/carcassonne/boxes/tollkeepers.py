@@ -60,7 +60,7 @@ def tollhouses_of(state: State) -> Tollhouses:
 
 
 def apply_tollhouse_set(state: State, event: TollhouseSet) -> State:
-    """Put up or move the tollhouse of a seat; one that moves keeps its side."""
+    """Put up the tollhouse of a seat, or move it; moving keeps its side."""
     tollhouses = tollhouses_of(state)
     side = next((side for seat, side in tollhouses.values() if seat == event.seat), SMALL)
     others = {cell: house for cell, house in tollhouses.items() if house[0] != event.seat}
@@ -75,11 +75,11 @@ def apply_toll_raised(state: State, event: TollRaised) -> State:
     tollhouses = {cell: house for cell, house in tollhouses_of(state).items() if cell != event.cell}
     if side == SMALL:
         tollhouses[event.cell] = (seat, LARGE)
-    state = change_part(add_note(state, _note(event.cell, event.road)), step="score")
+    state = change_part(add_note(state, _toll_note(event.cell, event.road)), step="score")
     return apply_awards(replace(state, tollhouses=tollhouses), event.awards)
 
 
-def _note(cell: str, road: int) -> str:
+def _toll_note(cell: str, road: int) -> str:
     return f"toll {cell} {road}"
 
 
@@ -124,7 +124,7 @@ class Tollkeepers(Box):
         for cell, (seat, side) in sorted(tollhouses_of(state).items()):
             if get_field(state, "since").get(cell, 0) > first:
                 continue  # it was put there later, in a turn of message 4 that interrupted this one
-            if _note(cell, root) not in current_part(state).notes and has_road_end(state, cell, root):
+            if _toll_note(cell, root) not in current_part(state).notes and has_road_end(state, cell, root):
                 points = count_toll(state, rules, road, side)
                 if points:
                     return TollRaised(cell, root, (Award(seat, points, "toll"),))

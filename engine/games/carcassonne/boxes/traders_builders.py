@@ -13,11 +13,11 @@ from engine.games.carcassonne.land import features_met
 from engine.games.carcassonne.scoring import count_farm_cities
 from engine.games.carcassonne.state import (
     Award,
-    Errand,
     Feature,
     Figure,
     Part,
     State,
+    Task,
     TilePlaced,
     change_part,
     current_part,
@@ -84,7 +84,7 @@ def apply_builder_roused(state: State, event: BuilderRoused) -> State:
 
 
 def apply_second_tile_offered(state: State, event: SecondTileOffered) -> State:
-    return push_work(change_part(state, extra=False), Errand("second"))
+    return push_work(change_part(state, extra=False), Task("second"))
 
 
 def apply_second_tile_taken(state: State, event: SecondTileTaken) -> State:
@@ -107,7 +107,7 @@ class TradersBuilders(Box):
     state_fields = {"goods": (tuple[dict[str, int], ...], ())}
     view_fields = {"goods": (tuple[dict[str, int], ...], goods_of)}
     verbs = ("builder",)
-    errands = ("second",)
+    tasks = ("second",)
     events = {
         GoodsTaken: apply_goods_taken,
         BuilderRoused: apply_builder_roused,
@@ -149,7 +149,7 @@ class TradersBuilders(Box):
         """§7.5: Offer the second tile once the first one is dealt with."""
         return SecondTileOffered(state.turn) if part.extra and can_place_tile(state, rules) else None
 
-    def menu(self, state: State, rules: Rules, seat: int, errand: Errand) -> Menu:
+    def menu(self, state: State, rules: Rules, seat: int, task: Task) -> Menu:
         return (Choice("builder", (("build",), ("rest",)), "7.5"),)
 
     def decide(self, state: State, rules: Rules, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:

@@ -24,7 +24,7 @@ PLAYERS = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert", "ad
 
 @pytest.fixture
 def app(tmp_path, monkeypatch) -> Iterator[App]:
-    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
         monkeypatch.setattr(app.wakeups, "wake", lambda queue: referee.run() if queue == "referee" else None)
         yield app
 

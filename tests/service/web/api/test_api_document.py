@@ -30,7 +30,7 @@ CONTENT = "application/json"
 @pytest.fixture(scope="module")
 def app(tmp_path_factory) -> Iterator[App]:
     """A house where the referee looks at once, and nobody writes letters."""
-    with apps.standing(apps.settings(tmp_path_factory.mktemp("app")), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(tmp_path_factory.mktemp("app")), apps.FakeTime()) as app:
         app.wakeups.wake = lambda queue: referee.run() if queue == "referee" else None  # type: ignore[method-assign]
         yield app
 
@@ -43,7 +43,7 @@ def links(app) -> list[str]:
         guests = [Invited(one, f"{one}{number}@example.org") for one in apps.NAMES[: min(game.META.seats)]]
         opened = opening.open_table(app, name, {}, guests, 0)
         for link in opened.links:
-            apps.judged(app, access.find(app, link), "sit word")
+            apps.submit(app, access.find(app, link), "sit word")
         found += [opened.links[0], opened.watch]
     return [*found, opening.open_table(app, name, {}, guests, 0).links[1]]
 

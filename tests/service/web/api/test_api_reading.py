@@ -28,7 +28,7 @@ PLAYERS = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert", "ad
 
 @pytest.fixture
 def app(tmp_path, monkeypatch) -> Iterator[App]:
-    with apps.standing(apps.settings(tmp_path), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(tmp_path), apps.FakeTime()) as app:
         monkeypatch.setattr(app.wakeups, "wake", lambda queue: referee.run() if queue == "referee" else None)
         yield app
 
@@ -86,7 +86,7 @@ def test_a_new_deadline_is_news_too(client, app):
     (link, other), _ = begun(client, "kaiser")
     mine = next(one for one in (link, other) if get(client, f"/t/{one}").json["menu"])
     tag = get(client, f"/t/{link}").headers["ETag"]
-    app.now.move(3600)  # type: ignore[attr-defined]
+    app.now.advance(3600)  # type: ignore[attr-defined]
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 304
     place = access.find(app, mine)
     person = snapshots.look(app, place.table).seats[place.seat].person
@@ -223,9 +223,9 @@ def test_a_verdict_that_takes_its_time_can_be_asked_for_later(client, app, monke
 
 
 def test_a_link_moves_only_so_often_a_minute(tmp_path):
-    with apps.standing(apps.settings(tmp_path, moves_per_minute=3), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(tmp_path, moves_per_minute=3), apps.FakeTime()) as app:
         client = create_app(app).test_client()
-        first, second = apps.seated(app)
+        first, second = apps.start_table(app)
         answers = [client.post(f"/api/v1/t/{first.link}/moves", json={"move": "fly"}) for _ in range(4)]
         assert [answer.status_code for answer in answers] == [202, 202, 202, 429]
         assert 0 < int(answers[-1].headers["Retry-After"]) <= 60
@@ -234,7 +234,7 @@ def test_a_link_moves_only_so_often_a_minute(tmp_path):
 
 
 def test_a_program_opens_no_more_tables_than_people_would(tmp_path):
-    with apps.standing(apps.settings(tmp_path, opens_per_hour=1), apps.Clock()) as app:
+    with apps.run_app(apps.make_settings(tmp_path, opens_per_hour=1), apps.FakeTime()) as app:
         client, opening = create_app(app).test_client(), {"game": "kaiser", "players": PLAYERS}
         answers = [client.post("/api/v1/tables", json=opening) for _ in range(2)]
         assert [answer.status_code for answer in answers] == [201, 429]

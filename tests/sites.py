@@ -1,4 +1,4 @@
-"""What tests of pages share: a house with its pages, visitors, and a strict reader of HTML."""
+"""An app with its pages, visitors with browsers, and a checker of HTML, for tests of pages."""
 
 import re
 from html.parser import HTMLParser
@@ -28,13 +28,13 @@ from workers.outgoing import letters as writing
 NAMES = ("Anna", "Bert")
 
 
-class Hall:
-    """A house with its pages, whose referee judges at once; `judging = False` makes him late."""
+class Site:
+    """An app with its pages, whose referee judges at once; with `judging = False` it never does."""
 
     def __init__(self, folder: Path, **others: Any) -> None:
         settings = Settings(folder=folder, patience=0.01, **{"opens_per_hour": 1_000, **others})
         self.time = 1_800_000_000
-        self.app = apps.founded(settings, lambda: self.time)
+        self.app = apps.make_app(settings, lambda: self.time)
         self.app.wakeups.wake = self._ring
         self.judging = True
         work_for(self.app)
@@ -44,41 +44,43 @@ class Hall:
         if queue == "referee" and self.judging:
             referee.run()
 
-    def visitor(self) -> "Visitor":
+    def new_visitor(self) -> "Visitor":
         return Visitor(self.flask_app.test_client())
 
-    def open(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
+    def open_table(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in names or NAMES]
         return opening.open_table(self.app, game, options, guests, pace)
 
-    def begin(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
-        """A table where everybody has sat down."""
-        opened = self.open(*names, game=game, pace=pace, **options)
+    def start_table(self, *names: str, game: str = "kaiser", pace: Clock | int = 0, **options: str) -> Opened:
+        """Open a table and let everybody sit down."""
+        opened = self.open_table(*names, game=game, pace=pace, **options)
         for link in opened.links:
             submitting.submit(self.app, access.find(self.app, link), "sit word", "sit")
         return opened
 
-    def look(self, opened: Opened) -> Snapshot:
+    def load(self, opened: Opened) -> Snapshot:
         return snapshots.look(self.app, opened.table)
 
-    def turn(self, opened: Opened) -> int:
-        look = self.look(opened)
+    def find_mover(self, opened: Opened) -> int:
+        """Return a seat that may act now."""
+        look = self.load(opened)
         return tables.waiting_for(look.game, look.table)[0]
 
-    def moves(self, opened: Opened) -> list[str]:
-        look = self.look(opened)
-        menu = tables.menu(look.game, look.table, self.turn(opened))
+    def list_moves(self, opened: Opened) -> list[str]:
+        """Return the moves of a seat that may act now."""
+        look = self.load(opened)
+        menu = tables.menu(look.game, look.table, self.find_mover(opened))
         return [str(move) for entry in menu for move in entry.moves()]
 
-    def do(self, opened: Opened, move: str, seat: int | None = None) -> None:
-        seat = self.turn(opened) if seat is None else seat
+    def submit(self, opened: Opened, move: str, seat: int | None = None) -> None:
+        seat = self.find_mover(opened) if seat is None else seat
         number = submitting.submit(self.app, Place(opened.table, seat, ""), move)
         verdict = submitting.verdict(self.app, number)
         assert verdict
         assert verdict.accepted, verdict.said
 
-    def write_letters(self) -> None:
-        """Everything owed, straight into the mailbox."""
+    def store_letters(self) -> None:
+        """Write every letter into the local mailbox, whether it is due or not."""
         with self.app.store.reading() as connection:
             joined = letters.join(seats, (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat))
             owed = connection.execute(
@@ -92,12 +94,12 @@ class Hall:
             )
             if message:
                 with self.app.store.writing() as connection:
-                    kept = {"at": self.time, "recipient": row.address, "raw": message.as_bytes()}
-                    connection.execute(insert(mailbox), kept)
+                    stored = {"at": self.time, "recipient": row.address, "raw": message.as_bytes()}
+                    connection.execute(insert(mailbox), stored)
 
 
 class Visitor:
-    """A visitor with a browser of his own."""
+    """A visitor with a separate browser."""
 
     def __init__(self, client: FlaskClient) -> None:
         self.client = client
@@ -108,16 +110,16 @@ class Visitor:
         return response.text
 
     def token(self) -> str:
-        found = re.search(r'name="csrf_token" value="([^"]+)"', self.get("/new/kaiser"))
-        assert found
-        return found[1]
+        match = re.search(r'name="csrf_token" value="([^"]+)"', self.get("/new/kaiser"))
+        assert match
+        return match[1]
 
     def post(self, path: str, **fields: object) -> TestResponse:
         data = {name.replace("__", "."): value for name, value in fields.items()}
         return self.client.post(path, data={"csrf_token": self.token(), **data})
 
-    def say(self, link: str, move: str, **fields: object) -> str:
-        """Send a move as the page's form does; the page that comes back."""
+    def submit(self, link: str, move: str, **fields: object) -> str:
+        """Send a move as the form of the page does; return the page that follows."""
         response = self.post(f"/t/{link}", move=move, **fields)
         assert response.status_code == 303, response.text
         return self.get(response.location)
@@ -126,8 +128,8 @@ class Visitor:
 ROWS = {"name__0": "Anna", "address__0": "anna@example.org", "name__1": "Bert", "address__1": "bert@example.org"}
 
 
-class Strict(HTMLParser):
-    """Notes what our Content-Security-Policy forbids, and forms and fields that lack something."""
+class PageChecker(HTMLParser):
+    """Lists what the Content-Security-Policy forbids, and what forms, fields and pictures lack."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -142,22 +144,22 @@ class Strict(HTMLParser):
         self.faults += [f"id twice: {name}" for name in self.ids if self.ids.count(name) > 1]
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attributes}
-        self.faults += [f"inline: {name}" for name in found if name == "style" or name.startswith("on")]
-        if tag == "style" or (tag == "script" and "src" not in found and found.get("type") != "application/json"):
+        given = {name: value or "" for name, value in attributes}
+        self.faults += [f"inline: {name}" for name in given if name == "style" or name.startswith("on")]
+        if tag == "style" or (tag == "script" and "src" not in given and given.get("type") != "application/json"):
             self.faults.append(f"inline: <{tag}>")
-        if "id" in found:
-            self.ids.append(found["id"])
+        if "id" in given:
+            self.ids.append(given["id"])
         if tag == "form":
-            self.open_form = ["csrf"] if found.get("method") == "post" else []
+            self.open_form = ["csrf"] if given.get("method") == "post" else []
         if tag == "label":
             self.inside.append(tag)
-            self.labelled.add(found.get("for", ""))
-        if found.get("name") == "csrf_token":
+            self.labelled.add(given.get("for", ""))
+        if given.get("name") == "csrf_token":
             self.open_form = []
-        if (tag == "input" and found.get("type") not in ("hidden", "submit")) or tag in ("select", "textarea"):
-            self.fields += [] if self.inside else [found.get("id", found.get("name", "?"))]
-        if tag == "img" and "alt" not in found:
+        if (tag == "input" and given.get("type") not in ("hidden", "submit")) or tag in ("select", "textarea"):
+            self.fields += [] if self.inside else [given.get("id", given.get("name", "?"))]
+        if tag == "img" and "alt" not in given:
             self.faults.append("a picture without words")
 
     def handle_endtag(self, tag: str) -> None:

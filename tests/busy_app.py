@@ -29,14 +29,14 @@ ASKED = re.compile(r'(?:form|args|values)(?:\.get|\.getlist)?[(\[]"([^"{]+)"')
 LETTER = b"From: a@example.org\nTo: b@example.org\nReply-To: play+x@localhost\nSubject: A letter\n\nA word.\n"
 
 
-class Estate:
+class BusyApp:
     """A table that is played, one in the gallery, an open one, an offered seat, and letters."""
 
     def __init__(self, app: App) -> None:
         self.app = app
         self.flask_app: Flask = create_app(app)
         self.flask_app.config["WTF_CSRF_ENABLED"] = False
-        self.played = apps.seated(app)
+        self.played = apps.start_table(app)
         self._anna = self.person()
         self.shown = self._shown()
         self.open = opening.open_table(
@@ -52,15 +52,15 @@ class Estate:
 
     def _shown(self) -> list[Place]:
         """A finished game that both players show."""
-        both = apps.seated(self.app)
-        assert apps.judged(self.app, both[0], "resign").accepted
+        both = apps.start_table(self.app)
+        assert apps.submit(self.app, both[0], "resign").accepted
         for place in both:
             seat_settings.release(self.app, place, True)
         return both
 
     def _offered(self) -> str:
         """The token of a seat that is offered."""
-        place = apps.seated(self.app, pace=3_600)[0]
+        place = apps.start_table(self.app, pace=3_600)[0]
         with judging.at_table(self.app, place.table) as work:
             work.locked = judging.by_server(work.locked, Move("offer", (str(place.seat),)))
         return substitutes.link(self.app, snapshots.look(self.app, place.table).seats[place.seat or 0])

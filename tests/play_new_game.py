@@ -1,0 +1,76 @@
+"""Play a game that is an installed package, seat 0 by its page and seat 1 by mail, and start a second table.
+
+    python -m tests.play_new_game NAME FOLDER
+
+prints the links of both tables as JSON; the database stays in the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+from pathlib import Path
+
+from engine import audit, catalogue
+from engine import menu as menus
+from service.tables import access, archive, snapshots
+from service.tables.opening import Opened
+from tests.sites import Site, Visitor
+from tests.workers.incoming.test_inbox import answer, sent
+
+
+def start_table(site: Site, visitor: Visitor, name: str) -> Opened:
+    """Open a table by its form, and let Anna sit down on her page and Bert by mail."""
+    rows = {"name__0": "Anna", "address__0": "anna@example.org", "name__1": "Bert", "address__1": "bert@example.org"}
+    page = visitor.get(f"/new/{name}")
+    assert catalogue.find(name).META.title in page
+    response = visitor.post(f"/new/{name}", **rows)
+    assert response.status_code == 303, response.text
+    table = access.find(site.app, response.location.rpartition("/")[2]).table
+    seats = snapshots.look(site.app, table).seats
+    opened = Opened(table, tuple(access.link_of(site.app, seat) for seat in seats), "")
+    assert visitor.post(f"/t/{opened.links[0]}/sit", nonce="lantern").status_code == 303
+    answer_by_mail(site, opened, "sit kettle")
+    return opened
+
+
+def answer_by_mail(site: Site, opened: Opened, text: str) -> None:
+    """Send Bert's answer to his letter."""
+    place = access.find(site.app, opened.links[1])
+    sent(site.app, answer(site.app, place, text, Message_ID=f"<{secrets.token_hex(8)}@example.org>"))
+
+
+def move(site: Site, visitor: Visitor, opened: Opened) -> None:
+    """Make the last move of the seat on turn, by its page or by mail."""
+    snapshot, seat = site.load(opened), site.find_mover(opened)
+    chosen = list(menus.moves(snapshots.menu(snapshot, seat)))[-1]
+    if seat == 0:
+        page = visitor.get(f"/t/{opened.links[0]}")
+        assert f'data-token="{chosen.args[-1]}"' in page
+        visitor.submit(opened.links[0], str(chosen))
+    else:
+        answer_by_mail(site, opened, str(chosen))
+    assert site.load(opened).row.length > snapshot.row.length, (seat, chosen)
+
+
+def main(name: str, folder: str) -> None:
+    site = Site(Path(folder), games=name, confirm=False, secret="an app for tests", gather=0)
+    visitor = site.new_visitor()
+    over, running = start_table(site, visitor, name), start_table(site, visitor, name)
+    while site.load(over).table.phase == "playing":
+        move(site, visitor, over)
+    move(site, visitor, running)
+    site.store_letters()
+    title = catalogue.find(name).META.title
+    assert title in visitor.get("/mailbox")
+    assert title in visitor.get(f"/rules/{name}")
+    assert f"{name}.View" in json.loads(visitor.get("/api/v1/openapi.json"))["components"]["schemas"]
+    log = archive.export_for(site.app, access.find(site.app, over.links[1]))
+    assert audit.audit(catalogue.find(name), log).finding is None
+    site.app.close()
+    print(json.dumps({"over": over.links, "running": running.links}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

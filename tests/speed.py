@@ -1,0 +1,60 @@
+"""Make tests faster: they start hundreds of apps in a process, which need not repeat the same work."""
+
+from __future__ import annotations
+
+import functools
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import hypothesis
+import structlog
+from flask import Flask
+from hypothesis import HealthCheck
+from sqlalchemy import Engine
+from sqlalchemy.engine.default import DefaultDialect
+from werkzeug.routing import Rule
+
+from service.store import connect
+from tests import apps
+from workers.outgoing import pictures
+
+GC_THRESHOLD = 50_000  # new objects before the garbage collector runs
+draw_png, new_engine = pictures.png, connect.create_engine
+statement_caches: dict[type, Any] = {}  # the compiled statements of each kind of database
+
+
+class LazyRule(Rule):
+    """A route that compiles its builder of addresses when that is first used."""
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        build = functools.cache(lambda: super(LazyRule, self)._compile_builder(append_unknown))
+        return lambda rule, /, **values: build()(rule, **values)
+
+
+def create_engine_with_shared_cache(*args: Any, **words: Any) -> Engine:
+    """Create an engine that shares its compiled statements with all engines of the same dialect."""
+    engine = new_engine(*args, **words)
+    engine._compiled_cache = statement_caches.setdefault(type(engine.dialect), engine._compiled_cache)
+    return engine
+
+
+def skip_repeated_work() -> None:
+    """Share work between the apps of this process, and turn off Hypothesis's time limits on a busy machine."""
+    hypothesis.settings.register_profile("no deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    hypothesis.settings.load_profile("no deadline")
+    gc.set_threshold(GC_THRESHOLD, 10, 10)
+    Flask.url_rule_class = LazyRule
+    connect.create_engine = create_engine_with_shared_cache
+    DefaultDialect.__hash__ = lambda self: hash(type(self))  # a dialect is part of the key of a compiled statement
+    DefaultDialect.__eq__ = lambda self, other: type(self) is type(other)
+    pictures.png = apps.draw_dot
+    # A pretty traceback takes a second, and needs a package that only the tests require.
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
+
+
+def freeze_collected() -> None:
+    """Exclude what was imported and collected from garbage collection, because it stays until the end."""
+    gc.collect()
+    gc.freeze()
