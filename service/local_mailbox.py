@@ -1,4 +1,7 @@
-"""The local mailbox: a real SMTP server for a house without a relay, whose letters can be read on this machine."""
+"""The local mailbox: an SMTP server in this process that stores all letters, to be read on this machine.
+
+It takes the place of a mail relay on a server that has none.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,12 @@ from sqlalchemy import insert, select
 from service.app import App
 from service.store.schema import mailbox
 
+LETTERS_ON_PAGE = 60
+TIMEOUT_S = 10
+
 
 class StoredLetter(Struct, frozen=True):
-    """A letter in the local mailbox."""
+    """A letter in the local mailbox; `pictures` are the PNG files by their Content-ID."""
 
     id: int
     at: int
@@ -35,8 +41,8 @@ class StoredLetter(Struct, frozen=True):
     pictures: dict[str, bytes]
 
 
-class Sink:
-    """Takes every letter and puts it into the mailbox."""
+class SmtpHandler:
+    """Stores each letter that the SMTP server receives."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -51,20 +57,20 @@ class Sink:
 
 
 def start(app: App) -> Controller:
-    """A server on a free port of this machine."""
-    controller = Controller(Sink(app), hostname="127.0.0.1", port=free_port())
+    """Start the SMTP server on a free port of this machine."""
+    controller = Controller(SmtpHandler(app), hostname="127.0.0.1", port=find_free_port())
     controller.start()
     return controller
 
 
-def free_port() -> int:
-    """A free port of this machine."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
+def find_free_port() -> int:
+    """Return a TCP port of this machine that no server listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
 
 
-def reply(app: App, letter: StoredLetter, text: str) -> None:
-    """Answer a letter as a mail program would, by SMTP, what was written above what it quotes."""
+def send_reply(app: App, letter: StoredLetter, text: str) -> None:
+    """Send an answer to a letter by SMTP as a mail program does, with the letter quoted below the text."""
     message = EmailMessage()
     message["From"], message["To"] = letter.recipient, letter.reply_to
     message["Subject"] = f"Re: {letter.subject}"
@@ -72,29 +78,30 @@ def reply(app: App, letter: StoredLetter, text: str) -> None:
     message["Message-ID"] = make_msgid(domain="mailbox.local")
     if letter.message_id:
         message["In-Reply-To"] = message["References"] = letter.message_id
-    quoted = "".join(f"> {line}\n" for line in letter.text.splitlines())
-    written = format_datetime(datetime.fromtimestamp(letter.at, UTC))
-    message.set_content(f"{text}\n\nOn {written}, Depesche <{app.settings.sender_address}> wrote:\n{quoted}")
+    quotation = "".join(f"> {line}\n" for line in letter.text.splitlines())
+    sent_at = format_datetime(datetime.fromtimestamp(letter.at, UTC))
+    message.set_content(f"{text}\n\nOn {sent_at}, Depesche <{app.settings.sender_address}> wrote:\n{quotation}")
     inbound = urlsplit(app.inbound)
-    with smtplib.SMTP(inbound.hostname or "", inbound.port or 25, timeout=10) as server:
+    with smtplib.SMTP(inbound.hostname or "", inbound.port or 25, timeout=TIMEOUT_S) as server:
         server.send_message(message, letter.recipient, [letter.reply_to])
 
 
-def newest(app: App, most: int = 60) -> Sequence[StoredLetter]:
-    """The newest letters, the last one first."""
+def list_newest(app: App, limit: int = LETTERS_ON_PAGE) -> Sequence[StoredLetter]:
+    """Return the newest letters, the last one first."""
     with app.store.reading() as connection:
-        rows = connection.execute(select(mailbox).order_by(mailbox.c.id.desc()).limit(most)).all()
-    return [_letter(row) for row in rows]
+        rows = connection.execute(select(mailbox).order_by(mailbox.c.id.desc()).limit(limit)).all()
+    return [_parse(row) for row in rows]
 
 
-def one(app: App, number: int) -> StoredLetter | None:
-    """A single letter."""
+def find_letter(app: App, number: int) -> StoredLetter | None:
+    """Return a letter by its number; None if there is none."""
     with app.store.reading() as connection:
         row = connection.execute(select(mailbox).where(mailbox.c.id == number)).one_or_none()
-    return _letter(row) if row else None
+    return _parse(row) if row else None
 
 
-def _letter(row: Any) -> StoredLetter:
+def _parse(row: Any) -> StoredLetter:
+    """Parse the message in a row of the mailbox."""
     message = message_from_bytes(row.raw, policy=policy.default)
     assert isinstance(message, EmailMessage)
     bodies = {kind: part.get_content() for kind in ("plain", "html") if (part := message.get_body((kind,))) is not None}

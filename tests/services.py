@@ -92,7 +92,7 @@ class RunningService:
     def wait_for_letter(self, address: str) -> None:
         """Wait until a letter to this address is in the local mailbox."""
         end = time.monotonic() + 60
-        while all(letter.recipient != address for letter in local_mailbox.newest(self.app)):
+        while all(letter.recipient != address for letter in local_mailbox.list_newest(self.app)):
             assert time.monotonic() < end, f"no letter for {address}"
             time.sleep(0.05)
 

@@ -40,7 +40,7 @@ def run() -> None:
 def answer_hints(app: App) -> None:
     """Find the hints that players wait for: a person goes before the next bot."""
     for number, table in hints.waiting(app):
-        apart(table, partial(hints.answer, app, number, process_pool.do), "hint not found", hint=number)
+        apart(table, partial(hints.answer, app, number, process_pool.run), "hint not found", hint=number)
 
 
 def tell_stories(app: App) -> None:
@@ -48,7 +48,7 @@ def tell_stories(app: App) -> None:
     for table in stories.waiting(app):
         if finishing():
             return
-        if not apart(table, partial(stories.answer, app, table, process_pool.do), "story not told"):
+        if not apart(table, partial(stories.answer, app, table, process_pool.run), "story not told"):
             stories.forget(app, table)
         answer_hints(app)
 
@@ -92,4 +92,4 @@ def choose(app: App, look: Snapshot, seat: int, but: frozenset[Move] = frozenset
     level = thinking.level(name, app.settings)
     seed = thinking.seed(b"depesche bot 1", look.row.seed, b"%d/%d" % (look.table.length, seat))
     with app.metrics.timed("thinking_seconds", name):
-        return process_pool.do(thinking.think, meta.name, meta.edition, look.table.state, seat, level, seed, but)
+        return process_pool.run(thinking.think, meta.name, meta.edition, look.table.state, seat, level, seed, but)

@@ -1,6 +1,7 @@
-"""Heavy work done in another process, where one process serves everything and must keep answering.
+"""A process beside this one for heavy work, so that a server in one process keeps answering.
 
-A thinking bot or a letter being written would otherwise hold the interpreter, and every verdict would wait for it.
+Bots that think and letters that are written hold Python's interpreter lock; in this process every verdict would wait
+for them.
 """
 
 from __future__ import annotations
@@ -19,37 +20,37 @@ import structlog
 
 from engine import catalogue
 
-NICE = 5
+NICENESS = 5
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
-_pools: list[ProcessPoolExecutor] = []
-_begun: dict[ProcessPoolExecutor, Future[int]] = {}
+_pools: list[ProcessPoolExecutor] = []  # one while the pool is running, otherwise none
+_first_results: dict[ProcessPoolExecutor, Future[int]] = {}  # done as soon as the pool's process has started
 _lock = threading.Lock()
 
 
 def start() -> None:
-    """From now on heavy work of this process is done in another process."""
+    """Start the pool: from now on `run` works in its process."""
     with _lock:
-        _pools.append(_pool())
+        _pools.append(_make_pool())
 
 
 def stop() -> None:
-    """End that process, and with it the work in its hand and whoever waits for that; heavy work is done here again."""
+    """Kill the pool's process. Threads that wait for its work end; later work is done in this process."""
     with _lock:
         while _pools:
             pool = _pools.pop()
             for process in list(pool._processes.values()):
                 process.kill()
             pool.shutdown(wait=False, cancel_futures=True)
-        _begun.clear()
+        _first_results.clear()
 
 
-def do(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
-    """The result of this work, done by the process pool where there is one; a process that died is replaced.
+def run(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
+    """Call a function in the pool, or in this process if the pool is not running, and return its result.
 
-    Where the pool is stopped meanwhile, the thread that waits ends too.
+    If the pool's process dies, a new one tries once more. If the pool is stopped, raise SystemExit in this thread.
     """
     for _ in range(2):
         try:
@@ -57,72 +58,74 @@ def do(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) 
                 if not _pools:
                     break
                 pool = _pools[-1]
-                promised = pool.submit(work, *args, **words)
-            return promised.result()
+                future = pool.submit(work, *args, **words)
+            return future.result()
         except (BrokenProcessPool, CancelledError):
-            if not _pools:  # not died, but stopped
+            if not _pools:  # it was stopped, it did not die
                 raise SystemExit from None
             _replace(pool)
     return work(*args, **words)
 
 
-def do_soon(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
-    """The same for what takes a moment: it is done here as long as the other process has not begun, which takes longer.
+def run_when_started(work: Callable[Given, Result], *args: Given.args, **words: Given.kwargs) -> Result:
+    """Like `run`, but work in this process until the pool's process has started.
 
-    Otherwise a house that is killed in its first second, again and again, would never send a letter.
+    Its start takes longer than short work. A server that is killed in its first second, again and again, would
+    otherwise never send a letter.
     """
-    return do(work, *args, **words) if _stands() else work(*args, **words)
+    return run(work, *args, **words) if _is_started() else work(*args, **words)
 
 
-def _stands() -> bool:
-    """Whether the process of the pool has begun; who asks first has it begin."""
+def _is_started() -> bool:
+    """Return whether the pool's process has started; the first call starts it."""
     with _lock:
         if not _pools:
             return False
         pool = _pools[-1]
-        if pool not in _begun:
-            with suppress(BrokenProcessPool):  # it has died over other work, and `do` replaces it
-                _begun[pool] = pool.submit(os.getpid)
-        return pool not in _begun or _begun[pool].done()
+        if pool not in _first_results:
+            with suppress(BrokenProcessPool):  # it has died over other work, and `run` replaces it
+                _first_results[pool] = pool.submit(os.getpid)
+        return pool not in _first_results or _first_results[pool].done()
 
 
-def pids() -> list[int]:
-    """The processes of the pool; a process begins with the first work."""
+def list_pids() -> list[int]:
+    """Return the process ids of the pool; empty until the first work starts the process."""
     return [pid for pool in _pools for pid in pool._processes]
 
 
 def _replace(broken: ProcessPoolExecutor) -> None:
+    """Put a new pool in the place of one whose process died, unless another thread has done so."""
     with _lock:
         if _pools and _pools[-1] is broken:
-            _pools[-1] = _pool()
-            _begun.pop(broken, None)
+            _pools[-1] = _make_pool()
+            _first_results.pop(broken, None)
 
 
-def _pool() -> ProcessPoolExecutor:
+def _make_pool() -> ProcessPoolExecutor:
     spawn, packages = multiprocessing.get_context("spawn"), tuple(catalogue.packages())
-    return ProcessPoolExecutor(1, spawn, initializer=_begin, initargs=(packages,))
+    return ProcessPoolExecutor(1, spawn, initializer=_initialise, initargs=(packages,))
 
 
-def _begin(packages: tuple[str, ...]) -> None:
-    """The process of the pool knows the same games, leaves signals and logs to its parent, and ends with it."""
+def _initialise(packages: tuple[str, ...]) -> None:
+    """Prepare the pool's process: it has the same games, leaves signals and logs to its parent, and ends with it."""
     catalogue.allow(packages)
-    structlog.configure(logger_factory=structlog.ReturnLoggerFactory())  # what goes wrong comes back as an error
+    structlog.configure(logger_factory=structlog.ReturnLoggerFactory())  # errors are raised and logged in the parent
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    step_back()
-    go_with_parent()
+    lower_priority()
+    exit_with_parent()
 
 
-def step_back() -> None:
-    """Thinking takes what nobody else wants of the processor: a verdict that comes due goes first."""
-    os.nice(NICE)
+def lower_priority() -> None:
+    """Lower this process's priority, so that judging moves comes before bots' thinking."""
+    os.nice(NICENESS)
 
 
-def go_with_parent() -> None:
-    """This process ends when its parent does, however that ends; whatever was in hand is still in the book."""
-    threading.Thread(target=_follow, daemon=True).start()
+def exit_with_parent() -> None:
+    """End this process when its parent ends, however it ends; unfinished work is still in the database."""
+    threading.Thread(target=_follow_parent, daemon=True).start()
 
 
-def _follow() -> None:
+def _follow_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent
     parent.join()

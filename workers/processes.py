@@ -88,7 +88,7 @@ def run_worker(app: App, queues: Sequence[str] = QUEUES) -> None:
     """Work in this process until a signal ends it; a worker that quits for another reason is replaced."""
     work_for(app)
     if set(queues) == {"bots"}:
-        process_pool.step_back()
+        process_pool.lower_priority()
     logging.getLogger("rq.worker").addFilter(WithoutOutages())
     while True:
         try:
@@ -128,7 +128,7 @@ def _forked(work: Callable[[str], None], queue: str) -> multiprocessing.process.
 def _child(work: Callable[[str], None], queue: str) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
-    process_pool.go_with_parent()
+    process_pool.exit_with_parent()
     work(queue)
 
 

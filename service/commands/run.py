@@ -264,7 +264,7 @@ def _mail_servers(app: App) -> list[Any]:
 
     servers: list[Any] = []
     if app.settings.smtp == EMBEDDED:
-        servers += [local_mailbox.start(app), inbox.smtp(app, "127.0.0.1", local_mailbox.free_port())]
+        servers += [local_mailbox.start(app), inbox.smtp(app, "127.0.0.1", local_mailbox.find_free_port())]
         servers[1].start()
         app.relay, app.inbound = (f"smtp://127.0.0.1:{server.port}" for server in servers)
     if app.settings.inbound:

@@ -28,13 +28,13 @@ def only_when_local() -> None:
 @mailbox.get("")
 def newest() -> Response:
     """The newest letters."""
-    return page("mailbox.html", letters=local_mailbox.newest(get_app()))
+    return page("mailbox.html", letters=local_mailbox.list_newest(get_app()))
 
 
 @mailbox.get("/<int:number>")
 def letter(number: int) -> Response:
     """One letter."""
-    found = local_mailbox.one(get_app(), number)
+    found = local_mailbox.find_letter(get_app(), number)
     if found is None:
         abort(404)
     answerable = bool(found.reply_to and get_app().inbound)
@@ -44,14 +44,14 @@ def letter(number: int) -> Response:
 @mailbox.post("/<int:number>")
 def answer(number: int) -> Reply:
     """Answer a letter: the text leaves as a mail and comes in as any answer does."""
-    found = local_mailbox.one(get_app(), number)
+    found = local_mailbox.find_letter(get_app(), number)
     if found is None or not found.reply_to or not get_app().inbound:
         abort(404)
     text = request.form.get("text", "").replace("\r\n", "\n").strip()
     if not text:
         raise Refused("Please write a line first, for instance “status”.")
     try:
-        local_mailbox.reply(get_app(), found, text)
+        local_mailbox.send_reply(get_app(), found, text)
     except (OSError, ValueError) as error:
         raise Refused("Your answer could not be sent; please try again.") from error
     return redirect(url_for("mailbox.letter", number=number, sent=1), 303)
@@ -60,7 +60,7 @@ def answer(number: int) -> Reply:
 @mailbox.get("/<int:number>/body")
 def body(number: int) -> Response:
     """The HTML of a letter as a mail program would show it."""
-    found = local_mailbox.one(get_app(), number)
+    found = local_mailbox.find_letter(get_app(), number)
     if found is None:
         abort(404)
     html = re.sub(r"cid:([^\"]+)", lambda cid: url_for("mailbox.picture", number=number, name=cid[1]), found.html)
@@ -74,7 +74,7 @@ def body(number: int) -> Response:
 @mailbox.get("/<int:number>/picture/<name>")
 def picture(number: int, name: str) -> Response:
     """A picture inside a letter."""
-    found = local_mailbox.one(get_app(), number)
+    found = local_mailbox.find_letter(get_app(), number)
     if found is None or name not in found.pictures:
         abort(404)
     response = make_response(found.pictures[name])

@@ -44,7 +44,7 @@ def verdict_beside_bots_embedded() -> Iterator[Measure]:
         app.open()
         with embedded(app):
             lay_tables(app)
-            yield from beside(app, process_pool.pids()[0], "embedded")
+            yield from beside(app, process_pool.list_pids()[0], "embedded")
         app.close()
 
 

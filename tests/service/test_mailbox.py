@@ -1,4 +1,4 @@
-"""The local mailbox answers letters as a mail program would: by SMTP, and what comes of it is a letter."""
+"""The local mailbox answers letters by SMTP, as a mail program does, and gets a letter back."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from service.app import App, wall_clock
 from service.commands.run import embedded
 from service.local_mailbox import StoredLetter
 from service.settings import Settings
+from service.store.schema import mailbox
 from service.tables import access, opening, snapshots, submitting
 from service.tables.opening import Invited
 from tests import apps
@@ -36,25 +37,25 @@ def client(app: App) -> FlaskClient:
     return create_app(app).test_client()
 
 
-def until(wanted: Callable[[], bool]) -> None:
+def wait_until(is_true: Callable[[], bool]) -> None:
     for _ in range(400):
-        if wanted():
+        if is_true():
             return
         time.sleep(0.05)
-    raise AssertionError("it did not come to pass")
+    raise AssertionError("it did not become true in time")
 
 
-def began(app: App) -> StoredLetter:
-    """A letter that says that the guest is on turn, at a table against a bot."""
+def start_game(app: App) -> StoredLetter:
+    """Open a table against a bot and return the letter that says that the guest is to move."""
     opened = opening.open_table(app, "kaiser", {}, [Invited("Guest", "guest@localhost"), Invited("Bot")])
     submitting.verdict(app, submitting.submit(app, access.find(app, opened.links[0]), "sit word"), 5)
-    return saying(app, "Guest, it is your turn")
+    return wait_for_letter(app, "Guest, it is your turn")
 
 
-def saying(app: App, words: str) -> StoredLetter:
-    """The newest letter with these words, once it has come."""
-    until(lambda: any(words in letter.text for letter in local_mailbox.newest(app)))
-    return next(letter for letter in local_mailbox.newest(app) if words in letter.text)
+def wait_for_letter(app: App, words: str) -> StoredLetter:
+    """Return the newest letter with these words, as soon as it arrives."""
+    wait_until(lambda: any(words in letter.text for letter in local_mailbox.list_newest(app)))
+    return next(letter for letter in local_mailbox.list_newest(app) if words in letter.text)
 
 
 def reply(client: FlaskClient, letter: StoredLetter, text: str, status: int = 303) -> str:
@@ -67,41 +68,41 @@ def reply(client: FlaskClient, letter: StoredLetter, text: str, status: int = 30
 
 
 def test_a_letter_is_answered_by_a_move(app: App, client: FlaskClient) -> None:
-    letter = began(app)
+    letter = start_game(app)
     table = letter.message_id[1:].partition(".")[0]
     look = snapshots.look(app, table)
     move = str(next(menus.moves(tables.menu(look.game, look.table, 0))))
     assert "on its way" in reply(client, letter, f"{move}\r\n\r\nBest wishes")
-    until(lambda: any(entry.move == move for entry in snapshots.entries(app, snapshots.look(app, table))))
+    wait_until(lambda: any(entry.move == move for entry in snapshots.entries(app, snapshots.look(app, table))))
 
 
 def test_a_question_is_answered_by_a_letter_that_can_be_answered_too(app: App, client: FlaskClient) -> None:
-    reply(client, began(app), "status")
-    answer = saying(app, "> status")
+    reply(client, start_game(app), "status")
+    answer = wait_for_letter(app, "> status")
     assert "To move: Guest." in answer.text
     assert "accepted" in answer.message_id
     reply(client, answer, "hilfe")
-    assert "several moves of one turn" in saying(app, "> hilfe").text
+    assert "several moves of one turn" in wait_for_letter(app, "> hilfe").text
 
 
 def test_an_empty_answer_is_not_sent(app: App, client: FlaskClient) -> None:
-    assert "Please write a line first" in reply(client, began(app), " \n ", 422)
+    assert "Please write a line first" in reply(client, start_game(app), " \n ", 422)
 
 
 def test_a_letter_without_an_address_for_answers_has_no_box(app: App, client: FlaskClient) -> None:
     with app.store.writing() as connection:
         row = {"at": 1, "recipient": "guest@localhost", "raw": b"Subject: hello\n\nhello\n"}
-        connection.execute(local_mailbox.mailbox.insert(), row)
-    assert "<textarea" not in client.get(f"/mailbox/{saying(app, 'hello').id}").text
+        connection.execute(mailbox.insert(), row)
+    assert "<textarea" not in client.get(f"/mailbox/{wait_for_letter(app, 'hello').id}").text
 
 
-def test_an_answer_that_cannot_be_sent_is_told_at_once(app: App, client: FlaskClient) -> None:
-    letter, app.inbound = began(app), "smtp://127.0.0.1:1"
+def test_an_answer_that_cannot_be_sent_is_refused_at_once(app: App, client: FlaskClient) -> None:
+    letter, app.inbound = start_game(app), "smtp://127.0.0.1:1"
     assert "could not be sent" in reply(client, letter, "status", 422)
 
 
-def test_answers_are_heard_where_the_host_asks_for_it(tmp_path: Path) -> None:
-    port = local_mailbox.free_port()
+def test_answers_are_received_at_the_address_that_the_host_sets(tmp_path: Path) -> None:
+    port = local_mailbox.find_free_port()
     settings = Settings(folder=tmp_path, thinking=0.01, inbound=f"127.0.0.1:{port}")
     app = apps.make_app(settings, wall_clock)
     with embedded(app), smtplib.LMTP("127.0.0.1", port) as client:

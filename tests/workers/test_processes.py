@@ -127,7 +127,7 @@ def test_only_who_thinks_for_bots_steps_back(
         raise Began
 
     steps = list[str]()
-    monkeypatch.setattr(process_pool, "step_back", lambda: steps.append("back"))
+    monkeypatch.setattr(process_pool, "lower_priority", lambda: steps.append("back"))
     monkeypatch.setattr(processes, "ProcessWorker", begin)
     with pytest.raises(Began):
         processes.run_worker(app, queues)
@@ -137,5 +137,5 @@ def test_only_who_thinks_for_bots_steps_back(
 def test_what_steps_back_is_nicer_than_it_was() -> None:
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         before = pool.submit(os.getpriority, os.PRIO_PROCESS, 0).result()
-        pool.submit(process_pool.step_back).result()
-        assert pool.submit(os.getpriority, os.PRIO_PROCESS, 0).result() == min(before + process_pool.NICE, 19)
+        pool.submit(process_pool.lower_priority).result()
+        assert pool.submit(os.getpriority, os.PRIO_PROCESS, 0).result() == min(before + process_pool.NICENESS, 19)

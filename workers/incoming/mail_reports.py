@@ -132,7 +132,7 @@ def told(app: App, look: Snapshot, report: MailReport, voice: Voice, seat: int) 
 
 def _hinted(app: App, line: ReportLine) -> tuple[str, ...]:
     """The good move that was asked for, and what follows; nothing where the table went on before it was found."""
-    return () if line.hint is None else tuple(map(str, hints.answer(app, line.hint, process_pool.do)))
+    return () if line.hint is None else tuple(map(str, hints.answer(app, line.hint, process_pool.run)))
 
 
 def _sentences(app: App, look: Snapshot, line: ReportLine, voice: Voice, seat: int) -> tuple[str, ...]:

@@ -296,7 +296,7 @@ def _ending(app: App, look: Snapshot, order: LetterOrder, pen: Pen) -> dict[str,
         return {}
     if order.kind != "over" or not stories.is_to_be_told(look):
         return {"scores": _scores(look)}
-    told = stories.told(app, look, process_pool.do)
+    told = stories.told(app, look, process_pool.run)
     return {
         "course": curves.of_scores(app, look),
         "chances": curves.of_chances(told),

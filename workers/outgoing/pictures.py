@@ -38,7 +38,7 @@ FONTS = TEMPLATES / "static" / "fonts"
 @functools.lru_cache(maxsize=256)
 def png(svg: str) -> bytes:
     """The drawing as a PNG, with the fonts shipped with the service."""
-    return process_pool.do(render, svg)
+    return process_pool.run(render, svg)
 
 
 def render(svg: str) -> bytes:

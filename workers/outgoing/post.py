@@ -217,7 +217,7 @@ def _written(app: App, letter: LetterInHand) -> EmailMessage | None:
     )
     order = replace(order, person=row.person, plain=letter.wanted.plain, calendar=row.calendar, chose=row.chose)
     try:
-        message = process_pool.do_soon(write if row.table else personal_letters.write, app, order)
+        message = process_pool.run_when_started(write if row.table else personal_letters.write, app, order)
     except OperationalError:
         raise
     except NotInstalled as missing:  # its table waits for its game, and so does the letter

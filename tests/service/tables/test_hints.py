@@ -108,7 +108,7 @@ def test_a_hint_hangs_on_nothing_that_its_seat_cannot_know(app, monkeypatch, gam
     hint = hinted(app, place)
     other = look.game.redeal(look.table.state, place.seat, chance.make_from_random(Random(7)))
     elsewhere = replace(look, table=replace(look.table, state=other))
-    assert hints._thought(app, elsewhere, place.seat, process_pool.do) == hint.moves
+    assert hints._thought(app, elsewhere, place.seat, process_pool.run) == hint.moves
 
 
 def test_asked_twice_it_is_the_same_hint(app):

@@ -35,7 +35,7 @@ def letter_to(service: RunningService, link: str) -> StoredLetter:
     seat = look.seats[access.find(service.app, link).seat or 0]
     begun = f"<{look.row.id}.{seat.open_since}.{seat.seat}.turn@"
     while True:
-        for letter in local_mailbox.newest(service.app, 20):
+        for letter in local_mailbox.list_newest(service.app, 20):
             if letter.message_id.startswith(begun):
                 return letter
         assert time.monotonic() < until, f"no letter {begun}"

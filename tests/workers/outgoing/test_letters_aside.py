@@ -56,7 +56,7 @@ def test_a_house_handed_to_another_process_has_the_same_book_and_the_time_of_tha
     place = places[0]
     for _ in range(2):
         clock.advance(60)
-        at, head, process = process_pool.do(seen, app, place.table)
+        at, head, process = process_pool.run(seen, app, place.table)
         assert (at, head) == (clock.at, snapshots.look(app, place.table).row.head)
         assert process != os.getpid()
         place, move = apps.find_move(app, places)
@@ -67,7 +67,7 @@ def test_a_house_handed_to_another_process_has_the_same_book_and_the_time_of_tha
 def test_a_letter_written_aside_is_the_letter_written_here(app: App) -> None:
     place, _ = apps.find_move(app, apps.start_table(app))
     wanted = order(app, place)
-    assert said(process_pool.do(letters.write, app, wanted)) == said(letters.write(app, wanted))
+    assert said(process_pool.run(letters.write, app, wanted)) == said(letters.write(app, wanted))
 
 
 def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,11 +82,11 @@ def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.Mo
 
 def test_until_the_process_aside_has_begun_letters_are_written_here() -> None:
     """A house that is killed within a second, again and again, sends its letters all the same."""
-    assert process_pool.do_soon(os.getpid) == os.getpid()
+    assert process_pool.run_when_started(os.getpid) == os.getpid()
     begun()
-    (first,) = process_pool.pids()
+    (first,) = process_pool.list_pids()
     os.kill(first, signal.SIGKILL)
-    assert process_pool.do_soon(os.getpid) not in (os.getpid(), first)
+    assert process_pool.run_when_started(os.getpid) not in (os.getpid(), first)
     begun()
 
 
@@ -97,7 +97,7 @@ def test_who_waits_for_the_process_aside_when_the_house_stops_ends_and_its_lette
     apps.start_table(app)
     begun()
     monkeypatch.setattr(post, "write", too_long)
-    works = [partial(post.deliver_some, app), partial(process_pool.do, too_long)]
+    works = [partial(post.deliver_some, app), partial(process_pool.run, too_long)]
     waiting = [threading.Thread(target=ended, args=(work,), daemon=True) for work in works]
     for thread in waiting:
         thread.start()
@@ -123,7 +123,7 @@ def ended(work: Callable[[], object]) -> None:
 
 def begun() -> None:
     end = time.monotonic() + 20
-    while process_pool.do_soon(os.getpid) == os.getpid():
+    while process_pool.run_when_started(os.getpid) == os.getpid():
         assert time.monotonic() < end
         time.sleep(0.02)
 
@@ -134,7 +134,7 @@ def test_a_letter_whose_game_is_not_installed_waits_as_if_it_were_written_here(a
     with app.store.writing() as connection:
         connection.execute(tables.update().values(edition=99))
     with pytest.raises(NotInstalled, match="99"):
-        process_pool.do(letters.write, app, wanted)
+        process_pool.run(letters.write, app, wanted)
 
 
 def test_a_database_that_is_away_is_told_from_a_letter_that_cannot_be_written(app: App) -> None:
@@ -142,5 +142,5 @@ def test_a_database_that_is_away_is_told_from_a_letter_that_cannot_be_written(ap
     wanted = order(app, place)
     app.settings.folder.joinpath("depesche.sqlite").rename(app.settings.folder / "elsewhere")
     with pytest.raises(OperationalError) as caught:
-        process_pool.do(letters.write, app, wanted)
+        process_pool.run(letters.write, app, wanted)
     assert is_away(caught.value)

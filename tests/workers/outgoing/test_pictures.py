@@ -147,7 +147,7 @@ def test_a_drawing_lies_on_white_paper_with_our_own_letters() -> None:
 @pytest.mark.usefixtures("real_pictures")
 def test_a_board_that_was_drawn_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[str]()
-    monkeypatch.setattr(process_pool, "do", lambda work, svg: asked.append(svg) or work(svg))
+    monkeypatch.setattr(process_pool, "run", lambda work, svg: asked.append(svg) or work(svg))
     pictures.png.cache_clear()
     first, other = (BOARD.format(text=text) for text in ("A", "B"))
     made = [pictures.png(svg) for svg in (first, other, first)]

@@ -294,7 +294,7 @@ def test_an_embedded_house_reads_its_own_letters(tmp_path: Path, clock: FakeTime
             work_for(app)
             apps.open_table(app)
             post.run()
-            assert {letter.recipient for letter in local_mailbox.newest(app)} == {
+            assert {letter.recipient for letter in local_mailbox.list_newest(app)} == {
                 "anna@example.org",
                 "berta@example.org",
             }
