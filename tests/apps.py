@@ -124,8 +124,8 @@ def submit(app: App, place: Place, text: str, key: str = "", seen: int | None = 
     return get_verdict(app, submission)
 
 
-def get_verdict(app: App, handed: Handed) -> Verdict:
-    verdict = submitting.verdict(app, handed)
+def get_verdict(app: App, submission: Handed) -> Verdict:
+    verdict = submitting.verdict(app, submission)
     assert verdict is not None
     return verdict
 
@@ -136,9 +136,9 @@ def count_entries(app: App, place: Place) -> int:
 
 def list_moves(app: App, place: Place) -> list[str]:
     """Return the moves that this seat may make now."""
-    look = snapshots.look(app, place.table)
+    snapshot = snapshots.look(app, place.table)
     assert place.seat is not None
-    return [str(move) for move in menus.moves(tables.menu(look.game, look.table, place.seat))]
+    return [str(move) for move in menus.moves(tables.menu(snapshot.game, snapshot.table, place.seat))]
 
 
 def find_move(app: App, places: list[Place]) -> tuple[Place, str]:

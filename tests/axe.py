@@ -13,7 +13,7 @@ NARROW = ("target-size", "scrollable-region-focusable", "meta-viewport")
 
 # Marks each element that is styled like an earlier one, and checks colours on the others alone: a page of rules has
 # thousands of elements of a few kinds, and axe takes a millisecond for each.
-ALIKE = """() => {
+MARK_ALIKE = """() => {
   const seen = new Set();
   const mark = (one, above) => {
     const { color, fill, backgroundColor, backgroundImage, visibility } = getComputedStyle(one);
@@ -41,7 +41,7 @@ def find_violations(page: Page, every_mode: bool = True) -> list[str]:
     """Return all violations of a page: wide and light by every rule, dark by colour, narrow by size."""
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
     page.evaluate(AXE_SCRIPT)
-    page.evaluate(ALIKE)
+    page.evaluate(MARK_ALIKE)
     violations = _run(page, tags=TAGS)
     return violations + _check_other_modes(page) if every_mode else violations
 

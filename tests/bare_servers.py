@@ -17,7 +17,7 @@ import psutil
 from tests.servers import START_TIMEOUT_S, Stopped, Unavailable
 
 SUITE = "bookworm"
-BOOTED = "running", "degraded"  # degraded: some units cannot run in a container
+READY_STATES = "running", "degraded"  # degraded: some units cannot run in a container
 
 
 class BareServer:
@@ -89,7 +89,7 @@ def _boot(root: Path, container: subprocess.Popen[bytes], log: Path) -> BareServ
         for leader in psutil.Process(container.pid).children():
             server = BareServer(root, leader.pid)
             try:
-                if server.run("systemctl is-system-running || true").strip() in BOOTED:
+                if server.run("systemctl is-system-running || true").strip() in READY_STATES:
                     return server
             except Stopped:
                 continue

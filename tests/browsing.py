@@ -66,11 +66,11 @@ POINT = """(token) => {
 }"""
 
 BOARD_SETTLE_S = 3.0
-FOCUSED = "() => document.activeElement?.dataset.token ?? ''"
+READ_FOCUS = "() => document.activeElement?.dataset.token ?? ''"
 
 
 class Offers(Struct, frozen=True):
-    """What the page offers for the next step of a move."""
+    """The choices that the page offers for the next step of a move."""
 
     lit: list[str]
     buttons: list[str]
@@ -94,7 +94,7 @@ def tap(page: Page, token: str) -> None:
 def press_keys(page: Page, token: str) -> None:
     """Press Tab until this place of the board is focused, and then Enter."""
     for _ in range(150):
-        if page.evaluate(FOCUSED) == token:
+        if page.evaluate(READ_FOCUS) == token:
             page.keyboard.press("Enter")
             return
         page.keyboard.press("Tab")

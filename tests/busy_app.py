@@ -1,4 +1,4 @@
-"""A house where something is going on in every room: for tests that go through all its doors."""
+"""An app with a table in every state, for tests that visit all its routes."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
 
-GAP = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
-ASKED = re.compile(r'(?:form|args|values)(?:\.get|\.getlist)?[(\[]"([^"{]+)"')
+PLACEHOLDER = re.compile(r"<(?:[^<>:]+:)?(\w+)>")
+FIELD_READ = re.compile(r'(?:form|args|values)(?:\.get|\.getlist)?[(\[]"([^"{]+)"')
 LETTER = b"From: a@example.org\nTo: b@example.org\nReply-To: play+x@localhost\nSubject: A letter\n\nA word.\n"
 
 
 class BusyApp:
-    """A table that is played, one in the gallery, an open one, an offered seat, and letters."""
+    """An app with a running table, one in the gallery, an open one, an offered seat, and a letter."""
 
     def __init__(self, app: App) -> None:
         self.app = app
         self.flask_app: Flask = create_app(app)
         self.flask_app.config["WTF_CSRF_ENABLED"] = False
         self.played = apps.start_table(app)
-        self._anna = self.person()
-        self.shown = self._shown()
+        self._anna = self.find_person()
+        self.shown = self._show_game()
         self.open = opening.open_table(
             app, "kaiser", {}, [Invited("Olga", "olga@example.org"), Invited("", who="anybody")]
         )
-        self.offered = self._offered()
+        self.offered = self._offer_seat()
         for place in self.played:
             talk.say(app, place, f"said by {place.seat}")
             seat_settings.write(app, place, f"noted by {place.seat}")
@@ -50,28 +50,28 @@ class BusyApp:
         with app.store.writing() as connection:
             connection.execute(insert(mailbox), {"at": app.now(), "recipient": "b@example.org", "raw": LETTER})
 
-    def _shown(self) -> list[Place]:
-        """A finished game that both players show."""
-        both = apps.start_table(self.app)
-        assert apps.submit(self.app, both[0], "resign").accepted
-        for place in both:
+    def _show_game(self) -> list[Place]:
+        """End a game that places players show in the gallery; return their places."""
+        places = apps.start_table(self.app)
+        assert apps.submit(self.app, places[0], "resign").accepted
+        for place in places:
             seat_settings.release(self.app, place, True)
-        return both
+        return places
 
-    def _offered(self) -> str:
-        """The token of a seat that is offered."""
+    def _offer_seat(self) -> str:
+        """Offer a seat to substitutes; return the token of the offer."""
         place = apps.start_table(self.app, pace=3_600)[0]
         with judging.at_table(self.app, place.table) as work:
             work.locked = judging.by_server(work.locked, Move("offer", (str(place.seat),)))
         return substitutes.link(self.app, snapshots.look(self.app, place.table).seats[place.seat or 0])
 
-    def person(self, name: str = "anna") -> int:
+    def find_person(self, name: str = "anna") -> int:
         with self.app.store.reading() as connection:
             own = select(people.c.id).where(people.c.address == f"{name}@example.org")
             return int(connection.execute(own).scalar_one())
 
-    def visitor(self) -> FlaskClient:
-        """Anna, signed in."""
+    def new_visitor(self) -> FlaskClient:
+        """Return a browser in which Anna is signed in."""
         client = self.flask_app.test_client()
         with client.session_transaction() as session:
             session["visit"] = [self._anna, 0]
@@ -79,7 +79,7 @@ class BusyApp:
 
     @property
     def links(self) -> dict[str, str]:
-        """Ways to a table: as a player, after the end, as a spectator, and by the gallery."""
+        """Links to a table: of a player, after the end, of a spectator, and of the gallery."""
         return {
             "seat": self.played[0].link,
             "over": self.shown[0].link,
@@ -87,12 +87,12 @@ class BusyApp:
             "gallery": gallery.link(self.shown[0].table),
         }
 
-    def ways(self, rule: Rule) -> Iterator[dict[str, Any]]:
-        """What may stand in the gaps of this route so that it leads somewhere."""
+    def list_values(self, rule: Rule) -> Iterator[dict[str, Any]]:
+        """Yield values for the placeholders of a route with which it leads to a page."""
         tokens = {
-            "wishes": self.app.links.preferences(self.person()),
-            "confirm": self.app.links.confirm(self.person(), "anna@example.org"),
-            "enter": self.app.links.enter(self.person(), 0, self.app.now()),
+            "wishes": self.app.links.preferences(self.find_person()),
+            "confirm": self.app.links.confirm(self.find_person(), "anna@example.org"),
+            "enter": self.app.links.enter(self.find_person(), 0, self.app.now()),
             "join": self.open.join,
             "offer": self.offered,
             "host": self.app.links.host(0),
@@ -105,7 +105,7 @@ class BusyApp:
             "example": "formation",
             "spoken": "en",
             "when": "before",
-            "person": self.person(),
+            "person": self.find_person(),
             "letter": 1,
         }
         common |= {"filename": "depesche.css", "token": tokens.get(rule.rule.split("/")[1])}
@@ -113,37 +113,37 @@ class BusyApp:
         for link in self.links.values() if "link" in rule.arguments else [""]:
             yield {name: value for name, value in {**common, "link": link}.items() if name in rule.arguments}
 
-    def rules(self, method: str) -> list[Rule]:
-        """All routes that are asked in this way, so that new ones are among them by themselves."""
+    def list_routes(self, method: str) -> list[Rule]:
+        """Return all routes with this method; new ones are included by themselves."""
         return [rule for rule in self.flask_app.url_map.iter_rules() if method in (rule.methods or ())]
 
-    def address(self, rule: Rule, gaps: dict[str, Any]) -> str:
-        """The route with its gaps filled, by whatever they are filled with."""
-        return GAP.sub(lambda gap: quote(str(gaps[gap[1]]), safe=""), rule.rule)
+    def fill_route(self, rule: Rule, values: dict[str, Any]) -> str:
+        """Return the path of a route with these values for its placeholders."""
+        return PLACEHOLDER.sub(lambda match: quote(str(values[match[1]]), safe=""), rule.rule)
 
-    def fields(self, rule: Rule) -> tuple[str, ...]:
-        """What the file of this route asks of forms and addresses."""
+    def list_fields(self, rule: Rule) -> tuple[str, ...]:
+        """Return the names of form fields and query parameters that the module of a route reads."""
         view: Any = self.flask_app.view_functions[rule.endpoint]
         while hasattr(view, "__wrapped__"):
             view = view.__wrapped__
         code = getattr(view, "__code__", SimpleNamespace(co_filename=""))
         text = Path(code.co_filename).read_text() if code.co_filename.endswith(".py") else ""
-        return tuple(dict.fromkeys(ASKED.findall(text)))
+        return tuple(dict.fromkeys(FIELD_READ.findall(text)))
 
-    def written(self) -> dict[str, list[Any]]:
-        """All that stands in the book, but for the row that a health check writes to see whether it can."""
+    def dump_database(self) -> dict[str, list[Any]]:
+        """Return all rows of the database, except the row of the health check."""
         with self.app.store.reading() as connection:
-            found = {name: connection.execute(select(table)).all() for name, table in metadata.tables.items()}
-        return {name: sorted(repr(row) for row in rows if "health" not in row) for name, rows in found.items()}
+            tables = {name: connection.execute(select(table)).all() for name, table in metadata.tables.items()}
+        return {name: sorted(repr(row) for row in rows if "health" not in row) for name, rows in tables.items()}
 
-    def secrets(self) -> dict[tuple[str, int], list[str]]:
-        """What belongs to each seat that is played, and to nobody else: its link, its note, its holder's address."""
-        found = {}
+    def list_secrets(self) -> dict[tuple[str, int], list[str]]:
+        """Return the private texts of each seat: its link, its note, and its player's address."""
+        secrets = {}
         with self.app.store.reading() as connection:
             joined = seats.join(people, people.c.id == seats.c.person)
             rows = connection.execute(select(*seats.c, people.c.address).select_from(joined)).all()
         for row in rows:
             note = [row.note] if row.note else []
             own = [access.link_of(self.app, row), self.app.links.preferences(row.person), row.address, *note]
-            found[row.table, row.seat] = own
-        return found
+            secrets[row.table, row.seat] = own
+        return secrets

@@ -85,10 +85,10 @@ def migrated_postgres_url(postgres_server: str, postgres_template: str) -> Itera
         yield url
 
 
-either = pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+either_database = pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 
 
-@either
+@either_database
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty database of each kind."""
     if request.param == "postgres":
@@ -96,7 +96,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'depesche.sqlite'}"
 
 
-@either
+@either_database
 def migrated_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A migrated database of each kind, without rows."""
     if request.param == "postgres":

@@ -108,8 +108,10 @@ def is_event(node: ast.ClassDef) -> bool:
 
 
 def kind_of_function(node: Function) -> str:
+    """Return "property" for a function that is read like a noun: a property, a context manager, a fixture."""
     decorators = " ".join(map(ast.unparse, node.decorator_list))
-    return "property" if "property" in decorators or "contextmanager" in decorators else "function"
+    nouns = ("property", "contextmanager", "fixture", "either_database")
+    return "property" if any(noun in decorators for noun in nouns) else "function"
 
 
 def list_targets(node: ast.AST) -> Iterator[ast.Name]:
@@ -204,6 +206,8 @@ def check_source(path: str, source: str) -> Iterator[Offender]:
     stem = Path(path).stem
     names = [*list_names(tree)] if stem == "__init__" else [Name("module", stem, 1), *list_names(tree)]
     for kind, name, line in dict.fromkeys(names):
+        if name.startswith("__"):
+            continue
         if name.startswith("test_"):
             for phrase, hint in check_prose(name.replace("_", " ")):
                 yield Offender(path, line, "test", f"{name} “{phrase}”", hint)

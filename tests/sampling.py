@@ -19,7 +19,7 @@ def every_other(values: Iterable[Any]) -> list[Any]:
     return [pytest.param(value, marks=[pytest.mark.soak] if number % 2 else []) for number, value in enumerate(values)]
 
 
-def each_with_one_of(ones: Iterable[Any], others: Sequence[Any]) -> list[Any]:
+def pair_in_turn(ones: Iterable[Any], others: Sequence[Any]) -> list[Any]:
     """Return pairs for `parametrize`: each value with one of the others in turn, and with the rest only in a soak."""
     return [
         pytest.param(one, other, marks=[pytest.mark.soak] if (number - turn) % len(others) else [])

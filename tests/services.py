@@ -77,10 +77,10 @@ class RunningService:
     def play_until(self, table: str, condition: Callable[[Any], bool], seed: int = 1) -> None:
         """Submit random moves, without pages because that is quicker, until the state meets a condition."""
         app, random = self.app, Random(seed)
-        while not condition((look := snapshots.look(app, table)).table.state):
-            seat = tables.waiting_for(look.game, look.table)[0]
-            move = bots.pick_random_move(tables.menu(look.game, look.table, seat), random)
-            self.submit(access.link_of(app, look.seats[seat]), str(move))
+        while not condition((snapshot := snapshots.look(app, table)).table.state):
+            seat = tables.waiting_for(snapshot.game, snapshot.table)[0]
+            move = bots.pick_random_move(tables.menu(snapshot.game, snapshot.table, seat), random)
+            self.submit(access.link_of(app, snapshot.seats[seat]), str(move))
 
     def disable_letters(self, table: str) -> None:
         """Turn off the letters to all people at a table."""
@@ -102,8 +102,8 @@ class RunningService:
 
     def find_mover(self, table: str) -> int:
         """Return a seat that may act now."""
-        look = snapshots.look(self.app, table)
-        return tables.waiting_for(look.game, look.table)[0]
+        snapshot = snapshots.look(self.app, table)
+        return tables.waiting_for(snapshot.game, snapshot.table)[0]
 
 
 @contextmanager

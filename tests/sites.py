@@ -35,12 +35,12 @@ class Site:
         settings = Settings(folder=folder, patience=0.01, **{"opens_per_hour": 1_000, **others})
         self.time = 1_800_000_000
         self.app = apps.make_app(settings, lambda: self.time)
-        self.app.wakeups.wake = self._ring
+        self.app.wakeups.wake = self._judge_at_once
         self.judging = True
         work_for(self.app)
         self.flask_app: Flask = create_app(self.app)
 
-    def _ring(self, queue: str) -> None:
+    def _judge_at_once(self, queue: str) -> None:
         if queue == "referee" and self.judging:
             referee.run()
 
@@ -63,13 +63,13 @@ class Site:
 
     def find_mover(self, opened: Opened) -> int:
         """Return a seat that may act now."""
-        look = self.load(opened)
-        return tables.waiting_for(look.game, look.table)[0]
+        snapshot = self.load(opened)
+        return tables.waiting_for(snapshot.game, snapshot.table)[0]
 
     def list_moves(self, opened: Opened) -> list[str]:
         """Return the moves of a seat that may act now."""
-        look = self.load(opened)
-        menu = tables.menu(look.game, look.table, self.find_mover(opened))
+        snapshot = self.load(opened)
+        menu = tables.menu(snapshot.game, snapshot.table, self.find_mover(opened))
         return [str(move) for entry in menu for move in entry.moves()]
 
     def submit(self, opened: Opened, move: str, seat: int | None = None) -> None:

@@ -129,16 +129,16 @@ def layer_of(module: str) -> int:
 
 
 @functools.cache
-def imported() -> dict[str, set[str]]:
+def map_imports() -> dict[str, set[str]]:
     """Map each module to the modules of the project that it imports, also for type checking only."""
     paths = {module_of(path): path for path in sources(*OURS) if "/migrations/" not in name_of(path)}
     return {
-        module: {other for name in imports(path) if (other := imported_module(name, paths))}
+        module: {other for name in imports(path) if (other := find_module(name, paths))}
         for module, path in paths.items()
     }
 
 
-def imported_module(name: str, paths: Mapping[str, Path]) -> str | None:
+def find_module(name: str, paths: Mapping[str, Path]) -> str | None:
     """Return the module that an import loads; a package only if its `__init__.py` defines the name."""
     package, _, last = name.rpartition(".")
     if name in paths:
@@ -149,7 +149,7 @@ def imported_module(name: str, paths: Mapping[str, Path]) -> str | None:
 def test_modules_import_from_lower_layers_only() -> None:
     up = {
         (module, other)
-        for module, others in imported().items()
+        for module, others in map_imports().items()
         for other in others
         if layer_of(other) > layer_of(module)
     }
@@ -157,7 +157,7 @@ def test_modules_import_from_lower_layers_only() -> None:
 
 
 def test_no_imports_form_a_cycle() -> None:
-    order = TopologicalSorter({module: others - {module} for module, others in imported().items()})
+    order = TopologicalSorter({module: others - {module} for module, others in map_imports().items()})
     order.prepare()  # raises CycleError and names the circle
 
 

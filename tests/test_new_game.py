@@ -1,4 +1,4 @@
-"""A fifth game, made outside the tree by `depesche new-game`: tested, played by page and mail, and then taken away."""
+"""A game created outside the repository by `depesche new-game` is tested, played by page and mail, and uninstalled."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NAME = "fifth_game"
 
 
 def run(*command: object, at: Path, site: Path | None = None) -> str:
-    """A command that has to succeed; what it prints."""
+    """Run a command that has to succeed; return its output."""
     paths = [str(path) for path in (site, ROOT) if path]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(
@@ -42,44 +42,44 @@ def run(*command: object, at: Path, site: Path | None = None) -> str:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the package, and with `site`, where it is installed."""
-    folder = tmp_path_factory.mktemp("elsewhere")
+    folder = tmp_path_factory.mktemp("package")
     run("-m", "service.cli", "new-game", NAME, "--title", "The Fifth Game", at=folder)
     pip = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-index", "--no-deps")
     run(*pip, "--no-build-isolation", "--target", folder / "site", folder / NAME, at=folder)
     return folder
 
 
-def test_its_book_is_sound_in_four_languages(made: Path) -> None:
-    told = run("-m", "service.cli", "book", NAME, at=made, site=made / "site")
-    assert told == "Nothing has to be mended.\n"
+def test_its_rules_have_no_errors_in_four_languages(package: Path) -> None:
+    output = run("-m", "service.cli", "book", NAME, at=package, site=package / "site")
+    assert output == "Nothing has to be mended.\n"
 
 
-def test_it_keeps_the_contract_and_its_own_rules(made: Path) -> None:
-    told = run("-m", "pytest", "-q", "-p", "no:cacheprovider", at=made / NAME, site=made / "site")
-    assert " passed" in told
-    assert "skipped" not in told
+def test_it_keeps_the_contract_and_its_own_rules(package: Path) -> None:
+    output = run("-m", "pytest", "-q", "-p", "no:cacheprovider", at=package / NAME, site=package / "site")
+    assert " passed" in output
+    assert "skipped" not in output
 
 
-def test_its_words_are_translated(made: Path) -> None:
-    assert run("-m", "service.cli", "catalogues", NAME, at=made, site=made / "site") == ""
+def test_its_words_are_translated(package: Path) -> None:
+    assert run("-m", "service.cli", "catalogues", NAME, at=package, site=package / "site") == ""
 
 
 @pytest.fixture(scope="module")
-def played(made: Path) -> dict[str, list[str]]:
-    """The links of a finished and of a running table, in the house `made / "house"`."""
-    found: dict[str, list[str]] = json.loads(
-        run("-m", "tests.play_new_game", NAME, made / "app", at=made, site=made / "site")
+def played(package: Path) -> dict[str, list[str]]:
+    """The links of a finished and of a running table, in the database of `package / "app"`."""
+    links: dict[str, list[str]] = json.loads(
+        run("-m", "tests.play_new_game", NAME, package / "app", at=package, site=package / "site")
     )
-    return found
+    return links
 
 
 @pytest.fixture(scope="module")
-def without(made: Path, played: dict[str, list[str]]) -> Iterator[App]:
-    """The same house in this process, where nobody installed the game."""
+def app_without(package: Path, played: dict[str, list[str]]) -> Iterator[App]:
+    """The same app in this process, where the game is not installed."""
     assert NAME not in catalogue.games()
-    with apps.run_app(apps.make_settings(made / "app", games=NAME), apps.FakeTime()) as app:
+    with apps.run_app(apps.make_settings(package / "app", games=NAME), apps.FakeTime()) as app:
         yield app
 
 
@@ -87,46 +87,44 @@ def log_of(app: App, link: str) -> Export:
     return archive.export_for(app, access.find(app, link))
 
 
-def test_without_its_package_a_table_is_listed(without: App) -> None:
-    with without.store.writing() as connection:
+def test_without_its_package_a_table_is_listed(app_without: App) -> None:
+    with app_without.store.writing() as connection:
         anna = register.person(connection, "anna@example.org", "Anna", 0)
-    assert [one.game for one in my_tables.running(without, anna)] == [NAME]
-    assert [one.game for one in my_tables.finished(without, anna)] == [NAME]
+    assert [one.game for one in my_tables.running(app_without, anna)] == [NAME]
+    assert [one.game for one in my_tables.finished(app_without, anna)] == [NAME]
 
 
-def test_without_its_package_a_page_says_what_is_missing_and_gives_the_log(
-    without: App, played: dict[str, list[str]]
+def test_without_its_package_a_page_names_it_and_offers_the_log(app_without: App, played: dict[str, list[str]]) -> None:
+    client = create_app(app_without).test_client()
+    response = client.get(f"/t/{played['over'][0]}")
+    assert response.status_code == 422
+    assert f"“{NAME}”, which is not installed here" in response.text
+    assert f"/t/{played['over'][0]}/log" in response.text
+
+
+def test_without_its_package_a_finished_log_is_audited_except_its_moves(
+    app_without: App, played: dict[str, list[str]]
 ) -> None:
-    client = create_app(without).test_client()
-    answered = client.get(f"/t/{played['over'][0]}")
-    assert answered.status_code == 422
-    assert f"“{NAME}”, which is not installed here" in answered.text
-    assert f"/t/{played['over'][0]}/log" in answered.text
-
-
-def test_without_its_package_a_finished_log_is_checked_all_but_its_moves(
-    without: App, played: dict[str, list[str]]
-) -> None:
-    report = audit.audit(None, log_of(without, played["over"][0]))
+    report = audit.audit(None, log_of(app_without, played["over"][0]))
     assert report.finding is None
     assert report.proven == report.entries > 8
     assert any("NOT CHECKED: the moves" in sentence for sentence in audit.describe(report))
 
 
-def test_without_its_package_a_running_log_hides_what_only_the_rules_can_tell(
-    without: App, played: dict[str, list[str]]
+def test_without_its_package_a_running_log_contains_events_of_the_table_only(
+    app_without: App, played: dict[str, list[str]]
 ) -> None:
-    export = log_of(without, played["running"][0])
+    export = log_of(app_without, played["running"][0])
     assert audit.audit(None, export).finding is None
-    told = [event["type"] for link in export.entries for event in link.entry["events"]]
-    assert told
-    assert all(kind.startswith("table.") for kind in told)
+    types = [event["type"] for link in export.entries for event in link.entry["events"]]
+    assert types
+    assert all(kind.startswith("table.") for kind in types)
     assert not export.entries[-1].whole
     assert export.entries[-1].entry["draws"] == []
 
 
-def resealed(export: Export, seq: int, **fields: object) -> Export:
-    """The log with another entry, sealed as if it had always been there."""
+def reseal(export: Export, seq: int, **fields: object) -> Export:
+    """Return the log with one changed entry, sealed again as if it had always been there."""
     entry = {**export.entries[seq].entry, **fields}
     digest = log.digest(bytes.fromhex(export.seed or ""), seq, canonical_json.encode(entry))
     links = list(export.entries)
@@ -134,26 +132,30 @@ def resealed(export: Export, seq: int, **fields: object) -> Export:
     return replace(export, entries=tuple(links), head=log.compute_head(link.digest for link in links))
 
 
-def test_a_draw_that_was_changed_is_found_without_the_rules(without: App, played: dict[str, list[str]]) -> None:
-    export = log_of(without, played["over"][0])
+def test_a_changed_draw_is_reported_without_the_rules(app_without: App, played: dict[str, list[str]]) -> None:
+    export = log_of(app_without, played["over"][0])
     number = next(number for number, link in enumerate(export.entries) if link.entry["draws"])
     (label, size, result), *rest = export.entries[number].entry["draws"]
-    assert audit.audit(None, resealed(export, number)).finding is None
-    report = audit.audit(None, resealed(export, number, draws=[[label, size, (result + 1) % size], *rest]))
+    assert audit.audit(None, reseal(export, number)).finding is None
+    report = audit.audit(None, reseal(export, number, draws=[[label, size, (result + 1) % size], *rest]))
     assert report.finding
     assert report.finding.seq == number
     assert "gives" in report.finding.sentence
 
 
 @contextmanager
-def developing(made: Path) -> Iterator[str]:
-    """`depesche dev` at work; the address of its page."""
+def run_dev(package: Path) -> Iterator[str]:
+    """Run `depesche dev`; yield the address of its page."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    (folders := made / "folders").mkdir()
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(made / "site"), str(ROOT))), "TMPDIR": str(folders)}
+    (folders := package / "folders").mkdir()
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join((str(package / "site"), str(ROOT))),
+        "TMPDIR": str(folders),
+    }
     command = [sys.executable, "-m", "service.cli", "dev", "--port", str(port)]
-    with subprocess.Popen(command, cwd=made / NAME, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=package / NAME, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
             assert NAME in process.stdout.readline()
@@ -163,30 +165,30 @@ def developing(made: Path) -> Iterator[str]:
     assert not list(folders.iterdir())
 
 
-def shown(address: str, wanted: str) -> str:
-    """The page, as soon as it shows this."""
+def wait_for_text(address: str, expected: str) -> str:
+    """Return the page as soon as it shows a text."""
     for _ in range(200):
         with suppress(OSError), urllib.request.urlopen(f"{address}/?moves=2", timeout=20) as page:
             text = html.unescape(page.read().decode())
-            if wanted in text:
+            if expected in text:
                 return text
         time.sleep(0.1)
-    raise AssertionError(f"“{wanted}” is not shown")
+    raise AssertionError(f"“{expected}” is not shown")
 
 
-def test_an_author_sees_every_seat_and_what_each_change_breaks(made: Path) -> None:
-    rules, told = (made / NAME / NAME / name for name in ("__init__.py", "templates/told.txt"))
-    written, prose = rules.read_text("utf-8"), told.read_text("utf-8")
-    with developing(made) as address:
-        page = shown(address, "it is your turn")
+def test_dev_shows_every_seat_and_the_errors_of_each_change(package: Path) -> None:
+    rules, sentences = (package / NAME / NAME / name for name in ("__init__.py", "templates/told.txt"))
+    written, prose = rules.read_text("utf-8"), sentences.read_text("utf-8")
+    with run_dev(package) as address:
+        page = wait_for_text(address, "it is your turn")
         assert page.count('class="seat"') == 3
         assert "What is broken" not in page
-        told.write_text(prose.replace("wins the trick", "takes it all"), "utf-8")
-        assert "What is broken" not in shown(address, "takes it all")
+        sentences.write_text(prose.replace("wins the trick", "takes it all"), "utf-8")
+        assert "What is broken" not in wait_for_text(address, "takes it all")
         rules.write_text(written.replace("raise TypeError(event)", "raise ValueError(event)"), "utf-8")
-        assert "an unknown event is a loud fault" in shown(address, "What is broken")
+        assert "an unknown event is a loud fault" in wait_for_text(address, "What is broken")
         rules.write_text(written + "\nno Python\n", "utf-8")
-        shown(address, "SyntaxError")
+        wait_for_text(address, "SyntaxError")
         rules.write_text(written, "utf-8")
-        told.write_text(prose, "utf-8")
-        assert "What is broken" not in shown(address, "wins the trick")
+        sentences.write_text(prose, "utf-8")
+        assert "What is broken" not in wait_for_text(address, "wins the trick")

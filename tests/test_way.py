@@ -1,7 +1,7 @@
-"""The code of one move, one mail and one tick of the clock is short enough to follow; see `tests/way.py`.
+"""One move, one mail and one tick of the clock run through few files; see `tests/way.py`.
 
-The goal is 40 files and 350 changes of file for a move until its letter, 30 and 250 for a mail until its entry, and 25
-and 300 for a tick until its reminder. A bound is lowered with each detour that is deleted.
+The goals: 40 files and 350 changes of file for a move until its letter; 30 and 250 for a mail until its entry;
+25 and 300 for a tick until its reminder. Lower a bound with each detour that is deleted.
 """
 
 import pytest

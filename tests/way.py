@@ -1,6 +1,7 @@
-"""Count the files of ours that run for a move, a mail, a reminder or a deadline, and how often control changes files.
+"""Count the files of Depesche that a move, a mail, a reminder or a deadline runs through.
 
-`python -m tests.way` prints both numbers, and the pairs of files between which control changes most often.
+`python -m tests.way` prints for each how many files run, how often control changes from one file to another, and
+between which two files it changes most often.
 """
 
 import sys
@@ -28,7 +29,7 @@ from workers.incoming import inbox, mail_moves
 from workers.outgoing import post
 
 ROOT = Path(__file__).parents[1]
-OURS = tuple(f"{ROOT}/{folder}/" for folder in ("engine", "service", "workers"))
+SOURCES = tuple(f"{ROOT}/{folder}/" for folder in ("engine", "service", "workers"))
 ROUNDS = 3  # of each way; only the last one counts, when everything is loaded and cached
 
 
@@ -46,7 +47,7 @@ class Way:
     def _step(self, frame: FrameType, event: str, _: Any) -> None:
         current = frame if event == "call" else frame.f_back if event == "return" else None
         file = current.f_code.co_filename if current else ""
-        if file.startswith(OURS) and self.files[-1:] != [file]:
+        if file.startswith(SOURCES) and self.files[-1:] != [file]:
             self.files.append(file)
 
     @property

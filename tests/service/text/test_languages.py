@@ -29,7 +29,7 @@ from service.text.drawing import Scene, Voice
 from service.text.languages import COMMON, LANGUAGES, SOURCE, Said
 from tests import apps
 from tests.engine.cases import cases, game_of
-from tests.sampling import each_with_one_of
+from tests.sampling import pair_in_turn
 from workers import referee
 from workers.outgoing import envelopes, letters, pictures
 
@@ -153,7 +153,7 @@ def samples():
 
 
 # in English `tests/service/test_contract.py` does the same with more positions
-@pytest.mark.parametrize(("full", "language"), each_with_one_of(samples(), OTHERS), ids=str)
+@pytest.mark.parametrize(("full", "language"), pair_in_turn(samples(), OTHERS), ids=str)
 def test_boards_and_prose_are_made_in_every_language(full, language):
     positions, names = game_of(full, b"a lantern"), NAMES[: full.seats]
     told, step = [], max(1, len(positions) // 15)
@@ -226,7 +226,7 @@ def bodies(letter: EmailMessage) -> str:
     return "\n".join(part.get_content() for kind in ("plain", "html") if (part := letter.get_body((kind,))) is not None)
 
 
-@pytest.mark.parametrize(("name", "language"), each_with_one_of(catalogue.games(), OTHERS))
+@pytest.mark.parametrize(("name", "language"), pair_in_turn(catalogue.games(), OTHERS))
 def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     game, random, seen = catalogue.find(name), Random(7), []

@@ -65,7 +65,7 @@ def short() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BusyApp]:
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BusyApp]:
     """A house that tests only look at."""
     with apps.run_app(apps.make_settings(tmp_path_factory.mktemp("app")), apps.FakeTime()) as app:
         yield BusyApp(app)
@@ -85,7 +85,7 @@ def some(words: Sequence[Word], number: int, place: str) -> Iterator[Word]:
 
 def routes(busy: BusyApp, method: str, sample: int) -> list[Rule]:
     """All routes; where not everything is tried, each on SQLite or on PostgreSQL."""
-    rules = busy.rules(method)
+    rules = busy.list_routes(method)
     return rules if sample > 1 else rules[int(busy.app.store.engine.name == "postgresql") :: 2]
 
 
@@ -104,31 +104,31 @@ def faults(visitor: FlaskClient, method: str, path: str, **what: Any) -> list[st
 
 def test_looking_changes_nothing_anywhere(any_app: App) -> None:
     busy = BusyApp(any_app)
-    visitor, before, seen = busy.visitor(), busy.written(), set()
-    for rule in busy.rules("GET"):
-        for gaps in busy.ways(rule):
-            with visitor.get(busy.address(rule, gaps)) as response:
+    visitor, before, seen = busy.new_visitor(), busy.dump_database(), set()
+    for rule in busy.list_routes("GET"):
+        for gaps in busy.list_values(rule):
+            with visitor.get(busy.fill_route(rule, gaps)) as response:
                 seen |= {rule.endpoint} if response.status_code < 400 else set()
-    assert busy.written() == before
-    assert seen >= {rule.endpoint for rule in busy.rules("GET")} - {"mailbox.picture", "api.submission"}
+    assert busy.dump_database() == before
+    assert seen >= {rule.endpoint for rule in busy.list_routes("GET")} - {"mailbox.picture", "api.submission"}
 
 
 def test_no_address_however_odd_is_too_much_for_us(any_app: App, sample: int) -> None:
     busy = BusyApp(any_app)
-    visitor, found = busy.visitor(), list[str]()
+    visitor, found = busy.new_visitor(), list[str]()
     for method in ("GET", "POST"):
         for rule in routes(busy, method, sample):
-            for gaps in spoilt(rule, next(busy.ways(rule)), sample):
-                found += faults(visitor, method, busy.address(rule, gaps))
+            for gaps in spoilt(rule, next(busy.list_values(rule)), sample):
+                found += faults(visitor, method, busy.fill_route(rule, gaps))
     assert found == []
 
 
 def test_no_question_however_odd_is_too_much_for_us(any_app: App, sample: int) -> None:
     busy = BusyApp(any_app)
-    visitor, found = busy.visitor(), list[str]()
+    visitor, found = busy.new_visitor(), list[str]()
     for rule in routes(busy, "GET", sample):
         for gaps, name, word in odd(busy, rule, sample):
-            found += faults(visitor, "GET", busy.address(rule, gaps), query_string={name: [word, word]})
+            found += faults(visitor, "GET", busy.fill_route(rule, gaps), query_string={name: [word, word]})
     assert found == []
 
 
@@ -137,16 +137,16 @@ def test_no_form_however_odd_is_too_much_for_us(any_app: App, sample: int) -> No
     found = list[str]()
     for rule in routes(busy, "POST", sample):
         for gaps, name, word in odd(busy, rule, sample):
-            path, form = busy.address(rule, gaps), {**FINE, name: [word, word]}
-            found += faults(busy.visitor(), "POST", path, data=form, query_string={name: word})
+            path, form = busy.fill_route(rule, gaps), {**FINE, name: [word, word]}
+            found += faults(busy.new_visitor(), "POST", path, data=form, query_string={name: word})
     assert found == []
 
 
 def odd(busy: BusyApp, rule: Rule, sample: int) -> Iterator[tuple[dict[str, Any], str, str]]:
     """Everything that a route may be asked, spoilt in turn; by the other ways that lead there no more than once."""
-    first, *others = busy.ways(rule)
+    first, *others = busy.list_values(rule)
     words = HOSTILE if busy.app.store.engine.name == "sqlite" else FOR_DATABASES
-    for name in busy.fields(rule):
+    for name in busy.list_fields(rule):
         place = f"{rule} {name}"
         yield from ((first, name, word) for word in some(words, sample, place))
         yield from ((gaps, name, "\0") for gaps in some(others, sample, place))
@@ -154,9 +154,9 @@ def odd(busy: BusyApp, rule: Rule, sample: int) -> Iterator[tuple[dict[str, Any]
 
 def test_no_json_however_odd_is_too_much_for_us(any_app: App) -> None:
     busy = BusyApp(any_app)
-    visitor, found = busy.visitor(), list[str]()
-    for rule in busy.rules("POST"):
-        path = busy.address(rule, next(busy.ways(rule)))
+    visitor, found = busy.new_visitor(), list[str]()
+    for rule in busy.list_routes("POST"):
+        path = busy.fill_route(rule, next(busy.list_values(rule)))
         for body in (body.replace("ODD", word) for body in BODIES for word in ODD):
             sent = {"data": body.encode("utf-8", "surrogatepass"), "content_type": "application/json"}
             found += faults(visitor, "POST", path, **sent) if rule.endpoint.startswith("api.") else []
@@ -166,37 +166,37 @@ def test_no_json_however_odd_is_too_much_for_us(any_app: App) -> None:
 # Who may see what
 
 
-def test_no_page_shows_what_belongs_to_another(still: BusyApp) -> None:
-    visitor, secrets = still.flask_app.test_client(), still.secrets()
-    readers = {link: access.find(still.app, link) for link in still.links.values()}
-    for rule in still.rules("GET"):
-        for gaps in still.ways(rule) if "link" in rule.arguments else ():
+def test_no_page_shows_what_belongs_to_another(busy: BusyApp) -> None:
+    visitor, secrets = busy.flask_app.test_client(), busy.list_secrets()
+    readers = {link: access.find(busy.app, link) for link in busy.links.values()}
+    for rule in busy.list_routes("GET"):
+        for gaps in busy.list_values(rule) if "link" in rule.arguments else ():
             place = readers[gaps["link"]]
-            text = visitor.get(still.address(rule, gaps)).text
+            text = visitor.get(busy.fill_route(rule, gaps)).text
             others = [secret for seat, own in secrets.items() if seat != (place.table, place.seat) for secret in own]
             mine = secrets.get((place.table, place.seat or 0), []) if place.seat is not None else []
             shown = [secret for secret in others if secret in text and secret not in mine]
             assert shown == [], f"{rule.rule} of {gaps['link']}"
 
 
-def test_who_looks_on_hears_no_talk_and_finds_no_way_in(still: BusyApp) -> None:
-    visitor = still.flask_app.test_client()
+def test_who_looks_on_hears_no_talk_and_finds_no_way_in(busy: BusyApp) -> None:
+    visitor = busy.flask_app.test_client()
     for name in ("watch", "gallery"):
-        for rule in still.rules("GET"):
-            gaps = {"link": still.links[name], "seq": 1}
+        for rule in busy.list_routes("GET"):
+            gaps = {"link": busy.links[name], "seq": 1}
             if rule.arguments and rule.arguments <= gaps.keys():
-                text = visitor.get(still.address(rule, gaps)).text
+                text = visitor.get(busy.fill_route(rule, gaps)).text
                 found = [word for word in ("said by", "/wishes/", "/offer/", "/join/") if word in text]
                 assert found == [], rule.rule
-                assert name == "watch" or still.app.links.watch(still.shown[0].table) not in text
+                assert name == "watch" or busy.app.links.watch(busy.shown[0].table) not in text
 
 
 def test_what_was_taken_down_is_nowhere_to_be_seen(app: App) -> None:
     busy = BusyApp(app)
-    visitor, link, table = busy.visitor(), busy.links["gallery"], busy.shown[0].table
+    visitor, link, table = busy.new_visitor(), busy.links["gallery"], busy.shown[0].table
     ways = [
-        busy.address(rule, {"link": link, "table": table, "seq": 1})
-        for rule in busy.rules("GET")
+        busy.fill_route(rule, {"link": link, "table": table, "seq": 1})
+        for rule in busy.list_routes("GET")
         if rule.arguments & {"link", "table"} and rule.arguments <= {"link", "table", "seq"}
     ]
     before = [visitor.get(way).status_code for way in ways]
@@ -206,21 +206,21 @@ def test_what_was_taken_down_is_nowhere_to_be_seen(app: App) -> None:
     assert set(after) == {404}
 
 
-def test_what_is_private_is_kept_by_nobody_on_its_way(still: BusyApp) -> None:
-    visitor = still.visitor()
+def test_what_is_private_is_kept_by_nobody_on_its_way(busy: BusyApp) -> None:
+    visitor = busy.new_visitor()
     for method in ("GET", "POST"):
-        for rule in still.rules(method):
-            gaps = next(still.ways(rule)) if method == "GET" else dict.fromkeys(rule.arguments, "x")
-            with visitor.open(still.address(rule, gaps), method=method) as response:
+        for rule in busy.list_routes(method):
+            gaps = next(busy.list_values(rule)) if method == "GET" else dict.fromkeys(rule.arguments, "x")
+            with visitor.open(busy.fill_route(rule, gaps), method=method) as response:
                 kept = response.headers["Cache-Control"]
                 assert rule.endpoint in PUBLIC or "no-store" in kept or "private" in kept, rule.rule
 
 
-def test_every_answer_has_its_headers(still: BusyApp) -> None:
-    visitor = still.visitor()
-    for rule in still.rules("GET"):
-        for gaps in (next(still.ways(rule)), dict.fromkeys(rule.arguments, "x")):
-            with visitor.get(still.address(rule, gaps)) as response:
+def test_every_answer_has_its_headers(busy: BusyApp) -> None:
+    visitor = busy.new_visitor()
+    for rule in busy.list_routes("GET"):
+        for gaps in (next(busy.list_values(rule)), dict.fromkeys(rule.arguments, "x")):
+            with visitor.get(busy.fill_route(rule, gaps)) as response:
                 told = [response.headers[name] for name in ("Referrer-Policy", "X-Content-Type-Options")]
                 assert [*told, response.headers["X-Robots-Tag"]] == ["no-referrer", "nosniff", "noindex"]
                 policy = response.headers["Content-Security-Policy"]
@@ -241,14 +241,14 @@ def test_forms_come_through_https_though_no_browser_says_where_from(app: App) ->
 def test_every_form_needs_its_word_except_what_programs_send(app: App) -> None:
     busy = BusyApp(app)
     busy.flask_app.config["WTF_CSRF_ENABLED"] = True
-    visitor, before = busy.visitor(), busy.written()
+    visitor, before = busy.new_visitor(), busy.dump_database()
     open_to_all = {
         rule.endpoint
-        for rule in busy.rules("POST")
-        if b"grown old" not in visitor.post(busy.address(rule, dict.fromkeys(rule.arguments, "1"))).data
+        for rule in busy.list_routes("POST")
+        if b"grown old" not in visitor.post(busy.fill_route(rule, dict.fromkeys(rule.arguments, "1"))).data
     }
     assert open_to_all == {"preferences.stop", "api.open_table", "api.sit", "api.submit", "api.hint"}
-    assert busy.written() == before
+    assert busy.dump_database() == before
 
 
 def test_a_fault_is_logged_without_the_link_that_led_to_it(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
