@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections import deque
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from engine.games.kaiser.state import Stone
 
 DATA = tomllib.loads((Path(__file__).parent / "board.toml").read_text("utf-8"))
 
@@ -77,6 +80,11 @@ def find_way(start: str, end: str, rank: Rank, occupied: Set[str]) -> tuple[str,
     return (start, *next(free, ()), end)
 
 
+def find_stones(stones: Mapping[str, Stone], seat: int, rank: Rank) -> list[str]:
+    """Return the crossings of a seat's stones of this rank."""
+    return [crossing for crossing, stone in stones.items() if stone.seat == seat and stone.rank == rank]
+
+
 def describe_crossing(crossing: str) -> tuple[str, str]:
     """Return the landmark at a crossing ("tower") and the side of the board ("north-east")."""
     landmark = next(name for name, numbers in DATA["landmarks"].items() if crossing[1:] in numbers)
@@ -85,6 +93,11 @@ def describe_crossing(crossing: str) -> tuple[str, str]:
     if landmark in ("gate", "coast"):  # in the middle of a side, where two sectors meet
         return landmark, east if abs(x) > abs(y) else north
     return landmark, f"{north}-{east}"
+
+
+def find_corner_owner(crossing: str, corners: Sequence[str]) -> int | None:
+    """Return the seat whose sector a crossing is in; None for the centre and for a sector without a player."""
+    return corners.index(crossing[0]) if crossing[0] in corners else None
 
 
 CROSSINGS = _place_crossings()
