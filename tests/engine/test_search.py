@@ -16,7 +16,7 @@ from engine import game as games
 from engine.chance import make_from_seed
 from engine.game import Standing
 from engine.games import kaiser
-from engine.games.kaiser.state import Stone
+from engine.games.kaiser.board import Stone
 from engine.menu import Choice, Move, Number, Subset
 from engine.search import Level
 from engine.search.evaluation import Search, evaluate_moves

@@ -6,16 +6,23 @@ import tomllib
 from collections import deque
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from engine.games.kaiser.state import Stone
+from msgspec import Struct
 
 DATA = tomllib.loads((Path(__file__).parent / "board.toml").read_text("utf-8"))
 
 Rank = Literal["emperor", "king", "nobleman"]
 Way = tuple[tuple[str, str], tuple[str, ...]]
 """The two ends of a move, and the crossings between them."""
+
+
+class Stone(Struct, frozen=True):
+    """A stone on the board, and the seat that owns it."""
+
+    seat: int
+    rank: Rank
+
 
 SECTORS = "ABCD"
 CENTRE = "Z"

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from engine.games.kaiser.board import FORMATION, STEPS_TO_CENTRE
+from engine.games.kaiser.board import FORMATION, STEPS_TO_CENTRE, Stone
 from engine.games.kaiser.state import (
     Assembled,
     Captured,
@@ -22,7 +22,6 @@ from engine.games.kaiser.state import (
     RoundWon,
     Scored,
     State,
-    Stone,
     TurnBegan,
 )
 

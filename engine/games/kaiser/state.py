@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from engine.chance import Chance
-from engine.games.kaiser.board import Rank
+from engine.games.kaiser.board import Rank, Stone
 
 
 class Options(Struct, frozen=True):
@@ -26,13 +26,6 @@ class Options(Struct, frozen=True):
     eliminated_score: Annotated[
         bool, msgspec.Meta(description="A player without an emperor still scores the stones left on the board (§6.2)")
     ] = True
-
-
-class Stone(Struct, frozen=True):
-    """A stone on the board, and the seat that owns it."""
-
-    seat: int
-    rank: Rank
 
 
 class State(Struct, frozen=True):

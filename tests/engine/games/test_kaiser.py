@@ -11,7 +11,8 @@ from engine import chance, menu
 from engine import game as games
 from engine.games import kaiser
 from engine.games.kaiser import board
-from engine.games.kaiser.state import Captured, Fell, Moved, Options, RoundBegan, RoundDrawn, RoundWon, Scored, Stone
+from engine.games.kaiser.board import Stone
+from engine.games.kaiser.state import Captured, Fell, Moved, Options, RoundBegan, RoundDrawn, RoundWon, Scored
 from engine.menu import Move
 from engine.refusal import Refused
 
