@@ -1,4 +1,4 @@
-"""Sealed draws: nobody can choose a result, and everybody can check it afterwards.
+"""Sealed draws: neither the server nor a player can choose a result, and everyone can check it afterwards.
 
 The exact bytes are specified in `engine/README.md`; change nothing here without a new version of that page.
 """
@@ -120,7 +120,7 @@ def make_from_seed(seed: int) -> Chance:
 
 
 def compute_draw(key: bytes, entry: int, index: int, size: int) -> int:
-    """Return the result of one draw; everybody who knows the key can compute it."""
+    """Return the result of one draw; everyone who knows the key can compute it."""
     return _compute(_make_material(key, entry), index, size)
 
 
@@ -195,8 +195,8 @@ def make_rigged(forced: Mapping[str, Sequence[object]], otherwise: Source | None
     return Chance(Rig(forced, otherwise))
 
 
-def _find_face(label: str, faces: Sequence[Any], wanted: object) -> int:
+def _find_face(label: str, faces: Sequence[Any], result: object) -> int:
     for place, face in enumerate(faces):
-        if face == wanted or str(face) == str(wanted):
+        if face == result or str(face) == str(result):
             return place
-    raise UnexpectedDraw(f"“{wanted}” cannot be drawn for “{label}” from {', '.join(map(str, faces))}")
+    raise UnexpectedDraw(f"“{result}” cannot be drawn for “{label}” from {', '.join(map(str, faces))}")

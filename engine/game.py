@@ -1,4 +1,4 @@
-"""The contract a game fulfils, and the two functions that need nothing else: `play` and `fold`."""
+"""The contract that every game implements, and the functions that run any game: `begin`, `play` and `fold`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from engine.chance import Chance
 from engine.menu import Menu, Move
 from engine.refusal import Refused
 
-GUARD = 1_000
+MAX_FORCED_EVENTS = 1_000
 
 
 class Meta(Struct, frozen=True):
-    """What the box says; `hidden_draws` are the labels of draws out of something that not everybody may see.
+    """The facts on the box: title, numbers of seats, options, authors.
 
-    `skips` are verbs that need no words and leave things as they are: a table may make them for a player who is late.
+    `hidden_draws` are the labels of draws from something that not every seat may see. `skips` are verbs without
+    arguments that change nothing, such as `pass`: a table may make these moves for a player who is late.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Meta(Struct, frozen=True):
 
 
 class Standing(Struct, frozen=True):
-    """How one seat stands: its score so far, whether it is out, and its place once all is over (1 is best)."""
+    """The score of a seat so far, whether it is out of the game, and its place once the game is over (1 is best)."""
 
     score: int
     out: bool = False
@@ -45,10 +46,10 @@ class Standing(Struct, frozen=True):
 
 
 class Game(Protocol):
-    """A module that offers these names is a game.
+    """The contract: a module that offers these names is a game.
 
-    It may offer `outlook(state)` too, see `engine.win_shares`, and `sources(event, seat)`,
-    which says where points come from.
+    It may also offer `outlook(state)`, see `engine.win_shares`, and `sources(event, seat)`, which says where points
+    come from.
     """
 
     __name__: str
@@ -59,60 +60,60 @@ class Game(Protocol):
     View: Any
 
     def __hash__(self) -> int:
-        """Modules may be keys; so may games."""
+        """Modules can be keys of a dict, and so can games."""
 
     def objection(self, options: Any, seats: int) -> Refused | None:
-        """Why these options do not go with so many seats, in a sentence; None where they do."""
+        """Return the reason why these options cannot be played with this number of seats, or None."""
 
     def setup(self, options: Any, seats: int, chance: Chance) -> Sequence[Any]:
-        """The first events."""
+        """Return the first events."""
 
     def menu(self, state: Any, seat: int) -> Menu:
-        """Everything that seat may do now; `()` means wait. Several seats may have menus at once."""
+        """Return everything that the seat may do now; `()` means wait. Several seats may have menus at once."""
 
     def decide(self, state: Any, seat: int, move: Move, chance: Chance) -> Sequence[Any]:
-        """Only what the player did; may assume that the move is on the menu."""
+        """Return the events of this move alone; the move is on the menu."""
 
     def upkeep(self, state: Any, chance: Chance) -> Any:
-        """The next event the rules force, or None when it is somebody's turn to decide or all is over."""
+        """Return the next event that the rules force; None if a player has to decide or the game is over."""
 
     def evolve(self, state: Any, event: Any) -> Any:
-        """The state after an event; never refuses, never draws, never computes a score."""
+        """Return the state after an event; never refuse, never draw, never compute a score."""
 
     def view(self, state: Any, seat: int | None) -> Any:
-        """Everything this seat, or a spectator, may know; built up, never stripped down."""
+        """Return everything that this seat, or a spectator, may know; build it up, do not remove things from the state."""
 
     def hear(self, event: Any, seat: int | None) -> Any:
-        """The event as this seat may learn it, or None."""
+        """Return the event as this seat, or a spectator, may learn it; None if it may not learn it."""
 
     def redeal(self, state: Any, seat: int | None, chance: Chance) -> Any:
-        """The same table with everything that this seat cannot know dealt anew."""
+        """Return the state with everything that this seat cannot know dealt again."""
 
     def standing(self, state: Any) -> tuple[Standing, ...]:
-        """How every seat stands; places are given exactly when the game is over."""
+        """Return the standing of every seat; it has places if and only if the game is over."""
 
 
-class Played(NamedTuple):
-    """Where a move led, and the events that led there."""
+class Outcome(NamedTuple):
+    """The state after a move, and the events that led to it."""
 
     state: Any
     events: tuple[Any, ...]
 
 
-class Endless(Exception):
-    """The rules force one thing after another and never come to rest: a fault of the game."""
+class EndlessUpkeep(Exception):
+    """The rules force one event after another without end: a fault of the game."""
 
 
-def begin(game: Game, options: Any, seats: int, chance: Chance) -> Played:
-    """Set a new game up and let its first forced events happen."""
-    why = objection(game, options, seats)
-    if why:
-        raise why
+def begin(game: Game, options: Any, seats: int, chance: Chance) -> Outcome:
+    """Set up a new game and apply the events that the rules force."""
+    refusal = objection(game, options, seats)
+    if refusal:
+        raise refusal
     return settle(game, game.State(), game.setup(options, seats, chance), chance)
 
 
 def objection(game: Game, options: Any, seats: int) -> Refused | None:
-    """Why such a table cannot be opened, or None."""
+    """Return the reason why a table with these options and seats cannot be opened, or None."""
     if seats not in game.META.seats:
         allowed = ", ".join(map(str, game.META.seats))
         return Refused(
@@ -121,25 +122,25 @@ def objection(game: Game, options: Any, seats: int) -> Refused | None:
     return game.objection(options, seats)
 
 
-def play(game: Game, state: Any, seat: int, move: Move, chance: Chance) -> Played:
-    """Refuse what is not on the menu; otherwise do it, and let happen what the rules then force."""
+def play(game: Game, state: Any, seat: int, move: Move, chance: Chance) -> Outcome:
+    """Make a move and apply the events that the rules force; raise Refused if it is not on the menu."""
     check(game.menu(state, seat), move)
     return perform(game, state, seat, move, chance)
 
 
 def check(menu: Menu, move: Move) -> None:
-    """Refuse what is not on this menu."""
+    """Raise Refused if the move is not on this menu."""
     if not menus.allows(menu, move):
-        raise _off(menu, move)
+        raise _explain_refusal(menu, move)
 
 
-def perform(game: Game, state: Any, seat: int, move: Move, chance: Chance) -> Played:
-    """Make a move that is known to be on the menu, and let the rules do what follows from it."""
+def perform(game: Game, state: Any, seat: int, move: Move, chance: Chance) -> Outcome:
+    """Make a move that is on the menu, without a check, and apply the events that the rules force."""
     return settle(game, state, game.decide(state, seat, move, chance), chance)
 
 
 def fold(game: Game, events: Iterable[Any], state: Any = None) -> Any:
-    """The position these events lead to; needs no rules."""
+    """Return the state after these events; no rule is applied."""
     state = game.State() if state is None else state
     evolve = game.evolve
     for event in events:
@@ -147,30 +148,33 @@ def fold(game: Game, events: Iterable[Any], state: Any = None) -> Any:
     return state
 
 
-def events(game: Game) -> dict[str, type[Struct]]:
-    """The event classes of a game by name, in whatever module it keeps them."""
+def get_event_types(game: Game) -> dict[str, type[Struct]]:
+    """Return the event classes of a game by name."""
     return {kind.__name__: kind for kind in get_args(game.Event) or (game.Event,)}
 
 
 def is_over(game: Game, state: Any) -> bool:
+    """Whether every seat has its place."""
     return all(standing.place is not None for standing in game.standing(state))
 
 
-def settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Played:
-    """These events, and then all that the rules force; with no events a position made by hand comes to rest."""
+def settle(game: Game, state: Any, first: Sequence[Any], chance: Chance) -> Outcome:
+    """Apply these events, and then all that the rules force; for a state made by hand, call it without events."""
     events, upkeep, evolve = list(first), game.upkeep, game.evolve
     for event in first:
         state = evolve(state, event)
-    for _ in range(GUARD):
+    for _ in range(MAX_FORCED_EVENTS):
         event = upkeep(state, chance)
         if event is None:
-            return Played(state, tuple(events))
+            return Outcome(state, tuple(events))
         state = evolve(state, event)
         events.append(event)
-    raise Endless(f"{game.META.name} did not come to rest within {GUARD} forced events; the last was {events[-1]!r}")
+    raise EndlessUpkeep(
+        f"{game.META.name} did not come to rest within {MAX_FORCED_EVENTS} forced events; the last was {events[-1]!r}"
+    )
 
 
-def _off(menu: Menu, move: Move) -> Refused:
+def _explain_refusal(menu: Menu, move: Move) -> Refused:
     if not menu:
         return Refused("It is not your turn: there is nothing for you to do now.")
     try:

@@ -1,4 +1,4 @@
-"""A game's options as data: what may be chosen, in words, and reading a choice with one clear sentence on a misfit."""
+"""The options of a game as data: their names, values and descriptions, and parsing a choice of them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from msgspec import Struct, inspect
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 
-CITED = re.compile(r"§\s?(\d+(?:\.\d+)?)")
+CITATION = re.compile(r"§\s?(\d+(?:\.\d+)?)")
 
 
 class Option(Struct, frozen=True):
-    """One thing to settle before a game begins; `rule` is the paragraph of the book that its description cites.
+    """An option to choose before a game begins; `rule` is the paragraph of the book that its description cites.
 
-    `title` is what it is called where its name alone does not say so.
+    `title` is its name for players, if that differs from its name in plain words.
     """
 
     name: str
@@ -34,25 +34,25 @@ class Option(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """What it is called: its own title, or its name in plain words."""
+        """The title, or the name in plain words."""
         return self.title or self.name.replace("_", " ")
 
 
 @functools.lru_cache
 def describe(options: type[Struct]) -> tuple[Option, ...]:
-    """Every option of a game in its order."""
+    """Return every option of a game, in order."""
     info = inspect.type_info(options)
     assert isinstance(info, inspect.StructType)
-    return tuple(_option(field) for field in info.fields)
+    return tuple(_describe_field(field) for field in info.fields)
 
 
-def _option(field: inspect.Field) -> Option:
+def _describe_field(field: inspect.Field) -> Option:
     kind, about, title = field.type, "", ""
     if isinstance(kind, inspect.Metadata):
-        said = kind.extra_json_schema or {}
-        about, title = str(said.get("description", "")), str(said.get("title", ""))
+        schema = kind.extra_json_schema or {}
+        about, title = str(schema.get("description", "")), str(schema.get("title", ""))
         kind = kind.type
-    rule = next(iter(CITED.findall(about)), "")
+    rule = next(iter(CITATION.findall(about)), "")
     default = field.default_factory() if callable(field.default_factory) else field.default
     match kind:
         case inspect.BoolType():
@@ -66,31 +66,34 @@ def _option(field: inspect.Field) -> Option:
     raise TypeError(f"option {field.name} is neither a switch, nor one of some words, nor a number with bounds")
 
 
-SWITCH = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
+SWITCH_WORDS = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
 
 
-def read(options: type[Struct], chosen: Mapping[str, Any]) -> Any:
-    """The options struct for these choices, given as text or as plain values; what is left out is the default."""
-    known = {option.name: option for option in describe(options)}
+def parse(options: type[Struct], chosen: Mapping[str, Any]) -> Any:
+    """Return the options struct for these choices, which are texts or plain values; the others have their defaults.
+
+    Raise Refused for an unknown option or a value that is not allowed.
+    """
+    by_name = {option.name: option for option in describe(options)}
     for name in chosen:
-        if name not in known:
-            if not known:
+        if name not in by_name:
+            if not by_name:
                 raise Refused("There is no option “{name}”; this game has none.", name=name)
-            raise Refused("There is no option “{name}”; the options are: {names}.", name=name, names=", ".join(known))
-    values = {name: _value(known[name], value) for name, value in chosen.items()}
+            raise Refused("There is no option “{name}”; the options are: {names}.", name=name, names=", ".join(by_name))
+    values = {name: _parse_value(by_name[name], value) for name, value in chosen.items()}
     return make_decoder(options).decode(msgspec.json.encode(values))
 
 
-def _value(option: Option, value: Any) -> Any:
+def _parse_value(option: Option, value: Any) -> Any:
     word = str(value).strip().casefold()
-    if option.kind == "switch" and word in SWITCH:
-        return SWITCH[word]
+    if option.kind == "switch" and word in SWITCH_WORDS:
+        return SWITCH_WORDS[word]
     if option.kind != "switch" and word in option.values:
         return type(option.default)(word)
-    raise _misfit(option, value)
+    raise _explain_wrong_value(option, value)
 
 
-def _misfit(option: Option, value: Any) -> Refused:
+def _explain_wrong_value(option: Option, value: Any) -> Refused:
     words = {"name": option.name, "value": value}
     match option.kind:
         case "switch":

@@ -1,7 +1,7 @@
-"""A table's record: what happened there, and the table it adds up to.
+"""A table's state, rebuilt from its log without any rule, and what each reader may know of an entry.
 
-A table's log is a list of entries. Game events and table events stand side by side in an entry; the table's have tags
-that begin with `table.`. `fold` rebuilds the table from entries alone and knows no rule.
+A log is a list of entries. An entry contains events of the game and events of the table, whose tags begin with
+`table.`. `fold` applies them one after the other.
 """
 
 from __future__ import annotations
@@ -53,21 +53,22 @@ from engine.table_events import (
 
 
 class Seat(Struct, frozen=True):
-    """A chair: who may act for it, the word mixed into the dice for it, and the entry at which it was given up.
+    """A seat: whether a person or a bot acts for it, its nonce for the draws, and the entry at which it resigned.
 
-    `held` says that a person sat there and may come back, even while a bot stands in.
+    `has_player` says that a person took the seat and may return, even while a bot acts for it. `vacations` are the
+    first and last days.
     """
 
     status: Literal["empty", "taken", "bot", "resigned"] = "empty"
     nonce: str = ""
-    left: int = 0
-    held: bool = False
+    resigned_at: int = 0
+    has_player: bool = False
     offered: bool = False
-    away: tuple[tuple[str, str], ...] = ()
+    vacations: tuple[tuple[str, str], ...] = ()
 
 
 class Step(Struct, frozen=True):
-    """A move that still counts, and the one before it."""
+    """A move that was not undone, and the one before it."""
 
     seq: int
     seat: int
@@ -75,23 +76,23 @@ class Step(Struct, frozen=True):
     before: Step | None
 
 
-class Asked(Struct, frozen=True):
-    """Somebody wishes to take back everything from entry `to` on; these seats still have to agree."""
+class UndoRequest(Struct, frozen=True):
+    """A seat asks to undo all entries from `to` on; the seats in `waiting` have not agreed yet."""
 
     seat: int
     to: int
     waiting: tuple[int, ...]
 
 
-class Wish(Struct, frozen=True):
-    """Somebody wishes to pause; these seats still have to agree."""
+class Request(Struct, frozen=True):
+    """A seat asks for a pause, or to go on without the beacon; the seats in `waiting` have not agreed yet."""
 
     seat: int
     waiting: tuple[int, ...]
 
 
-class Awaited(Struct, frozen=True):
-    """A command that is taken in and waits for a round of the beacon; entry `seq` named the round."""
+class WaitingCommand(Struct, frozen=True):
+    """A command that is accepted and waits for a round of the beacon; entry `seq` names the round."""
 
     round: int
     seat: int | None
@@ -99,8 +100,8 @@ class Awaited(Struct, frozen=True):
     seq: int
 
 
-class Table(Struct, frozen=True, dict=True):  # `dict` for the menus that it remembers
-    """A table after some entries; `state` is the game's own."""
+class Table(Struct, frozen=True, dict=True):  # `dict` for the cached menus
+    """The state of a table after some entries; `state` is that of its game."""
 
     game: str = ""
     edition: int = 0
@@ -110,98 +111,102 @@ class Table(Struct, frozen=True, dict=True):  # `dict` for the menus that it rem
     phase: Literal["new", "gathering", "playing", "over"] = "new"
     state: Any = None
     last: Step | None = None
-    asked: Asked | None = None
+    undo_request: UndoRequest | None = None
     clock: dict[str, str] = {}
-    pausing: Wish | None = None
+    pause_request: Request | None = None
     paused: bool = False
     places: tuple[int, ...] = ()
     length: int = 0
     beacon: Beacon | None = None
-    awaited: Awaited | None = None
-    sealing: Wish | None = None
+    waiting_command: WaitingCommand | None = None
+    seal_request: Request | None = None
 
 
 Rewind = Callable[[int], Table]
+"""Returns the table before the entry of this number."""
 
 
-def no_rewind(seq: int) -> Table:
+def refuse_rewind(seq: int) -> Table:
+    """Raise an error; for commands that cannot undo anything."""
     raise AssertionError(f"nobody expected to go back to entry {seq}")
 
 
-def apply(game: Game, table: Table, entry: Entry[Any], rewind: Rewind = no_rewind) -> Table:
-    """The table after one more entry; knows no rule."""
+def apply(game: Game, table: Table, entry: Entry[Any], rewind: Rewind = refuse_rewind) -> Table:
+    """Return the table after one more entry; no rule is applied."""
     after = evolve(game, table, entry.events, rewind)
     if entry.events and isinstance(named := entry.events[0], RoundNamed):
-        after = awaiting(after, named, entry.seat, entry.move)
-    return closed(after, mover(entry), bool(entry.draws))
+        after = await_round(after, named, entry.seat, entry.move)
+    return close_entry(after, find_mover(entry), bool(entry.draws))
 
 
-def awaiting(table: Table, named: RoundNamed, seat: int | None, move: str | None) -> Table:
-    """The table while this command waits for its round; whoever wished to take something back has been overtaken."""
-    return replace(table, awaited=Awaited(named.round, seat, move, table.length), asked=None)
+def await_round(table: Table, named: RoundNamed, seat: int | None, move: str | None) -> Table:
+    """Return the table while this command waits for its round; a request for an undo ends."""
+    command = WaitingCommand(named.round, seat, move, table.length)
+    return replace(table, waiting_command=command, undo_request=None)
 
 
-def mover(entry: Entry[Any]) -> int | None:
-    """The seat whose move in the game this entry holds, if any."""
+def find_mover(entry: Entry[Any]) -> int | None:
+    """Return the seat whose move of the game is in this entry, or None."""
     first = entry.events[0]
     if type(first) not in TABLE_EVENTS:
         return entry.seat
-    return first.seat if isinstance(first, TimedOut) else _drawn_for(entry.events)
+    return first.seat if isinstance(first, TimedOut) else _find_waiting_mover(entry.events)
 
 
-def _drawn_for(events: Sequence[Any]) -> int | None:
-    """The seat whose move waited for its draws and is made here."""
+def _find_waiting_mover(events: Sequence[Any]) -> int | None:
+    """Return the seat whose move waited for its draws and is made in this entry, or None."""
     for place, event in enumerate(events[:2]):
         if isinstance(event, RoundDrawn | WentSealed):
-            then = events[place + 1]
-            return then.seat if isinstance(then, TimedOut) else event.seat
+            following = events[place + 1]
+            return following.seat if isinstance(following, TimedOut) else event.seat
     return None
 
 
-def player(entry: Entry[Any]) -> int | None:
-    """The seat whose player made a move with this entry, also where its draws are still waited for."""
+def find_player(entry: Entry[Any]) -> int | None:
+    """Return the seat whose player made a move by this entry, even if it still waits for its draws, or None."""
     waits = bool(entry.events) and isinstance(entry.events[0], RoundNamed)
-    return entry.seat if waits or mover(entry) == entry.seat else None
+    return entry.seat if waits or find_mover(entry) == entry.seat else None
 
 
-def closed(table: Table, mover: int | None, drew: bool) -> Table:
+def close_entry(table: Table, mover: int | None, drew: bool) -> Table:
+    """Count the entry, and its move if it has one."""
     step = table.last if mover is None else Step(table.length, mover, drew, table.last)
     return replace(table, length=table.length + 1, last=step)
 
 
 def fold(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) -> Table:
-    """The table after these entries (only those before `upto`, if given)."""
+    """Return the table after these entries; only those before `upto`, if given."""
     table = Table()
-    for after in folds(game, entries, upto):
+    for after in fold_each(game, entries, upto):
         table = after
     return table
 
 
-def folds(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) -> Iterator[Table]:
-    """The empty table and the table after each entry."""
+def fold_each(game: Game, entries: Iterable[Entry[Any]], upto: int | None = None) -> Iterator[Table]:
+    """Yield the empty table, and the table after each entry."""
     entries = tuple(entries)[:upto]
-    wanted = {event.to for entry in entries for event in entry.events if type(event) is Undone}
-    kept, table = dict[int, Table](), Table()
+    undone_to = {event.to for entry in entries for event in entry.events if type(event) is Undone}
+    earlier, table = dict[int, Table](), Table()
     yield table
     for entry in entries:
-        if entry.seq in wanted:
-            kept[entry.seq] = table
-        table = apply(game, table, entry, kept.__getitem__)
+        if entry.seq in undone_to:
+            earlier[entry.seq] = table
+        table = apply(game, table, entry, earlier.__getitem__)
         yield table
 
 
 def evolve(game: Game, table: Table, events: Sequence[Any], rewind: Rewind) -> Table:
-    """The table after these events, the game's and its own, in the order in which they stand in an entry."""
+    """Return the table after these events of the game and of the table, in the order of their entry."""
     if not events:
         return table
-    state, playing = table.state, False
+    state, has_moved = table.state, False
     for event in events:
         if type(event) in TABLE_EVENTS:
             table = _evolve_table(game, replace(table, state=state), event, rewind)
             state = table.state
         else:
-            state, playing = game.evolve(state, event), True
-    return replace(table, state=state, asked=None if playing else table.asked)
+            state, has_moved = game.evolve(state, event), True
+    return replace(table, state=state, undo_request=None if has_moved else table.undo_request)
 
 
 def _evolve_table(game: Game, table: Table, event: TableEvent, rewind: Rewind) -> Table:
@@ -220,67 +225,68 @@ def _evolve_table(game: Game, table: Table, event: TableEvent, rewind: Rewind) -
         case RoundNamed() | RoundDrawn() | SealAsked() | SealAgreed() | SealRefused() | WentSealed():
             return _evolve_round(table, event)
         case Ended(places):
-            over = replace(table, phase="over", places=places, asked=None, pausing=None)
-            return replace(over, awaited=None, sealing=None)
+            over = replace(table, phase="over", places=places, undo_request=None, pause_request=None)
+            return replace(over, waiting_command=None, seal_request=None)
     return _evolve_seat(table, event)
 
 
 def _evolve_seat(
     table: Table, event: Sat | Resigned | Substituted | Returned | Offered | VacationTaken | VacationEnded
 ) -> Table:
-    chair = table.seats[event.seat]
+    before = table.seats[event.seat]
     match event:
         case Sat(seat, nonce, bot):
-            return _seated(table, seat, Seat("bot" if bot else "taken", nonce, held=not bot))
+            return _replace_player(table, seat, Seat("bot" if bot else "taken", nonce, has_player=not bot))
         case Resigned(seat):
-            return _seated(table, seat, replace(chair, status="resigned", left=table.length))
+            return _replace_player(table, seat, replace(before, status="resigned", resigned_at=table.length))
         case Substituted(seat, True):
-            return _seated(table, seat, replace(chair, status="bot"))
+            return _replace_player(table, seat, replace(before, status="bot"))
         case Substituted(seat):
-            return _seated(table, seat, replace(chair, status="taken", held=True, offered=False, away=()))
+            return _replace_player(
+                table, seat, replace(before, status="taken", has_player=True, offered=False, vacations=())
+            )
         case Returned(seat):
-            return _seated(table, seat, replace(chair, status="taken", offered=False))
+            return _replace_player(table, seat, replace(before, status="taken", offered=False))
         case Offered(seat):
-            return _changed(table, seat, replace(chair, offered=True))
+            return _replace_seat(table, seat, replace(before, offered=True))
         case VacationTaken(seat, first, last):
-            return _changed(table, seat, replace(chair, away=_spans(chair, first, last)))
+            return _replace_seat(table, seat, replace(before, vacations=_set_vacation(before, first, last)))
         case VacationEnded(seat, first, last):
-            return _changed(table, seat, replace(chair, away=_spans(chair, first, last)))
+            return _replace_seat(table, seat, replace(before, vacations=_set_vacation(before, first, last)))
 
 
-def _spans(chair: Seat, first: str, last: str) -> tuple[tuple[str, str], ...]:
-    """The vacations of a chair, the one that begins on that day as it is now."""
-    others = [span for span in chair.away if span[0] != first]
+def _set_vacation(seat: Seat, first: str, last: str) -> tuple[tuple[str, str], ...]:
+    """Add or change the vacation that begins on `first`; remove it if `last` is earlier."""
+    others = [span for span in seat.vacations if span[0] != first]
     return tuple(sorted([*others, (first, last)] if first <= last else others))
 
 
 def _evolve_undo(table: Table, event: UndoAsked | UndoAgreed | UndoRefused | Undone, rewind: Rewind) -> Table:
     match event:
         case UndoAsked(seat, to):
-            return replace(table, asked=Asked(seat, to, to_ask(table, seat)))
+            return replace(table, undo_request=UndoRequest(seat, to, find_seats_to_ask(table, seat)))
         case UndoAgreed(seat):
-            assert table.asked
-            left = tuple(other for other in table.asked.waiting if other != seat)
-            return replace(table, asked=replace(table.asked, waiting=left))
+            assert table.undo_request
+            left = tuple(other for other in table.undo_request.waiting if other != seat)
+            return replace(table, undo_request=replace(table.undo_request, waiting=left))
         case UndoRefused():
-            return replace(table, asked=None)
+            return replace(table, undo_request=None)
         case Undone(_, to):
             past = rewind(to)
-            return replace(table, state=past.state, last=past.last, asked=None)
+            return replace(table, state=past.state, last=past.last, undo_request=None)
 
 
 def _evolve_pause(table: Table, event: PauseAsked | PauseAgreed | PauseRefused | Paused | Resumed) -> Table:
     match event:
         case PauseAsked(seat):
-            return replace(table, pausing=Wish(seat, to_ask(table, seat)))
+            return replace(table, pause_request=Request(seat, find_seats_to_ask(table, seat)))
         case PauseAgreed(seat):
-            assert table.pausing
-            left = tuple(other for other in table.pausing.waiting if other != seat)
-            return replace(table, pausing=replace(table.pausing, waiting=left))
+            assert table.pause_request
+            return replace(table, pause_request=_remove_waiting(table.pause_request, seat))
         case PauseRefused():
-            return replace(table, pausing=None)
+            return replace(table, pause_request=None)
         case Paused():
-            return replace(table, pausing=None, paused=True)
+            return replace(table, pause_request=None, paused=True)
         case Resumed():
             return replace(table, paused=False)
 
@@ -290,62 +296,66 @@ def _evolve_round(
 ) -> Table:
     match event:
         case RoundNamed():
-            return table  # what waits is not in the event, which all may hear: `awaiting` notes it
+            return table  # the event, which is public, does not contain the command: `await_round` stores it
         case RoundDrawn():
-            return replace(table, awaited=None, sealing=None)
+            return replace(table, waiting_command=None, seal_request=None)
         case SealAsked(seat):
-            return replace(table, sealing=Wish(seat, to_ask(table, seat)))
+            return replace(table, seal_request=Request(seat, find_seats_to_ask(table, seat)))
         case SealAgreed(seat):
-            assert table.sealing
-            left = tuple(other for other in table.sealing.waiting if other != seat)
-            return replace(table, sealing=replace(table.sealing, waiting=left))
+            assert table.seal_request
+            return replace(table, seal_request=_remove_waiting(table.seal_request, seat))
         case SealRefused():
-            return replace(table, sealing=None)
+            return replace(table, seal_request=None)
         case WentSealed():
-            return replace(table, awaited=None, sealing=None, beacon=None)
+            return replace(table, waiting_command=None, seal_request=None, beacon=None)
 
 
-def _seated(table: Table, number: int, seat: Seat) -> Table:
-    """Somebody else acts for that chair; a wish that waited for those who sat there before is dropped."""
-    return replace(_changed(table, number, seat), asked=None, pausing=None, sealing=None)
+def _remove_waiting(request: Request, seat: int) -> Request:
+    return replace(request, waiting=tuple(other for other in request.waiting if other != seat))
 
 
-def _changed(table: Table, number: int, seat: Seat) -> Table:
+def _replace_player(table: Table, number: int, seat: Seat) -> Table:
+    """Replace a seat for which another player acts now; requests to the earlier player end."""
+    return replace(_replace_seat(table, number, seat), undo_request=None, pause_request=None, seal_request=None)
+
+
+def _replace_seat(table: Table, number: int, seat: Seat) -> Table:
     return replace(table, seats=(*table.seats[:number], seat, *table.seats[number + 1 :]))
 
 
-def to_ask(table: Table, seat: int) -> tuple[int, ...]:
+def find_seats_to_ask(table: Table, seat: int) -> tuple[int, ...]:
+    """Return the other seats that a person plays."""
     return tuple(number for number, other in enumerate(table.seats) if other.status == "taken" and number != seat)
 
 
 def hear(game: Game, event: Any, seat: int | None) -> Any:
-    """An event as that seat, or a spectator, may learn it; what the table does is known to all."""
+    """Return an event as the seat, or a spectator, may learn it, or None; events of the table are public."""
     return event if type(event) in TABLE_EVENTS else game.hear(event, seat)
 
 
 def redact(game: Game, entry: Entry[Any], seat: int | None) -> Entry[Any]:
-    """The entry as that seat may know it: where an event is hidden from it, so are the draws and the move.
+    """Return the entry as the seat may know it: if an event is hidden from it, so are the draws and the move.
 
-    Draws out of what is hidden are shown to nobody: the place at which a known card lay tells of the cards around it.
-    What a move is that still waits for its draws is its player's secret: what will be hidden of it nobody knows yet.
+    Draws from hidden things are hidden from all: the place of a known card among hidden ones tells of the others. A
+    move that waits for its draws is hidden from all other seats: it is not known yet which of its events will be.
     """
     if isinstance(entry.events[0], RoundNamed):
         return entry if seat == entry.seat or entry.seat is None else replace(entry, move=None)
-    heard = tuple(hear(game, event, seat) for event in entry.events)
-    if heard == entry.events:
+    visible = tuple(hear(game, event, seat) for event in entry.events)
+    if visible == entry.events:
         hidden = any(draw.label in game.META.hidden_draws for draw in entry.draws)
         return replace(entry, draws=()) if hidden else entry
     move = entry.move if seat is not None and entry.seat == seat else None
-    return replace(entry, move=move, draws=(), events=tuple(event for event in heard if event is not None))
+    return replace(entry, move=move, draws=(), events=tuple(event for event in visible if event is not None))
 
 
 @functools.cache
-def entry_type(game: Game) -> Any:
-    """The type of an entry of this game's log, for decoding."""
+def get_entry_type(game: Game) -> Any:
+    """Return the type of the entries of this game's logs."""
     return Entry[TableEvent | game.Event]  # type: ignore[name-defined]  # a game's events are known when it runs
 
 
 @functools.cache
-def decoder(game: Game) -> msgspec.json.Decoder[Entry[Any]]:
-    """Reads one stored entry."""
-    return make_decoder(entry_type(game))
+def make_entry_decoder(game: Game) -> msgspec.json.Decoder[Entry[Any]]:
+    """Return the decoder for stored entries of this game's logs."""
+    return make_decoder(get_entry_type(game))

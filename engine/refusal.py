@@ -1,23 +1,26 @@
-"""Saying no: one sentence that tells what to do instead."""
+"""Refusals: an exception with one sentence that says what to do instead."""
 
 from __future__ import annotations
 
+MAX_WORD_CHARS = 2_000
+
 
 class Refused(Exception):
-    """A command that changes nothing; its text is a sentence for the person who sent it.
+    """A command is refused and changes nothing; the text is a sentence for the person who sent it.
 
-    The sentence is kept apart from the words that fill it, so that it can be translated. `rule` names the
-    paragraph of the game's book that says why, where there is one.
+    The sentence is stored apart from its words, so that it can be translated. `rule` names the paragraph of the
+    game's book that gives the reason, if there is one.
     """
 
     def __init__(self, sentence: str, /, *, rule: str = "", **words: object) -> None:
         self.sentence = sentence
-        self.words = {name: _readable(word) if isinstance(word, str) else word for name, word in words.items()}
+        self.words = {name: _make_printable(word) if isinstance(word, str) else word for name, word in words.items()}
         self.rule = rule
         super().__init__(sentence.format(**self.words))
 
 
-def _readable(word: str) -> str:
-    """What somebody wrote, fit to be shown: no control characters, and never a whole book."""
-    shown = word if word.isprintable() else "".join(letter if letter.isprintable() else "�" for letter in word[:2000])
-    return shown if len(shown) <= 2000 else shown[:1999] + "…"
+def _make_printable(text: str) -> str:
+    """Return a player's text without control characters, and not longer than a page."""
+    if not text.isprintable():
+        text = "".join(letter if letter.isprintable() else "�" for letter in text[:MAX_WORD_CHARS])
+    return text if len(text) <= MAX_WORD_CHARS else text[: MAX_WORD_CHARS - 1] + "…"

@@ -1,6 +1,6 @@
-"""What is common to every table: seats, start, resigning, time-outs, undo, substitutes. Itself a small game.
+"""The commands of every table: seats, start, resigning, time-outs, undo, pauses, substitutes, vacations, rounds.
 
-`play` judges one command and says what it does; the record it adds to is told in `engine/record.py`.
+`play` judges one command and returns its events; `engine/record.py` has the state that they change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,18 @@ from engine import options as choices
 from engine.chance import Chance, RoundPending
 from engine.game import Game
 from engine.menu import Menu, Move
-from engine.record import Awaited, Rewind, Seat, Step, Table, awaiting, closed, evolve, no_rewind, to_ask
+from engine.record import (
+    Rewind,
+    Seat,
+    Step,
+    Table,
+    WaitingCommand,
+    await_round,
+    close_entry,
+    evolve,
+    find_seats_to_ask,
+    refuse_rewind,
+)
 from engine.refusal import Refused
 from engine.table_events import (
     Ended,
@@ -51,87 +62,90 @@ from engine.table_events import (
     WentSealed,
 )
 
-RESERVED = frozenset(
+RESERVED_VERBS = frozenset(
     "open sit start resign undo agree refuse expire miss substitute offer back status help pause resume vacation home "
     "again order cancel letters unsubscribe sealed hint".split()
 )
 ROUND = "round"
-STANDING = frozenset("substitute relieve offer vacation home".split())  # what the house may do while a round is awaited
+ALLOWED_WHILE_WAITING = frozenset("substitute relieve offer vacation home".split())  # commands of the server
 
 
-class Played(NamedTuple):
-    """The table after a command, and the events the command made."""
+class Outcome(NamedTuple):
+    """The table after a command, and the events of the command."""
 
     table: Table
     events: tuple[Any, ...]
 
 
 def menu(game: Game, table: Table, seat: int) -> Menu:
-    """The game's own choices for that seat; none while the draws of a move are waited for.
+    """Return the seat's moves in the game; none while a command waits for its round.
 
-    A table remembers its menus: a referee asks four times for each, and a page as often.
+    The menus are cached in the table: the referee needs each four times, and a page as often.
     """
-    if table.phase != "playing" or table.awaited is not None:
+    if table.phase != "playing" or table.waiting_command is not None:
         return ()
-    remembered: dict[int, Menu] = table.__dict__.setdefault("menus", {})
-    if seat not in remembered:
-        remembered[seat] = game.menu(table.state, seat)
-    return remembered[seat]
+    cache: dict[int, Menu] = table.__dict__.setdefault("menus", {})
+    if seat not in cache:
+        cache[seat] = game.menu(table.state, seat)
+    return cache[seat]
 
 
-def commands(table: Table, seat: int) -> Menu:
-    """What the table itself lets that seat do, whoever's turn it is."""
+def list_commands(table: Table, seat: int) -> Menu:
+    """Return the table's commands for the seat; they do not depend on the turn."""
     chair = table.seats[seat]
-    if table.awaited:
-        return menus.bare(*_while_waiting(table, seat)) if chair.status == "taken" else ()
+    if table.waiting_command:
+        return menus.make_menu(*_iter_waiting_verbs(table, seat)) if chair.status == "taken" else ()
     if table.phase != "playing":
         return ()
-    if chair.status == "bot" and chair.held:
-        return menus.bare("back")
-    return menus.bare(*_verbs(table, seat)) if chair.status == "taken" else ()
+    if chair.status == "bot" and chair.has_player:
+        return menus.make_menu("back")
+    return menus.make_menu(*_iter_verbs(table, seat)) if chair.status == "taken" else ()
 
 
-def _while_waiting(table: Table, seat: int) -> Iterator[str]:
-    """What a player can do while a round is awaited: ask to go on without the beacon, answer, or leave."""
-    if table.sealing is None:
+def _iter_waiting_verbs(table: Table, seat: int) -> Iterator[str]:
+    """Iterate over a player's commands while a round is awaited: going on without the beacon, and resigning."""
+    if table.seal_request is None:
         yield "sealed"
     else:
-        if seat in table.sealing.waiting:
+        if seat in table.seal_request.waiting:
             yield "agree"
         yield "refuse"
     if table.phase == "playing":
         yield "resign"
 
 
-def _verbs(table: Table, seat: int) -> Iterator[str]:
-    if _to_answer(table, seat):
+def _iter_verbs(table: Table, seat: int) -> Iterator[str]:
+    if _has_to_answer(table, seat):
         yield "agree"
-    if _to_answer(table, seat) or (table.pausing and not table.asked):
+    if _has_to_answer(table, seat) or (table.pause_request and not table.undo_request):
         yield "refuse"
-    if not table.asked and _own_step(table, seat):
+    if not table.undo_request and _find_last_move(table, seat):
         yield "undo"
     if table.seats[seat].offered:
         yield "back"
     if table.paused:
         yield "resume"
-    elif not table.asked and not table.pausing:
+    elif not table.undo_request and not table.pause_request:
         yield "pause"
     yield "resign"
 
 
-def _to_answer(table: Table, seat: int) -> bool:
-    """Whether the table waits for this seat's consent: to an undo first, then to a pause."""
-    wish = table.asked or table.pausing
-    return wish is not None and seat in wish.waiting
+def _has_to_answer(table: Table, seat: int) -> bool:
+    """Whether a request waits for this seat: one to undo first, then one to pause."""
+    request = table.undo_request or table.pause_request
+    return request is not None and seat in request.waiting
 
 
-def waiting_for(game: Game, table: Table) -> tuple[int, ...]:
-    """The seats whose menu is open."""
+def find_seats_to_move(game: Game, table: Table) -> tuple[int, ...]:
+    """Return the seats that have a menu."""
     return tuple(seat for seat in range(len(table.seats)) if menu(game, table, seat))
 
 
-def undo_is_free(game: Game, table: Table, seat: int, rewind: Rewind) -> bool:
-    """Whether this seat may take its last move back unasked: nothing was drawn, and nobody else may act since."""
+def is_undo_free(game: Game, table: Table, seat: int, rewind: Rewind) -> bool:
+    """Whether the seat can undo its last move without consent.
+
+    That move was the last one, nothing was drawn for it, and it gave no other seat a menu.
+    """
     step = table.last
     if step is None or step.seat != seat or step.drew:
         return False
@@ -140,184 +154,195 @@ def undo_is_free(game: Game, table: Table, seat: int, rewind: Rewind) -> bool:
     return all(menu(game, before, other) or not menu(game, table, other) for other in others)
 
 
-def draws(table: Table, seed: bytes) -> Chance:
-    """The sealed chance of the next entry."""
-    return chances.make_sealed(_key(table, seed), table.length)
+def make_sealed_chance(table: Table, seed: bytes) -> Chance:
+    """Return the sealed chance of the next entry."""
+    return chances.make_sealed(_derive_key(table, seed), table.length)
 
 
-def luck(table: Table, seed: bytes, move: Move, at: int) -> Chance:
-    """The chance of the next entry, with this command at that moment: sealed, or by the round that it brings."""
+def make_chance(table: Table, seed: bytes, move: Move, at: int) -> Chance:
+    """Return the chance of the next entry, which is this command at this time: sealed, or by a round of the beacon."""
     if table.beacon is None:
-        return draws(table, seed)
-    if table.awaited is None:
+        return make_sealed_chance(table, seed)
+    if table.waiting_command is None:
         return chances.make_pending(table.beacon.next_round(at))
-    key = _key(table, seed)
+    key = _derive_key(table, seed)
     if move.verb == ROUND and len(move.args) == 2 and beacons.SIGNATURE.fullmatch(move.args[1]):
         key = chances.derive_round_key(key, move.args[1])
     return chances.make_sealed(key, table.length)
 
 
-def _key(table: Table, seed: bytes) -> bytes:
+def _derive_key(table: Table, seed: bytes) -> bytes:
     nonces = [seat.nonce for seat in table.seats]
     return chances.derive_key(seed, nonces)
 
 
-def play(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind = no_rewind) -> Played:
-    """Judge a command of a seat, or of the house (None), and do it; where its draws are not there yet it waits."""
-    if table.awaited:
-        return _meanwhile(game, table, seat, move, chance, rewind)
+def play(
+    game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind = refuse_rewind
+) -> Outcome:
+    """Judge and carry out a command of a seat, or of the server (None); raise Refused if it is not allowed.
+
+    A command that needs a round of the beacon is accepted, and waits for it.
+    """
+    if table.waiting_command:
+        return _play_while_waiting(game, table, seat, move, chance, rewind)
     try:
-        return _played(game, table, seat, move, chance, rewind)
-    except RoundPending as unlit:
+        return _carry_out(game, table, seat, move, chance, rewind)
+    except RoundPending as pending:
         chance.draws.clear()
-        named = RoundNamed(unlit.round)
-        return Played(closed(awaiting(table, named, seat, str(move)), None, False), (named,))
+        named = RoundNamed(pending.round)
+        return Outcome(close_entry(await_round(table, named, seat, str(move)), None, False), (named,))
 
 
-def _played(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind) -> Played:
+def _carry_out(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind) -> Outcome:
     if seat is None and move.verb == "expire":
-        return _expired(game, table, move, chance)
+        return _move_for_late_seat(game, table, move, chance)
     if seat is not None:
-        _check_may_act(table, seat)
-        if move.verb not in RESERVED:
-            return _moved(game, table, seat, (), move, chance)
-    events = _house(game, table, move, chance) if seat is None else _command(game, table, seat, move, rewind)
-    return _followed(game, table, events, rewind)
+        _check_seat_may_act(table, seat)
+        if move.verb not in RESERVED_VERBS:
+            return _make_move(game, table, seat, (), move, chance)
+        return _apply(game, table, _run_seat_command(game, table, seat, move, rewind), rewind)
+    return _apply(game, table, _run_server_command(game, table, move, chance), rewind)
 
 
-def _followed(game: Game, table: Table, events: tuple[Any, ...], rewind: Rewind) -> Played:
-    """The table after what it does itself, and its end where that has come by it."""
+def _apply(game: Game, table: Table, events: tuple[Any, ...], rewind: Rewind) -> Outcome:
+    """Apply events of the table, and its end if they lead to it."""
     after = evolve(game, table, events, rewind)
-    ending = _ending(game, after)
-    return Played(closed(evolve(game, after, ending, rewind), None, False), (*events, *ending))
+    end = _find_end(game, after)
+    return Outcome(close_entry(evolve(game, after, end, rewind), None, False), (*events, *end))
 
 
-def _meanwhile(game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind) -> Played:
-    """A command while a round is awaited: the round itself, going on without the beacon, or what touches no draw."""
-    assert table.awaited
+def _play_while_waiting(
+    game: Game, table: Table, seat: int | None, move: Move, chance: Chance, rewind: Rewind
+) -> Outcome:
+    """Judge a command while a round is awaited: the round, going on without it, or a command without draws."""
+    assert table.waiting_command
     if seat is None and move.verb == ROUND:
-        return _decided(game, table, (_round(table, move),), chance, rewind)
-    if seat is None and move.verb == "bot" and table.phase == "gathering":  # somebody leaves before the first draws
-        return _followed(game, table, _house(game, table, move, chance), rewind)
-    if seat is None and move.verb in STANDING and table.phase == "playing" and move.args:
-        return _followed(game, table, _about_seat(game, table, _chair(table, move.args[0]), move), rewind)
-    if seat is None or not 0 <= seat < len(table.seats) or not menus.allows(commands(table, seat), move):
-        raise not_drawn_yet(table.awaited)
+        return _release(game, table, (_parse_round(table, move),), chance, rewind)
+    if seat is None and move.verb == "bot" and table.phase == "gathering":  # a player leaves before the first draws
+        return _apply(game, table, _run_server_command(game, table, move, chance), rewind)
+    if seat is None and move.verb in ALLOWED_WHILE_WAITING and table.phase == "playing" and move.args:
+        return _apply(game, table, _change_seat(game, table, _parse_seat(table, move.args[0]), move), rewind)
+    if seat is None or not 0 <= seat < len(table.seats) or not menus.allows(list_commands(table, seat), move):
+        raise explain_waiting(table.waiting_command)
     if move.verb == "resign":
-        return _followed(game, table, (Resigned(seat),), rewind)
-    said, settled = _about_sealing(table, seat, move)
-    if not settled:
-        return _followed(game, table, (said,), rewind)
-    return _decided(game, table, (said, WentSealed(table.awaited.seat)), chance, rewind)
+        return _apply(game, table, (Resigned(seat),), rewind)
+    event, all_agree = _answer_seal_request(table, seat, move)
+    if not all_agree:
+        return _apply(game, table, (event,), rewind)
+    return _release(game, table, (event, WentSealed(table.waiting_command.seat)), chance, rewind)
 
 
-def not_drawn_yet(waited: Awaited) -> Refused:
-    """Why nothing can be done at a table just now."""
+def explain_waiting(command: WaitingCommand) -> Refused:
+    """Return the refusal of a command that is not possible while a round is awaited."""
     return Refused(
         "The dice of the last move are not drawn yet; they come with round {round} of the public beacon.",
-        round=waited.round,
+        round=command.round,
     )
 
 
-def _round(table: Table, move: Move) -> RoundDrawn:
-    """The awaited round; whether it is signed is for those to say who know the curve."""
-    assert table.awaited
+def _parse_round(table: Table, move: Move) -> RoundDrawn:
+    """Return the event of the awaited round; the caller verifies its signature."""
+    command = table.waiting_command
+    assert command
     match move.args:
-        case (number, signature) if number == str(table.awaited.round) and beacons.SIGNATURE.fullmatch(signature):
-            return RoundDrawn(table.awaited.round, signature, table.awaited.seat)
-    raise Refused("The round is told as: round {round} and its signature.", round=table.awaited.round)
+        case (number, signature) if number == str(command.round) and beacons.SIGNATURE.fullmatch(signature):
+            return RoundDrawn(command.round, signature, command.seat)
+    raise Refused("The round is told as: round {round} and its signature.", round=command.round)
 
 
-def _about_sealing(table: Table, seat: int, move: Move) -> tuple[SealAsked | SealAgreed | SealRefused, bool]:
-    """What a seat says about going on without the beacon, and whether all have agreed by that."""
+def _answer_seal_request(table: Table, seat: int, move: Move) -> tuple[SealAsked | SealAgreed | SealRefused, bool]:
+    """Return the event of a seat's command about going on without the beacon, and whether all seats agree now."""
     match move.verb:
         case "sealed":
-            return SealAsked(seat), not to_ask(table, seat)
+            return SealAsked(seat), not find_seats_to_ask(table, seat)
         case "agree":
-            assert table.sealing
-            return SealAgreed(seat), table.sealing.waiting == (seat,)
+            assert table.seal_request
+            return SealAgreed(seat), table.seal_request.waiting == (seat,)
     return SealRefused(seat), False
 
 
-def _decided(game: Game, table: Table, first: tuple[Any, ...], chance: Chance, rewind: Rewind) -> Played:
-    """What waited is carried out."""
-    waited = table.awaited
-    assert waited
-    freed = evolve(game, table, first, rewind)
-    played = _played(game, freed, waited.seat, Move.read(waited.move or "-"), chance, rewind)
-    return Played(played.table, (*first, *played.events))
+def _release(game: Game, table: Table, first: tuple[Any, ...], chance: Chance, rewind: Rewind) -> Outcome:
+    """Carry out the waiting command, after these events."""
+    command = table.waiting_command
+    assert command
+    after = evolve(game, table, first, rewind)
+    outcome = _carry_out(game, after, command.seat, Move.parse(command.move or "-"), chance, rewind)
+    return Outcome(outcome.table, (*first, *outcome.events))
 
 
-def _check_may_act(table: Table, seat: int) -> None:
+def _check_seat_may_act(table: Table, seat: int) -> None:
     if not 0 <= seat < len(table.seats):
         raise Refused("This table has no seat {seat}.", seat=seat)
     if table.phase != "playing":
         raise Refused("The game is over." if table.phase == "over" else "The game has not begun yet.")
 
 
-def _expired(game: Game, table: Table, move: Move, chance: Chance) -> Played:
-    """The time of a seat is up, and the house moves for it."""
+def _move_for_late_seat(game: Game, table: Table, move: Move, chance: Chance) -> Outcome:
+    """Make the server's move for a seat whose time is up."""
     if table.phase != "playing" or len(move.args) < 2:
-        raise _impossible(move)
-    missed, stand_in = _chair(table, move.args[0]), Move(move.args[1], move.args[2:])
-    return _moved(game, table, missed, (TimedOut(missed),), stand_in, chance)
+        raise _explain_impossible(move)
+    seat, stand_in = _parse_seat(table, move.args[0]), Move(move.args[1], move.args[2:])
+    return _make_move(game, table, seat, (TimedOut(seat),), stand_in, chance)
 
 
-def _impossible(move: Move) -> Refused:
+def _explain_impossible(move: Move) -> Refused:
     return Refused("The house cannot do “{move}” at this table now.", move=move)
 
 
-def _chair(table: Table, number: str) -> int:
-    """The seat of that number, as the house writes it."""
+def _parse_seat(table: Table, number: str) -> int:
     if number not in map(str, range(len(table.seats))):
         raise Refused("This table has no seat {seat}.", seat=number)
     return int(number)
 
 
-def _moved(game: Game, table: Table, seat: int, first: tuple[Any, ...], move: Move, chance: Chance) -> Played:
+def _make_move(game: Game, table: Table, seat: int, first: tuple[Any, ...], move: Move, chance: Chance) -> Outcome:
     games.check(menu(game, table, seat), move)
-    played = games.perform(game, table.state, seat, move, chance)
+    state, events = games.perform(game, table.state, seat, move, chance)
     step = Step(table.length, seat, bool(chance.draws), table.last)
-    after = replace(table, state=played.state, asked=None, length=table.length + 1, last=step)
-    ending = _ending(game, after)
-    return Played(evolve(game, after, ending, no_rewind), (*first, *played.events, *ending))
+    after = replace(table, state=state, undo_request=None, length=table.length + 1, last=step)
+    end = _find_end(game, after)
+    return Outcome(evolve(game, after, end, refuse_rewind), (*first, *events, *end))
 
 
-def _house(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, ...]:
+def _run_server_command(game: Game, table: Table, move: Move, chance: Chance) -> tuple[Any, ...]:
     match table.phase, move.verb, move.args:
         case "new", "open", (name, seats, commitment, *chosen) if name == game.META.name:
             return (open_command.parse_open_command(game, seats, commitment, chosen),)
         case "gathering", "sit" | "bot", (number, nonce):
-            seat = _chair(table, number)
-            leaves = move.verb == "bot" and table.seats[seat] == Seat("taken", nonce, held=True)
-            if not leaves and (table.seats[seat].status != "empty" or not menus.is_token(nonce)):
-                raise Refused("Nobody can sit down on seat {seat} with these words.", seat=seat)
-            return (Sat(seat, nonce, bot=move.verb == "bot"),)
+            return (_sit_down(table, _parse_seat(table, number), nonce, bot=move.verb == "bot"),)
         case "gathering", "start", ():
             if any(seat.status == "empty" for seat in table.seats):
                 raise Refused("Somebody still has to sit down before the game can start.")
-            options = choices.read(game.META.options, table.options)
+            options = choices.parse(game.META.options, table.options)
             return (Started(), *games.begin(game, options, len(table.seats), chance).events)
         case "playing", _, (number, *_):
-            return _about_seat(game, table, _chair(table, number), move)
-    raise _impossible(move)
+            return _change_seat(game, table, _parse_seat(table, number), move)
+    raise _explain_impossible(move)
 
 
-def _about_seat(game: Game, table: Table, seat: int, move: Move) -> tuple[Any, ...]:
-    """What the house does with a seat while the game is played."""
+def _sit_down(table: Table, seat: int, nonce: str, *, bot: bool) -> Sat:
+    """Return the event of a person or a bot taking an empty seat, or of a bot taking over a person's seat and nonce."""
+    replaces_person = bot and table.seats[seat] == Seat("taken", nonce, has_player=True)
+    if not replaces_person and (table.seats[seat].status != "empty" or not menus.is_token(nonce)):
+        raise Refused("Nobody can sit down on seat {seat} with these words.", seat=seat)
+    return Sat(seat, nonce, bot=bot)
+
+
+def _change_seat(game: Game, table: Table, seat: int, move: Move) -> tuple[Any, ...]:
+    """Return the events of a server's command about a seat during the game."""
     chair = table.seats[seat]
     match move.verb, move.args[1:]:
         case "substitute" | "relieve", ():
             return (Substituted(seat, bot=move.verb == "relieve"),)
-        case "miss", (("relieve" | "resign") as then,) if chair.status == "taken" and menu(game, table, seat):
-            return (Missed(seat), Substituted(seat, bot=True) if then == "relieve" else Resigned(seat))
-        case "offer", () if chair.held and not chair.offered:
+        case "miss", (("relieve" | "resign") as loss,) if chair.status == "taken" and menu(game, table, seat):
+            return (Missed(seat), Substituted(seat, bot=True) if loss == "relieve" else Resigned(seat))
+        case "offer", () if chair.has_player and not chair.offered:
             return (Offered(seat),)
-        case "vacation", (first, last) if chair.held and _is_date(first) and _is_date(last) and first <= last:
+        case "vacation", (first, last) if chair.has_player and _is_date(first) and _is_date(last) and first <= last:
             return (VacationTaken(seat, first, last),)
-        case "home", (first, last) if _is_date(last) and last < dict(chair.away).get(first, ""):
+        case "home", (first, last) if _is_date(last) and last < dict(chair.vacations).get(first, ""):
             return (VacationEnded(seat, first, last),)
-    raise _impossible(move)
+    raise _explain_impossible(move)
 
 
 def _is_date(text: str) -> bool:
@@ -328,8 +353,8 @@ def _is_date(text: str) -> bool:
         return False
 
 
-def _command(game: Game, table: Table, seat: int, move: Move, rewind: Rewind) -> tuple[Any, ...]:
-    if not menus.allows(commands(table, seat), move):
+def _run_seat_command(game: Game, table: Table, seat: int, move: Move, rewind: Rewind) -> tuple[Any, ...]:
+    if not menus.allows(list_commands(table, seat), move):
         raise Refused("“{move}” is not possible now.", move=move)
     match move.verb:
         case "resign":
@@ -339,56 +364,55 @@ def _command(game: Game, table: Table, seat: int, move: Move, rewind: Rewind) ->
         case "undo":
             return _undo(game, table, seat, rewind)
         case "pause":
-            return (PauseAsked(seat),) if to_ask(table, seat) else (PauseAsked(seat), Paused())
+            return (PauseAsked(seat),) if find_seats_to_ask(table, seat) else (PauseAsked(seat), Paused())
         case "resume":
             return (Resumed(seat),)
     return _answer(table, seat, agreed=move.verb == "agree")
 
 
 def _answer(table: Table, seat: int, *, agreed: bool) -> tuple[Any, ...]:
-    """Consent, or none, to what was asked first."""
-    if table.asked:
-        last_word = table.asked.waiting == (seat,)
-        undone = (Undone(table.asked.seat, table.asked.to),) if last_word else ()
+    """Return the events of a seat's answer to a request: to undo, or else to pause."""
+    if request := table.undo_request:
+        undone = (Undone(request.seat, request.to),) if request.waiting == (seat,) else ()
         return (UndoAgreed(seat), *undone) if agreed else (UndoRefused(seat),)
-    assert table.pausing
-    paused = (Paused(),) if table.pausing.waiting == (seat,) else ()
+    assert table.pause_request
+    paused = (Paused(),) if table.pause_request.waiting == (seat,) else ()
     return (PauseAgreed(seat), *paused) if agreed else (PauseRefused(seat),)
 
 
 def _undo(game: Game, table: Table, seat: int, rewind: Rewind) -> tuple[Any, ...]:
-    step = _own_step(table, seat)
+    step = _find_last_move(table, seat)
     assert step
-    if undo_is_free(game, table, seat, rewind):
+    if is_undo_free(game, table, seat, rewind):
         return (Undone(seat, step.seq),)
-    asked = UndoAsked(seat, step.seq)
-    return (asked,) if to_ask(table, seat) else (asked, Undone(seat, step.seq))
+    request = UndoAsked(seat, step.seq)
+    return (request,) if find_seats_to_ask(table, seat) else (request, Undone(seat, step.seq))
 
 
-def _own_step(table: Table, seat: int) -> Step | None:
+def _find_last_move(table: Table, seat: int) -> Step | None:
     step = table.last
     while step and step.seat != seat:
         step = step.before
     return step
 
 
-def _ending(game: Game, table: Table) -> tuple[Ended, ...]:
-    """The end of the table, if it has come: the game is over, or fewer than two seats are still held."""
+def _find_end(game: Game, table: Table) -> tuple[Ended, ...]:
+    """Return the end of the table if the game is over, or if fewer than two seats have not resigned."""
     if table.phase != "playing":
         return ()
     standing = game.standing(table.state)
     if standing[0].place is None and sum(seat.status != "resigned" for seat in table.seats) > 1:
         return ()
-    return (Ended(_places(table, standing)),)
+    return (Ended(_rank_seats(table, standing)),)
 
 
-def _places(table: Table, standing: tuple[games.Standing, ...]) -> tuple[int, ...]:
-    """Those who stayed in the order of the game, then those who resigned, the last to leave first."""
+def _rank_seats(table: Table, standing: tuple[games.Standing, ...]) -> tuple[int, ...]:
+    """Return the places: first by the game, then the seats that resigned, the last one to resign first."""
 
     def rank(seat: int) -> tuple[int, int, int]:
         own, chair = standing[seat], table.seats[seat]
         if chair.status == "resigned":
-            return (1, -chair.left, 0)
+            return (1, -chair.resigned_at, 0)
         return (0, own.place if own.place is not None else int(own.out), -own.score if own.place is None else 0)
 
     ranks = [rank(seat) for seat in range(len(table.seats))]

@@ -1,6 +1,6 @@
-"""What happens at a table apart from its game: who sat down, what was asked and agreed, how it ended.
+"""The events of a table apart from its game: sitting down, undo, pauses, substitutes, vacations, rounds, the end.
 
-In the log the tags of these events begin with `table.`; their shapes only ever grow.
+In the log their tags begin with `table.`. Fields are added to them, never changed or removed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 
 class Opened(Struct, frozen=True, omit_defaults=True, tag="table.Opened"):
-    """What the table is, sealed before anybody sits down."""
+    """The table is opened with these options, before the first player sits down."""
 
     game: str
     edition: int
@@ -19,8 +19,8 @@ class Opened(Struct, frozen=True, omit_defaults=True, tag="table.Opened"):
     commitment: str
     options: dict[str, Any] = {}
     clock: dict[str, str] = {}
-    table: str = ""  # what the table is called; logs that were opened before names were sealed have none
-    beacon: dict[str, str] = {}  # the public beacon that its draws wait for; without one they are sealed
+    table: str = ""  # the name of the table; older logs do not seal it
+    beacon: dict[str, str] = {}  # the public beacon that its draws wait for; empty if they are sealed
 
 
 class Sat(Struct, frozen=True, omit_defaults=True, tag="table.Sat"):
@@ -38,13 +38,13 @@ class Resigned(Struct, frozen=True, omit_defaults=True, tag="table.Resigned"):
 
 
 class TimedOut(Struct, frozen=True, omit_defaults=True, tag="table.TimedOut"):
-    """A deadline passed; what follows in the entry is what a stand-in did, as far as each may know it."""
+    """A deadline passed, and a bot moves for the seat; the events of that move follow in the entry."""
 
     seat: int
 
 
 class Missed(Struct, frozen=True, omit_defaults=True, tag="table.Missed"):
-    """A deadline passed, and this seat loses more than a move; what it loses follows in the entry."""
+    """A deadline passed, and the seat is given to a bot or resigns; that event follows in the entry."""
 
     seat: int
 
@@ -63,27 +63,27 @@ class UndoRefused(Struct, frozen=True, omit_defaults=True, tag="table.UndoRefuse
 
 
 class Undone(Struct, frozen=True, omit_defaults=True, tag="table.Undone"):
-    """The position is again the one before entry `to`."""
+    """The position is the one before entry `to` again."""
 
     seat: int
     to: int
 
 
 class Substituted(Struct, frozen=True, omit_defaults=True, tag="table.Substituted"):
-    """Somebody else, or a bot, plays on in this seat."""
+    """Another person, or a bot, plays on in this seat."""
 
     seat: int
     bot: bool = False
 
 
 class Returned(Struct, frozen=True, omit_defaults=True, tag="table.Returned"):
-    """Who held this seat plays on himself, and it is no longer offered to others."""
+    """The player of this seat plays on, and it is no longer offered to others."""
 
     seat: int
 
 
 class Offered(Struct, frozen=True, omit_defaults=True, tag="table.Offered"):
-    """Somebody else may take this seat."""
+    """Another person may take this seat."""
 
     seat: int
 
@@ -101,7 +101,7 @@ class PauseRefused(Struct, frozen=True, omit_defaults=True, tag="table.PauseRefu
 
 
 class Paused(Struct, frozen=True, omit_defaults=True, tag="table.Paused"):
-    """From now on no clock runs here."""
+    """The clocks of the table stop."""
 
 
 class Resumed(Struct, frozen=True, omit_defaults=True, tag="table.Resumed"):
@@ -109,7 +109,7 @@ class Resumed(Struct, frozen=True, omit_defaults=True, tag="table.Resumed"):
 
 
 class VacationTaken(Struct, frozen=True, omit_defaults=True, tag="table.VacationTaken"):
-    """This seat is away from one day to another, both included; its clock stands still meanwhile."""
+    """The player of this seat is away from one day to another, both included; the seat's clock stops meanwhile."""
 
     seat: int
     first: str
@@ -117,7 +117,7 @@ class VacationTaken(Struct, frozen=True, omit_defaults=True, tag="table.Vacation
 
 
 class VacationEnded(Struct, frozen=True, omit_defaults=True, tag="table.VacationEnded"):
-    """The vacation from `first` on ends early with the day `last`; where that is before, it does not take place."""
+    """The vacation that begins on `first` ends early, on `last`; if that is earlier, the vacation is called off."""
 
     seat: int
     first: str
@@ -125,13 +125,13 @@ class VacationEnded(Struct, frozen=True, omit_defaults=True, tag="table.Vacation
 
 
 class RoundNamed(Struct, frozen=True, omit_defaults=True, tag="table.RoundNamed"):
-    """The command is taken in and will be carried out with this round of the beacon, which is still to come."""
+    """The command is accepted and will be carried out with this round of the beacon, which is not published yet."""
 
     round: int
 
 
 class RoundDrawn(Struct, frozen=True, omit_defaults=True, tag="table.RoundDrawn"):
-    """The round is there, and what waited for it follows; it was a command of this seat, or of the house."""
+    """The round is published, and the command of this seat, or of the server, that waited for it is carried out."""
 
     round: int
     signature: str
@@ -139,7 +139,7 @@ class RoundDrawn(Struct, frozen=True, omit_defaults=True, tag="table.RoundDrawn"
 
 
 class SealAsked(Struct, frozen=True, omit_defaults=True, tag="table.SealAsked"):
-    """This seat wishes to go on without the beacon, which does not come."""
+    """This seat asks to go on without the beacon, whose round is late."""
 
     seat: int
 
@@ -153,7 +153,7 @@ class SealRefused(Struct, frozen=True, omit_defaults=True, tag="table.SealRefuse
 
 
 class WentSealed(Struct, frozen=True, omit_defaults=True, tag="table.WentSealed"):
-    """From now on all draws are sealed; what waited for the beacon follows, a command of this seat or of the house."""
+    """All draws are sealed from this entry on; the command of this seat, or of the server, that waited is carried out."""
 
     seat: int | None = None
 
