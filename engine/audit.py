@@ -125,7 +125,7 @@ def _check_head(export: Export, finding: Finding | None) -> Finding | None:
 
 def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, int]:
     """Check the digest, the draws and the move of each entry; return the first fault and how many entries are right."""
-    history, key, decode = [Table()], b"", record.decoder(game).decode
+    history, key, decode = [Table()], b"", record.make_entry_decoder(game).decode
     for number, link in enumerate(export.entries):
         entry = _open_entry(decode, number, link, seed)
         if isinstance(entry, Finding):
@@ -205,7 +205,7 @@ def _check_draws(entry: Entry[Any], key: bytes) -> Finding | None:
 def _judge_again(game: Game, table: Table, entry: Entry[Any], rewind: Rewind) -> Table | Finding:
     """Judge the command by today's rules, with the draws as recorded; return the table after it if they agree."""
     chance = _make_pending_chance(table, entry) if table.beacon else Chance(_replay_draws(entry))
-    move = Move.read(entry.move or "-")
+    move = Move.parse(entry.move or "-")
     if why := _find_objection(table, entry, move):
         return _tampering(entry.seq, f"The table’s own law forbids {_name(entry)}: {why}.")
     try:
@@ -232,7 +232,11 @@ class DifferentDraw(Exception):
 def _make_pending_chance(table: Table, entry: Entry[Any]) -> Chance:
     """Return chance for a table with a beacon: a command whose round is not drawn yet may not draw."""
     assert table.beacon
-    return Chance(_replay_draws(entry)) if table.awaited else chances.make_pending(table.beacon.next_round(entry.at))
+    return (
+        Chance(_replay_draws(entry))
+        if table.waiting_command
+        else chances.make_pending(table.beacon.next_round(entry.at))
+    )
 
 
 def _replay_draws(entry: Entry[Any]) -> chances.Source:
@@ -262,7 +266,9 @@ def _find_objection(table: Table, entry: Entry[Any], move: Move) -> str:
         return "its words are not parted by single blanks"
     if table.phase == "over":
         return "the table is over"
-    if entry.seat is not None and (entry.seat >= len(table.seats) or not (table.phase == "playing" or table.awaited)):
+    if entry.seat is not None and (
+        entry.seat >= len(table.seats) or not (table.phase == "playing" or table.waiting_command)
+    ):
         return "no seat can act there now"
     if entry.draws and move.verb not in MAY_DRAW and _is_table_command(entry, move):
         return "nothing is drawn for it"
@@ -273,7 +279,7 @@ def _find_objection(table: Table, entry: Entry[Any], move: Move) -> str:
 
 def _is_table_command(entry: Entry[Any], move: Move) -> bool:
     """Whether this is a command of the table and not a move of the game."""
-    return entry.seat is None or move.verb in tables.RESERVED
+    return entry.seat is None or move.verb in tables.RESERVED_VERBS
 
 
 def _depends_on_rules(entry: Entry[Any], move: Move) -> bool:

@@ -70,7 +70,7 @@ def find_only_move(game: Game, table: Table, seat: int, seed: bytes) -> Move | N
     menu = tables.menu(game, table, seat)
     if menus.count(menu) != 1 or not _is_public(game, table, seat, menu):
         return None
-    move, chance = next(menus.moves(menu)), tables.draws(table, seed)
+    move, chance = next(menus.iter_moves(menu)), tables.make_sealed_chance(table, seed)
     try:
         events = tables.play(game, table, seat, move, chance).events
     except Refused:

@@ -81,7 +81,7 @@ class Game(Protocol):
         """Return the state after an event; never refuse, never draw, never compute a score."""
 
     def view(self, state: Any, seat: int | None) -> Any:
-        """Return everything that this seat, or a spectator, may know; build it up, do not remove things from the state."""
+        """Return everything that this seat, or a spectator, may know; build it up, do not copy the state and remove."""
 
     def hear(self, event: Any, seat: int | None) -> Any:
         """Return the event as this seat, or a spectator, may learn it; None if it may not learn it."""
@@ -178,7 +178,7 @@ def _explain_refusal(menu: Menu, move: Move) -> Refused:
     if not menu:
         return Refused("It is not your turn: there is nothing for you to do now.")
     try:
-        menus.from_text(menu, str(move))
+        menus.parse_move(menu, str(move))
     except Refused as refused:
         return refused
     return Refused("“{move}” is not one of your moves now.", move=move)

@@ -145,11 +145,11 @@ def before_last(scenario: Scenario, game: Game | None = None) -> Stage:
     return stage
 
 
-def attempt(scenario: Scenario, text: str, word: menus.Word = lambda token: (token,)) -> Tried:
+def attempt(scenario: Scenario, text: str, word: menus.Spell = lambda token: (token,)) -> Tried:
     """Play these words instead of the last move; raises Refused where the rules do not allow them."""
     stage, step = before_last(scenario), scenario.steps[-1]
     rig = Rig(step.rig, Rig(scenario.rig, _luck(scenario.title)))
-    move = menus.from_text(stage.game.menu(stage.state, step.seat), text, word)
+    move = menus.parse_move(stage.game.menu(stage.state, step.seat), text, word)
     played = games.play(stage.game, stage.state, step.seat, move, Chance(rig))
     after = Stage(stage.game, stage.seats, played.state, played.events, stage.events + played.events)
     try:
@@ -181,7 +181,7 @@ def _refuse_left(rig: Rig, where: str) -> None:
 
 def _opening(scenario: Scenario, game: Game, rig: Rig) -> Stage:
     try:
-        options = choices.read(game.META.options, scenario.options)
+        options = choices.parse(game.META.options, scenario.options)
         state, events = games.begin(game, options, scenario.seats, Chance(rig))
     except Refused as refused:
         raise Unfit(f"the opening: {refused}") from refused
@@ -218,7 +218,7 @@ def _step(stage: Stage, step: Step, where: str, rig: Rig) -> Stage:
     own = Rig(step.rig, rig)
     menu = stage.game.menu(stage.state, step.seat)
     try:
-        move = menus.from_text(menu, step.move or step.refused)
+        move = menus.parse_move(menu, step.move or step.refused)
         played = games.play(stage.game, stage.state, step.seat, move, Chance(own))
     except Refused as refused:
         return _refused(stage, step, where, refused)
@@ -308,7 +308,7 @@ def _situation(stage: Stage) -> str:
 
 def _may(stage: Stage, seat: str, move: str) -> bool:
     try:
-        menus.from_text(stage.game.menu(stage.state, int(seat)), move)
+        menus.parse_move(stage.game.menu(stage.state, int(seat)), move)
     except Refused:
         return False
     return True

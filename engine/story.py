@@ -93,7 +93,7 @@ def make_story(game: Game, entries: Sequence[Entry[Any]]) -> Story:
 
 def _list_steps(game: Game, entries: Sequence[Entry[Any]]) -> Iterator[_Step]:
     """Yield the entries that changed the position and were not undone."""
-    history = list(record.folds(game, entries))
+    history = list(record.fold_each(game, entries))
     moves, last = set[int](), history[-1].last
     while last is not None:
         moves.add(last.seq)
@@ -133,7 +133,7 @@ def _compute_luck(game: Game, step: _Step, evaluate: Evaluator, redraws: int = M
 def _draw_again(game: Game, step: _Step, seed: int) -> Any:
     """Return the position after the same command with other draws."""
     entry, chance = step.entry, chances.make_from_seed(seed)
-    return tables.play(game, step.before, entry.seat, Move.read(entry.move or ""), chance).table.state
+    return tables.play(game, step.before, entry.seat, Move.parse(entry.move or ""), chance).table.state
 
 
 def _evaluate_best_move(game: Game, state: Any, seed: int) -> Shares:
@@ -153,7 +153,7 @@ def _evaluate_best_move(game: Game, state: Any, seed: int) -> Shares:
 def _select_moves(menu: menus.Menu, search: Search) -> list[Move]:
     """Return all moves, or random ones if there are too many."""
     if menus.count(menu) <= MAX_MOVES:
-        return list(menus.moves(menu))
+        return list(menus.iter_moves(menu))
     return [menus.pick(menu, search.random.randrange) for _ in range(MAX_MOVES)]
 
 
@@ -168,11 +168,11 @@ def _find_turning_points(game: Game, steps: Sequence[_Step]) -> tuple[TurningPoi
 
 def _find_mistake(game: Game, step: _Step) -> TurningPoint | None:
     """Return a better move than that of this entry, judged by what its seat could know; None if there is none."""
-    seat, entry, waited = record.mover(step.entry), step.entry, step.before.awaited
+    seat, entry, waited = record.find_mover(step.entry), step.entry, step.before.waiting_command
     by, text = (waited.seat, waited.move) if waited else (entry.seat, entry.move)
     if seat is None or by is None or text is None:
         return None
-    menu, played = game.menu(step.before.state, seat), Move.read(text)
+    menu, played = game.menu(step.before.state, seat), Move.parse(text)
     if menus.count(menu) < 2 or not menus.allows(menu, played):
         return None
     ranking = rank_moves(Search(game, step.before.state, seat, 0, NO_LIMIT_S, entry.seq), seat, menu)

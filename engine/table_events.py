@@ -153,7 +153,7 @@ class SealRefused(Struct, frozen=True, omit_defaults=True, tag="table.SealRefuse
 
 
 class WentSealed(Struct, frozen=True, omit_defaults=True, tag="table.WentSealed"):
-    """All draws are sealed from this entry on; the command of this seat, or of the server, that waited is carried out."""
+    """All draws are sealed from here on; the command of this seat, or of the server, that waited is carried out."""
 
     seat: int | None = None
 

@@ -29,7 +29,7 @@ def test_the_board_is_drawn_and_told_at_every_step(case: Case) -> None:
         assert voice.alt(scene.view)
         for entry in menu:
             assert voice.verb(entry.verb)
-            for move in list(entry.moves())[:50] if entry.count() < 5_000 else []:
+            for move in list(entry.iter_moves())[:50] if entry.count() < 5_000 else []:
                 assert all(voice.token(entry.verb, token) for token in move.args)
 
 

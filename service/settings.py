@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.catalogue import NAME
-from engine.options import SWITCH
+from engine.options import SWITCH_WORDS
 from engine.refusal import Refused
 from service import beacon as beacons
 from service import numbers, setting_files
@@ -292,7 +292,7 @@ def package_names(text: str) -> tuple[str, ...]:
 
 
 def _switch(name: str, text: str) -> bool:
-    found = SWITCH.get(text.strip().casefold())
+    found = SWITCH_WORDS.get(text.strip().casefold())
     if found is None:
         raise Refused("DEPESCHE_{name} has to be on or off, not “{text}”.", name=name.upper(), text=text)
     return found

@@ -32,7 +32,7 @@ def play_randomly(
     random = Random(seed)
     sample = samples.started(game, seats, seed, dict(chosen), "sample")
     for seat in samples.played(sample, random):
-        while sample.table.phase == "playing" and (sample.table.asked or random.random() < incident_rate):
+        while sample.table.phase == "playing" and (sample.table.undo_request or random.random() < incident_rate):
             do_incident(sample, seat, random)
         if len(sample.entries) >= most:
             break
@@ -42,14 +42,14 @@ def play_randomly(
 def do_incident(sample: Sample, seat: int, random: Random) -> None:
     """Let something happen that is no move; skip what the table does not allow now."""
     at = sample.table
-    if at.asked:
-        sample.do(at.asked.waiting[0], Move(random.choice(["agree", "agree", "refuse"])))
+    if at.undo_request:
+        sample.do(at.undo_request.waiting[0], Move(random.choice(["agree", "agree", "refuse"])))
         return
     resigned = any(chair.status == "resigned" for chair in at.seats)
     if at.seats[seat].status == "bot":
         sample.do(None, Move("substitute", (str(seat),)))
         return
-    late = random.choice(table.waiting_for(sample.game, at))
+    late = random.choice(table.find_seats_to_move(sample.game, at))
     stand_in = bots.pick_random_move(table.menu(sample.game, at, late), random)
     app, move = random.choice(
         [

@@ -78,7 +78,7 @@ class RunningService:
         """Submit random moves, without pages because that is quicker, until the state meets a condition."""
         app, random = self.app, Random(seed)
         while not condition((snapshot := snapshots.look(app, table)).table.state):
-            seat = tables.waiting_for(snapshot.game, snapshot.table)[0]
+            seat = tables.find_seats_to_move(snapshot.game, snapshot.table)[0]
             move = bots.pick_random_move(tables.menu(snapshot.game, snapshot.table, seat), random)
             self.submit(access.link_of(app, snapshot.seats[seat]), str(move))
 
@@ -103,7 +103,7 @@ class RunningService:
     def find_mover(self, table: str) -> int:
         """Return a seat that may act now."""
         snapshot = snapshots.look(self.app, table)
-        return tables.waiting_for(snapshot.game, snapshot.table)[0]
+        return tables.find_seats_to_move(snapshot.game, snapshot.table)[0]
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def played(package: Path) -> dict[str, list[str]]:
 @pytest.fixture(scope="module")
 def app_without(package: Path, played: dict[str, list[str]]) -> Iterator[App]:
     """The same app in this process, where the game is not installed."""
-    assert NAME not in catalogue.games()
+    assert NAME not in catalogue.find_all()
     with apps.run_app(apps.make_settings(package / "app", games=NAME), apps.FakeTime()) as app:
         yield app
 

@@ -83,7 +83,7 @@ def _refused(app: App, place: Place, length: int) -> frozenset[Move] | None:
     rest = min(2 ** min(len(found), 12), 3_600)
     if any(one.accepted is not False or one.at + rest > app.now() for one in found):
         return None
-    return frozenset(Move.read(one.move) for one in found)
+    return frozenset(Move.parse(one.move) for one in found)
 
 
 def choose(app: App, look: Snapshot, seat: int, but: frozenset[Move] = frozenset()) -> Move:

@@ -102,7 +102,7 @@ def _replace(broken: ProcessPoolExecutor) -> None:
 
 
 def _make_pool() -> ProcessPoolExecutor:
-    spawn, packages = multiprocessing.get_context("spawn"), tuple(catalogue.packages())
+    spawn, packages = multiprocessing.get_context("spawn"), tuple(catalogue.get_package_folders())
     return ProcessPoolExecutor(1, spawn, initializer=_initialise, initargs=(packages,))
 
 

@@ -61,13 +61,13 @@ def _waiting(app: App) -> Sequence[str]:
 
 def _draw(app: App, table: str, rounds: Rounds) -> None:
     look = snapshots.look(app, table)
-    beacon, awaited = look.table.beacon, look.table.awaited
+    beacon, awaited = look.table.beacon, look.table.waiting_command
     signature = rounds.signature(beacon, awaited.round) if beacon and awaited else None
     if awaited is None or signature is None:
         _later(app, look)
         return
     with judging.at_table(app, table, clerk.lock_free) as work:
-        if work.locked.table.awaited == awaited:
+        if work.locked.table.waiting_command == awaited:
             begins = work.locked.table.phase == "gathering"
             work.locked = judging.by_server(work.locked, Move("round", (str(awaited.round), signature)))
             work.locked = sitting.begun(work.locked) if begins else work.locked
@@ -75,7 +75,7 @@ def _draw(app: App, table: str, rounds: Rounds) -> None:
 
 def _later(app: App, look: Snapshot) -> None:
     """Look again, after twice as long each time; a round that is missing for long is told to the players, once."""
-    beacon, awaited = look.table.beacon, look.table.awaited
+    beacon, awaited = look.table.beacon, look.table.waiting_command
     with app.store.writing() as connection:
         if beacon is None or awaited is None:
             queries.look_for_round(connection, look.row.id, None)

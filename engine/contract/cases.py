@@ -21,7 +21,7 @@ class Case(NamedTuple):
 
     @property
     def options(self) -> Any:
-        return options.read(self.game.META.options, dict(self.chosen))
+        return options.parse(self.game.META.options, dict(self.chosen))
 
     def __str__(self) -> str:
         return "-".join((self.game.META.name, str(self.seats), *(f"{name}={value}" for name, value in self.chosen)))
@@ -50,7 +50,7 @@ def _together(game: Any, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, s
 
 def goes_with(game: Any, chosen: dict[str, str]) -> list[int]:
     """The seat counts that the game allows with these options."""
-    settled = options.read(game.META.options, chosen)
+    settled = options.parse(game.META.options, chosen)
     return [seats for seats in game.META.seats if not games.objection(game, settled, seats)]
 
 

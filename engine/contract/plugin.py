@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Allow the packages, as a host would."""
     named = config.getini("depesche_games")
     catalogue.allow(named)
-    if missing := catalogue.absent(named):
+    if missing := catalogue.find_missing(named):
         raise pytest.UsageError(f"no installed package brings {', '.join(missing)}: pip install --editable . first")
 
 

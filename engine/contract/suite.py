@@ -19,7 +19,7 @@ from engine.contract.cases import Case, game_of, some
 from engine.contract.plugin import Check
 from engine.menu import Move
 from engine.refusal import Refused
-from engine.table import RESERVED
+from engine.table import RESERVED_VERBS
 from engine.table_events import (
     TABLE_EVENTS,
 )
@@ -47,7 +47,7 @@ def test_every_menu_entry_is_accepted_and_changes_no_other_position(case: Case) 
         before = msgspec.json.encode(position.state)
         for seat in range(case.seats):
             offered = case.game.menu(position.state, seat)
-            every = list(menu.moves(offered)) if menu.count(offered) <= 60 else []
+            every = list(menu.iter_moves(offered)) if menu.count(offered) <= 60 else []
             for move in every or [bots.pick_random_move(offered, random) for _ in range(60 if offered else 0)]:
                 played = games.play(case.game, position.state, seat, move, chance.make_from_random(random))
                 assert played.events
@@ -60,7 +60,7 @@ def test_what_is_not_on_the_menu_is_refused(case: Case) -> None:
         move
         for position in positions
         for seat in range(case.seats)
-        for move in list(menu.moves(case.game.menu(position.state, seat)))[:20]
+        for move in list(menu.iter_moves(case.game.menu(position.state, seat)))[:20]
     )
     for position in positions:
         for seat in range(case.seats):
@@ -179,29 +179,29 @@ def test_every_move_has_one_text_form(case: Case) -> None:
             offered = case.game.menu(position.state, seat)
             verbs = [entry.verb for entry in offered]
             assert len(set(verbs)) == len(verbs)
-            assert not RESERVED & set(verbs)
-            listed = list(menu.moves(offered)) if menu.count(offered) <= 500 else []
+            assert not RESERVED_VERBS & set(verbs)
+            listed = list(menu.iter_moves(offered)) if menu.count(offered) <= 500 else []
             assert len(set(listed)) == len(listed)
             for move in listed:
                 assert all(menu.is_token(token) for token in (move.verb, *move.args))
-                assert Move.read(str(move)) == move
-                assert menu.from_text(offered, str(move)) == move
-                assert menu.from_text(offered, str(move).upper()) == move
+                assert Move.parse(str(move)) == move
+                assert menu.parse_move(offered, str(move)) == move
+                assert menu.parse_move(offered, str(move).upper()) == move
 
 
 def test_options_have_a_default_a_range_and_an_explanation(game: Any) -> None:
     for option in options.describe(game.META.options):
         assert option.about
         assert option.values
-        assert options.read(game.META.options, {}) == game.META.options()
+        assert options.parse(game.META.options, {}) == game.META.options()
 
 
 def test_wrong_options_are_refused_in_a_sentence(game: Any) -> None:
     with pytest.raises(Refused, match="no option"):
-        options.read(game.META.options, {"colour_of_the_box": "red"})
+        options.parse(game.META.options, {"colour_of_the_box": "red"})
     for option in options.describe(game.META.options):
         with pytest.raises(Refused, match="can be"):
-            options.read(game.META.options, {option.name: "purple"})
+            options.parse(game.META.options, {option.name: "purple"})
     for seats in (0, 1, 99):
         with pytest.raises(Refused, match="played by"):
             games.begin(game, game.META.options(), seats, chance.make_sealed(b"", 0))
@@ -213,14 +213,14 @@ def test_an_unknown_event_is_a_loud_fault(game: Any) -> None:
 
 
 def test_every_event_is_found_by_its_name_and_written_alike(game: Any) -> None:
-    """`engine.game.events` finds the classes of `Event`: frozen, tagged by their name, defaults left out."""
-    for name, kind in games.events(game).items():
+    """`engine.game.get_event_types` finds the classes of `Event`: frozen, tagged by their name, defaults left out."""
+    for name, kind in games.get_event_types(game).items():
         written = kind.__struct_config__
         assert (written.frozen, written.omit_defaults, written.tag) == (True, True, name), name
 
 
 def test_event_names_do_not_collide_with_the_tables_own(game: Any) -> None:
-    kinds = games.events(game)
+    kinds = games.get_event_types(game)
     assert len(kinds) == len(get_args(game.Event) or (game.Event,))
     tags = {kind.__struct_config__.tag for kind in kinds.values()}
     assert not tags & {kind.__struct_config__.tag for kind in TABLE_EVENTS}

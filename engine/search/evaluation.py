@@ -12,7 +12,7 @@ from engine import game as games
 from engine import win_shares
 from engine.chance import Chance
 from engine.game import Game
-from engine.menu import Entry, Menu, Move, Number, Subset
+from engine.menu import Menu, MenuEntry, Move, Number, Subset
 from engine.win_shares import Shares
 
 Value = Callable[[Move], float]
@@ -98,13 +98,13 @@ def evaluate_moves(search: Search, state: Any, seat: int, menu: Menu, seed: int)
     return evaluations
 
 
-def _evaluate_entry(entry: Entry, evaluate: Value) -> None:
+def _evaluate_entry(entry: MenuEntry, evaluate: Value) -> None:
     if isinstance(entry, Subset) and entry.count() > MAX_LISTED_MOVES:
         _evaluate_subset(entry, evaluate)
     elif isinstance(entry, Number) and entry.count() > MAX_LISTED_MOVES:
         _evaluate_number(entry, evaluate)
     else:
-        for move in entry.moves():
+        for move in entry.iter_moves():
             evaluate(move)
 
 

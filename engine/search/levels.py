@@ -64,7 +64,7 @@ def choose_move(
     """
     menu = game.menu(state, seat)
     if menus.count(menu) == 1:
-        return next(menus.moves(menu))
+        return next(menus.iter_moves(menu))
     search = Search(game, state, seat, level.evaluations, level.seconds, seed)
     ranking = rank_moves(search, seat, menu)
     ranking = [ranked for ranked in ranking if ranked.move not in avoid] or ranking
@@ -152,7 +152,7 @@ def _loses_at_once(search: Search, seat: int, move: Move) -> bool:
 def _select_some(menu: Menu, search: Search) -> Iterator[Move]:
     """Return all moves, or random ones if the menu is too large."""
     if menus.count(menu) <= MAX_LISTED_MOVES:
-        return menus.moves(menu)
+        return menus.iter_moves(menu)
     return (menus.pick(menu, search.random.randrange) for _ in range(MAX_LISTED_MOVES))
 
 

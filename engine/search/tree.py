@@ -213,5 +213,5 @@ class TurnSearch:
 
 
 def _select_again(menu: Menu, step: Step) -> Collection[Move]:
-    moves = list(menus.moves(menu))
+    moves = list(menus.iter_moves(menu))
     return [move for move in moves if move in step.best or move not in step.moves] or moves

@@ -66,7 +66,7 @@ def seated(app: App, one: Recipient, table: str) -> TableOfRecipient | None:
         return None
     names = tuple(seat.name for seat in rows if seat.name and seat.person != one.id)
     return TableOfRecipient(
-        table, row.game, catalogue.title(row.game), names, letter_settings.read_otherwise(own[0].wishes)
+        table, row.game, catalogue.get_title(row.game), names, letter_settings.read_otherwise(own[0].wishes)
     )
 
 

@@ -49,7 +49,7 @@ def _long(game: Game, number: int) -> Sequence[Any]:
 
 
 def _rebuild(game: Game, stored: Sequence[bytes]) -> record.Table:
-    return record.fold(game, map(record.decoder(game).decode, stored))
+    return record.fold(game, map(record.make_entry_decoder(game).decode, stored))
 
 
 @bench
@@ -80,7 +80,7 @@ def _audit(game: Game, file: bytes) -> None:
 @bench
 def games() -> Iterator[Measure]:
     """Random games through menu and play, as many as fit into two seconds for every game and seat count."""
-    for name, game in catalogue.games().items():
+    for name, game in catalogue.find_all().items():
         for seats in game.META.seats:
             if not game.objection(game.META.options(), seats):
                 yield from _games(name, game, seats)

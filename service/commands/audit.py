@@ -237,7 +237,7 @@ def judged(name: str, read: Callable[[], Export], receipts: tuple[Receipt, ...],
 
     try:
         log = read()
-        known = log.game in catalogue.games()  # without its rules all but the moves is audited
+        known = log.game in catalogue.find_all()  # without its rules all but the moves is audited
         game = catalogue.find(log.game, log.edition) if known else None
     except (Misuse, Refused) as refused:
         return Audited(name, "unusable", (str(refused),))

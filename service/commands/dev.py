@@ -44,7 +44,7 @@ def dev(args: Namespace) -> int:
 
     name = args.name or _own_name(Path())
     sys.dont_write_bytecode = True  # a file saved twice in a second would be taken for its older self
-    if catalogue.absent([name]) and name not in catalogue.installed():
+    if catalogue.find_missing([name]) and name not in catalogue.find_installed():
         raise Misuse(f"No installed package brings the game “{name}”; pip install --editable it first.")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(FINE))  # its folder goes with it
     with TemporaryDirectory(prefix="depesche-dev-") as folder:
@@ -75,7 +75,7 @@ class DevBench:
 
         self.app = app
         self.name = name
-        self._home = catalogue.home(name)  # asked once: it looks through every installed package
+        self._home = catalogue.find_package_folder(name)  # asked once: it looks through every installed package
         self.broken: list[str] = []
         self.version = 0
         self._drawing = threading.Lock()
@@ -116,7 +116,7 @@ class DevBench:
         from engine import catalogue
         from service.commands import dev_table
 
-        if self.name in catalogue.games():
+        if self.name in catalogue.find_all():
             broken = dev_table.broken(self.name, self._home.parent)
             if broken != self.broken:
                 self.broken = broken
@@ -160,6 +160,6 @@ class DevBench:
                 words["seats"] = seats = chosen if chosen in counts else min(counts)
                 words["table"] = dev_table.table(self.app, self.name, seats, words["moves"], words["language"])
             except Exception as fault:  # whatever an author can do wrong; what cannot be loaded is told already
-                broken += [dev_table.where(fault)] if self.name in catalogue.games() else []
+                broken += [dev_table.where(fault)] if self.name in catalogue.find_all() else []
             template = environment(SOURCE).from_string(PAGE.read_text("utf-8"))
             return template.render(**words, broken=dict.fromkeys(broken))

@@ -142,7 +142,7 @@ def oddities(settings: Settings) -> Iterator[Finding]:
     from engine import catalogue
     from service.settings import EMBEDDED
 
-    for name in catalogue.absent(settings.packages):
+    for name in catalogue.find_missing(settings.packages):
         said = f"DEPESCHE_GAMES names {name}, but no installed package brings it: its tables cannot be played on"
         yield odd("settings", said, f"install the package with {name}, or take it out of DEPESCHE_GAMES")
     if settings.require_authentication and not settings.trusted_authserv:

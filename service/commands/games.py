@@ -29,7 +29,7 @@ def add(subparsers: Subparsers[Parser]) -> None:
 def games(args: Namespace) -> int:
     from engine import catalogue
 
-    found = catalogue.games().values()
+    found = catalogue.find_all().values()
     if args.json:
         print_json([described(game) for game in found])
     else:

@@ -73,7 +73,7 @@ def _refuse(name: str) -> None:
 
     if not catalogue.NAME.fullmatch(name) or keyword.iskeyword(name):
         raise Misuse(f"A game is called by small letters, digits and _, beginning with a letter; not “{name}”.")
-    if name in catalogue.games() or importlib.util.find_spec(name):
+    if name in catalogue.find_all() or importlib.util.find_spec(name):
         raise Misuse(f"There is a module or a game “{name}” already; choose another name.")
 
 
@@ -82,6 +82,6 @@ def catalogues(args: Namespace) -> int:
     from service.text import messages
 
     catalogue.allow(args.names)
-    if missing := catalogue.absent(args.names):
+    if missing := catalogue.find_missing(args.names):
         raise Misuse(f"No installed package brings {', '.join(missing)}; pip install it first.")
     return WRONG if messages.gather(args.names) else FINE

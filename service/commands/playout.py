@@ -124,7 +124,7 @@ def _table(name: str, seats: int | None, pairs: Mapping[str, str], bot: str) -> 
 
     game = catalogue.find(name)
     seats = seats or min(game.META.seats)
-    settled = options.read(game.META.options, pairs)
+    settled = options.parse(game.META.options, pairs)
     why = games.objection(game, settled, seats)
     if why:
         raise Misuse(str(why))

@@ -128,11 +128,11 @@ def _opened(file: str, export: Export, seat: int | None) -> Log:
 def _entries(file: str, game: Game, export: Export) -> Iterator[Entry[Any]]:
     import msgspec
 
-    from engine.record import entry_type
+    from engine.record import get_entry_type
 
     for number, link in enumerate(export.entries):
         try:
-            yield convert(link.entry, entry_type(game))
+            yield convert(link.entry, get_entry_type(game))
         except msgspec.ValidationError as error:
             raise Misuse(f"Entry {number} of {file} cannot be read by today's rules: {error}.") from error
 
@@ -161,7 +161,7 @@ def _tables(log: Log, only: int | None) -> Iterator[Table | None]:
     if not log.whole:
         yield from [None] * len(log.entries)
         return
-    tables = record.folds(log.game, log.entries, None if only is None else only + 1)
+    tables = record.fold_each(log.game, log.entries, None if only is None else only + 1)
     yield from islice(tables, 1, None)
 
 

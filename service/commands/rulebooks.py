@@ -29,8 +29,8 @@ def book(args: Namespace) -> int:
     catalogue.allow(args.names)
     problems = list[str]()
     for name in args.names:
-        if name not in catalogue.games():
-            raise Misuse(f"There is no game “{name}”; the games are: {', '.join(catalogue.games())}.")
+        if name not in catalogue.find_all():
+            raise Misuse(f"There is no game “{name}”; the games are: {', '.join(catalogue.find_all())}.")
         for language in args.read:
             if language not in proofs.TRANSLATIONS:
                 raise Misuse(f"Translations are in {', '.join(proofs.TRANSLATIONS)}; not in “{language}”.")

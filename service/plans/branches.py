@@ -94,7 +94,7 @@ def played(game: Game, state: Any, branch: Branch) -> PlayedBranch:
     states, events = [state], []
     for number, (seat, text) in enumerate(branch.moves, 1):
         try:
-            state, happened = games.play(game, state, seat, Move.read(text), chances.make_sealed(branch.seed, number))
+            state, happened = games.play(game, state, seat, Move.parse(text), chances.make_sealed(branch.seed, number))
         except Refused:
             break
         states.append(state)
@@ -143,7 +143,7 @@ def _meant(game: Game, state: Any, seat: int, text: str) -> str:
     menu = game.menu(state, seat) if 0 <= seat < seats else ()
     if not menu:
         raise Refused("This seat has nothing to do here; play for somebody else, or go back a step.")
-    return str(menus.from_text(menu, text, words.of(game, ())))
+    return str(menus.parse_move(menu, text, words.of(game, ())))
 
 
 def cut(app: App, place: Place, number: int, step: int) -> None:

@@ -30,7 +30,7 @@ def go_away(locked: LockedTable, seat: int, words: list[str]) -> LockedTable:
     span, row = vacations.read(words), locked.seats[seat]
     person = _person(row)
     vacations.grant(locked.connection, person, span, _today(locked, row), locked.settings.vacation)
-    if span in locked.table.seats[seat].away:
+    if span in locked.table.seats[seat].vacations:
         return locked
     _tell_elsewhere(locked, person, f"vacation {span[0]} {span[1]}")
     return _entered(locked, seat, span)
@@ -50,7 +50,7 @@ def come_home(locked: LockedTable, seat: int, words: list[str]) -> LockedTable:
     else:
         first, last = vacations.end(locked.connection, person, _today(locked, row))
         _tell_elsewhere(locked, person, f"home {first} {last}")
-    if last >= dict(locked.table.seats[seat].away).get(first, ""):
+    if last >= dict(locked.table.seats[seat].vacations).get(first, ""):
         return locked
     return clerk.enter(locked, None, Move("home", (str(seat), first, last)))
 

@@ -26,7 +26,7 @@ LATEST = 253_402_300_799  # the last second of the year 9999
 
 def export(connection: Connection, row: Found, seat: int | None = None) -> log.Export:
     """The log of a table: whole with its seed after the end, before that as this seat may know it."""
-    game = catalogue.games().get(row.game) and catalogue.find(row.game, row.edition)
+    game = catalogue.find_all().get(row.game) and catalogue.find(row.game, row.edition)
     over = row.phase == "over"
     rows = queries.entries_of(connection, row.id)
     return log.Export(
@@ -53,7 +53,7 @@ def _link(game: Game | None, row: Found, stored: Found, seat: int | None) -> log
         return log.Link(stored.digest, True, canonical_json.decode_object(stored.body))
     if game is None:
         return _without_rules(row, stored)
-    entry = record.decoder(game).decode(stored.body)
+    entry = record.make_entry_decoder(game).decode(stored.body)
     return log.make_link(row.seed, entry, record.redact(game, entry, seat), stored.digest)
 
 
@@ -123,7 +123,7 @@ class Archive:
         refuse(brought)
         game = catalogue.find(brought.game, brought.edition)
         bodies = [canonical_json.encode(link.entry) for link in brought.entries]
-        ended = record.fold(game, map(record.decoder(game).decode, bodies))
+        ended = record.fold(game, map(record.make_entry_decoder(game).decode, bodies))
         with self._store.writing() as connection:
             if queries.find(connection, brought.table):
                 raise Refused("The table {table} is in the book already.", table=brought.table)

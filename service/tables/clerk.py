@@ -126,7 +126,7 @@ def enter(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
     if locked.row.moved_to:
         raise moved(locked.row.moved_to)
     table, game, at = locked.table, locked.game, locked.now
-    chance = tables.luck(table, locked.row.seed, move, at)
+    chance = tables.make_chance(table, locked.row.seed, move, at)
     after, events = tables.play(game, table, seat, move, chance, locked.before)
     entry = Entry(table.length, at, seat, str(move), tuple(chance.draws), events, game.META.edition)
     sealed = seal(locked.row.seed, locked.head, entry)
@@ -147,7 +147,7 @@ def enter(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
 
 def _draws_at(after: Table) -> int | None:
     """When the round comes that this table waits for."""
-    return after.beacon.time_of(after.awaited.round) if after.beacon and after.awaited else None
+    return after.beacon.time_of(after.waiting_command.round) if after.beacon and after.waiting_command else None
 
 
 def _updated(seat: SeatRow, updates: Mapping[int, SeatUpdate]) -> SeatRow:
@@ -178,12 +178,12 @@ def _told(event: Any, after: Table, entry: Entry[Any], people: list[int]) -> Ite
     match event:
         case Opened():
             yield from ((seat, "invitation") for seat in people)
-        case UndoAsked() if after.asked:
-            yield from ((seat, "asked") for seat in after.asked.waiting)
-        case PauseAsked() if after.pausing:
-            yield from ((seat, "pausing") for seat in after.pausing.waiting)
-        case SealAsked() if after.sealing:
-            yield from ((seat, "sealing") for seat in after.sealing.waiting)
+        case UndoAsked() if after.undo_request:
+            yield from ((seat, "asked") for seat in after.undo_request.waiting)
+        case PauseAsked() if after.pause_request:
+            yield from ((seat, "pausing") for seat in after.pause_request.waiting)
+        case SealAsked() if after.seal_request:
+            yield from ((seat, "sealing") for seat in after.seal_request.waiting)
         case Paused():
             yield from ((seat, "paused") for seat in people if seat != entry.seat)
         case Resumed():

@@ -33,7 +33,7 @@ def table_of(connection: Connection, token: str) -> str | None:
 
 def hung(connection: Connection, page: int) -> tuple[list[str], bool]:
     """The tables on one page of the gallery, those that ended last first, and whether there are more."""
-    drawable = tables.c.game.in_(catalogue.games())
+    drawable = tables.c.game.in_(catalogue.find_all())
     newest = select(tables.c.id).where(_released() & drawable).order_by(tables.c.ended_at.desc(), tables.c.id)
     found = connection.execute(newest.offset(page * PAGE).limit(PAGE + 1)).scalars().all()
     return list(found[:PAGE]), len(found) > PAGE

@@ -128,5 +128,5 @@ def _thought(app: App, look: Snapshot, seat: int, in_pool: InPool) -> tuple[Move
 def _read(row: Any) -> GoodMove | None:
     if row.move == OVERTAKEN:
         return None
-    moves = tuple(map(Move.read, row.move.split(BETWEEN))) if row.move else ()
+    moves = tuple(map(Move.parse, row.move.split(BETWEEN))) if row.move else ()
     return GoodMove(row.id, row.length, moves[0] if moves else None, moves[1:])

@@ -95,7 +95,7 @@ def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
     verb = verb.casefold()
     if verb == "sit":
         return go_on(locked, sitting.sit(locked, command.seat, args[0] if args else ""))
-    if verb == "refuse" and locked.table.phase == "gathering" and not locked.table.awaited:
+    if verb == "refuse" and locked.table.phase == "gathering" and not locked.table.waiting_command:
         return sitting.decline(locked, command.seat)
     if verb in seat_commands.COMMANDS:
         after = seat_commands.carry_out(locked, command.seat, verb, args)
@@ -148,14 +148,14 @@ def _read(locked: LockedTable, command: SeatCommand) -> Move:
     own = tables.menu(locked.game, locked.table, command.seat)
     spoken = words.of(locked.game, ())
     with suppress(Refused):
-        return menus.from_text(own, command.text, spoken)
+        return menus.parse_move(own, command.text, spoken)
     try:
-        return menus.from_text(own + tables.commands(locked.table, command.seat), command.text, spoken)
+        return menus.parse_move(own + tables.list_commands(locked.table, command.seat), command.text, spoken)
     except Refused:
         if own:
             raise
-        if locked.table.awaited:
-            raise tables.not_drawn_yet(locked.table.awaited) from None
+        if locked.table.waiting_command:
+            raise tables.explain_waiting(locked.table.waiting_command) from None
         raise Refused("It is not your turn; somebody else has to move first.") from None
 
 
@@ -163,7 +163,7 @@ def _returned(locked: LockedTable, seat: int, move: Move) -> LockedTable:
     """A player who moves takes his seat back from the bot, unless he has resigned."""
     if locked.table.seats[seat].status == "resigned":
         raise Refused("This seat was given up; a bot plays on in it.")
-    if move.verb not in tables.RESERVED and menus.allows(tables.commands(locked.table, seat), BACK):
+    if move.verb not in tables.RESERVED_VERBS and menus.allows(tables.list_commands(locked.table, seat), BACK):
         return clerk.enter(locked, seat, BACK)
     return locked
 
@@ -188,7 +188,11 @@ def _refuse_old_question(locked: LockedTable, then: Table, move: Move) -> None:
 
 def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
     """Nobody gives up the beacon that is on time."""
-    due = locked.table.beacon.time_of(locked.table.awaited.round) if locked.table.beacon and locked.table.awaited else 0
+    due = (
+        locked.table.beacon.time_of(locked.table.waiting_command.round)
+        if locked.table.beacon and locked.table.waiting_command
+        else 0
+    )
     if move.verb == "sealed" and locked.now < due + beacon.LATE:
         minutes = -(-(due + beacon.LATE - locked.now) // 60)
         raise Refused(
@@ -198,7 +202,7 @@ def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
 
 
 def _asked(table: Table) -> tuple[object, ...]:
-    wish = table.sealing if table.awaited else table.asked or table.pausing
+    wish = table.seal_request if table.waiting_command else table.undo_request or table.pause_request
     return (type(wish), wish.seat) if wish else ()
 
 
@@ -207,5 +211,5 @@ def _refuse_old_letter(locked: LockedTable, command: SeatCommand, move: Move) ->
     since = locked.seats[command.seat].open_since
     if command.answers is None or since is None or command.answers == since:
         return
-    if move.verb == "undo" or move.verb not in tables.RESERVED:
+    if move.verb == "undo" or move.verb not in tables.RESERVED_VERBS:
         raise Refused("This answers a letter of an earlier turn; please look at the newest one before you move.")

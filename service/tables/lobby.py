@@ -42,7 +42,7 @@ def shown(app: App) -> list[Snapshot]:
 
 
 def _open() -> tuple[ColumnElement[bool], ...]:
-    return ~tables.c.held, tables.c.moved_to == "", tables.c.game.in_(list(catalogue.games()))
+    return ~tables.c.held, tables.c.moved_to == "", tables.c.game.in_(list(catalogue.find_all()))
 
 
 def _looks(app: App, connection: Connection, found: Iterable[str]) -> list[Snapshot]:

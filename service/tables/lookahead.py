@@ -16,12 +16,12 @@ ANY = b"nothing is drawn"  # luck for dealing anew what the seat cannot know
 
 def foreseen(look: Snapshot, seat: int, text: str) -> Any:
     """The state after that move, as this seat imagines it; None where its turn ends or something is drawn."""
-    if look.table.phase != "playing" or look.table.asked or not text.strip():
+    if look.table.phase != "playing" or look.table.undo_request or not text.strip():
         return None
     game, chance = look.game, chances.make_rigged({})
     imagined = game.redeal(look.table.state, seat, chances.make_sealed(ANY, 0))
     try:
-        state = games.play(game, imagined, seat, Move.read(text), chance).state
+        state = games.play(game, imagined, seat, Move.parse(text), chance).state
     except (Refused, UnexpectedDraw):
         return None
     return None if chance.draws or not game.menu(state, seat) else state

@@ -280,7 +280,7 @@ def _settle(app: App, connection: Connection, carried: Carried, known: dict[int,
     whole, name = carried.log, carried.log.table
     game = _audited(whole, over=carried.ended_at is not None)
     bodies = [canonical_json.encode(link.entry) for link in whole.entries]
-    position = record.fold(game, map(record.decoder(game).decode, bodies))
+    position = record.fold(game, map(record.make_entry_decoder(game).decode, bodies))
     if len(position.seats) != len(carried.chairs) or whole.seed is None:
         raise Refused("The table {table} cannot move: its seats are not those of its log.", table=name)
     row = _table_row(app, carried, position)

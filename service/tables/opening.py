@@ -164,7 +164,7 @@ def ring(app: App) -> None:
 def _allowed(opening: NewTable) -> NewTable:
     """The same with clean guests, refused where its game does not go with its options or seats."""
     game = catalogue.find(opening.game)
-    options = choices.read(game.META.options, opening.chosen)
+    options = choices.parse(game.META.options, opening.chosen)
     why = objection(game, options, len(opening.guests))
     if why:
         raise why

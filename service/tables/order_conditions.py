@@ -91,9 +91,9 @@ def status(condition: Condition, seat: int, move: str, so_far: Heard | None, now
 
 def _told(game: Game, entry: Entry[Any], said: Entry[Any], seat: int) -> tuple[int, str | None]:
     """A move in the log as this seat heard of it."""
-    mover = record.mover(entry)
+    mover = record.find_mover(entry)
     assert mover is not None
-    text = said.move if said.seat is not None else " ".join(Move.read(said.move or "").args[1:])
+    text = said.move if said.seat is not None else " ".join(Move.parse(said.move or "").args[1:])
     return mover, as_heard(game, mover, text or "", entry.events, seat)[1]
 
 

@@ -49,7 +49,7 @@ def _catch_up(
     caches: Caches, connection: Connection, game: Game, row: Found, known: Table, stored: Sequence[Found]
 ) -> Table:
     stored = stored or queries.entries_of(connection, row.id, known.length, row.length)
-    added = [record.decoder(game).decode(one.body) for one in stored]
+    added = [record.make_entry_decoder(game).decode(one.body) for one in stored]
     if known.length == 0:
         return record.fold(game, added)
     for entry in added:
@@ -65,7 +65,7 @@ def before(caches: Caches, connection: Connection, row: Found, seq: int) -> Tabl
     if table.length and stored[0].hash != head:  # cached by a transaction that was rolled back
         table, stored = Table(), queries.entries_of(connection, row.id, 0, seq)
     for one in stored[1 if table.length else 0 :]:
-        entry = record.decoder(game).decode(one.body)
+        entry = record.make_entry_decoder(game).decode(one.body)
         table = record.apply(game, table, entry, lambda seq: before(caches, connection, row, seq))
         if table.length % APART == 0:
             caches.marks.put((row.id, table.length), (one.hash, table))
@@ -93,5 +93,5 @@ def turn_index(caches: Caches, connection: Connection, row: Found) -> TurnIndex:
 
 def entries(connection: Connection, game: Game, table: str, first: int = 0, end: int = 2**31 - 1) -> list[Entry[Any]]:
     """Stored entries, decoded."""
-    decode = record.decoder(game).decode
+    decode = record.make_entry_decoder(game).decode
     return [decode(row.body) for row in queries.entries_of(connection, table, first, end)]

@@ -34,7 +34,7 @@ def of(app: App, look: Snapshot) -> tuple[Mark, ...]:
 def _changes(app: App, look: Snapshot) -> Iterator[Mark]:
     scores: tuple[int, ...] = ()
     leader = frozenset[int]()
-    for table in record.folds(look.game, snapshots.entries(app, look)):
+    for table in record.fold_each(look.game, snapshots.entries(app, look)):
         now = _scores(look.game, table)
         if now in (scores, ()):
             continue
@@ -66,7 +66,7 @@ def _sources(game: Any, entries: list[Entry[Any]], seats: int) -> tuple[dict[str
     """What was taken back counts for nothing."""
     totals = tuple(dict[str, int]() for _ in range(seats))
     before = list[tuple[tuple[dict[str, int], ...], Any]]()
-    for entry, table in zip(entries, record.folds(game, entries), strict=False):
+    for entry, table in zip(entries, record.fold_each(game, entries), strict=False):
         state = game.State() if table.state is None else table.state
         before.append((tuple(map(dict, totals)), state))
         for event in entry.events:

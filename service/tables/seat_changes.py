@@ -72,7 +72,7 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
     @property
     def goes_on(self) -> bool:
         """Whether the draws of its own move are there now: what follows is the same turn."""
-        waited = self.before.awaited
+        waited = self.before.waiting_command
         return waited is not None and waited.seat == self.seat.seat
 
     @property
@@ -109,7 +109,7 @@ def changed(
     game: Game, seats: tuple[SeatRow, ...], before: Table, after: Table, entry: Entry[Any], clock: Clock, share: float
 ) -> Iterator[SeatUpdate]:
     """The seats whose row changes with this entry."""
-    player, on_turn = record.player(entry), tables.waiting_for(game, after)
+    player, on_turn = record.find_player(entry), tables.find_seats_to_move(game, after)
     for seat in seats:
         chair = after.seats[seat.seat]
         status = seat.status if chair.status == "empty" else chair.status
@@ -159,7 +159,7 @@ def rested(held: SeatRow, table: Table, clock: Clock, share: float, now: int) ->
 
 def own_calendar(table: Table, seat: SeatRow, clock: Clock) -> Calendar:
     """When this seat’s player rests: by his own settings, by his vacations, and by the table’s weekends."""
-    return timing.calendar(seat.calendar or "", table.seats[seat.seat].away, clock.spare_weekends)
+    return timing.calendar(seat.calendar or "", table.seats[seat.seat].vacations, clock.spare_weekends)
 
 
 def _left(turn: SeatTurn) -> int | None:

@@ -26,7 +26,7 @@ def refuse_closed(locked: LockedTable) -> None:
     """Before the game and after it nothing can be moved."""
     if locked.table.phase == "over":
         raise Refused("The game is over; nothing can be moved any more.")
-    if locked.table.phase != "playing" and not locked.table.awaited:
+    if locked.table.phase != "playing" and not locked.table.waiting_command:
         raise Refused("The game has not begun yet; somebody still has to sit down.")
 
 

@@ -51,7 +51,7 @@ def seat_bot(locked: LockedTable, seat: int, nonce: str) -> LockedTable:
 
 def begin(locked: LockedTable) -> LockedTable:
     """The game begins where no seat is empty."""
-    if locked.table.awaited or any(seat.status == "empty" for seat in locked.table.seats):
+    if locked.table.waiting_command or any(seat.status == "empty" for seat in locked.table.seats):
         return locked
     return begun(clerk.enter(locked, None, Move("start")))
 

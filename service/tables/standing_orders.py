@@ -179,7 +179,7 @@ def _legal(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Move]]:
         if order.after and order.id not in ready:
             continue
         try:
-            yield order, menus.from_text(own, order.move, spoken)
+            yield order, menus.parse_move(own, order.move, spoken)
         except Refused:
             continue
 

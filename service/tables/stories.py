@@ -93,7 +93,7 @@ def told(app: App, look: Snapshot, in_pool: InPool) -> Story:
 def tell(game: str, edition: int, bodies: tuple[str, ...]) -> Story:
     """The story of these entries."""
     played = catalogue.find(game, edition)
-    read = record.decoder(played).decode
+    read = record.make_entry_decoder(played).decode
     return story.make_story(played, [read(body) for body in bodies])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from engine.canonical_json import make_decoder
-from engine.table import RESERVED
+from engine.table import RESERVED_VERBS
 
 
 class _Header(Struct):
@@ -59,4 +59,4 @@ def _mover(header: _Header) -> int | None:
     verb, *args = header.move.split()
     if verb == "expire":
         return int(args[0])
-    return header.seat if verb not in RESERVED else None
+    return header.seat if verb not in RESERVED_VERBS else None

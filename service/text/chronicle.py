@@ -41,7 +41,7 @@ def chapters(game: Game, entries: Iterable[Entry[Any]], voice: Voice, seat: int 
 def since_own_move(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any]]:
     """The entries after this seat's last move in the game; for a seat without one, the last few since the start."""
     for place in range(len(entries) - 1, -1, -1):
-        if seat is not None and record.player(entries[place]) == seat:
+        if seat is not None and record.find_player(entries[place]) == seat:
             return entries[place + 1 :]
     first = next((place for place, entry in enumerate(entries) if _is_start(entry)), 0)
     return entries[first:][-20:]
@@ -51,7 +51,7 @@ def own_last_turn(entries: list[Entry[Any]], seat: int | None) -> list[Entry[Any
     """The moves of this seat's last turn; nothing where it has not moved."""
     turn = list[Entry[Any]]()
     for entry in reversed(entries):
-        mover = record.mover(entry)
+        mover = record.find_mover(entry)
         if mover is None:
             continue
         if mover == seat:

@@ -35,7 +35,7 @@ class Told(Struct, frozen=True):
 
 def folder(name: str, kind: str = "examples") -> Path:
     """Where the scenario files of a book are."""
-    return catalogue.folder(name) / "book" / kind
+    return catalogue.get_folder(name) / "book" / kind
 
 
 @functools.lru_cache(maxsize=64)

@@ -63,7 +63,7 @@ class Said(Struct, frozen=True):
 
 def file_of(language: str, domain: str) -> Path:
     """Where the translations of one domain into one language are written; the package of a game has its own."""
-    package = catalogue.packages().get(domain)
+    package = catalogue.get_package_folders().get(domain)
     return (package / "locale" if package else CATALOGUES) / language / "LC_MESSAGES" / f"{domain}.po"
 
 
@@ -90,7 +90,7 @@ def _compiled(path: Path) -> GNUTranslations:
 
 def say(language: str, spoken: Spoken) -> str:
     """The sentence in this language; who refuses may be any game, so all are asked for their words."""
-    for domain in (COMMON, *catalogue.games()):
+    for domain in (COMMON, *catalogue.find_all()):
         found = translations(language, domain).gettext(spoken.sentence) if spoken.sentence else ""
         if found != spoken.sentence:
             return found.format(**spoken.words)

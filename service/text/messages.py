@@ -48,7 +48,7 @@ msgstr ""
 
 def wanted() -> dict[str, Catalog]:
     """Every message, domain by domain."""
-    found = {domain: Catalog() for domain in (COMMON, *catalogue.games())}
+    found = {domain: Catalog() for domain in (COMMON, *catalogue.find_all())}
     for path in sorted((ROOT / "templates").rglob("*")):
         if path.suffix in (".html", ".txt", ".svg"):
             _from_template(found[_domain(path)], path)
@@ -56,9 +56,9 @@ def wanted() -> dict[str, Catalog]:
         if not path.relative_to(ROOT).as_posix().startswith(FOR_HOSTS):
             for sentence in _sentences(path):
                 found[_domain(path)].add(sentence)
-    for name, home in catalogue.packages().items():
+    for name, home in catalogue.get_package_folders().items():
         _of_package(found[name], home)
-    for name, game in catalogue.games().items():
+    for name, game in catalogue.find_all().items():
         for text in dict.fromkeys(_box(game)):
             found[name].add(text)
     return found
@@ -76,7 +76,7 @@ def _of_package(found: Catalog, home: Path) -> None:
 
 def _domain(path: Path) -> str:
     parts = path.relative_to(ROOT).parts
-    return parts[2] if parts[1] == "games" and parts[2] in catalogue.games() else COMMON
+    return parts[2] if parts[1] == "games" and parts[2] in catalogue.find_all() else COMMON
 
 
 def _from_template(found: Catalog, path: Path) -> None:

@@ -64,7 +64,7 @@ def _table(language: str, found: Mapping[str, str]) -> str:
 
 
 def _notes(name: str) -> Path:
-    return catalogue.folder(name) / "book" / "translated.toml"
+    return catalogue.get_folder(name) / "book" / "translated.toml"
 
 
 def _unsound(name: str, book: Manuscript) -> Iterator[str]:

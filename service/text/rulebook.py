@@ -103,7 +103,7 @@ class Rulebook(Struct, frozen=True):
 
 def file_of(name: str, language: str) -> Path:
     """Where the book of a game is written in that language."""
-    return catalogue.folder(name) / "book" / f"{language}.md"
+    return catalogue.get_folder(name) / "book" / f"{language}.md"
 
 
 @functools.cache
@@ -112,12 +112,12 @@ def read(name: str, language: str = SOURCE) -> Rulebook:
     for spoken in (language, SOURCE):
         if file_of(name, spoken).exists():
             return parsed(file_of(name, spoken).read_text("utf-8"), spoken, name)
-    return parsed((catalogue.folder(name) / "README.md").read_text("utf-8"))
+    return parsed((catalogue.get_folder(name) / "README.md").read_text("utf-8"))
 
 
 def things(name: str) -> list[dict[str, str]]:
     """What is told of a thing that is touched on the board: patterns of names, and the paragraph for each."""
-    path = catalogue.folder(name) / "book" / "things.toml"
+    path = catalogue.get_folder(name) / "book" / "things.toml"
     found: list[dict[str, str]] = tomllib.loads(path.read_text("utf-8"))["things"] if path.exists() else []
     return found
 

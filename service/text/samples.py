@@ -26,7 +26,7 @@ class Sample:
 
     def do(self, seat: int | None, move: Move) -> None:
         """A command of a seat, or of the house (None)."""
-        chance = table.draws(self.table, self.seed)
+        chance = table.make_sealed_chance(self.table, self.seed)
         self.table, events = table.play(self.game, self.table, seat, move, chance, self.before)
         seq = len(self.entries)
         self.entries.append(
@@ -71,7 +71,7 @@ def started(game: Game, seats: int, seed: bytes, chosen: Mapping[str, Any] = {},
 
 def played(sample: Sample, random: Random) -> Iterator[int]:
     """Random moves to the end, one at a time; yields the seat that has moved."""
-    while waiting := table.waiting_for(sample.game, sample.table):
+    while waiting := table.find_seats_to_move(sample.game, sample.table):
         seat = random.choice(waiting)
         sample.do(seat, bots.pick_random_move(table.menu(sample.game, sample.table, seat), random))
         yield seat

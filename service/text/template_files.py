@@ -16,8 +16,8 @@ GAMES = "games/"
 def template_file(name: str) -> Path:
     """The file of a template; for a package `games/<name>/board.svg` is the `templates/board.svg` in its folder."""
     game, _, rest = name.removeprefix(GAMES).partition("/")
-    if name.startswith(GAMES) and game in catalogue.packages():
-        return catalogue.packages()[game] / "templates" / rest
+    if name.startswith(GAMES) and game in catalogue.get_package_folders():
+        return catalogue.get_package_folders()[game] / "templates" / rest
     return TEMPLATES / name
 
 
@@ -35,7 +35,7 @@ class Templates(jinja2.BaseLoader):
         return path.read_text("utf-8"), str(path), None  # read once: they belong to the code that runs
 
     def list_templates(self) -> list[str]:
-        packages = {f"{GAMES}{name}/": home / "templates" for name, home in catalogue.packages().items()}
+        packages = {f"{GAMES}{name}/": home / "templates" for name, home in catalogue.get_package_folders().items()}
         homes = {"": TEMPLATES, **packages}
         found = ((prefix, home, path) for prefix, home in homes.items() for path in home.rglob("*") if path.is_file())
         return sorted(prefix + path.relative_to(home).as_posix() for prefix, home, path in found)

@@ -258,7 +258,7 @@ def _record_rows(record: PlayerRecord) -> tuple[RecordRow, ...]:
 
 def _title(game: str) -> str:
     """Return the title of a game in the reader's language; its name if it is not installed."""
-    games: Mapping[str, Any] = catalogue.games()
+    games: Mapping[str, Any] = catalogue.find_all()
     return in_game(language(), game, games[game].META.title if game in games else game)
 
 

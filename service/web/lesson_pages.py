@@ -51,7 +51,7 @@ def show(name: str, number: int) -> Response:
 
 
 def _find(name: str, number: int) -> tuple[Lesson, int]:
-    found = lessons.of(name) if name in catalogue.games() else ()
+    found = lessons.of(name) if name in catalogue.find_all() else ()
     if not 0 < number <= len(found):
         raise Unknown("There is no such lesson; please choose a game and begin with its first one.")
     return found[number - 1], len(found)

@@ -68,7 +68,7 @@ def welcome() -> Response:
     app = get_app()
     open_tables = tuple(_open_table(table) for table in listing.seeking(app))
     watched_tables = tuple(_watched_table(table) for table in listing.shown(app))
-    games = tuple(_game_card(game.META) for game in catalogue.games().values())
+    games = tuple(_game_card(game.META) for game in catalogue.find_all().values())
     return render("lobby.html", LobbyPage(games, open_tables, watched_tables))
 
 
@@ -97,7 +97,7 @@ def draw_board(name: str, in_language: str) -> str:
 
 def find_game(name: str) -> Game:
     """Return the game of that name; raise Unknown if there is none."""
-    if name not in catalogue.games():
+    if name not in catalogue.find_all():
         raise Unknown("There is no game “{name}” here; please choose one of those in the lobby.", name=name)
     return catalogue.find(name)
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from engine.menu import Choice, Entry, Menu, Move, Number, Subset
+from engine.menu import Choice, Menu, MenuEntry, Move, Number, Subset
 from service.text.drawing import Voice
 
 FEW = 12
@@ -52,7 +52,7 @@ def fits(menu: Menu, say: Sequence[str]) -> bool:
     return False
 
 
-def _offer(entry: Entry, voice: Voice, said: tuple[str, ...]) -> Offer:
+def _offer(entry: MenuEntry, voice: Voice, said: tuple[str, ...]) -> Offer:
     label = voice.verb(entry.verb)
     match entry:
         case Choice():
@@ -103,7 +103,7 @@ def labels(menu: Menu, voice: Voice) -> dict[str, dict[str, object]]:
     return {entry.verb: {"verb": voice.verb(entry.verb), "tokens": _words(entry, voice)} for entry in menu}
 
 
-def _words(entry: Entry, voice: Voice) -> dict[str, str]:
+def _words(entry: MenuEntry, voice: Voice) -> dict[str, str]:
     sequences = getattr(entry, "options", ()) or (getattr(entry, "items", ()),)
     tokens = dict.fromkeys(token for args in sequences for token in args)
     return _apart({token: voice.token(entry.verb, token) for token in tokens})
@@ -124,7 +124,7 @@ def as_data(menu: Menu) -> list[dict[str, object]]:
     return [_datum(entry) for entry in menu]
 
 
-def _datum(entry: Entry) -> dict[str, object]:
+def _datum(entry: MenuEntry) -> dict[str, object]:
     match entry:
         case Choice(verb, options):
             return {"verb": verb, "options": [list(args) for args in options]}

@@ -119,7 +119,7 @@ def _story(look: Snapshot) -> StoryInWords | None:
 
 def _in_words(point: TurningPoint, voice: Voice) -> TurningPoint:
     """The same with its moves as people say them."""
-    played, better = (sentence(Move.read(move), voice) for move in (point.played, point.better))
+    played, better = (sentence(Move.parse(move), voice) for move in (point.played, point.better))
     return replace(point, played=played, better=better)
 
 

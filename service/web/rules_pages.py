@@ -18,7 +18,7 @@ rules = Blueprint("rules", __name__, url_prefix="/rules")
 @rules.get("")
 def books() -> Response:
     """The rulebooks there are."""
-    return page("rulebooks.html", games=[game.META for game in catalogue.games().values()])
+    return page("rulebooks.html", games=[game.META for game in catalogue.find_all().values()])
 
 
 @rules.get("/<name>")
@@ -68,7 +68,7 @@ def picture(name: str, spoken: str, example: str, when: str) -> Response:
 
 
 def _meta(name: str) -> Meta:
-    if name not in catalogue.games():
+    if name not in catalogue.find_all():
         raise Unknown("There are no rules of “{name}” here; please choose a game from the list of rules.", name=name)
     return catalogue.find(name).META
 

@@ -62,7 +62,7 @@ def show(link: str) -> Response:
     scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
     board = board_cache.staged(get_app().caches.stages, (place.table, look.row.length), scene, voice)
     entries, since = _latest(place, look)
-    commands = tables.commands(look.table, place.seat) if place.seat is not None else ()
+    commands = tables.list_commands(look.table, place.seat) if place.seat is not None else ()
     return page(
         "table.html",
         **common,
@@ -74,8 +74,8 @@ def show(link: str) -> Response:
         **_choices(scene.menu, voice),
         others=_others(place, look),
         commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
-        asked=look.table.asked,
-        pausing=look.table.pausing,
+        asked=look.table.undo_request,
+        pausing=look.table.pause_request,
         paused=look.table.paused,
         away=_away(look),
         offered=_offered(place, look),
@@ -213,12 +213,12 @@ def _common(place: Place, look: Snapshot) -> dict[str, Any]:
 
 def _dice(look: Snapshot) -> dict[str, Any] | None:
     """The round of the public beacon that the table waits for, and whether it is missing for long."""
-    beacon, waited = look.table.beacon, look.table.awaited
+    beacon, waited = look.table.beacon, look.table.waiting_command
     if beacon is None or waited is None:
         return None
     due = beacon.time_of(waited.round)
     late = get_app().now() >= due + beacons.LATE
-    return {"round": waited.round, "entry": waited.seq, "due": due, "late": late, "sealing": look.table.sealing}
+    return {"round": waited.round, "entry": waited.seq, "due": due, "late": late, "sealing": look.table.seal_request}
 
 
 def _hint(place: Place, look: Snapshot) -> GoodMove | None:
@@ -292,7 +292,7 @@ def _away(look: Snapshot) -> dict[int, tuple[str, str]]:
     """Who is on vacation today, by UTC, or soon; said beside the name."""
     day = timing.today(Calendar(), get_app().now()).isoformat()
     coming = {
-        number: next((span for span in chair.away if span[1] >= day), None)
+        number: next((span for span in chair.vacations if span[1] >= day), None)
         for number, chair in enumerate(look.table.seats)
     }
     return {seat: span for seat, span in coming.items() if span}

@@ -17,7 +17,7 @@ def beside() -> None:
 
 def prepare() -> None:
     """What the first page needs first, then every template there is; compiled once, they serve all languages."""
-    for name in catalogue.games():
+    for name in catalogue.find_all():
         draw_board(name, SOURCE)
     templates = page_environment(SOURCE)
     for template in templates.list_templates(extensions=("html", "txt", "svg")):

@@ -55,7 +55,7 @@ def play(name, seats, *chosen):
     from engine import bots, catalogue, options
 
     game = catalogue.find(name)
-    settled = options.read(game.META.options, dict(pair.split("=", 1) for pair in chosen))
+    settled = options.parse(game.META.options, dict(pair.split("=", 1) for pair in chosen))
     for line in sys.stdin:
         begun = time.process_time()
         for number in range(int(line), int(line) + GAMES):

@@ -68,7 +68,7 @@ def matches() -> Iterator[Match]:
         possible = [
             seats
             for seats in meta.seats
-            if not games.objection(catalogue.find(game), options.read(meta.options, chosen), seats)
+            if not games.objection(catalogue.find(game), options.parse(meta.options, chosen), seats)
         ]
         for seats in possible:
             for names, rate in zip(STEPS, wanted, strict=True):

@@ -110,7 +110,7 @@ def measured(app: App, kind: str, what: str, budget: float | None) -> Iterator[M
 def opened(app: App) -> list[str]:
     """Tables of every game."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:SEATS]]
-    games = [game for game in catalogue.games() for _ in range(TABLES)]
+    games = [game for game in catalogue.find_all() for _ in range(TABLES)]
     return [link for game in games for link in opening.open_table(app, game, {}, guests).links]
 
 

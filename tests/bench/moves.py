@@ -98,7 +98,7 @@ def foreseen(look: Snapshot, places: list[Place], whim: int, moves: int) -> Game
     """Some of the many ways in which this game may go on."""
     random, table, game = Random(whim), look.table, Game()
     while len(game) < moves and table.phase == "playing":
-        (seat,) = tables.waiting_for(look.game, table)
+        (seat,) = tables.find_seats_to_move(look.game, table)
         move = bots.pick_random_move(tables.menu(look.game, table, seat), random)
         table, _ = tables.play(look.game, table, seat, move, chance.make_from_random(random), lambda _: look.table)
         game.append((places[seat], str(move)))

@@ -90,7 +90,7 @@ def _ours(bodies: Sequence[bytes]) -> Taken:
         begun, cpu = time.perf_counter(), time.process_time()
         with app.store.reading() as connection:
             stored = [entry.body for entry in queries.entries_of(connection, table)]
-        record.fold(game, map(record.decoder(game).decode, stored))
+        record.fold(game, map(record.make_entry_decoder(game).decode, stored))
         taken |= {"replay": time.perf_counter() - begun, "replay_cpu": time.process_time() - cpu}
         app.close()
         return taken

@@ -30,7 +30,7 @@ class Position(NamedTuple):
 @bench
 def thinking() -> Iterator[Measure]:
     """The processor's time for a choice of each level, in the dearest positions of all games and mixes."""
-    for name, game in catalogue.games().items():
+    for name, game in catalogue.find_all().items():
         found = [position for number in range(MIXES) for position in positions(game, number)]
         slowest, where = max(((seconds(game, one, "strong"), one) for one in found), key=lambda timed: timed[0])
         print(f"   {name}: slowest with {where.moves} moves, {where.mix}", flush=True)
@@ -69,6 +69,6 @@ def mixed(game: Game, random: Random) -> tuple[Any, int, str]:
             one.name: random.random() < share if one.kind == "switch" else random.choice(one.values)
             for one in described
         }
-        settled = options.read(game.META.options, chosen)
+        settled = options.parse(game.META.options, chosen)
         if not games.objection(game, settled, seats):
             return settled, seats, f"{seats} seats, " + ", ".join(f"{name}={said}" for name, said in chosen.items())

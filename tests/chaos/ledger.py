@@ -122,7 +122,7 @@ def _check_log(store: Store, table: Any) -> None:
     assert [entry.seq for entry in stored] == list(range(table.length))
     assert stored[-1].hash == table.head
     assert len(accepted) == count, "two submissions became one entry"
-    decoder = record.decoder(catalogue.find(table.game, table.edition))
+    decoder = record.make_entry_decoder(catalogue.find(table.game, table.edition))
     for entry in map(decoder.decode, (row.body for row in stored)):
         row = accepted.pop(entry.seq, None)
         if row is None:

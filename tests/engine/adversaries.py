@@ -29,7 +29,7 @@ def alpha_beta(depth: int) -> Player:
 def _searched(state: Any, depth: int, low: float, high: float, seat: int, random: Random) -> tuple[float, Any]:
     """The value for the seat whose move it is, and its best move."""
     best, found = -1e9, None
-    moves = list(kaiser.menu(state, seat)[0].moves())
+    moves = list(kaiser.menu(state, seat)[0].iter_moves())
     random.shuffle(moves)
     moves.sort(key=lambda move: move.args[1] not in state.stones)
     for move in moves:
@@ -64,7 +64,7 @@ def greedy_turn(game: Any, state: Any, seat: int, seed: int) -> Move:
 
 def _best_turn(state: Any, seat: int, depth: int) -> tuple[float, Any]:
     best, found = -1e9, None
-    for move in menu.moves(carcassonne.menu(state, seat)):
+    for move in menu.iter_moves(carcassonne.menu(state, seat)):
         after = games.perform(carcassonne, state, seat, move, make_from_seed(5)).state
         goes_on = after.turn == state.turn and after.work and after.work[-1].step == "figure"
         if depth > 1 and goes_on and carcassonne.menu(after, seat):
@@ -105,7 +105,7 @@ def one_ply(game: Any, state: Any, seat: int, seed: int) -> Move:
         others = [_progress(after, other) for other in range(len(after.players)) if other != seat]
         return _progress(after, seat) - sum(others) / len(others) + random.random() / 10
 
-    return max(menu.moves(game.menu(state, seat)), key=value)
+    return max(menu.iter_moves(game.menu(state, seat)), key=value)
 
 
 def _progress(state: Any, seat: int) -> float:
@@ -123,7 +123,7 @@ def monte_carlo(tries: int, depth: int = 40, most: int = 24) -> Player:
 
     def choose(game: Any, state: Any, seat: int, seed: int) -> Move:
         random, offered = Random(seed), game.menu(state, seat)
-        moves = list(menu.moves(offered)) if menu.count(offered) <= most else []
+        moves = list(menu.iter_moves(offered)) if menu.count(offered) <= most else []
         moves = moves or list(dict.fromkeys(bots.pick_random_move(offered, random) for _ in range(most)))
         worths = dict.fromkeys(moves, 0.0)
         for _ in range(ceil(tries / len(moves)) if len(moves) > 1 else 0):

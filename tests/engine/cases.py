@@ -13,7 +13,7 @@ __all__ = ["Case", "Position", "all_games", "cases", "game_of", "some", "variant
 
 
 def all_games() -> list[Any]:
-    return [*catalogue.games().values(), highcard]
+    return [*catalogue.find_all().values(), highcard]
 
 
 def cases() -> list[Case]:

@@ -32,16 +32,16 @@ class Ledger:
 
     def do(self, seat: int | None, move: Move | str) -> Table:
         """One command of a seat, or of the house (None); what is refused changes nothing."""
-        move = Move.read(move) if isinstance(move, str) else move
+        move = Move.parse(move) if isinstance(move, str) else move
         at, edition = 1_000 + len(self.entries), self.game.META.edition
-        luck = tables.luck(self.table, self.seed, move, at)
+        luck = tables.make_chance(self.table, self.seed, move, at)
         after, events = tables.play(self.game, self.table, seat, move, luck, self.tables.__getitem__)
         self.entries.append(Entry(len(self.entries), at, seat, str(move), tuple(luck.draws), events, edition))
         self.tables.append(after)
         return after
 
     def waiting(self) -> tuple[int, ...]:
-        return tables.waiting_for(self.game, self.table)
+        return tables.find_seats_to_move(self.game, self.table)
 
     def any_move(self, seat: int, random: Random) -> Move:
         return bots.pick_random_move(tables.menu(self.game, self.table, seat), random)
@@ -89,7 +89,7 @@ def started(
 
 def lit(ledger: Ledger) -> Ledger:
     """The round that is awaited, if one is, has come."""
-    waited = ledger.table.awaited
+    waited = ledger.table.waiting_command
     if waited:
         ledger.do(None, Move(tables.ROUND, (str(waited.round), sign(waited.round))))
     return ledger
@@ -108,7 +108,7 @@ def play_on(ledger: Ledger, random: Random, moves: int = 1_000_000) -> Ledger:
 def live_on(ledger: Ledger, random: Random, moves: int = 1_000_000, restless: float = 0.02) -> Ledger:
     """Like `play_on`, but life happens: moves are taken back, clocks run out, people come and go."""
     while moves and ledger.table.phase == "playing":
-        if ledger.table.awaited:
+        if ledger.table.waiting_command:
             ledger.do(*_while_waiting(ledger, random))
             continue
         seat = random.choice(ledger.waiting())
@@ -129,7 +129,7 @@ def abandon(ledger: Ledger) -> Ledger:
 
 def _while_waiting(ledger: Ledger, random: Random) -> tuple[int | None, Move]:
     """Mostly the round comes; now and then players talk of going on without it."""
-    waited, asked = ledger.table.awaited, ledger.table.sealing
+    waited, asked = ledger.table.waiting_command, ledger.table.seal_request
     assert waited
     people = [seat for seat, chair in enumerate(ledger.table.seats) if chair.status == "taken"]
     chances = random.random()
@@ -142,14 +142,14 @@ def _while_waiting(ledger: Ledger, random: Random) -> tuple[int | None, Move]:
 
 def _what_happens(ledger: Ledger, seat: int, random: Random) -> tuple[int | None, Move]:
     move, chances = ledger.any_move(seat, random), random.random()
-    asked, anybody = ledger.table.asked, random.randrange(len(ledger.table.seats))
+    asked, anybody = ledger.table.undo_request, random.randrange(len(ledger.table.seats))
     if asked and chances < 0.9:
         return random.choice(asked.waiting), Move("agree" if chances < 0.6 else "refuse")
     if chances < 0.02:
         return None, Move("expire", (str(seat), move.verb, *move.args))
     if chances < 0.03:
         return None, Move(random.choice(("relieve", "substitute")), (str(anybody),))
-    own = tables.commands(ledger.table, anybody)
+    own = tables.list_commands(ledger.table, anybody)
     if chances < 0.08 and menu.allows(own, Move("undo")):
         return anybody, Move("undo")
     if chances < 0.0805 and menu.allows(own, Move("resign")):
@@ -161,14 +161,14 @@ def _what_time_brings(ledger: Ledger, seat: int, random: Random) -> tuple[int | 
     """A seat is late, away or back, or wishes to pause: one of what is possible now."""
     anybody = random.randrange(len(ledger.table.seats))
     chair = ledger.table.seats[anybody]
-    own = [entry.verb for entry in tables.commands(ledger.table, anybody) if entry.verb not in ("undo", "resign")]
+    own = [entry.verb for entry in tables.list_commands(ledger.table, anybody) if entry.verb not in ("undo", "resign")]
     app = [f"vacation {anybody} 2027-01-0{random.randint(1, 4)} 2027-01-0{random.randint(5, 9)}"]
-    app += [f"home {anybody} {first} 2027-01-01" for first, last in chair.away if last > "2027-01-01"]
+    app += [f"home {anybody} {first} 2027-01-01" for first, last in chair.vacations if last > "2027-01-01"]
     app += [f"miss {seat} relieve"] if ledger.table.seats[seat].status == "taken" else []
     app += [] if chair.offered else [f"offer {anybody}"]
     if own and random.random() < 0.5:
         return anybody, Move(random.choice(own))
-    return None, Move.read(random.choice(app))
+    return None, Move.parse(random.choice(app))
 
 
 def variant(game: Any, **changed: Any) -> Any:

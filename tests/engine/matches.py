@@ -59,7 +59,7 @@ def match(game: Any, chosen: dict[str, str], seats: int, players: tuple[Player, 
 
 def pair(game: Any, chosen: dict[str, str], seats: int, players: tuple[Player, Player], number: int) -> Pair:
     """Two games with the luck of this number; in the second one the players change seats."""
-    settled, halves = options.read(game.META.options, chosen), list[Pair]()
+    settled, halves = options.parse(game.META.options, chosen), list[Pair]()
     for turned in (0, 1):
         seated = [players[(seat + turned) % 2] for seat in range(seats)]
         standing = _played(game, settled, seated, number)
@@ -101,7 +101,7 @@ def states(game: Any, settled: Any, seated: list[Player], number: int) -> Iterat
 
 def game_length(game: Any, chosen: dict[str, str], seated: list[Player], number: int) -> int:
     """How many positions the game of this number has."""
-    return sum(1 for _ in states(game, options.read(game.META.options, chosen), seated, number))
+    return sum(1 for _ in states(game, options.parse(game.META.options, chosen), seated, number))
 
 
 def _before(standing: Any, seated: list[Player], player: Player) -> float:

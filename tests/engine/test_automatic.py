@@ -24,7 +24,7 @@ def test_what_is_done_by_itself_was_the_only_choice_draws_nothing_and_is_open(ca
             move = bots.find_only_move(case.game, ledger.table, seat, SEED)
             if move:
                 own = tables.menu(case.game, ledger.table, seat)
-                assert list(menu.moves(own)) == [move]
+                assert list(menu.iter_moves(own)) == [move]
                 ledger.do(seat, move)
                 entry, found = ledger.entries[-1], found + 1
                 assert entry.draws == ()

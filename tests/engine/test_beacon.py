@@ -63,8 +63,8 @@ def test_the_same_table_with_the_same_seed_draws_otherwise_with_every_signature(
     dealt, waits = Counter[int](), awaiting()
     for number in range(2_000):
         signature = Random(number).randbytes(48).hex()
-        move = Move("round", (str(waits.table.awaited.round), signature))
-        luck = tables.luck(waits.table, SEED, move, 0)
+        move = Move("round", (str(waits.table.waiting_command.round), signature))
+        luck = tables.make_chance(waits.table, SEED, move, 0)
         dealt[tables.play(highcard, waits.table, None, move, luck).table.state.hands[0][0]] += 1
     assert len(dealt) > 10
     assert max(dealt.values()) < 2_000 / 5
@@ -85,13 +85,13 @@ def test_a_command_that_draws_nothing_waits_for_nothing():
     ledger = lit(awaiting())
     seat = ledger.waiting()[0]
     ledger.do(seat, ledger.any_move(seat, Random(1)))
-    assert ledger.table.awaited is None
+    assert ledger.table.waiting_command is None
     assert not isinstance(ledger.entries[-1].events[0], RoundNamed)
 
 
 def test_what_waits_is_carried_out_by_its_round_and_by_no_other():
     ledger = awaiting()
-    number = ledger.table.awaited.round
+    number = ledger.table.waiting_command.round
     for words in (f"round {number + 1} {sign(number + 1)}", f"round {number}", f"round {number} xyz"):
         with pytest.raises(Refused):
             ledger.do(None, words)
@@ -119,7 +119,7 @@ def test_who_leaves_before_the_first_draws_is_followed_by_a_bot_with_the_same_no
 def test_all_players_have_to_agree_before_a_table_goes_on_sealed():
     ledger = awaiting()
     ledger.do(0, "sealed")
-    assert ledger.table.sealing.waiting == (1,)
+    assert ledger.table.seal_request.waiting == (1,)
     with pytest.raises(Refused):
         ledger.do(0, "agree")
     ledger.do(1, "agree")
@@ -131,12 +131,12 @@ def test_all_players_have_to_agree_before_a_table_goes_on_sealed():
 def test_the_last_one_who_stays_ends_the_table_though_a_round_is_awaited():
     kurier, random = catalogue.find("kurier"), Random(1)
     ledger = lit(started(kurier, 2, beacon=BEACON))
-    while not ledger.table.awaited:
+    while not ledger.table.waiting_command:
         seat = ledger.waiting()[0]
         ledger.do(seat, ledger.any_move(seat, random))
     assert ledger.table.phase == "playing"
     ledger.do(0, "resign")
-    assert (ledger.table.phase, ledger.table.awaited) == ("over", None)
+    assert (ledger.table.phase, ledger.table.waiting_command) == ("over", None)
     text = msgspec.json.encode(ledger.export())
     assert audit.audit(kurier, log.parse_export(text), verify_signature=signed).finding is None
     assert second.verify(text)["sound"]

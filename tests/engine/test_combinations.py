@@ -85,7 +85,7 @@ THE_REST: dict[str, Made] = {"turfmaster": lambda: tracks(1, 2, 3), "carcassonne
 def combinations(named: Mapping[str, Made]) -> list[Case]:
     cases = [
         Case(game, seats, tuple(chosen.items()))
-        for name, game in catalogue.games().items()
+        for name, game in catalogue.find_all().items()
         for seats, chosen in (named[name]() if name in named else ())
     ]
     return [case for case in cases if not games.objection(case.game, case.options, case.seats)]

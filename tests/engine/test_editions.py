@@ -31,7 +31,7 @@ def _lowest(state, event):
 @pytest.fixture
 def two_editions(monkeypatch):
     """High Card in the catalogue, whose second edition has turned its one rule round."""
-    monkeypatch.setattr(catalogue, "games", lambda: {"highcard": LOWEST})
+    monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": LOWEST})
     monkeypatch.setitem(sys.modules, "engine.games.highcard", highcard)
     monkeypatch.setitem(sys.modules, "engine.games.highcard.edition_1", highcard)
     catalogue._older.cache_clear()
@@ -53,7 +53,7 @@ def test_each_table_is_audited_by_the_edition_it_was_opened_with():
 @pytest.mark.usefixtures("two_editions")
 def test_new_tables_begin_with_the_newest_edition():
     assert catalogue.find("highcard") is LOWEST
-    assert catalogue.editions("highcard") == (highcard, LOWEST)
+    assert catalogue.find_editions("highcard") == (highcard, LOWEST)
     with pytest.raises(Refused, match="no edition 3"):
         catalogue.find("highcard", 3)
     with pytest.raises(Refused, match="no edition 0"):
@@ -76,10 +76,10 @@ def test_an_option_that_came_later_leaves_older_logs_sound():
     assert audit.audit(highcard, with_jokers).finding
 
 
-@pytest.mark.parametrize("name", catalogue.games())
+@pytest.mark.parametrize("name", catalogue.find_all())
 def test_every_edition_is_a_whole_game_of_the_same_events(name):
     newest = catalogue.find(name)
-    for number, older in enumerate(catalogue.editions(name), 1):
+    for number, older in enumerate(catalogue.find_editions(name), 1):
         assert older.META.edition == number
         assert (older.META.name, older.State, older.Event) == (name, newest.State, newest.Event)
         assert game.begin(older, older.META.options(), older.META.seats[0], chance.make_from_random(Random(1))).events

@@ -31,7 +31,7 @@ def test_the_log_passes_the_audit(path):
 def test_events_alone_lead_to_the_same_end(path):
     export = read(path)
     game = catalogue.find(export.game, export.edition)
-    entries = [msgspec.convert(link.entry, record.entry_type(game)) for link in export.entries]
+    entries = [msgspec.convert(link.entry, record.get_entry_type(game)) for link in export.entries]
     table = record.fold(game, entries)
     assert table.phase == "over"
     assert table.places == entries[-1].events[-1].places
@@ -41,7 +41,7 @@ def test_events_alone_lead_to_the_same_end(path):
         assert table.places == tuple(seat.place for seat in standing)
 
 
-@pytest.mark.parametrize("name", catalogue.games())
+@pytest.mark.parametrize("name", catalogue.find_all())
 def test_every_game_has_golden_logs(name):
     assert {path.stem for path in FILES if path.parent.name == name} >= {
         plan.name for plan in make.plans(catalogue.find(name))

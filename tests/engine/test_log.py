@@ -39,7 +39,7 @@ def test_an_entry_and_its_plain_form_have_the_same_bytes():
     for entry in started(highcard, 3).entries:
         body = canonical_json.encode(entry)
         assert canonical_json.encode(canonical_json.decode_object(body)) == body == plainly(json.loads(body))
-        assert canonical_json.encode(record.decoder(highcard).decode(body)) == body
+        assert canonical_json.encode(record.make_entry_decoder(highcard).decode(body)) == body
 
 
 def test_the_bytes_of_an_entry_never_change():

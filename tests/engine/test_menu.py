@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from engine import menu
-from engine.menu import Choice, Move, Narrowed, Number, Subset
+from engine.menu import Choice, Move, Number, PartialMove, Subset
 from engine.refusal import Refused
 
 TRAVEL = Choice("travel", (("Moskwa",), ("Omsk",), ("Orenburg",), ("Ochotsk",), ("Nishnij-Nowgorod",)))
@@ -35,22 +35,22 @@ menus = st.tuples(choices, subsets, numbers)
 
 
 def read(text, offered=MENU):
-    return str(menu.from_text(offered, text))
+    return str(menu.parse_move(offered, text))
 
 
 @given(menus, st.randoms(use_true_random=False))
 def test_every_move_is_read_back_from_its_text(offered, random):
     move = menu.pick(offered, random.randrange)
     assert menu.allows(offered, move)
-    assert Move.read(str(move)) == move
-    assert menu.allows(offered, menu.from_text(offered, str(move)))
-    assert sorted(menu.from_text(offered, str(move)).args) == sorted(move.args)
+    assert Move.parse(str(move)) == move
+    assert menu.allows(offered, menu.parse_move(offered, str(move)))
+    assert sorted(menu.parse_move(offered, str(move)).args) == sorted(move.args)
 
 
 @given(menus, st.text() | st.lists(tokens | st.sampled_from(["go", "keep", "bid", "-", "0"])).map(" ".join))
 def test_whatever_is_written_is_a_move_on_the_menu_or_refused_in_a_sentence(offered, text):
     try:
-        outcome = menu.from_text(offered, text)
+        outcome = menu.parse_move(offered, text)
     except Refused as refused:
         outcome = refused
     assert str(outcome).isprintable() if isinstance(outcome, Refused) else menu.allows(offered, outcome)
@@ -60,9 +60,9 @@ def test_whatever_is_written_is_a_move_on_the_menu_or_refused_in_a_sentence(offe
 def test_the_moves_are_as_many_as_counted_and_all_different(offered):
     choice, subset, number = offered
     for entry in (choice, number):
-        assert len(set(entry.moves())) == entry.count()
-    assert len(set(subset.moves())) <= subset.count()
-    assert all(menu.allows(offered, move) for move in itertools.islice(menu.moves(offered), 500))
+        assert len(set(entry.iter_moves())) == entry.count()
+    assert len(set(subset.iter_moves())) <= subset.count()
+    assert all(menu.allows(offered, move) for move in itertools.islice(menu.iter_moves(offered), 500))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ WORDS = {"travel": ("aller à", "reis"), "Omsk": ("Omsk am Irtysch",), "pass": (
     ],
 )
 def test_words_of_other_languages_count_also_when_they_are_several(text, move):
-    assert str(menu.from_text(MENU, text, lambda token: WORDS.get(token, ()))) == move
+    assert str(menu.parse_move(MENU, text, lambda token: WORDS.get(token, ()))) == move
 
 
 def test_half_a_number_is_no_beginning():
@@ -171,7 +171,7 @@ def test_a_shorter_move_that_is_whole_is_meant():
 @given(st.permutations(KEEP.items), st.integers(1, 3))
 def test_the_order_of_a_subset_does_not_matter(order, size):
     chosen = order[:size]
-    move = menu.from_text(MENU, "keep " + " ".join(chosen))
+    move = menu.parse_move(MENU, "keep " + " ".join(chosen))
     assert move.args == tuple(sorted(chosen, key=KEEP.items.index))
     assert KEEP.allows(tuple(chosen))
 
@@ -181,13 +181,13 @@ def test_no_more_of_an_item_than_there_are():
     assert not KEEP.allows(("3", "3"))
     assert not KEEP.allows(())
     assert not KEEP.allows(("3", "7", "7", "9"))
-    assert set(KEEP.moves()) == {move for move in KEEP.moves() if KEEP.allows(move.args)}
+    assert set(KEEP.iter_moves()) == {move for move in KEEP.iter_moves() if KEEP.allows(move.args)}
 
 
 def test_words_in_the_readers_language():
     words = {"pass": ("passen",), "Moskwa": ("Moskau", "Moscow")}
-    assert menu.from_text(MENU, "trav mosc", lambda token: words.get(token, ())) == Move("travel", ("Moskwa",))
-    assert menu.from_text(MENU, "passen", lambda token: words.get(token, ())) == Move("pass")
+    assert menu.parse_move(MENU, "trav mosc", lambda token: words.get(token, ())) == Move("travel", ("Moskwa",))
+    assert menu.parse_move(MENU, "passen", lambda token: words.get(token, ())) == Move("pass")
 
 
 @given(menus, st.randoms(use_true_random=False))
@@ -205,15 +205,15 @@ def test_narrowing_token_by_token_leads_to_the_move(offered, random):
 
 def test_narrowing_says_how_far_it_came():
     assert menu.narrow(MENU, ()).following == ("travel", "move", "keep", "bid", "place", "pass")
-    assert menu.narrow(MENU, ("move", "a1")) == Narrowed(("move", "A1"), ("A2", "B1"), None)
-    assert menu.narrow(MENU, ("keep", "9")) == Narrowed(("keep", "9"), ("3", "7", "ace"), Move("keep", ("9",)))
+    assert menu.narrow(MENU, ("move", "a1")) == PartialMove(("move", "A1"), ("A2", "B1"), None)
+    assert menu.narrow(MENU, ("keep", "9")) == PartialMove(("keep", "9"), ("3", "7", "ace"), Move("keep", ("9",)))
     with pytest.raises(Refused, match="nothing for you"):
         menu.narrow((), ("move",))
 
 
 def test_a_large_subset_gives_its_first_moves_at_once():
     half = Subset("keep", tuple(map(str, range(40))), least=20, most=20)
-    first = list(itertools.islice(half.moves(), 3))
+    first = list(itertools.islice(half.iter_moves(), 3))
     assert [move.args[-1] for move in first] == ["19", "20", "21"]
 
 
@@ -221,7 +221,7 @@ def test_a_large_subset_gives_its_first_moves_at_once():
 def test_a_subset_gives_each_choice_once_in_the_order_of_its_items(items):
     few = Subset("keep", tuple(items), least=0, most=3)
     expected = dict.fromkeys(args for size in range(4) for args in itertools.combinations(items, size))
-    assert [move.args for move in few.moves()] == list(expected)
+    assert [move.args for move in few.iter_moves()] == list(expected)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_a_subset_gives_each_choice_once_in_the_order_of_its_items(items):
 def test_hostile_text_is_refused_at_once_and_quoted_in_brief(garbage):
     before = time.perf_counter()
     with pytest.raises(Refused) as refused:
-        menu.from_text(MENU, garbage)
+        menu.parse_move(MENU, garbage)
     assert time.perf_counter() - before < 1
     assert len(str(refused.value)) < 2_000
     assert str(refused.value).isprintable()
@@ -251,7 +251,7 @@ def test_hostile_text_is_refused_at_once_and_quoted_in_brief(garbage):
 
 def test_a_move_needs_a_verb():
     with pytest.raises(Refused, match="empty line"):
-        Move.read(" \n ")
+        Move.parse(" \n ")
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_a_token_has_no_blanks_and_is_short(text, fits):
 
 
 def test_hints_say_what_may_be_written():
-    assert menu.hints((MOVE, KEEP, Subset("drop", ("a", "b"), 1, 1), BID, Choice("pass"))) == (
+    assert menu.format_hints((MOVE, KEEP, Subset("drop", ("a", "b"), 1, 1), BID, Choice("pass"))) == (
         "move A1 A2, B1; move A17 A16; move B10 A7",
         "keep (1-3 of: 3 7 7 9 ace)",
         "drop (1 of: a b)",
@@ -274,7 +274,7 @@ def test_hints_say_what_may_be_written():
 def test_a_random_pick_reaches_every_move():
     offered, random = (MOVE, Choice("pass"), Number("bid", 1, 3), Subset("keep", ("1", "2"), 0, 2)), Random(1)
     picked = {menu.pick(offered, random.randrange) for _ in range(500)}
-    assert picked == set(menu.moves(offered))
+    assert picked == set(menu.iter_moves(offered))
 
 
 @given(st.lists(tokens, min_size=2, max_size=8, unique_by=str.casefold))
@@ -282,4 +282,4 @@ def test_two_moves_are_never_taken_for_each_other(names):
     offered = (Choice("go", tuple((name,) for name in names)),)
     for name in names:
         assume(sum(other.casefold() == name.casefold() for other in names) == 1)
-        assert menu.from_text(offered, f"go {name}").args == (name,)
+        assert menu.parse_move(offered, f"go {name}").args == (name,)

@@ -27,7 +27,7 @@ class Sealed(Noted):
 
     def __init__(self, ledger: Ledger, seq: int) -> None:
         super().__init__(Random(0))
-        self.luck = tables.draws(ledger.tables[seq], ledger.seed)
+        self.luck = tables.make_sealed_chance(ledger.tables[seq], ledger.seed)
 
     def __call__(self, label, faces, index):
         result = self.luck.source(label, faces, index)
@@ -43,12 +43,12 @@ def lived(case) -> Ledger:
 def twin(case, ledger, seq, reader):
     """The same command at a table that looks the same to this reader; None where it would be another there."""
     entry, before, noted = ledger.entries[seq], ledger.tables[seq], Sealed(ledger, seq)
-    tables.play(case.game, before, entry.seat, Move.read(entry.move), Chance(noted), ledger.tables.__getitem__)
+    tables.play(case.game, before, entry.seat, Move.parse(entry.move), Chance(noted), ledger.tables.__getitem__)
     imagined = case.game.redeal(before.state, reader, chance.make_from_random(Random(seq)))
     luck = Chance(again(noted.faces))
     try:
         there = replace(before, state=imagined)
-        _, events = tables.play(case.game, there, entry.seat, Move.read(entry.move), luck, ledger.tables.__getitem__)
+        _, events = tables.play(case.game, there, entry.seat, Move.parse(entry.move), luck, ledger.tables.__getitem__)
     except (Refused, UnexpectedDraw):
         return None
     return Entry(seq, entry.at, entry.seat, entry.move, tuple(luck.draws), events, entry.edition)

@@ -45,7 +45,7 @@ def choices_of(kind):
 
 
 def test_what_is_left_out_is_the_default():
-    assert options.read(Options, {}) == Options()
+    assert options.parse(Options, {}) == Options()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_what_is_left_out_is_the_default():
     ],
 )
 def test_a_choice_is_read_as_text_or_as_a_plain_value(name, value, meant):
-    assert getattr(options.read(Options, {name: value}), name) == meant
+    assert getattr(options.parse(Options, {name: value}), name) == meant
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_choice_is_read_as_text_or_as_a_plain_value(name, value, meant):
 )
 def test_a_choice_that_does_not_fit_is_refused_in_a_sentence(name, value, sentence):
     with pytest.raises(Refused, match=sentence):
-        options.read(Options, {name: value})
+        options.parse(Options, {name: value})
 
 
 NAMES = st.sampled_from(["river", "rules", "rounds"])
@@ -92,7 +92,7 @@ VALUES = st.text() | st.integers() | st.none() | st.sampled_from(["on", "basic",
 @given(st.dictionaries(NAMES, VALUES) | st.dictionaries(NAMES | st.text(), VALUES))
 def test_nothing_but_a_sentence_comes_of_nonsense(chosen):
     try:
-        outcome = options.read(Options, chosen)
+        outcome = options.parse(Options, chosen)
     except Refused as refused:
         outcome = refused
     assert str(outcome).isprintable() if isinstance(outcome, Refused) else 1 <= outcome.rounds <= 12
@@ -100,7 +100,7 @@ def test_nothing_but_a_sentence_comes_of_nonsense(chosen):
 
 @given(st.builds(Options, river=st.booleans(), rules=st.sampled_from(RULES.values), rounds=st.integers(1, 12)))
 def test_options_that_were_stored_are_read_back(chosen):
-    assert options.read(Options, msgspec.to_builtins(chosen)) == chosen
+    assert options.parse(Options, msgspec.to_builtins(chosen)) == chosen
 
 
 @pytest.mark.parametrize("kind", [str, float, int])

@@ -15,7 +15,7 @@ import pytest
 
 from engine import bots, scenario, table_events
 from engine.scenario import SENTENCES
-from engine.table import RESERVED
+from engine.table import RESERVED_VERBS
 from tests.engine import highcard
 from tests.engine.ledger import play_on, started
 
@@ -79,7 +79,7 @@ def test_every_name_of_the_contract_is_on_the_page():
 
 
 def test_every_command_of_the_table_and_every_event_is_on_the_page():
-    for verb in RESERVED:
+    for verb in RESERVED_VERBS:
         assert re.search(rf"`{verb}\b", PAGE), verb
     for event in table_events.TABLE_EVENTS:
         told = ", ".join(

@@ -16,7 +16,7 @@ from tests.engine.cases import cases, game_of
 
 TESTS = Path(__file__).parent / "games"
 
-every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=catalogue.games().keys())
+every_game = pytest.mark.parametrize("game", catalogue.find_all().values(), ids=catalogue.find_all().keys())
 
 
 def page(game):
@@ -117,7 +117,7 @@ def test_every_choice_and_its_refusal_cite_a_paragraph_that_is_there(game):
     for (verb, rule), entry in entries.items():
         if not entry.allows(()):
             with pytest.raises(Refused) as refused:
-                menus.from_text((entry,), f"{verb} nonsense-7 nonsense-8")
+                menus.parse_move((entry,), f"{verb} nonsense-7 nonsense-8")
             assert refused.value.rule == rule
 
 
@@ -126,7 +126,7 @@ def test_what_a_game_objects_to_cites_a_paragraph_that_is_there(game):
     variants = {tuple(sorted(case.chosen)) for case in cases() if case.game is game}
     for chosen in variants | {()}:
         for seats in game.META.seats:
-            why = game.objection(choices.read(game.META.options, dict(chosen)), seats)
+            why = game.objection(choices.parse(game.META.options, dict(chosen)), seats)
             assert why is None or why.rule in numbered(game)
 
 

@@ -11,7 +11,7 @@ from engine.scenario import Failed
 from tests.engine import highcard
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
-BOOKS = [path for name in catalogue.games() for path in (catalogue.folder(name) / "book").glob("*/*.toml")]
+BOOKS = [path for name in catalogue.find_all() for path in (catalogue.get_folder(name) / "book").glob("*/*.toml")]
 FILES = sorted([*(path for path in FOLDER.glob("*/*") if path.suffix in (".toml", ".json")), *BOOKS])
 
 
@@ -23,7 +23,7 @@ def test_the_worked_example_holds(path):
     scenario.run(example)
 
 
-@pytest.mark.parametrize("name", catalogue.games())
+@pytest.mark.parametrize("name", catalogue.find_all())
 def test_every_game_has_worked_examples(name):
     assert [path for path in FILES if path.parent.name == name]
 

@@ -123,7 +123,7 @@ def test_no_level_gives_the_game_away_in_one_move(name):
     state = stand(0, A17="0 emperor", A5="0 nobleman", A12="0 nobleman", A1="1 emperor", C10="1 king")
     saving = {
         move
-        for move in menu.moves(kaiser.menu(state, 0))
+        for move in menu.iter_moves(kaiser.menu(state, 0))
         if games.play(kaiser, state, 0, move, make_from_seed(0)).state.places == (1, 2)
     }
     assert saving
@@ -134,7 +134,7 @@ def test_no_level_gives_the_game_away_in_one_move(name):
 def deadly_moves(state, seat):
     """The moves in Kaiser for two after which the other one can win at once."""
     found = set()
-    for move in menu.moves(kaiser.menu(state, seat)):
+    for move in menu.iter_moves(kaiser.menu(state, seat)):
         after = games.play(kaiser, state, seat, move, make_from_seed(0)).state
         answers = [
             games.play(kaiser, after, 1 - seat, reply, make_from_seed(0)).state for reply in replies(after, 1 - seat)
@@ -145,7 +145,7 @@ def deadly_moves(state, seat):
 
 
 def replies(state, seat):
-    return list(menu.moves(kaiser.menu(state, seat)))
+    return list(menu.iter_moves(kaiser.menu(state, seat)))
 
 
 @functools.cache
@@ -176,7 +176,7 @@ def test_with_one_move_there_is_nothing_to_think_about():
 @pytest.mark.parametrize("name", search.LEVELS)
 def test_what_was_tried_in_vain_is_made_only_where_there_is_nothing_else(name):
     state = dealt([(2, 9, 15), (4, 5, 6)], cards=3)
-    moves = set(menu.moves(highcard.menu(state, 0)))
+    moves = set(menu.iter_moves(highcard.menu(state, 0)))
     for left in moves:
         assert search.choose_move(search.LEVELS[name], highcard, state, 0, 1, moves - {left}) == left
     assert search.choose_move(search.LEVELS[name], highcard, state, 0, 1, moves) in moves
@@ -434,7 +434,7 @@ def test_imagined_dice_are_fair():
 GATES = [("kaiser", {}), ("carcassonne", {}), ("carcassonne", {"messages": "off"}), ("kurier", {})]
 
 
-@pytest.mark.parametrize("game", catalogue.games().values(), ids=lambda game: game.META.name)
+@pytest.mark.parametrize("game", catalogue.find_all().values(), ids=lambda game: game.META.name)
 def test_easy_beats_chance(game):
     assert easy_against_chance(game, {}, 2) >= 0.6
 

@@ -11,7 +11,7 @@ from engine import canonical_json, menu, open_command, record
 from engine import table as tables
 from engine.log import Entry
 from engine.menu import Move
-from engine.record import Asked
+from engine.record import UndoRequest
 from engine.refusal import Refused
 from engine.table_events import (
     Ended,
@@ -154,7 +154,7 @@ def test_the_end_of_the_game_ends_the_table():
         refused(ledger, 0, words, "The game is over")
     for words in ("start", "sit 0 x", "expire 0 play 1", "substitute 0", "relieve 0"):
         refused(ledger, None, words, "The house cannot do")
-    assert tables.commands(ledger.table, 0) == ()
+    assert tables.list_commands(ledger.table, 0) == ()
 
 
 # Resigning, running out of time, standing in
@@ -164,8 +164,8 @@ def test_who_resigns_leaves_a_chair_that_a_bot_plays_on():
     ledger = started(highcard, 3)
     table = ledger.do(1, "resign")
     assert ledger.entries[-1].events == (Resigned(1),)
-    assert (table.seats[1].status, table.seats[1].left) == ("resigned", ledger.entries[-1].seq)
-    assert tables.commands(table, 1) == ()
+    assert (table.seats[1].status, table.seats[1].resigned_at) == ("resigned", ledger.entries[-1].seq)
+    assert tables.list_commands(table, 1) == ()
     refused(ledger, 1, "resign", "not possible")
     assert play_on(ledger, Random(1)).table.places[1] == 3
 
@@ -219,7 +219,7 @@ def test_undo_is_free_while_nobody_else_could_act_and_nothing_was_drawn():
     before = ledger.table
     ledger.do(1, f"play {high}")
     assert ledger.waiting() == (1,)
-    assert tables.undo_is_free(highcard, ledger.table, 1, ledger.tables.__getitem__)
+    assert tables.is_undo_free(highcard, ledger.table, 1, ledger.tables.__getitem__)
     ledger.do(1, "undo")
     assert ledger.entries[-1].events == (Undone(1, ledger.entries[-2].seq),)
     assert position(ledger.table) == position(before)
@@ -231,8 +231,8 @@ def test_undo_is_by_consent_once_somebody_else_could_act():
     ledger.do(0, ledger.any_move(0, Random(1)))
     asked = ledger.do(0, "undo")
     assert ledger.entries[-1].events == (UndoAsked(0, before.length),)
-    assert asked.asked == Asked(0, before.length, (1, 2))
-    assert tables.commands(asked, 1) == menu.bare("agree", "refuse", "resign")
+    assert asked.undo_request == UndoRequest(0, before.length, (1, 2))
+    assert tables.list_commands(asked, 1) == menu.make_menu("agree", "refuse", "resign")
     refused(ledger, 0, "agree", "not possible")
     refused(ledger, 0, "undo", "not possible")
     ledger.do(2, "agree")
@@ -248,7 +248,7 @@ def test_one_refusal_lets_the_move_stand():
     ledger.do(0, "undo")
     ledger.do(2, "refuse")
     assert ledger.entries[-1].events == (UndoRefused(2),)
-    assert (ledger.table.asked, ledger.table.state) == (None, state)
+    assert (ledger.table.undo_request, ledger.table.state) == (None, state)
     refused(ledger, 1, "agree", "not possible")
 
 
@@ -267,12 +267,12 @@ def test_a_wish_to_undo_lapses_when_play_goes_on_or_somebody_leaves():
     ledger = low_then_high(3)
     ledger.do(0, "undo")
     ledger.do(2, ledger.any_move(2, Random(1)))
-    assert ledger.table.asked is None
+    assert ledger.table.undo_request is None
     for seat, words in ((1, "resign"), (None, "relieve 1"), (None, "substitute 1")):
         ledger = low_then_high(3)
         ledger.do(0, "undo")
         ledger.do(seat, words)
-        assert ledger.table.asked is None
+        assert ledger.table.undo_request is None
 
 
 def test_bots_and_empty_chairs_are_not_asked():
@@ -293,9 +293,9 @@ def test_undo_after_a_draw_is_by_consent():
     ledger = low_then_high(game=variant(highcard, decide=decide))
     ledger.do(1, f"play {max(ledger.table.state.hands[1])}")
     assert ledger.waiting() == (1,)
-    assert not tables.undo_is_free(ledger.game, ledger.table, 1, ledger.tables.__getitem__)
+    assert not tables.is_undo_free(ledger.game, ledger.table, 1, ledger.tables.__getitem__)
     ledger.do(1, "undo")
-    assert ledger.table.asked
+    assert ledger.table.undo_request
 
 
 def test_nobody_takes_back_what_they_did_not_do():
@@ -303,7 +303,7 @@ def test_nobody_takes_back_what_they_did_not_do():
     refused(ledger, 0, "undo", "not possible")
     ledger.do(0, ledger.any_move(0, Random(1)))
     refused(ledger, 1, "undo", "not possible")
-    assert not tables.undo_is_free(highcard, ledger.table, 1, ledger.tables.__getitem__)
+    assert not tables.is_undo_free(highcard, ledger.table, 1, ledger.tables.__getitem__)
 
 
 def test_one_after_the_other_everything_can_be_taken_back():
@@ -315,7 +315,7 @@ def test_one_after_the_other_everything_can_be_taken_back():
     while ledger.table.last:
         seat = ledger.table.last.seat
         ledger.do(seat, "undo")
-        if ledger.table.asked:
+        if ledger.table.undo_request:
             ledger.do(1 - seat, "agree")
     assert position(ledger.table) == position(fresh)
     assert play_on(ledger, random).table.phase == "over"
@@ -334,8 +334,8 @@ def test_undo_restores_the_exact_state(case):
         if ledger.table.phase == "over":
             break
         ledger.do(seat, "undo")
-        while ledger.table.asked:
-            ledger.do(ledger.table.asked.waiting[0], "agree")
+        while ledger.table.undo_request:
+            ledger.do(ledger.table.undo_request.waiting[0], "agree")
         assert position(ledger.table) == position(before)
 
 
@@ -345,10 +345,10 @@ def test_undo_restores_the_exact_state(case):
 @every_case
 def test_entries_alone_rebuild_the_table(case):
     ledger = live_on(started(case.game, case.seats, case.chosen), Random(2), 400)
-    decode = record.decoder(case.game).decode
+    decode = record.make_entry_decoder(case.game).decode
     read = [decode(canonical_json.encode(entry)) for entry in ledger.entries]
     assert read == ledger.entries
-    for seq, table in enumerate(record.folds(case.game, read)):
+    for seq, table in enumerate(record.fold_each(case.game, read)):
         assert table == ledger.tables[seq]
     assert record.fold(case.game, read) == ledger.table
     assert record.fold(case.game, read, 3) == ledger.tables[3]

@@ -8,7 +8,7 @@ import pytest
 
 from engine import menu, open_command
 from engine import table as tables
-from engine.record import Wish
+from engine.record import Request
 from engine.refusal import Refused
 from engine.table_events import (
     Ended,
@@ -43,7 +43,7 @@ def happened(ledger):
 
 
 def verbs(ledger, seat):
-    return {entry.verb for entry in tables.commands(ledger.table, seat)}
+    return {entry.verb for entry in tables.list_commands(ledger.table, seat)}
 
 
 # The clock
@@ -72,7 +72,7 @@ def test_who_misses_a_deadline_may_lose_the_seat_to_a_bot_and_come_back():
     ledger.do(None, "miss 0 relieve")
     assert happened(ledger) == (Missed(0), Substituted(0, bot=True))
     assert ledger.table.last is before
-    assert tables.commands(ledger.table, 0) == menu.bare("back")
+    assert tables.list_commands(ledger.table, 0) == menu.make_menu("back")
     refused(ledger, 0, "resign")
     ledger.do(0, "back")
     assert happened(ledger) == (Returned(0),)
@@ -141,7 +141,7 @@ def test_a_pause_needs_everybodys_consent():
     ledger = started(highcard, 3)
     ledger.do(1, "pause")
     assert happened(ledger) == (PauseAsked(1),)
-    assert ledger.table.pausing == Wish(1, (0, 2))
+    assert ledger.table.pause_request == Request(1, (0, 2))
     assert "agree" in verbs(ledger, 0)
     assert "agree" not in verbs(ledger, 1)
     assert all("pause" not in verbs(ledger, seat) for seat in range(3))
@@ -171,16 +171,16 @@ def test_one_refusal_even_ones_own_and_the_clocks_run_on(seat):
     ledger.do(2, "agree")
     ledger.do(seat, "refuse")
     assert happened(ledger) == (PauseRefused(seat),)
-    assert (ledger.table.pausing, ledger.table.paused) == (None, False)
+    assert (ledger.table.pause_request, ledger.table.paused) == (None, False)
 
 
 def test_a_wish_to_pause_outlives_moves_but_not_a_departure():
     ledger = started(highcard, 3)
     ledger.do(0, "pause")
     ledger.do(0, ledger.any_move(0, Random(1)))
-    assert ledger.table.pausing == Wish(0, (1, 2))
+    assert ledger.table.pause_request == Request(0, (1, 2))
     ledger.do(1, "resign")
-    assert ledger.table.pausing is None
+    assert ledger.table.pause_request is None
 
 
 def test_where_only_bots_would_be_asked_a_pause_begins_at_once():
@@ -216,11 +216,11 @@ def test_a_vacation_is_announced_changed_ended_and_called_off():
     ledger.do(None, "vacation 0 2027-03-01 2027-03-10")
     ledger.do(None, "vacation 0 2027-01-30 2027-02-02")
     assert happened(ledger) == (VacationTaken(0, "2027-01-30", "2027-02-02"),)
-    assert ledger.table.seats[0].away == (("2027-01-30", "2027-02-02"), ("2027-03-01", "2027-03-10"))
+    assert ledger.table.seats[0].vacations == (("2027-01-30", "2027-02-02"), ("2027-03-01", "2027-03-10"))
     ledger.do(None, "home 0 2027-01-30 2027-02-01")
     ledger.do(None, "home 0 2027-03-01 2027-02-28")
     assert happened(ledger) == (VacationEnded(0, "2027-03-01", "2027-02-28"),)
-    assert ledger.table.seats[0].away == (("2027-01-30", "2027-02-01"),)
+    assert ledger.table.seats[0].vacations == (("2027-01-30", "2027-02-01"),)
 
 
 @pytest.mark.parametrize(
@@ -242,4 +242,4 @@ def test_who_takes_a_seat_over_is_not_away():
     ledger = started(highcard, 2)
     ledger.do(None, "vacation 0 2027-03-01 2027-03-02")
     ledger.do(None, "substitute 0")
-    assert ledger.table.seats[0].away == ()
+    assert ledger.table.seats[0].vacations == ()

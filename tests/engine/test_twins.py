@@ -27,7 +27,7 @@ SHORT = 60  # positions of a game that is looked at by every reader
 
 def entry_of(case, state, seat, move, luck):
     """The entry that this move would be at a table in this position."""
-    chairs = tuple(Seat("taken", str(number), held=True) for number in range(case.seats))
+    chairs = tuple(Seat("taken", str(number), has_player=True) for number in range(case.seats))
     table = Table(case.game.META.name, case.game.META.edition, seats=chairs, phase="playing", state=state, length=50)
     _, events = tables.play(case.game, table, seat, move, luck)
     return Entry(50, 0, seat, str(move), tuple(luck.draws), events, case.game.META.edition)

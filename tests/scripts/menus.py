@@ -45,7 +45,7 @@ class Spots(HTMLParser):
 
 def all_cases() -> list[Case]:
     """Every game of the catalogue with every option."""
-    return contract.cases(catalogue.games().values())
+    return contract.cases(catalogue.find_all().values())
 
 
 def menus(cases: Iterable[Case], most: int) -> Iterator[dict[str, Any]]:
@@ -81,7 +81,7 @@ def drawn_menu(case: Case, state: Any, seat: int | None, menu: Menu) -> dict[str
 
 def write_sample() -> None:
     """Write a few menus of every game: of the plain game, and of the one with all its options."""
-    every = {game: [case for case in all_cases() if case.game is game] for game in catalogue.games().values()}
+    every = {game: [case for case in all_cases() if case.game is game] for game in catalogue.find_all().values()}
     chosen = [case for cases in every.values() for case in (cases[0], cases[-1])]
     found = [one for one in menus(chosen, 4) if sum(len(entry.get("options", ())) for entry in one["menu"]) <= LARGEST]
     lines = ",\n".join(json.dumps(one, separators=(",", ":")) for one in found)

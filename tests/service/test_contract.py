@@ -18,11 +18,11 @@ from service.tables.opening import Invited
 from tests import apps
 from workers.outgoing import envelopes, letters, pictures
 
-GAMES = list(catalogue.games().values())
+GAMES = list(catalogue.find_all().values())
 STEPS = 10
 
 
-every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=lambda game: game.META.name)
+every_game = pytest.mark.parametrize("game", catalogue.find_all().values(), ids=lambda game: game.META.name)
 
 
 @every_game
@@ -39,7 +39,7 @@ def test_page_and_letter_are_written_at_every_step(game: Game, tmp_path, monkeyp
             apps.submit(app, place, "sit word")
         for step in range(STEPS):
             look = snapshots.look(app, opened.table)
-            waiting = tables.waiting_for(game, look.table)
+            waiting = tables.find_seats_to_move(game, look.table)
             if not waiting:
                 break
             seat = waiting[0]

@@ -22,20 +22,20 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 SEAT = re.compile(r"\bseat (\d+)\b", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("case", cases(list(catalogue.games().values())), ids=str)
+@pytest.mark.parametrize("case", cases(list(catalogue.find_all().values())), ids=str)
 def test_a_token_for_a_seat_counts_from_1(case: Case) -> None:
     stems = words.dictionary(f"games/{case.game.META.name}").seats
     for position in some(game_of(case, b"a lantern"), 40):
         for seat in range(case.seats):
             for entry in case.game.menu(position.state, seat):
                 for token in (
-                    (token for move in menu.moves((entry,)) for token in move.args) if entry.count() < 500 else ()
+                    (token for move in menu.iter_moves((entry,)) for token in move.args) if entry.count() < 500 else ()
                 ):
                     stem, number = re.fullmatch(r"(.*?)(\d*)", token).groups()  # type: ignore[union-attr]
                     assert stem not in stems or 1 <= int(number) <= case.seats, token
 
 
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_what_players_read_names_seats_from_1(game: str) -> None:
     case = next(case for case in cases([catalogue.find(game)]))
     names = [f"Seat {seat + 1}" for seat in range(case.seats)]

@@ -110,7 +110,7 @@ def test_where_a_game_has_nothing_to_skip_with_a_bot_moves(any_app: App, clock: 
 
 def test_where_passing_is_possible_the_move_is_skipped(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     menu = kaiser.menu
-    monkeypatch.setattr(kaiser, "menu", lambda *position: menu(*position) + menus.bare("pass"))
+    monkeypatch.setattr(kaiser, "menu", lambda *position: menu(*position) + menus.make_menu("pass"))
     monkeypatch.setattr(kaiser, "META", replace(kaiser.META, skips=("pass",)))
     places = apps.start_table(any_app, pace=Clock(late="skip"))
     mover, _ = apps.find_move(any_app, places)

@@ -87,7 +87,7 @@ def dies_at(chosen: Settings, now: int, relay: str, redis: str, work: Work, last
 
 
 def first_move(game: str, state: Any, seat: int) -> Move:
-    return next(iter(menus.moves(catalogue.find(game).menu(state, seat))))
+    return next(iter(menus.iter_moves(catalogue.find(game).menu(state, seat))))
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_hosts_that_are_cut_off_and_come_back(tmp_path: Path) -> None:
             assert store.is_current()
             pages = [(host.address, WEB_PORT) for host in network.hosts]
             mails = Mails((second.address, MAIL_PORT), relay, store, ledger.HOST)
-            crowd = Crowd(pages, tuple(catalogue.games()), mails)
+            crowd = Crowd(pages, tuple(catalogue.find_all()), mails)
             chosen_faults = {
                 "the first host cut off": first.cut_off,
                 "the second host cut off": second.cut_off,

@@ -51,8 +51,8 @@ def following(app: App, mover: Place, move: str, other: Place) -> list[str]:
     luck = chance.make_from_random(Random(1))
     assert mover.seat is not None
     assert other.seat is not None
-    after = games.play(look.game, look.table.state, mover.seat, Move.read(move), luck).state
-    return [str(one) for one in menus.moves(kaiser.menu(after, other.seat))]
+    after = games.play(look.game, look.table.state, mover.seat, Move.parse(move), luck).state
+    return [str(one) for one in menus.iter_moves(kaiser.menu(after, other.seat))]
 
 
 def handing_over(app: App, mover: Place, other: Place) -> tuple[str, str]:
@@ -176,7 +176,7 @@ def without_choice(monkeypatch: pytest.MonkeyPatch, *seats: int) -> None:
     menu = kaiser.menu
 
     def only(state: Any, seat: int) -> Any:
-        moves = list(menus.moves(menu(state, seat)))
+        moves = list(menus.iter_moves(menu(state, seat)))
         return (Choice(moves[0].verb, (moves[0].args,)),) if moves and seat in seats else menu(state, seat)
 
     monkeypatch.setattr(kaiser, "menu", only)
@@ -206,7 +206,7 @@ def test_an_automatic_move_that_was_taken_back_stays_so(any_app: App, monkeypatc
         says(any_app, other, apps.list_moves(any_app, other)[0])
     before = snapshots.look(any_app, one.table).table.last
     says(any_app, one, "undo")
-    if snapshots.look(any_app, one.table).table.asked:
+    if snapshots.look(any_app, one.table).table.undo_request:
         says(any_app, other, "agree")
     after = snapshots.look(any_app, one.table).table.last
     assert before

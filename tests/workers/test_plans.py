@@ -121,7 +121,7 @@ def test_two_branches_hold_for_two_ways_the_game_may_go(any_app: App, table: lis
     while sum(seat == other.seat for seat, _ in branches.find(app, other, second).moves) < 1:
         state = states(any_app, other, second)[-1]
         seat = next(seat for seat in range(2) if game.menu(state, seat))
-        move = str(next(game.menu(state, seat)[0].moves()))
+        move = str(next(game.menu(state, seat)[0].iter_moves()))
         second, step = branches.play(app, other, second, step, seat, move)
     for number in (first, second):
         branch_orders.keep(app, other, number)
@@ -214,7 +214,7 @@ def test_after_the_end_there_is_nothing_to_order(any_app: App, table: list[Place
         branch_orders.keep(any_app, table[1], number)
 
 
-@pytest.mark.parametrize("name", catalogue.games())
+@pytest.mark.parametrize("name", catalogue.find_all())
 def test_other_luck_is_another_way(app: App, name: str) -> None:
     """Where something is drawn that falls otherwise at the table, no order is carried out blindly."""
     places = table_of(app, catalogue.find(name), 6)

@@ -58,7 +58,7 @@ def look(app: App, place: Place) -> snapshots.Snapshot:
 
 def came(app: App, clock: apps.FakeTime, server: Server, place: Place) -> None:
     """The awaited round comes, and the worker looks."""
-    waited = look(app, place).table.awaited
+    waited = look(app, place).table.waiting_command
     assert waited
     server.newest = waited.round
     clock.at = max(clock.at, BEACON.time_of(waited.round))
@@ -77,7 +77,7 @@ def sound(app: App, place: Place) -> None:
 
 def test_a_draw_waits_for_a_round_that_did_not_exist_when_the_move_was_taken_in(app, clock, beacon_server):
     place = opened(app)[0]
-    waited = look(app, place).table.awaited
+    waited = look(app, place).table.waiting_command
     assert waited
     assert BEACON.time_of(waited.round) > app.now() + BEACON.period
     assert look(app, place).table.phase == "gathering"
@@ -85,7 +85,7 @@ def test_a_draw_waits_for_a_round_that_did_not_exist_when_the_move_was_taken_in(
     assert beacon_server.requests == 0  # nothing is looked for before its time
     came(app, clock, beacon_server, place)
     assert look(app, place).table.phase == "playing"
-    assert not look(app, place).table.awaited
+    assert not look(app, place).table.waiting_command
     sound(app, place)
 
 
@@ -107,8 +107,8 @@ def drawing(app: App, places: list[Place]) -> tuple[Place, str]:
     for _ in range(30):
         place, move = apps.find_move(app, places)
         found = look(app, place)
-        luck = tables.luck(found.table, found.row.seed, tables.Move.read(move), app.now())
-        events = tables.play(found.game, found.table, place.seat, tables.Move.read(move), luck).events
+        luck = tables.make_chance(found.table, found.row.seed, tables.Move.parse(move), app.now())
+        events = tables.play(found.game, found.table, place.seat, tables.Move.parse(move), luck).events
         if isinstance(events[0], RoundNamed):
             return place, move
         assert apps.submit(app, place, move).accepted
@@ -129,7 +129,7 @@ def test_while_a_round_is_awaited_nobody_can_move_and_no_clock_runs(app, clock, 
 
 def test_the_clock_rings_when_a_round_is_due(app, clock, beacon_server):
     place = opened(app)[0]
-    waited = look(app, place).table.awaited
+    waited = look(app, place).table.waiting_command
     clock_now, beacon_server.newest = BEACON.time_of(waited.round), waited.round
     queued = app.wakeups.queue("bots")
     queued.empty()
@@ -153,7 +153,7 @@ def test_a_whole_game_with_bots_and_automatic_moves_is_played_and_audited(app, c
         found = look(app, place)
         if found.table.phase == "over":
             break
-        if found.table.awaited:
+        if found.table.waiting_command:
             came(app, clock, beacon_server, place)
         elif moves := apps.list_moves(app, place):
             assert apps.submit(app, place, moves[len(moves) // 2]).accepted
@@ -178,11 +178,14 @@ def test_a_standing_order_is_followed_as_soon_as_the_draws_are_there(app, clock,
     place, move = drawing(app, places)
     assert apps.submit(app, place, move).accepted
     found = look(app, place)
-    waited, key = found.table.awaited, f"round {found.table.awaited.round} {sign(found.table.awaited.round)}"
-    luck = tables.luck(found.table, found.row.seed, tables.Move.read(key), app.now())
-    after = tables.play(found.game, found.table, None, tables.Move.read(key), luck).table
-    seat = tables.waiting_for(found.game, after)[0]
-    ordered = str(next(menus.moves(tables.menu(found.game, after, seat))))
+    waited, key = (
+        found.table.waiting_command,
+        f"round {found.table.waiting_command.round} {sign(found.table.waiting_command.round)}",
+    )
+    luck = tables.make_chance(found.table, found.row.seed, tables.Move.parse(key), app.now())
+    after = tables.play(found.game, found.table, None, tables.Move.parse(key), luck).table
+    seat = tables.find_seats_to_move(found.game, after)[0]
+    ordered = str(next(menus.iter_moves(tables.menu(found.game, after, seat))))
     other = next(one for one in places if one.seat == seat)
     assert apps.submit(app, other, f"order {ordered}").accepted
     came(app, clock, beacon_server, place)
@@ -194,7 +197,7 @@ def test_a_standing_order_is_followed_as_soon_as_the_draws_are_there(app, clock,
 def test_a_beacon_that_does_not_answer_is_asked_again_later_and_the_players_are_told_once(app, clock, beacon_server):
     places = opened(app)
     beacon_server.down = True
-    waited = look(app, places[0]).table.awaited
+    waited = look(app, places[0]).table.waiting_command
     clock.at = BEACON.time_of(waited.round)
     for _ in range(40):
         rounds.run()
@@ -212,15 +215,15 @@ def test_a_beacon_that_does_not_answer_is_asked_again_later_and_the_players_are_
 
 def test_without_the_beacon_all_players_may_agree_to_go_on_sealed(app, clock, beacon_server):
     anna, berta = opened(app)
-    waited = look(app, anna).table.awaited
+    waited = look(app, anna).table.waiting_command
     early = apps.submit(app, anna, "sealed")
     assert not early.accepted
     assert "not late yet" in early.said
     clock.at = BEACON.time_of(waited.round) + beacons.LATE
     assert apps.submit(app, anna, "sealed").accepted
-    assert look(app, anna).table.sealing.waiting == (1,)
+    assert look(app, anna).table.seal_request.waiting == (1,)
     assert apps.submit(app, berta, "refuse").accepted
-    assert look(app, anna).table.sealing is None
+    assert look(app, anna).table.seal_request is None
     assert apps.submit(app, berta, "sealed").accepted
     assert apps.submit(app, anna, "agree").accepted
     found = look(app, anna)

@@ -102,7 +102,7 @@ def production(folder: Path, tables: int, enough: Enough, briefly: Sequence[str]
                 **faults.relay_faults(relay),
             }
             chosen_faults = {name: fault for name, fault in chosen_faults.items() if not briefly or name in briefly}
-            crowd = Crowd(ports, tuple(catalogue.games()), Mails(mail_port, relay, store, ledger.HOST))
+            crowd = Crowd(ports, tuple(catalogue.find_all()), Mails(mail_port, relay, store, ledger.HOST))
             injector = FaultInjector(
                 running, chosen_faults, (0.8, 1.6) if briefly else (1.0, 3.0), (lambda: up(crowd)) if briefly else None
             )
@@ -121,7 +121,7 @@ def embedded(folder: Path, enough: Enough) -> None:
         processes.run_service(folder, [["serve", "--port", str(port)]], **words) as running,
         closing(Store(database)) as store,
     ):
-        crowd = Crowd([port], tuple(catalogue.games()))
+        crowd = Crowd([port], tuple(catalogue.find_all()))
         injector = FaultInjector(running, faults.process_faults(running), (0.2, 1.5), lambda: up(crowd))
         played(crowd, injector, FEW_TABLES, enough, store)
         ledger.wait_until_settled(store)

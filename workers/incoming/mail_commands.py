@@ -75,9 +75,9 @@ def _vacation(rest: list[str]) -> Asked:
 
 
 def _letters(rest: list[str], words: Vocabulary) -> Asked:
-    wanted = menus.as_name(" ".join(rest))
+    wanted = menus.normalize_name(" ".join(rest))
     for mode in MODES:
-        if wanted and wanted in map(menus.as_name, (mode, *words.table.tokens.get(mode, ()))):
+        if wanted and wanted in map(menus.normalize_name, (mode, *words.table.tokens.get(mode, ()))):
             return Move("letters", (mode,))
     if len(rest) > 1:
         return None

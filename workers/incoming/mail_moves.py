@@ -154,7 +154,7 @@ def wants_letter(report: MailReport, mail: Mail, open_since: int | None) -> bool
     told = {line.said for line in report.lines if line.outcome == "said"}
     asked = any("?" in line and line not in told for line in msgspec.json.decode(mail.lines))
     done = {line.move.split()[0] for line in report.lines if line.outcome == "done"}
-    table_verb = bool(done & {*tables.RESERVED, AGAIN.verb})
+    table_verb = bool(done & {*tables.RESERVED_VERBS, AGAIN.verb})
     return not plain or asked or table_verb or open_since is not None
 
 
@@ -230,13 +230,13 @@ def _guessed(locked: LockedTable, mail: Mail, line: str, may: Menu, spoken: Voca
         return None
     found = mail_reports.before(locked.connection, mail)
     meant = [line.meant for line in found[1].lines if line.length == locked.table.length] if found else []
-    return Move.read(meant[-1]) if meant and meant[-1] else None
+    return Move.parse(meant[-1]) if meant and meant[-1] else None
 
 
 def offered(locked: LockedTable, seat: int) -> Menu:
     """What may be written in a mail: the seat's menu and the table's commands; resigning takes a second word."""
     game = tables.menu(locked.game, locked.table, seat)
-    commands = tables.commands(locked.table, seat)
+    commands = tables.list_commands(locked.table, seat)
     return (*game, *(RESIGN if entry.verb == "resign" else entry for entry in commands))
 
 
@@ -257,7 +257,7 @@ def _done(reading: Reading, mail: Mail, line: str, meaning: Move | Refused | Gue
         return _again(reading, mail, line)
     if meaning == SIT and reading.locked.table.phase == "playing":
         return reading.after(ReportLine(line, "done", SIT.verb, why=SEATED))
-    if meaning.verb == "pause" and not menus.allows(tables.commands(reading.locked.table, mail.seat), meaning):
+    if meaning.verb == "pause" and not menus.allows(tables.list_commands(reading.locked.table, mail.seat), meaning):
         return reading.after(ReportLine(line, "pause"))
     if meaning == Move("resign"):
         return reading.after(ReportLine(line, "confirm"))

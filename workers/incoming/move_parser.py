@@ -75,7 +75,7 @@ def _first_move(readings: Iterator[str], offered: Menu, words: Vocabulary) -> Mo
     why: Refused | None = None
     for reading in dict.fromkeys(readings):
         try:
-            move = menus.from_text(offered, reading, functools.partial(_forms_of, words))
+            move = menus.parse_move(offered, reading, functools.partial(_forms_of, words))
         except Refused as refused:
             why = why or refused
             continue
@@ -231,7 +231,7 @@ def _nearest(line: str, offered: Menu, words: Vocabulary) -> Move | None:
     said = [bit.casefold() for bit in bits(line) if bit.casefold() not in words.small]
     games = tuple(entry for entry in offered if entry.verb not in words.table.verbs)
     scored: list[tuple[float, Move]] = []
-    for move in itertools.islice(menus.moves(games), COMPARED):
+    for move in itertools.islice(menus.iter_moves(games), COMPARED):
         if len(move.args) + 1 == len(said):
             alike = list(map(_likeness, said, (move.verb, *move.args), itertools.repeat(words)))
             scored += [(sum(alike) / len(said), move)] if min(alike) >= NEAR_EACH else []
@@ -258,7 +258,7 @@ def _forms_of(words: Vocabulary, token: str) -> tuple[str, ...]:
 def _names_of(words: Vocabulary, verb: str) -> frozenset[str]:
     """Every name of a verb, folded as `menus.as_name` folds them."""
     forms = words.game.verbs.get(verb) or words.table.verbs.get(verb) or words(verb)
-    return frozenset(name for form in (verb, *forms) if (name := menus.as_name(form)))
+    return frozenset(name for form in (verb, *forms) if (name := menus.normalize_name(form)))
 
 
 def _is_meant(move: Move, said: list[str], words: Vocabulary) -> bool:
@@ -273,7 +273,7 @@ def _is_meant(move: Move, said: list[str], words: Vocabulary) -> bool:
 def verb_of(said: list[str], verbs: tuple[str, ...], words: Vocabulary) -> str | None:
     """The verb whose name, in any language, these words begin with."""
     for size in range(min(LONGEST_VERB, len(said)), 0, -1):
-        wanted = menus.as_name(" ".join(said[:size]))
+        wanted = menus.normalize_name(" ".join(said[:size]))
         for verb in verbs:
             if wanted in _names_of(words, verb):
                 return verb
@@ -284,7 +284,7 @@ def length_of(said: list[str], verb: str, words: Vocabulary) -> int:
     """How many of these words are the name of the verb."""
     names = _names_of(words, verb)
     sizes = range(min(LONGEST_VERB, len(said)), 1, -1)
-    return next((size for size in sizes if menus.as_name(" ".join(said[:size])) in names), 1)
+    return next((size for size in sizes if menus.normalize_name(" ".join(said[:size])) in names), 1)
 
 
 def _begins_like_a_move(said: list[str], offered: Menu, words: Vocabulary) -> bool:
@@ -300,14 +300,14 @@ def _begins_like_a_move(said: list[str], offered: Menu, words: Vocabulary) -> bo
 
 def _started(said: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:
     """Whether a short line begins with the beginning of a verb."""
-    first = menus.as_name(said[0]) or ""
+    first = menus.normalize_name(said[0]) or ""
     short = len(first) >= RARELY_MEANT and len(said) < SENTENCE
     return short and any(form.startswith(first) for form in _names(verbs, words))
 
 
 def _misspelt(said: list[str], verbs: tuple[str, ...], words: Vocabulary) -> bool:
     """Whether a short line begins with a slip of the pen."""
-    first = menus.as_name(said[0]) or ""
+    first = menus.normalize_name(said[0]) or ""
     short = RARELY_MEANT < len(first) < 30 and len(said) < SENTENCE
     return short and any(_alike(first, form) for form in _names(verbs, words))
 
@@ -325,14 +325,14 @@ def _belongs(bit: str, offered: Menu, words: Vocabulary) -> bool:
     """Whether this is a token of some move on offer, or has a number in it as many tokens have."""
     if any(letter.isdigit() for letter in bit):
         return True
-    name = menus.as_name(bit)
+    name = menus.normalize_name(bit)
     tokens = {token for entry in offered for token in _tokens(entry)}
     return name is not None and any(
-        menus.as_name(form) == name for token in tokens for form in (token, *_forms_of(words, token))
+        menus.normalize_name(form) == name for token in tokens for form in (token, *_forms_of(words, token))
     )
 
 
-def _tokens(entry: menus.Entry) -> Iterator[str]:
+def _tokens(entry: menus.MenuEntry) -> Iterator[str]:
     match entry:
         case menus.Choice():
             yield from (token for args in entry.options for token in args)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from engine import menu as menus
 from engine import table as tables
 from engine.game import Game
-from engine.menu import Choice, Entry, Menu, Move, Number, Subset
+from engine.menu import Choice, Menu, MenuEntry, Move, Number, Subset
 from engine.record import Table
 from service import numbers
 from service.text import words
@@ -64,14 +64,14 @@ def example(menu: Menu, pen: Pen) -> tuple[str, str]:
     """A move written out, and as its tokens: the first that takes more than its verb; empty where there is none."""
     for entry in menu:
         if entry.count() > 1:
-            move = next(entry.moves())
+            move = next(entry.iter_moves())
             return pen.move(move, entry), str(move)
     return "", ""
 
 
 def commands(table: Table, seat: int, pen: Pen, to_server: Sequence[str] = TO_SERVER) -> tuple[str, ...]:
     """What may be said of the table itself, and to the house; nothing where there is no more to say."""
-    found = tuple(pen.verb(entry.verb) for entry in tables.commands(table, seat))
+    found = tuple(pen.verb(entry.verb) for entry in tables.list_commands(table, seat))
     return (*found, *map(pen.verb, to_server), f"{pen.say} …") if found else ()
 
 
@@ -92,7 +92,7 @@ class Pen:
         self._all = words.of(game, names)
         self._english = language == SOURCE
 
-    def move(self, move: Move, entry: Entry) -> str:
+    def move(self, move: Move, entry: MenuEntry) -> str:
         """A whole move."""
         return self._line(entry, move.args)
 
@@ -133,10 +133,10 @@ class Pen:
         return self._own.names[int(number) - 1]
 
     def _is_clear(self, name: str, among: Sequence[str]) -> bool:
-        wanted = menus.as_name(name)
+        wanted = menus.normalize_name(name)
         if wanted is None or len(name.split()) > 3 or name.casefold() in self._all.small:
             return False
-        return sum(wanted in map(menus.as_name, (token, *self._all(token))) for token in among) == 1
+        return sum(wanted in map(menus.normalize_name, (token, *self._all(token))) for token in among) == 1
 
     def lines(self, entry: Choice) -> Iterator[HintLine]:
         """Options that differ only in their last word on one line: `move A15 A9 · A12`."""
@@ -147,11 +147,11 @@ class Pen:
             move = "" if ends else _said(entry, stem)
             yield HintLine(self._line(entry, stem), ends, move, len(rows) > ENDS)
 
-    def _line(self, entry: Entry, args: Sequence[str]) -> str:
+    def _line(self, entry: MenuEntry, args: Sequence[str]) -> str:
         written = (self.token(token, self._at(entry, place)) for place, token in enumerate(args))
         return " ".join((self.verb(entry.verb), *written))
 
-    def _at(self, entry: Entry, place: int) -> Sequence[str]:
+    def _at(self, entry: MenuEntry, place: int) -> Sequence[str]:
         """Every token that may stand there."""
         match entry:
             case Choice():
@@ -162,7 +162,7 @@ class Pen:
                 return ()
 
 
-def _hint(entry: Entry, pen: Pen, voice: Voice) -> Hint:
+def _hint(entry: MenuEntry, pen: Pen, voice: Voice) -> Hint:
     label = voice.verb(entry.verb)
     match entry:
         case Choice():

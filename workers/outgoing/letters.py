@@ -153,11 +153,11 @@ def _about(app: App, look: Snapshot, order: LetterOrder) -> int | None:
         case "unreachable":
             return numbers.read(seat, len(look.seats) - 1)
         case "asked":
-            return look.table.asked.seat if look.table.asked else None
+            return look.table.undo_request.seat if look.table.undo_request else None
         case "pausing":
-            return look.table.pausing.seat if look.table.pausing else None
+            return look.table.pause_request.seat if look.table.pause_request else None
         case "sealing":
-            return look.table.sealing.seat if look.table.sealing else None
+            return look.table.seal_request.seat if look.table.seal_request else None
         case "paused":
             events = (event for entry in snapshots.entries(app, look)[::-1] for event in entry.events)
             return next((event.seat for event in events if isinstance(event, PauseAsked)), None)
@@ -172,10 +172,10 @@ def _question(app: App, look: Snapshot, order: LetterOrder, voice: Voice) -> dic
 
 def _undone(app: App, look: Snapshot, order: LetterOrder, voice: Voice) -> tuple[str, ...]:
     """The moves that would be taken back, if a player asked for that."""
-    if not order.kind.startswith("asked") or look.table.asked is None:
+    if not order.kind.startswith("asked") or look.table.undo_request is None:
         return ()
-    entries = snapshots.entries(app, look, look.table.asked.to, look.table.length)
-    moves = [entry for entry in entries if record.mover(entry) is not None]
+    entries = snapshots.entries(app, look, look.table.undo_request.to, look.table.length)
+    moves = [entry for entry in entries if record.find_mover(entry) is not None]
     return _sentences(look, moves, voice, order.seat)
 
 
@@ -211,13 +211,13 @@ def overtaken(look: Snapshot, order: LetterOrder) -> bool:
         case "turn" | "reminder":
             return bool(seat.open_since != order.seq)
         case "asked":
-            return look.table.asked is None or order.seat not in look.table.asked.waiting
+            return look.table.undo_request is None or order.seat not in look.table.undo_request.waiting
         case "pausing":
-            return look.table.pausing is None or order.seat not in look.table.pausing.waiting
+            return look.table.pause_request is None or order.seat not in look.table.pause_request.waiting
         case "sealing":
-            return look.table.sealing is None or order.seat not in look.table.sealing.waiting
+            return look.table.seal_request is None or order.seat not in look.table.seal_request.waiting
         case "unlit":
-            return look.table.awaited is None or look.table.awaited.seq != order.seq
+            return look.table.waiting_command is None or look.table.waiting_command.seq != order.seq
         case "paused":
             return not look.table.paused
         case "resumed":

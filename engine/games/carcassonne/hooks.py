@@ -23,7 +23,7 @@ from engine.games.carcassonne.state import (
     can_draw,
 )
 from engine.games.carcassonne.tiles import START, SUPPLY, Args, count_tiles_of
-from engine.menu import Entry, Menu, Move
+from engine.menu import Menu, MenuEntry, Move
 from engine.refusal import Refused
 
 MEEPLE_SEGMENTS = frozenset({"road", "city", "cloister", "field"})
@@ -112,7 +112,7 @@ class Box(Protocol):
         """Return the awards of round 1a, before a tile is drawn."""
         return ()
 
-    def offer_instead_of_tile(self, state: State, rules: Rules, part: Part) -> Entry | None:
+    def offer_instead_of_tile(self, state: State, rules: Rules, part: Part) -> MenuEntry | None:
         """Return a move that is possible instead of drawing a tile."""
         return None
 
@@ -136,7 +136,7 @@ class Box(Protocol):
         """Return further options (kind, segment) for placing a figure; a segment elsewhere is written with its cell."""
         return ()
 
-    def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> Entry | None:
+    def offer_instead_of_figure(self, state: State, rules: Rules, seat: int, part: Part) -> MenuEntry | None:
         """Return a move that is possible instead of placing a figure."""
         return None
 

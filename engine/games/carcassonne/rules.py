@@ -38,7 +38,7 @@ from engine.games.carcassonne.state import (
     find_root,
 )
 from engine.games.carcassonne.tiles import FITTING_TURNS, PIECES, Args, figure_options
-from engine.menu import Choice, Entry, Menu, Move
+from engine.menu import Choice, Menu, MenuEntry, Move
 from engine.refusal import Refused
 
 META = Meta(
@@ -120,7 +120,7 @@ def _place_menu(state: State, rules: Rules, part: Part) -> Menu:
     return (Choice("place", tuple(options), "2.2"),) if options else ()
 
 
-def _offer_instead_of_tile(state: State, rules: Rules, part: Part) -> list[Entry]:
+def _offer_instead_of_tile(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
     """Return the moves that are possible instead of drawing a tile."""
     boxes = rules.hooks["offer_instead_of_tile"]
     return [entry for box in boxes if (entry := box.offer_instead_of_tile(state, rules, part))]
@@ -133,7 +133,7 @@ def _figure_menu(state: State, rules: Rules, part: Part) -> Menu:
     return (*figures, *_offer_instead_of_figure(state, rules, part), PASS) if boxes else (*figures, PASS)
 
 
-def _offer_instead_of_figure(state: State, rules: Rules, part: Part) -> list[Entry]:
+def _offer_instead_of_figure(state: State, rules: Rules, part: Part) -> list[MenuEntry]:
     """Return the moves that are possible instead of placing a figure."""
     boxes = rules.hooks["offer_instead_of_figure"]
     return [entry for box in boxes if (entry := box.offer_instead_of_figure(state, rules, state.turn, part))]

@@ -56,7 +56,7 @@ from engine.games.kurier.state import (
     TurnBegan,
     Turned,
 )
-from engine.menu import Choice, Entry, Menu, Move
+from engine.menu import Choice, Menu, MenuEntry, Move
 from engine.refusal import Refused
 
 META = Meta(
@@ -120,7 +120,7 @@ def menu(state: State, seat: int) -> Menu:
     return (*_offer_actions(state, seat), *_offer_stop(state))
 
 
-def _offer_actions(state: State, seat: int) -> Iterator[Entry]:
+def _offer_actions(state: State, seat: int) -> Iterator[MenuEntry]:
     """Yield what the seat on turn may do, other than ending its turn."""
     if state.flipped is not None:
         yield from offer_deploy(state, (state.flipped,))
@@ -132,7 +132,7 @@ def _offer_actions(state: State, seat: int) -> Iterator[Entry]:
         yield from _offer_usual_actions(state, seat)
 
 
-def _offer_usual_actions(state: State, seat: int) -> Iterator[Entry]:
+def _offer_usual_actions(state: State, seat: int) -> Iterator[MenuEntry]:
     """§3.1: yield the three actions; §4.3: deploying may begin with a flip of the stack."""
     player = state.players[seat]
     yield from offer_deploy(state, player.reserve)

@@ -8,9 +8,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from engine.chance import Draw
 from engine.game import Standing
-from engine.menu import Entry
+from engine.menu import MenuEntry
 from engine.options import Option
-from engine.record import Asked, Wish
+from engine.record import Request, UndoRequest
 from service.timing import Clock
 
 Seq = Annotated[int, Meta(description="The number of an entry of the log, counted from 0")]
@@ -37,7 +37,7 @@ Moves = Annotated[
     Meta(description="Every move of the menu as text; empty where there are more than 1,000: then read the menu"),
 ]
 MenuNow = Annotated[
-    tuple[Entry, ...],
+    tuple[MenuEntry, ...],
     Meta(
         description=(
             "Everything this seat may do now; empty means wait. A choice lists every sequence of arguments that is "
@@ -120,12 +120,12 @@ class Seen(Struct, frozen=True):
     options: dict[str, Any]
     places: Annotated[tuple[int, ...], Meta(description="The place of each seat, once the game is over")]
     standing: tuple[Standing, ...]
-    asked: Asked | None
-    pausing: Wish | None
+    asked: UndoRequest | None
+    pausing: Request | None
     paused: bool
     luck: Luck
     awaited: AwaitedRound | None
-    sealing: Wish | None
+    sealing: Request | None
     view: View | None
     menu: MenuNow
     moves: Moves

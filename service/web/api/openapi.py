@@ -23,6 +23,8 @@ from service.web.api.operations import JSON, Operation
 
 PLACEHOLDER = re.compile(r"<(?:(\w+)(?:\(max=(\d+)\))?:)?(\w+)>")
 PLAINER = (
+    (re.compile(r'(?<=[/"])UndoRequest(?=")'), "Asked"),  # the names of schemas belong to the interface
+    (re.compile(r'(?<=[/"])Request(?=")'), "Wish"),
     (re.compile(r"engine\.(?:record|table_events)\.(\w+)"), r"table.\1"),
     (re.compile(r"service(?:\.\w+)*\.(\w+)"), r"\1"),
 )
@@ -100,7 +102,7 @@ def path(rule: str) -> str:
 def _schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict[str, Any]]:
     """The schema of every type that goes in or out, and of all that they are made of."""
     kinds = dict.fromkeys(kind for operation in operations for kind in _kinds(operation))
-    games = tuple(catalogue.games().values())
+    games = tuple(catalogue.find_all().values())
     parts = {
         "View": tuple(game.View for game in games),
         "Event": (TableEvent, *(game.Event for game in games)),
@@ -125,7 +127,7 @@ def _renamed(found: Any) -> Any:
     text = msgspec.json.encode(found).decode()
     games = {
         re.compile(rf"\b{re.escape(game.__name__)}(?:\.\w+)*\.(\w+)"): rf"{name}.\1"
-        for name, game in catalogue.games().items()
+        for name, game in catalogue.find_all().items()
     }
     for pattern, plainer in (*games.items(), *PLAINER):
         text = pattern.sub(plainer, text)
@@ -214,10 +216,10 @@ def _refusals(operation: Operation) -> Iterator[tuple[int, Any]]:
 @functools.cache
 def _example(kind: str) -> dict[str, Any]:
     """What a program might send: a real opening, and a move that some table really had on its menu."""
-    game = next(game for game in catalogue.games().values() if 2 in game.META.seats)
+    game = next(game for game in catalogue.find_all().values() if 2 in game.META.seats)
     sample = samples.started(game, 2, b"an example")
     seat = next(samples.played(sample, Random(1)))  # noqa: S311 - an example, not dice
-    move = next(move for one in (seat, 0, 1) for move in menus.moves(tables.menu(game, sample.table, one)))
+    move = next(move for one in (seat, 0, 1) for move in menus.iter_moves(tables.menu(game, sample.table, one)))
     guests = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bert"}]
     examples: dict[str, dict[str, Any]] = {
         "Opening": {"game": game.META.name, "players": guests, "clock": {"pace": 259_200}},

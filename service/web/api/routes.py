@@ -147,15 +147,15 @@ def described() -> dict[str, Any]:
 @interface.offers("GET", "/games", {200: tuple[Box, ...]}, asks=Tongue)
 def games(asked: Tongue) -> tuple[Box, ...]:
     """The games and their options."""
-    return tuple(_box(game, _spoken(asked)) for game in catalogue.games().values())
+    return tuple(_box(game, _spoken(asked)) for game in catalogue.find_all().values())
 
 
 @interface.offers("GET", "/games/<name>", {200: Box, 404: Refusal}, asks=Tongue)
 def game(name: str, asked: Tongue) -> Box:
     """One game and its options."""
-    if name not in catalogue.games():
+    if name not in catalogue.find_all():
         raise Unknown(
-            "There is no game “{name}”; the games are: {names}.", name=name, names=", ".join(catalogue.games())
+            "There is no game “{name}”; the games are: {names}.", name=name, names=", ".join(catalogue.find_all())
         )
     return _box(catalogue.find(name), _spoken(asked))
 
@@ -313,17 +313,17 @@ def _tag(place: Place, look: Snapshot, besides: tuple[Any, ...]) -> str:
 
 
 def _listed(menu: Menu) -> tuple[str, ...]:
-    return tuple(map(str, menus.moves(menu))) if menus.count(menu) <= LISTED else ()
+    return tuple(map(str, menus.iter_moves(menu))) if menus.count(menu) <= LISTED else ()
 
 
 def _commands(place: Place, look: Snapshot) -> tuple[str, ...]:
-    found = tables.commands(look.table, place.seat) if place.seat is not None else ()
+    found = tables.list_commands(look.table, place.seat) if place.seat is not None else ()
     return tuple(entry.verb for entry in found)
 
 
 def _way(menu: Menu, said: list[str]) -> Way:
     found = menus.narrow(menu, said)
-    return Way(found.said, found.following, str(found.move) if found.move else None)
+    return Way(found.tokens, found.following, str(found.move) if found.move else None)
 
 
 def _verdict(link: str, handed: Handed) -> Answer:
@@ -353,12 +353,12 @@ def _seen(place: Place, look: Snapshot) -> Seen:
         options=look.table.options,
         places=look.table.places,
         standing=look.game.standing(look.table.state) if begun else (),
-        asked=look.table.asked,
-        pausing=look.table.pausing,
+        asked=look.table.undo_request,
+        pausing=look.table.pause_request,
         paused=look.table.paused,
         luck="public" if look.table.beacon else "sealed",
         awaited=_awaited(look),
-        sealing=look.table.sealing,
+        sealing=look.table.seal_request,
         view=look.game.view(look.table.state, place.seat) if begun else None,
         menu=menu,
         moves=_listed(menu),
@@ -368,9 +368,11 @@ def _seen(place: Place, look: Snapshot) -> Seen:
 
 def _awaited(look: Snapshot) -> AwaitedRound | None:
     table = look.table
-    if table.awaited is None or table.beacon is None:
+    if table.waiting_command is None or table.beacon is None:
         return None
-    return AwaitedRound(table.awaited.seq, table.awaited.round, table.beacon.time_of(table.awaited.round))
+    return AwaitedRound(
+        table.waiting_command.seq, table.waiting_command.round, table.beacon.time_of(table.waiting_command.round)
+    )
 
 
 def _news(place: Place, look: Snapshot, asked: Since) -> News:

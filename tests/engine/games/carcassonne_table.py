@@ -12,7 +12,7 @@ QUIET = {"messages": False}
 
 def table(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=None, start="D", edition=2, **boxes):
     """Seat 0 holds the drawn tile; tiles as `U 1,0 90`, figures as `0 meeple 1,0/road`; no messages unless asked."""
-    chosen = options.read(carcassonne.META.options, QUIET | boxes)
+    chosen = options.parse(carcassonne.META.options, QUIET | boxes)
     rules = rules_of(chosen)
     track = track or ((0,) * rules.scoring_figures,) * seats
     events = [Began(chosen, 0, rules.supply, ((drawn, *bag),), track, edition), TilePlaced(start, "0,0")]
@@ -43,7 +43,7 @@ class Game:
         for text in moves:
             seat, _, move = text.rpartition(": ")
             seat = int(seat or 0)
-            meant = menu.from_text(carcassonne.menu(self.state, seat), move)
+            meant = menu.parse_move(carcassonne.menu(self.state, seat), move)
             played = games.play(carcassonne, self.state, seat, meant, own)
             self.state, self.events = played.state, self.events + played.events
         return self

@@ -55,7 +55,7 @@ def at_guard(price, inn=""):
 def play(state, seat, text, rig=None):
     """Play a move as it is written; chance gives what `rig` foresees and whatever it likes otherwise."""
     return games.play(
-        kurier, state, seat, Move.read(text), chance.make_rigged(rig or {}, chance.make_from_random(Random(1)).source)
+        kurier, state, seat, Move.parse(text), chance.make_rigged(rig or {}, chance.make_from_random(Random(1)).source)
     )
 
 
@@ -65,7 +65,7 @@ def state_after(state, seat, text, rig=None):
 
 def list_moves(state, seat):
     """The moves that seat may make, as they are written."""
-    return {str(move) for move in menu.moves(kurier.menu(state, seat))}
+    return {str(move) for move in menu.iter_moves(kurier.menu(state, seat))}
 
 
 def verbs(state, seat):

@@ -15,7 +15,7 @@ ROUND_A_CLOISTER = ["B 0,1 0", "U 1,0 0", "U -1,0 0", "B -1,1 0", "B 1,1 0", "B 
 
 def begun(seats=2, first=0, **chosen):
     luck = chance.make_rigged({"start player": [first], "tile": ["U", "V"]})
-    return games.begin(carcassonne, options.read(OPTIONS, chosen), seats, luck).state
+    return games.begin(carcassonne, options.parse(OPTIONS, chosen), seats, luck).state
 
 
 def test_1_1_six_players_need_inns_and_cathedrals():

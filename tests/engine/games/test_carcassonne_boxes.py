@@ -20,7 +20,7 @@ BUILDER = ["0 meeple 0,0/road", "0 builder 1,0/road"]
 
 
 def deck(**chosen):
-    return rules_of(options.read(OPTIONS, chosen)).make_deck()
+    return rules_of(options.parse(OPTIONS, chosen)).make_deck()
 
 
 def tiles(**chosen):
@@ -260,7 +260,7 @@ def test_8_4_his_return_is_a_round_of_its_own():
 
 def along_the_river(*drawn):
     luck = chance.make_rigged({"start player": [0], "tile": drawn})
-    chosen = options.read(OPTIONS, {"river": True, "messages": False})
+    chosen = options.parse(OPTIONS, {"river": True, "messages": False})
     game = Game(games.begin(carcassonne, chosen, 2, luck).state)
     game.chance = luck
     return game

@@ -37,7 +37,7 @@ BUSY = SimpleNamespace(**{name: getattr(carcassonne, name) for name in carcasson
 
 def eager(offered, random):
     """Any move, but mostly the builder or acrobats where they can go, then another figure, seldom a farmer or none."""
-    moves = list(menu.moves(offered))
+    moves = list(menu.iter_moves(offered))
     if random.random() < 0.2:
         return random.choice(moves)
     building = [move for move in moves if any(word in str(move) for word in ("builder", "acrobats", "pyramid"))]
@@ -49,7 +49,7 @@ def crowded(chosen, seats, seed):
     """Every position of a busy game with the events that led to it."""
     random = Random(seed)
     luck = chance.make_from_random(random)
-    state, events = games.begin(BUSY, options.read(carcassonne.META.options, chosen), seats, luck)
+    state, events = games.begin(BUSY, options.parse(carcassonne.META.options, chosen), seats, luck)
     yield state, events
     while open_menus := [(seat, offered) for seat in range(seats) if (offered := carcassonne.menu(state, seat))]:
         seat, offered = random.choice(open_menus)

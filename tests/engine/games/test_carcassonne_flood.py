@@ -42,7 +42,7 @@ every_number = pytest.mark.parametrize(
 
 
 def check(chosen, seats, seed, counting=Count):
-    chosen = options.read(carcassonne.META.options, {"messages": False, **chosen})
+    chosen = options.parse(carcassonne.META.options, {"messages": False, **chosen})
     count = counting(seats)
     state = None
     for _, _, after, events in bots.playout(carcassonne, chosen, seats, seed):

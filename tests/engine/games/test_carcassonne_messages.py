@@ -31,7 +31,7 @@ def performing(number, tiles=(), meeples=(), **given):
 
 def test_5_1_everybody_has_two_scoring_figures():
     luck = chance.make_rigged({"start player": [0], "tile": ["U"]})
-    state = games.begin(carcassonne, options.read(carcassonne.META.options, {}), 3, luck).state
+    state = games.begin(carcassonne, options.parse(carcassonne.META.options, {}), 3, luck).state
     assert carcassonne.view(state, None).track == ((0, 0),) * 3
 
 

@@ -20,7 +20,7 @@ def mix(number):
     chosen |= {option.name: random.random() < share for option in OPTIONS if option.kind == "switch"}
     chosen |= {"school": False} if chosen["river"] else {}
     chosen |= {"messages": False, "fairy": False} if number % 2 else {}
-    settled = options.read(carcassonne.META.options, chosen)
+    settled = options.parse(carcassonne.META.options, chosen)
     return settled, random.randint(2, 6 if settled.inns_cathedrals else 5)
 
 

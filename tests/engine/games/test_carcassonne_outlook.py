@@ -15,7 +15,7 @@ estimates = importlib.import_module("engine.games.carcassonne.outlook")  # the p
 
 
 def begun(**boxes):
-    chosen = choices.read(carcassonne.META.options, {"messages": False, **boxes})
+    chosen = choices.parse(carcassonne.META.options, {"messages": False, **boxes})
     return games.begin(carcassonne, chosen, 2, make_sealed(b"", 0)).state
 
 
@@ -62,7 +62,7 @@ def test_a_large_flock_promises_more_than_a_small_one():
 @pytest.mark.parametrize("seed", [b"one", b"two"])
 @pytest.mark.parametrize("boxes", [(), ("abbey_mayor", "traders_builders"), ("messages", "fairy", "hills_sheep")])
 def test_what_is_remembered_of_features_is_what_would_be_found_anew(seed, boxes):
-    options = choices.read(carcassonne.META.options, {"messages": False} | dict.fromkeys(boxes, True))
+    options = choices.parse(carcassonne.META.options, {"messages": False} | dict.fromkeys(boxes, True))
     for _, _, state, _ in bots.playout(carcassonne, options, 3, seed):
         if state.tiles:
             remembered = carcassonne.outlook(state)

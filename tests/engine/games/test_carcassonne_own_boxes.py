@@ -121,9 +121,9 @@ def held(game):
 
 def test_21_1_the_school_lies_beside_the_start_tile_and_not_beside_a_spring():
     luck = chance.make_rigged({"start player": [0], "tile": ["U"]})
-    begun = games.begin(carcassonne, options.read(carcassonne.META.options, {"school": True}), 2, luck).state
+    begun = games.begin(carcassonne, options.parse(carcassonne.META.options, {"school": True}), 2, luck).state
     assert {cell: laid.tile for cell, laid in begun.tiles.items()} == {"0,0": "D", "-1,0": "SH2", "-2,0": "SH1"}
-    river = options.read(carcassonne.META.options, {"school": True, "river": True})
+    river = options.parse(carcassonne.META.options, {"school": True, "river": True})
     assert "river" in str(carcassonne.objection(river, 2))
 
 

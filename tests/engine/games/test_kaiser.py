@@ -34,7 +34,7 @@ def position(stones, seats=2, **changes):
 
 
 def list_ends(state, start, seat=0):
-    return {move.args[1] for move in menu.moves(kaiser.menu(state, seat)) if move.args[0] == start}
+    return {move.args[1] for move in menu.iter_moves(kaiser.menu(state, seat)) if move.args[0] == start}
 
 
 def play(state, start, end, seat=0):
@@ -162,7 +162,7 @@ def test_3_1_the_turn_goes_round_clockwise():
         seat = next(seat for seat in range(4) if kaiser.menu(state, seat))
         order.append(seat)
         state = games.play(
-            kaiser, state, seat, next(menu.moves(kaiser.menu(state, seat))), chance.make_rigged({})
+            kaiser, state, seat, next(menu.iter_moves(kaiser.menu(state, seat))), chance.make_rigged({})
         ).state
     assert order == [2, 3, 0, 1, 2, 3, 0, 1]
 

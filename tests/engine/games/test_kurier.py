@@ -111,7 +111,7 @@ def test_2_1_a_closed_inn_lodges_no_courier():
 
 def test_2_1_k21_the_rules_are_revised_unless_a_table_wants_the_basic_ones():
     assert begin().state.options.rules == "revised"
-    chosen = options.read(catalogue.find("kurier").META.options, {"rules": "basic"})
+    chosen = options.parse(catalogue.find("kurier").META.options, {"rules": "basic"})
     assert chosen.rules == "basic"
 
 

@@ -48,13 +48,13 @@ def begin_round(*fields, rig=None, **changes):
 
 def play(state, seat, text, **rig):
     """Return the state and the events after a move."""
-    move = menus.from_text(turfmaster.menu(state, seat), text)
+    move = menus.parse_move(turfmaster.menu(state, seat), text)
     return games.play(turfmaster, state, seat, move, chance(rig))
 
 
 def list_moves(state, seat):
     """Return all moves on a seat's menu, as text."""
-    return [str(move) for move in menus.moves(turfmaster.menu(state, seat))]
+    return [str(move) for move in menus.iter_moves(turfmaster.menu(state, seat))]
 
 
 def ends(state, seat, *words):

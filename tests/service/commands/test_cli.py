@@ -80,7 +80,7 @@ def refused(depesche):
 @pytest.fixture
 def high_card(monkeypatch):
     """A game with secrets, in the catalogue and with templates."""
-    monkeypatch.setattr(catalogue, "games", lambda: {"highcard": highcard})
+    monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": highcard})
     templates = {"games/highcard/told.txt": TOLD, "games/highcard/board.txt": "mine {{ view.own | join(' ') }}"}
     env = drawing.environment("en", "highcard")
     monkeypatch.setattr(env, "loader", jinja2.ChoiceLoader([jinja2.DictLoader(templates), env.loader]))
@@ -335,7 +335,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_playout_finds_a_game_that_breaks_a_promise(depesche, monkeypatch, fault):
     forgetful.calls = 0
-    monkeypatch.setattr(catalogue, "games", lambda: {"highcard": worse(highcard, **FAULTS[fault])})
+    monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": worse(highcard, **FAULTS[fault])})
     said = depesche("playout", "highcard", "--count", 3, "--seed", "x y", "--limit", 50)
     assert said.status == 1
     assert fault in said.err
@@ -345,7 +345,7 @@ def test_playout_finds_a_game_that_breaks_a_promise(depesche, monkeypatch, fault
 
 
 def test_a_game_that_breaks_down_leaves_its_moves_with_the_one_that_broke_it(depesche, monkeypatch, tmp_path):
-    monkeypatch.setattr(catalogue, "games", lambda: {"highcard": worse(highcard, decide=failing)})
+    monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": worse(highcard, decide=failing)})
     said = depesche("playout", "highcard", "--seed", 1, "--log", tmp_path / "log.json", "--json")
     assert said.status == 1
     assert said.json["games"] == 0
@@ -533,7 +533,7 @@ def test_a_log_of_an_unknown_game_or_with_strange_entries_is_misuse(refused, tmp
 
 
 def test_a_game_without_drawings_is_told_so(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr(catalogue, "games", lambda: {"highcard": highcard})
+    monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": highcard})
     file = save(tmp_path / "log", play.play_to_end(highcard, 2, incident_rate=0))
     assert "no template games/highcard/told.txt" in refused("replay", file)
 
@@ -597,9 +597,9 @@ def test_every_file_is_audited_and_the_gravest_verdict_counts(depesche, tmp_path
 
 def test_drift_and_damage_have_statuses_of_their_own(depesche, tmp_path, kaiser, monkeypatch):
     file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
-    monkeypatch.setattr(catalogue, "games", lambda: {"kaiser": variant(kaiser, menu=lambda state, seat: ())})
+    monkeypatch.setattr(catalogue, "find_all", lambda: {"kaiser": variant(kaiser, menu=lambda state, seat: ())})
     assert depesche("audit", file).status == 3
-    monkeypatch.setattr(catalogue, "games", lambda: {"kaiser": variant(kaiser, menu=lambda state, seat: 1 // 0)})
+    monkeypatch.setattr(catalogue, "find_all", lambda: {"kaiser": variant(kaiser, menu=lambda state, seat: 1 // 0)})
     said = depesche("audit", file)
     assert (said.status, "cannot be followed" in said.out) == (4, True)
 

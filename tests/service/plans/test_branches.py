@@ -23,7 +23,7 @@ from service.tables.snapshots import Snapshot
 from tests import apps
 from tests.apps import NAMES
 
-GAMES = [pytest.param(game, id=name) for name, game in catalogue.games().items()]
+GAMES = [pytest.param(game, id=name) for name, game in catalogue.find_all().items()]
 every_game = pytest.mark.parametrize("game", GAMES)
 MIDDLE, STEPS = 30, 20
 
@@ -38,7 +38,7 @@ def table_of(app: App, game: Any, moves: int = MIDDLE, **chosen: str) -> list[Pl
     random = Random(5)
     for _ in range(min(moves, half(game))):
         look = snapshots.look(app, opened.table)
-        seat = tables.waiting_for(game, look.table)[0]
+        seat = tables.find_seats_to_move(game, look.table)[0]
         move = bots.pick_random_move(tables.menu(game, look.table, seat), random)
         assert apps.submit(app, places[seat], str(move)).accepted
     return places
@@ -157,7 +157,7 @@ def test_another_move_at_an_earlier_step_begins_another_branch(app: App, place: 
     seat, known = moves[1]
     game = snapshots.look(app, place.table).game
     state = states(app, place, number)[1]
-    other = next(str(move) for entry in game.menu(state, seat) for move in entry.moves() if str(move) != known)
+    other = next(str(move) for entry in game.menu(state, seat) for move in entry.iter_moves() if str(move) != known)
     assert branches.play(app, place, number, 1, seat, known) == (number, 2)
     forked, step = branches.play(app, place, number, 1, seat, other)
     assert (forked != number, step) == (True, 2)

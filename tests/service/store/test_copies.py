@@ -33,7 +33,7 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> None:
 def lived_in(app: App) -> list[str]:
     """A table of each game, begun; the links of their first seats."""
     links = []
-    for game in catalogue.games():
+    for game in catalogue.find_all():
         opened = opening.open_table(app, game, {}, GUESTS, 0)
         for link in opened.links:
             submitting.submit(app, access.find(app, link), "sit word", "sit")
@@ -92,7 +92,7 @@ def test_a_copy_is_one_moment_though_the_house_goes_on(app: App, tmp_path: Path)
             busy.join()
     copies.load(elsewhere(app.settings, tmp_path / "new"), tmp_path / "copy")
     with apps.run_app(elsewhere(app.settings, tmp_path / "new"), app.now) as app:
-        assert sound(app) >= len(catalogue.games())
+        assert sound(app) >= len(catalogue.find_all())
 
 
 def test_only_its_owner_reads_a_copy(app: App, tmp_path: Path) -> None:

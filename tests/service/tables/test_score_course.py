@@ -11,7 +11,7 @@ from service.text.languages import LANGUAGES
 from tests.golden.make import kept
 from tests.services import RunningService
 
-GAMES = [name for name in catalogue.games() if hasattr(catalogue.find(name), "sources")]
+GAMES = [name for name in catalogue.find_all() if hasattr(catalogue.find(name), "sources")]
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -31,7 +31,7 @@ def finished(site: Site) -> Opened:
     guests = [Invited(name, f"{name}@example.org", "word") for name in ("Anna", "Bert")]
     opened, random = opening.open_table(site.app, "kurier", {}, guests, 0), Random(3)
     while (look := site.load(opened)).table.phase == "playing":
-        seat = tables.waiting_for(look.game, look.table)[0]
+        seat = tables.find_seats_to_move(look.game, look.table)[0]
         site.submit(opened, str(bots.pick_random_move(tables.menu(look.game, look.table, seat), random)), seat)
     return opened
 

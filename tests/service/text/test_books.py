@@ -10,14 +10,14 @@ from engine import catalogue, scenario
 from service.text import examples, proofs, rulebook
 from service.text.languages import LANGUAGES
 
-every_game = pytest.mark.parametrize("name", catalogue.games())
+every_game = pytest.mark.parametrize("name", catalogue.find_all())
 
 
 @pytest.fixture
 def book(tmp_path, monkeypatch):
     """A copy of the book of Kaiser that can be spoiled."""
-    shutil.copytree(catalogue.folder("kaiser") / "book", tmp_path / "book")
-    monkeypatch.setattr(catalogue, "folder", lambda name: tmp_path)
+    shutil.copytree(catalogue.get_folder("kaiser") / "book", tmp_path / "book")
+    monkeypatch.setattr(catalogue, "get_folder", lambda name: tmp_path)
     return tmp_path / "book"
 
 

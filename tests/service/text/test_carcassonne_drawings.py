@@ -70,7 +70,7 @@ def test_every_token_of_the_menu_can_be_touched_and_a_tile_is_turned_where_it_li
         ElementTree.fromstring(world)
         can_be_touched, lies = list_tokens(scene(state, seat)), "data-ghost" in world
         assert len(set(can_be_touched)) == len(can_be_touched)
-        for move in menu.moves(carcassonne.menu(state, seat)):
+        for move in menu.iter_moves(carcassonne.menu(state, seat)):
             assert set(move.args[:1] if move.verb == "place" and lies else move.args) <= set(can_be_touched)
         assert list_tokens(scene(state, None)) == []
 
@@ -131,7 +131,7 @@ def test_every_token_and_verb_has_words_and_every_position_a_description(moments
     voice = drawing.Voice(carcassonne, NAMES)
     for state, seat in by_verb(moments, 2):
         assert sentence(voice.alt(carcassonne.view(state, seat)))
-        for move in menu.moves(carcassonne.menu(state, seat)):
+        for move in menu.iter_moves(carcassonne.menu(state, seat)):
             assert voice.verb(move.verb)
             assert all(voice.token(move.verb, token) for token in move.args)
 
@@ -141,7 +141,7 @@ def sentence(text):
 
 
 def test_a_mat_shows_the_abbeys_and_the_fruit_of_its_seat():
-    options = choices.read(carcassonne.META.options, {"abbey_mayor": True, "fruit_trees": True})
+    options = choices.parse(carcassonne.META.options, {"abbey_mayor": True, "fruit_trees": True})
     state = games.begin(carcassonne, options, 2, make_sealed(b"", 0)).state
     first, second = drawing.stage(scene(replace(state, abbeys=(1, 0), baskets=({}, {"apple": 2})), 0)).mats
     assert '"abbey"' in first

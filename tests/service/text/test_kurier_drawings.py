@@ -40,7 +40,7 @@ def test_every_token_of_the_menu_can_be_touched(seats, chosen):
         can_be_touched = list_tokens(scene(state, seat))
         assert len(set(can_be_touched)) == len(can_be_touched)
         words = {word for token in can_be_touched for word in token.split()}
-        assert {token for move in menu.moves(kurier.menu(state, seat)) for token in move.args} <= words
+        assert {token for move in menu.iter_moves(kurier.menu(state, seat)) for token in move.args} <= words
 
 
 @every_table
@@ -101,7 +101,7 @@ def test_buttons_and_the_picture_have_words(seats, chosen):
     for state, seat, _ in list(moments(seats, chosen))[::9]:
         for entry in kurier.menu(state, seat):
             assert voice.verb(entry.verb) != entry.verb
-            assert all(voice.token(entry.verb, token) for move in entry.moves() for token in move.args)
+            assert all(voice.token(entry.verb, token) for move in entry.iter_moves() for token in move.args)
         assert len(voice.alt(kurier.view(state, seat))) > 60
 
 

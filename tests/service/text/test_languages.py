@@ -35,12 +35,12 @@ from workers.outgoing import envelopes, letters, pictures
 
 NAMES = ("Anna", "Bertrand", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 OTHERS = tuple(language for language in LANGUAGES if language != SOURCE)
-DOMAINS = (COMMON, *catalogue.games())
+DOMAINS = (COMMON, *catalogue.find_all())
 STEPS = 3
 
 every_other = pytest.mark.parametrize("language", OTHERS)
 every_domain = pytest.mark.parametrize("domain", DOMAINS)
-every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=lambda game: game.META.name)
+every_game = pytest.mark.parametrize("game", catalogue.find_all().values(), ids=lambda game: game.META.name)
 
 
 @pytest.fixture(scope="module")
@@ -145,10 +145,10 @@ def assert_not_english(text: str, language: str) -> None:
 
 def samples():
     """Each game with as many players as it can take, and its options as they come."""
-    plain = [case for case in cases() if case.game in catalogue.games().values() and not case.chosen]
+    plain = [case for case in cases() if case.game in catalogue.find_all().values() and not case.chosen]
     return [
         max((case for case in plain if case.game is game), key=lambda case: case.seats)
-        for game in catalogue.games().values()
+        for game in catalogue.find_all().values()
     ]
 
 
@@ -226,7 +226,7 @@ def bodies(letter: EmailMessage) -> str:
     return "\n".join(part.get_content() for kind in ("plain", "html") if (part := letter.get_body((kind,))) is not None)
 
 
-@pytest.mark.parametrize(("name", "language"), pair_in_turn(catalogue.games(), OTHERS))
+@pytest.mark.parametrize(("name", "language"), pair_in_turn(catalogue.find_all(), OTHERS))
 def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     game, random, seen = catalogue.find(name), Random(7), []
@@ -252,7 +252,7 @@ def test_pages_and_letters_speak_one_language(name, language, tmp_path, monkeypa
             apps.submit(app, place, "sit word")
         for _ in range(STEPS):
             look = snapshots.look(app, opened.table)
-            seat = tables.waiting_for(game, look.table)[0]
+            seat = tables.find_seats_to_move(game, look.table)[0]
             for path in (f"/t/{here_places[seat].link}", f"/t/{opened.watch}", f"/t/{here_places[seat].link}/replay"):
                 get(path)
             refused = submitting.submit(app, here_places[seat], "dance")

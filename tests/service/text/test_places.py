@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from engine import bots, catalogue, chance, game, options
-from engine.menu import moves
+from engine.menu import iter_moves
 from service.text import places
 from service.text.drawing import Voice
 from service.text.languages import LANGUAGES
@@ -16,12 +16,12 @@ NAMES = ("Anna", "Émile <b>")
 def told(name: str, voice: Voice) -> list[str]:
     """What a voice says of the events of a random game."""
     found = catalogue.find(name)
-    chosen = options.read(found.META.options, {})
+    chosen = options.parse(found.META.options, {})
     events = [event for one in bots.playout(found, chosen, 2, b"a word") for event in one[3]]
     return [said for event in events[:400] if (said := voice.tell(event))]
 
 
-@pytest.mark.parametrize("name", catalogue.games())
+@pytest.mark.parametrize("name", catalogue.find_all())
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_marked_prose_says_the_same_and_names_places(name: str, language: str) -> None:
     found = catalogue.find(name)
@@ -31,14 +31,14 @@ def test_marked_prose_says_the_same_and_names_places(name: str, language: str) -
     assert not any(places.FIRST in said for said in plain)
 
 
-@pytest.mark.parametrize("name", catalogue.games())
+@pytest.mark.parametrize("name", catalogue.find_all())
 def test_labels_bear_no_marks(name: str) -> None:
     found, random = catalogue.find(name), Random(1)
-    state, _ = game.begin(found, options.read(found.META.options, {}), 2, chance.make_from_random(random))
+    state, _ = game.begin(found, options.parse(found.META.options, {}), 2, chance.make_from_random(random))
     voice = Voice(found, NAMES, marked=True)
     said = [voice.alt(found.view(state, 0))]
     for seat in range(2):
-        for move in list(moves(found.menu(state, seat)))[:20]:
+        for move in list(iter_moves(found.menu(state, seat)))[:20]:
             said += [voice.verb(move.verb), *(voice.token(move.verb, token) for token in move.args)]
     assert not any(places.FIRST in one for one in said)
 

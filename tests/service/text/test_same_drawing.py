@@ -18,7 +18,7 @@ ASK = "from tests.service.text.test_same_drawing import drawn; print(drawn())"
 def drawn() -> str:
     """What the land looks like at the end of a game with all boxes that go together."""
     every = {one.name: True for one in options.describe(carcassonne.META.options) if one.kind == "switch"}
-    chosen = options.read(carcassonne.META.options, every | {"school": False})
+    chosen = options.parse(carcassonne.META.options, every | {"school": False})
     *_, (_, _, state, _) = bots.playout(carcassonne, chosen, 3, b"the order of things")
     scene = Scene(carcassonne, carcassonne.view(state, 0), drawing.players(["Anna", "Bert", "Clara"]))
     return hashlib.sha256(drawing.board_svg(scene).encode()).hexdigest()

@@ -34,7 +34,7 @@ def full(found: Any) -> dict[str, str]:
 @pytest.mark.parametrize(("name", "sign"), [("carcassonne", CELL), ("turfmaster", FIELD)])
 def test_no_sentence_and_no_choice_speaks_coordinates(name: str, sign: re.Pattern[str], language: str) -> None:
     found, random = catalogue.find(name), Random(4)
-    read = options.read(found.META.options, full(found) if name == "carcassonne" else {})
+    read = options.parse(found.META.options, full(found) if name == "carcassonne" else {})
     state, told = game.begin(found, read, 3, chance.make_from_random(random))
     said = list[str]()
     for _ in range(60):
@@ -61,7 +61,7 @@ def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
     language: str,
 ) -> None:
     found, random = catalogue.find("kaiser"), Random(5)
-    state, _ = game.begin(found, options.read(found.META.options, {}), 3, chance.make_from_random(random))
+    state, _ = game.begin(found, options.parse(found.META.options, {}), 3, chance.make_from_random(random))
     view, page, letter = found.view(state, 0), list[str](), list[str]()
     for _ in range(60):
         seat = next(seat for seat in range(3) if found.menu(state, seat))
@@ -90,7 +90,7 @@ def test_stones_go_from_landmark_to_landmark_on_the_page_and_by_name_in_letters(
 )
 def test_a_crossing_is_called_after_what_the_map_shows_there(start: str, end: str, sentence: str) -> None:
     found = catalogue.find("kaiser")
-    state, _ = game.begin(found, options.read(found.META.options, {}), 2, chance.make_from_random(Random(1)))
+    state, _ = game.begin(found, options.parse(found.META.options, {}), 2, chance.make_from_random(Random(1)))
     voice = Voice(found, NAMES, view=replace(found.view(state, 0), corners=("A", "B")))
     assert voice.tell(Moved(0, "nobleman", start, end)) == sentence
 
@@ -132,7 +132,7 @@ TILES = {
 def test_a_tile_is_told_by_the_land_that_it_goes_on_with(cell: str, standing: str, sentence: str) -> None:
     found = catalogue.find("carcassonne")
     on, _, segment = standing.partition("/")
-    state, _ = game.begin(found, options.read(found.META.options, {}), 2, chance.make_from_random(Random(1)))
+    state, _ = game.begin(found, options.parse(found.META.options, {}), 2, chance.make_from_random(Random(1)))
     view = replace(found.view(state, 0), tiles=TILES, figures=(Figure(0, "meeple", on, segment),))
     event = TilePlaced(TILES[cell].tile, cell, TILES[cell].turn, 1)
     assert Voice(found, NAMES, view=view).tell(event) == sentence

@@ -49,7 +49,7 @@ def test_a_tile_is_told_without_its_number_and_place(language: str) -> None:
     assert len(set(told.values())) > 15
 
 
-@pytest.mark.parametrize("name", catalogue.games())
+@pytest.mark.parametrize("name", catalogue.find_all())
 def test_drawings_ask_of_a_board_only_what_it_has(name: str) -> None:
     files = [path for path in (TEMPLATES / "games" / name).rglob("*") if path.is_file()]
     asked = {word for path in files for word in re.findall(r"\bboard\.([A-Za-z_]+)", path.read_text("utf-8"))}

@@ -19,7 +19,7 @@ from engine.menu import Choice
 from service.text import words
 from service.text.template_files import TEMPLATES
 
-GAMES = sorted(catalogue.games())
+GAMES = sorted(catalogue.find_all())
 BEFORE_THE_GAME = {"sit"}
 
 
@@ -51,16 +51,16 @@ def test_no_word_means_two_things(name, kind):
         for meant, forms in getattr(dictionary, kind).items():
             if meant not in BEFORE_THE_GAME:
                 for form in (meant, *forms):
-                    meaning[menus.as_name(form) or form.casefold()].add(meant)
+                    meaning[menus.normalize_name(form) or form.casefold()].add(meant)
     assert {form: meant for form, meant in meaning.items() if len(meant) > 1} == {}
 
 
 def test_what_is_said_at_every_table_is_no_verb_of_a_game():
-    assert set(file("table")["nl"]["verbs"]) <= tables.RESERVED
+    assert set(file("table")["nl"]["verbs"]) <= tables.RESERVED_VERBS
 
 
 def first_menus(game: Game) -> itertools.chain[Choice]:
-    options = choices.read(game.META.options, {})
+    options = choices.parse(game.META.options, {})
     state = begin(game, options, min(game.META.seats), make_sealed(b"words", 0)).state
     seats = range(min(game.META.seats))
     return itertools.chain.from_iterable(game.menu(state, seat) for seat in seats)
@@ -71,9 +71,9 @@ def test_every_move_on_a_first_menu_may_be_said_in_every_language(name):
     game = catalogue.find(name)
     spoken = words.of(game, ("Anna", "Berta"))
     for entry in first_menus(game):
-        move = next(entry.moves())
+        move = next(entry.iter_moves())
         for verb in spoken(entry.verb):
-            read = menus.from_text((entry,), " ".join((verb, *move.args)), spoken)
+            read = menus.parse_move((entry,), " ".join((verb, *move.args)), spoken)
             assert read == move
 
 

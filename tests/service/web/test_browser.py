@@ -25,7 +25,7 @@ def test_all_games_of_the_lobby_are_in_full_view_on_one_screen(visit: Visit, lan
     page = visit("/", viewport={"width": 1366, "height": 650}, locale=language)
     expect(page.locator("html")).to_have_attribute("lang", language)
     cards = page.locator(".card").evaluate_all("(cards) => cards.map((one) => one.getBoundingClientRect().bottom)")
-    assert len(cards) == len(catalogue.games())
+    assert len(cards) == len(catalogue.find_all())
     assert max(cards) <= 650
 
 

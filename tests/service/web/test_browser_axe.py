@@ -12,13 +12,13 @@ from service.tables.opening import Invited, Opened
 from tests.axe import find_violations
 from tests.services import RunningService, Visit
 
-every_game = pytest.mark.parametrize("game", catalogue.games())
+every_game = pytest.mark.parametrize("game", catalogue.find_all())
 
 
 @pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["in_turn", "all"])
 def turns(request: pytest.FixtureRequest, game: str) -> Iterator[bool]:
     """Whether it is the turn of this game to show the next page: in a soak every game shows all."""
-    number, games = list(catalogue.games()).index(game), len(catalogue.games())
+    number, games = list(catalogue.find_all()).index(game), len(catalogue.find_all())
     return (request.param or page % games == number for page in count())
 
 

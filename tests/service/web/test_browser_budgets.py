@@ -16,7 +16,7 @@ from tests.services import RunningService, Visit
 FIRST_PAGE = 100_000  # bytes, everything that is loaded
 SCRIPTS = 60_000  # bytes, uncompressed
 BLINK, FINISHED = 0.1, 0.06  # seconds of the server's time
-every_game = pytest.mark.parametrize("game", catalogue.games())
+every_game = pytest.mark.parametrize("game", catalogue.find_all())
 
 # What can be pressed, filled in or followed, and has no name that could be read out.
 NAMELESS = """() => [...document.querySelectorAll("a, button, summary, select, textarea, input:not([type=hidden])")]
@@ -50,7 +50,7 @@ def test_all_games_can_be_begun_on_the_first_screen_of_a_laptop(service: Running
     buttons = page.locator(".card .button").evaluate_all(
         "(all) => all.map((one) => one.getBoundingClientRect().bottom)"
     )
-    assert len(buttons) == 2 * len(catalogue.games())
+    assert len(buttons) == 2 * len(catalogue.find_all())
     assert max(buttons) <= 650
 
 

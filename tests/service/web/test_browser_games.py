@@ -230,7 +230,7 @@ def by_keyboard(service: RunningService, visit: Visit, game: str, begun: int = -
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_whole_game_at_random_is_clicked_move_by_move(service: RunningService, visit: Visit, game: str) -> None:
     opened = service.start_table(game=game)
     players = [Player(visit(f"/t/{link}"), seed=seed) for seed, link in enumerate(opened.links)]

@@ -84,7 +84,7 @@ def to_the_next_turn(service: RunningService, table: str, begun: int | None) -> 
 
 
 @pytest.mark.parametrize("turns", [1, pytest.param(5, marks=pytest.mark.soak)])
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_link_of_a_letter_lays_out_its_move_and_one_tap_makes_it(
     service: RunningService, visit: Visit, game: str, turns: int
 ) -> None:

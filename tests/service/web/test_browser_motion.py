@@ -65,7 +65,7 @@ def something_glides(game: str, state: Any) -> bool:
     return game != "carcassonne" or any(entry.verb == "figure" for entry in carcassonne.menu(state, state.turn))
 
 
-@pytest.mark.parametrize("game", every_other(catalogue.games()))
+@pytest.mark.parametrize("game", every_other(catalogue.find_all()))
 def test_from_the_touch_to_the_glide_a_slow_phone_works_a_tenth_of_a_second(
     service: RunningService, visit: Visit, game: str
 ) -> None:

@@ -80,10 +80,10 @@ def test_a_lesson_is_solved_on_its_board_and_remembered_by_the_browser(service: 
 def languages(request: pytest.FixtureRequest, name: str) -> tuple[str, ...]:
     """The longest two; the games take turns with them, and only a soak prints all games in both."""
     longest = ("de", "fr")
-    return longest if request.param else (longest[list(catalogue.games()).index(name) // 2 % 2],)
+    return longest if request.param else (longest[list(catalogue.find_all()).index(name) // 2 % 2],)
 
 
-@pytest.mark.parametrize("name", every_other(catalogue.games()))
+@pytest.mark.parametrize("name", every_other(catalogue.find_all()))
 def test_rules_print_on_two_sheets_with_their_pictures_and_the_summary_on_one_side(
     name: str, service: RunningService, chromium: Browser, languages: tuple[str, ...]
 ) -> None:

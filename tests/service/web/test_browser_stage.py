@@ -89,7 +89,7 @@ def windows(service: RunningService, game: str, everything: bool) -> dict[str, l
     paths = [position(service, game, whim) for whim in range(len(POSITIONS))]
     if everything:
         return dict.fromkeys(WINDOWS, paths)
-    turn = list(catalogue.games()).index(game)
+    turn = list(catalogue.find_all()).index(game)
     shown = [name for number, name in enumerate(WINDOWS) if number % 2 == turn % 2]
     return {name: [paths[(number + turn) % len(paths)]] for number, name in enumerate(shown)}
 
@@ -106,7 +106,7 @@ def shown(page: Page, path: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("everything", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["in_turn", "all"])
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_what_can_be_chosen_is_seen_at_first_sight_in_every_window(visit: Visit, windows: dict[str, list[str]]) -> None:
     choices, shares = [], []
     for name, paths in windows.items():

@@ -21,7 +21,7 @@ from werkzeug.routing import Rule
 
 from engine import catalogue
 from engine.refusal import Refused
-from engine.table import RESERVED
+from engine.table import RESERVED_VERBS
 from service import create_app
 from service.app import App
 from service.lru import LRU
@@ -357,7 +357,7 @@ def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None
 def test_no_command_however_odd_is_too_much_for_the_referee(app: App) -> None:
     places = apps.start_table(app)
     place, move = apps.find_move(app, places)
-    verbs = [*sorted({*RESERVED, *seat_commands.COMMANDS, move.split()[0]} - {"resign"}), "resign"]
+    verbs = [*sorted({*RESERVED_VERBS, *seat_commands.COMMANDS, move.split()[0]} - {"resign"}), "resign"]
     for verb in verbs:
         for words in (*HOSTILE, "", "0", "2027-02-30 x", "9999-12-31 9999-12-31", "0 0 0", "x " * 500):
             with suppress(Refused):
@@ -365,7 +365,7 @@ def test_no_command_however_odd_is_too_much_for_the_referee(app: App) -> None:
                 assert said.why != referee.FAULT, f"{verb} {words[:30]}"
 
 
-@pytest.mark.parametrize("name", catalogue.games())
+@pytest.mark.parametrize("name", catalogue.find_all())
 def test_half_a_move_however_odd_is_shown_without_a_fault(site: Site, name: str) -> None:
     opened = site.start_table("Anna", "Bert", "Cleo", game=name)
     verbs, link = {move.split()[0] for move in site.list_moves(opened)}, opened.links[site.find_mover(opened)]
@@ -378,7 +378,7 @@ def test_half_a_move_however_odd_is_shown_without_a_fault(site: Site, name: str)
 # Boards that are kept
 
 
-@pytest.mark.parametrize("name", catalogue.games())
+@pytest.mark.parametrize("name", catalogue.find_all())
 def test_a_kept_board_is_the_one_that_would_be_drawn_anew(site: Site, name: str) -> None:
     opened = site.start_table("Anna", "Bert", "Cleo", game=name)
     for _ in range(6):

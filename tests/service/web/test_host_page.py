@@ -37,7 +37,7 @@ def test_it_shows_no_link_no_draw_and_no_note(site: Site, visitor: Visitor, door
     assert not [secret for secret in secrets if secret in page]
 
 
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_it_reads_nothing_that_holds_a_hand_or_a_draw(site: Site, visitor: Visitor, door: str, game: str) -> None:
     """Hands and draws are in entries, and nowhere else; plans, hints, talk and notes are their players' own."""
     opened, asked = site.start_table(game=game), list[str]()

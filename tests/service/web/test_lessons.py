@@ -14,7 +14,7 @@ from service.text import lessons
 from service.text.languages import LANGUAGES
 from tests import apps
 
-LESSONS = [(name, number) for name in catalogue.games() for number in range(1, len(lessons.of(name)) + 1)]
+LESSONS = [(name, number) for name in catalogue.find_all() for number in range(1, len(lessons.of(name)) + 1)]
 every_lesson = pytest.mark.parametrize(("name", "number"), LESSONS)
 
 
@@ -32,7 +32,7 @@ def page(visitor, name, number, language="en", **said):
 
 
 def test_every_game_has_lessons_and_lobby_and_rules_lead_to_them(visitor):
-    for name in catalogue.games():
+    for name in catalogue.find_all():
         assert len(lessons.of(name)) >= 4
         for place in ("/", f"/rules/{name}"):
             assert f'href="/learn/{name}"' in visitor.get(place).text
@@ -54,7 +54,7 @@ def test_a_lesson_is_told_in_every_language_and_its_own_answer_solves_it(visitor
 @every_lesson
 def test_not_every_move_solves_a_lesson(name, number):
     lesson = lessons.of(name)[number - 1]
-    tries = (str(move) for entry in lesson.menu for move in entry.moves())
+    tries = (str(move) for entry in lesson.menu for move in entry.iter_moves())
     assert any(lessons.attempt(lesson, text, "en").verdict != "solved" for text in tries)
 
 

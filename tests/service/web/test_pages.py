@@ -34,12 +34,12 @@ def test_every_address_in_a_template_is_one_of_ours(site: Site) -> None:
 
 def test_the_lobby_shows_every_game_with_designer_and_publisher(visitor: Visitor) -> None:
     page = visitor.get("/")
-    for game in catalogue.games().values():
+    for game in catalogue.find_all().values():
         for word in (game.META.title, game.META.designer, game.META.publisher, f"/new/{game.META.name}"):
             assert html.escape(word) in page
 
 
-@pytest.mark.parametrize("name", catalogue.games())
+@pytest.mark.parametrize("name", catalogue.find_all())
 def test_every_game_has_a_picture_and_a_form_with_a_row_for_each_seat(visitor: Visitor, name: str) -> None:
     assert "<svg" in visitor.get(f"/picture/{name}.svg")
     page = visitor.get(f"/new/{name}")
@@ -442,7 +442,7 @@ def every_page(site: Site) -> list[str]:
     tables = [
         f"/t/{link}{tail}" for one in (playing, over) for link in (*one.links, one.watch) for tail in ("", "/replay")
     ]
-    games = [f"/{form}/{name}" for name in catalogue.games() for form in ("new", "play")]
+    games = [f"/{form}/{name}" for name in catalogue.find_all() for form in ("new", "play")]
     free = opening.open_table(site.app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("", who="anybody")])
     return [
         "/",

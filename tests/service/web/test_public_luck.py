@@ -75,8 +75,12 @@ def test_the_interface_tells_of_public_luck_and_of_the_awaited_round(app):
     waits = opened(app)
     seen = client.get(f"/api/v1/t/{waits.links[0]}").json
     look = snapshots.look(app, waits.table)
-    due = look.table.beacon.time_of(look.table.awaited.round)
-    assert seen["awaited"] == {"entry": look.table.awaited.seq, "round": look.table.awaited.round, "due": due}
+    due = look.table.beacon.time_of(look.table.waiting_command.round)
+    assert seen["awaited"] == {
+        "entry": look.table.waiting_command.seq,
+        "round": look.table.waiting_command.round,
+        "due": due,
+    }
 
 
 @pytest.mark.parametrize("language", SAID)
@@ -85,7 +89,7 @@ def test_letters_tell_that_the_beacon_is_missing_and_ask_to_go_on(app, clock, la
     clock.advance(beacons.LATE + 10)
     rounds.run()
     look = snapshots.look(app, table.table)
-    order = LetterOrder(table.table, look.table.awaited.seq, 1, "unlit", "berta@example.org", "Berta", language)
+    order = LetterOrder(table.table, look.table.waiting_command.seq, 1, "unlit", "berta@example.org", "Berta", language)
     text = letters.write(app, order).get_body(("plain",)).get_content()
     word = {"en": "sealed", "nl": "verzegeld", "de": "versiegelt", "fr": "scellé"}[language]
     assert word in text

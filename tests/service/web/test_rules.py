@@ -15,7 +15,7 @@ from service.text import rulebook
 from service.text.languages import LANGUAGES
 from tests import apps
 
-every_game = pytest.mark.parametrize("game", catalogue.games().values(), ids=catalogue.games().keys())
+every_game = pytest.mark.parametrize("game", catalogue.find_all().values(), ids=catalogue.find_all().keys())
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_everything_the_rules_link_to_is_there(game):
 
 def test_the_list_leads_to_every_game_and_every_page_to_the_list(visitor):
     shelf = visitor.get("/rules").text
-    for game in catalogue.games().values():
+    for game in catalogue.find_all().values():
         assert f'href="/rules/{game.META.name}"' in shelf
         assert f'href="/rules/{game.META.name}"' in visitor.get("/").text
     assert 'href="/rules"' in visitor.get("/mailbox").text

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from engine import menu as menus
 from engine import table as tables
-from engine.menu import Entry, Move
+from engine.menu import MenuEntry, Move
 from service import receipts
 from service.app import App
 from service.tables import access, snapshots
@@ -89,7 +89,7 @@ class Written(Struct, frozen=True):
 def on_turn(app: App, table: str) -> Place | None:
     """Who is to move now; nobody where the game is over."""
     look = snapshots.look(app, table)
-    waiting = tables.waiting_for(look.game, look.table)
+    waiting = tables.find_seats_to_move(look.game, look.table)
     return Place(table, waiting[0], "") if waiting else None
 
 
@@ -117,9 +117,9 @@ def genuine(app: App, place: Place, number: int) -> Written:
     return mail(app, place, f"{number} {program.__name__} {quoting} {own!r}", body, str(move))
 
 
-def any_move(menu: menus.Menu, random: Random) -> tuple[Move, Entry]:
+def any_move(menu: menus.Menu, random: Random) -> tuple[Move, MenuEntry]:
     entry = random.choice([entry for entry in menu if entry.count()])
-    return random.choice(list(entry.moves())[:200]), entry
+    return random.choice(list(entry.iter_moves())[:200]), entry
 
 
 def quoting_only(app: App, place: Place, number: int) -> Written:

@@ -50,7 +50,7 @@ def is_played_again(app: App, table: str, readers: list[Correspondent]) -> None:
         assert "over" in reader.kinds
 
 
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_two_people_play_from_the_invitation_to_another_game(posted: App, smtp_sink: Sink, game: str) -> None:
     table, readers = invited(posted, game, 3)
     play(posted, smtp_sink, readers, 40)
@@ -58,7 +58,7 @@ def test_two_people_play_from_the_invitation_to_another_game(posted: App, smtp_s
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_two_people_play_a_whole_game(posted: App, smtp_sink: Sink, game: str) -> None:
     table, readers = invited(posted, game, 10_000)
     read = play(posted, smtp_sink, readers, 4_000)

@@ -23,7 +23,7 @@ from tests.workers.incoming.test_inbox import listening
 from workers.incoming import mail_moves, mailbox_polling
 
 FEW, MANY = 24, 400
-GAMES = tuple(catalogue.games())
+GAMES = tuple(catalogue.find_all())
 WRONG = 1  # of eighty
 
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from engine import catalogue
-from engine.menu import Choice, Move, bare
+from engine.menu import Choice, Move, make_menu
 from service.app import App
 from service.store.schema import letters, seats, talk
 from service.tables import snapshots
@@ -18,7 +18,7 @@ from workers.incoming.move_parser import TALK, Guess, understand
 from workers.outgoing.answer_hints import Pen, in_words
 
 assert app  # the fixture
-MENU = (Choice("move", (("A14", "A8"), ("A15", "A9"), ("A9", "Z"))), *bare("undo"))
+MENU = (Choice("move", (("A14", "A8"), ("A15", "A9"), ("A9", "Z"))), *make_menu("undo"))
 MEANT = {
     "1. move A14 A8": "move A14 A8",
     "- ziehe A14 A8.": "move A14 A8",

@@ -24,7 +24,7 @@ from tests.workers.incoming.test_corpus import begun, moved
 from workers.incoming import mail_moves, mailbox_polling, reply_text
 from workers.outgoing.answer_hints import Pen
 
-GAMES = tuple(catalogue.games())
+GAMES = tuple(catalogue.find_all())
 NAMES = tuple(handwritten.genuine("", "", ">\n" * 9, ""))
 
 
@@ -65,7 +65,7 @@ def typed(app: App, place: Place, number: int) -> str:
     """A move as its player would type it."""
     look = snapshots.look(app, place.table)
     entry = next(entry for entry in tables.menu(look.game, look.table, place.seat or 0) if entry.count())
-    return Pen(look.game, look.names, tuple(LANGUAGES)[number % 4]).move(next(entry.moves()), entry)
+    return Pen(look.game, look.names, tuple(LANGUAGES)[number % 4]).move(next(entry.iter_moves()), entry)
 
 
 @pytest.mark.parametrize("name", handwritten.PAGES)

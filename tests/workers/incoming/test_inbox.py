@@ -255,7 +255,7 @@ def test_an_undo_that_others_have_to_allow_is_asked_for_and_answered_by_mail(app
     replying = apps.list_moves(app, other)[0]
     posted(app, other, replying)
     posted(app, place, word)
-    assert snapshots.look(app, place.table).table.asked
+    assert snapshots.look(app, place.table).table.undo_request
     posted(app, other, "d'accord")
     assert handed_in(app) == [move, replying, "undo", "agree"]
 
@@ -280,7 +280,7 @@ def test_status_and_help_are_told_to_whoever_asks(app, word, said):
 def test_a_pause_is_asked_for_by_mail(app):
     place, _, _ = start(app)
     posted(app, place, "Pauze")
-    assert snapshots.look(app, place.table).table.pausing
+    assert snapshots.look(app, place.table).table.pause_request
     posted(app, place, "pause")
     assert "cannot be paused now" in text(last_letter(app, place))
 

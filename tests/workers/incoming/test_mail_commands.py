@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from engine import catalogue
-from engine.menu import Choice, Move, bare
+from engine.menu import Choice, Move, make_menu
 from engine.table_events import (
     VacationEnded,
     VacationTaken,
@@ -101,7 +101,7 @@ def said(app: App, place: Place, *lines: str) -> str:
 
 @pytest.mark.parametrize(("line", "meant"), ASKED.items(), ids=str)
 def test_people_ask_in_their_language(spoken, line, meant):
-    found = asked(line, (Choice("move", (("A15", "A9"),)), *bare("undo")), spoken)
+    found = asked(line, (Choice("move", (("A15", "A9"),)), *make_menu("undo")), spoken)
     if meant is None:  # an answer says how it is written
         assert "Write" in str(found)
     else:
@@ -115,13 +115,13 @@ def test_talk_asks_for_nothing(spoken, line):
 
 def test_where_stop_is_a_move_it_stops_no_letters():
     spoken = words.of(catalogue.find("kurier"), ("Anna", "Berta"))
-    for offered in ((), bare("stop")):
+    for offered in ((), make_menu("stop")):
         assert asked("stop", offered, spoken) is None
         assert asked("stop letters", offered, spoken) == Move("letters", ("none",))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_what_help_tells_is_understood(language, game):
     spoken = words.of(catalogue.find(game), ("Anna", "Berta"))
     *helped, hint = environment(language).get_template("mail/help.txt").module.requests().strip().splitlines()

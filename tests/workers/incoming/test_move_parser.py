@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import catalogue
-from engine.menu import Choice, Move, bare
+from engine.menu import Choice, Move, make_menu
 from engine.refusal import Refused
 from service.text import words
 from workers.incoming.move_parser import TALK, Guess, understand
@@ -16,10 +16,10 @@ ROAD = (
     Choice("travel", (("Rachmann-Hof", "lady", "palace"), ("Iwan", "lady", "Olga"))),
     Choice("rob", (("purse1",), ("purse2",))),
     Choice("resign", ((), ("yes",))),
-    *bare("undo"),
+    *make_menu("undo"),
 )
 CLOISTER = (Choice("figure", (("meeple", "cloister"), ("meeple", "cloister-lying"))),)
-STONES = (Choice("move", (("A15", "A9"), ("A15", "A12"), ("A9", "Z"))), *bare("undo"))
+STONES = (Choice("move", (("A15", "A9"), ("A15", "A12"), ("A9", "Z"))), *make_menu("undo"))
 SAID = {
     "deploy lady Baikal": "deploy lady Baikal-Bar",
     "I deploy the lady in Baikal-Bar, please": "deploy lady Baikal-Bar",
@@ -119,7 +119,7 @@ def test_a_question_is_not_played(line):
 
 def test_a_pause_that_the_table_offers_is_a_command_of_the_table():
     spoken = words.of(catalogue.find("kurier"), ("Anna", "Berta"))
-    assert understand("pauze", (*ROAD, *bare("pause")), spoken) == Move("pause")
+    assert understand("pauze", (*ROAD, *make_menu("pause")), spoken) == Move("pause")
 
 
 COMPOSED = ("figuur meeple klooster-liggend", "Figur Meeple Kloster-liegend", "figurine partisan abbaye-couché")

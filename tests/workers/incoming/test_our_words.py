@@ -78,7 +78,7 @@ def played(app: App) -> list[str]:
         return list(connection.execute(select(submissions.c.move).where(submissions.c.by_mail)).scalars())
 
 
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_no_line_of_our_letter_plays_however_it_is_quoted(app: App, game: str) -> None:
     place = at(app, game)
     for language in LANGUAGES:

@@ -22,13 +22,13 @@ STEPS = 60
 every_language = pytest.mark.parametrize("language", LANGUAGES)
 
 
-@pytest.mark.parametrize("game", catalogue.games().values(), ids=lambda game: game.META.name)
+@pytest.mark.parametrize("game", catalogue.find_all().values(), ids=lambda game: game.META.name)
 def test_every_move_as_letters_write_it_is_understood(game):
     seats = max(seats for seats in game.META.seats if seats <= 4)
     sample, random, spoken = samples.started(game, seats, b"hints"), Random(1), words.of(game, NAMES[:seats])
     pens = {language: Pen(game, NAMES[:seats], language) for language in LANGUAGES}
     for number, _ in enumerate(samples.played(sample, random)):
-        for seat in tables.waiting_for(game, sample.table):
+        for seat in tables.find_seats_to_move(game, sample.table):
             menu = tables.menu(game, sample.table, seat)
             for entry in menu:
                 move = entry.pick(random.randrange)
@@ -104,10 +104,10 @@ def test_so_many_of_these_and_a_number_are_told():
 def test_what_may_be_said_at_any_time_is_understood(language):
     game = catalogue.find("kaiser")
     sample, spoken = samples.started(game, 2, b"hints"), words.of(game, NAMES[:2])
-    offered = (*(entry for entry in tables.commands(sample.table, 0) if entry.verb != "resign"), Choice("resign"))
+    offered = (*(entry for entry in tables.list_commands(sample.table, 0) if entry.verb != "resign"), Choice("resign"))
     pen = Pen(game, NAMES[:2], language)
     found = [understand(said, offered, spoken) for said in answer_hints.commands(sample.table, 0, pen)]
-    commands = [Move(entry.verb) for entry in tables.commands(sample.table, 0)]
+    commands = [Move(entry.verb) for entry in tables.list_commands(sample.table, 0)]
     assert found == [*commands, Move("status"), Move("help"), TalkLine("")]
 
 

@@ -84,7 +84,7 @@ def long_game(app: App, moves: int) -> tuple[str, ...]:
         assert apps.submit(app, access.find(app, link), "sit word").accepted
     with judging.at_table(app, opened.table) as work:
         for _ in range(moves):
-            seat = tables.waiting_for(game, work.locked.table)[0]
+            seat = tables.find_seats_to_move(game, work.locked.table)[0]
             move = bots.pick_random_move(tables.menu(game, work.locked.table, seat), random)
             work.locked = clerk.enter(work.locked, seat, move)
     return opened.links

@@ -25,7 +25,7 @@ from tests import apps
 from tests.workers.incoming.test_inbox import last_letter, posted
 from workers.outgoing import envelopes, letters, pictures
 
-every_game = pytest.mark.parametrize("game", catalogue.games())
+every_game = pytest.mark.parametrize("game", catalogue.find_all())
 LARGEST = 100_000
 
 
@@ -184,7 +184,7 @@ def test_the_last_letter_tells_places_and_points_and_what_they_count(app: App, g
     told = [visitor.get(f"/t/{places[0].link}").text, " ".join(body(last_letter(app, places[0]), "plain").split())]
     assert apps.submit(app, loser, "resign").accepted
     while (look := snapshots.look(app, loser.table)).table.phase != "over":
-        seat = tables.waiting_for(look.game, look.table)[0]
+        seat = tables.find_seats_to_move(look.game, look.table)[0]
         move = bots.pick_random_move(tables.menu(look.game, look.table, seat), random)
         assert apps.submit(app, Place(loser.table, seat, ""), str(move)).accepted
     letter = written(app, places[0], "over")

@@ -40,7 +40,7 @@ def drawn(game: str, *, boxes: bool = False) -> tuple[str, ...]:
     rules, found = catalogue.find(game), []
     switches = [option.name for option in options.describe(rules.META.options) if option.kind == "switch"]
     chosen = {name: boxes for name in switches if name not in BOXES.get(game, ())} if boxes else {}
-    course = bots.playout(rules, options.read(rules.META.options, chosen), 3, game.encode())
+    course = bots.playout(rules, options.parse(rules.META.options, chosen), 3, game.encode())
     for _, _, state, _ in islice(course, 3, 64, 20):
         seat, menu = next((seat, menu) for seat in range(3) if (menu := rules.menu(state, seat)))
         scene = Scene(rules, rules.view(state, seat), players(apps.NAMES[:3]), seat, menu)
@@ -73,7 +73,7 @@ def apart(one: Image.Image, other: Image.Image, seen: int = SEEN) -> float:
 
 @pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.soak)], ids=["some", "all"])
 @pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: str, boxes: bool, step: int) -> None:
     for board in drawn(game, boxes=boxes)[step - 1 :: step]:
         svg = DASHES.sub("", board)
@@ -82,7 +82,7 @@ def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: s
 
 
 @pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_picture_is_small_and_looks_as_painted(game: str, boxes: bool) -> None:
     for svg in drawn(game, boxes=boxes):
         made = pictures.render(svg)
@@ -93,7 +93,7 @@ def test_a_picture_is_small_and_looks_as_painted(game: str, boxes: bool) -> None
 
 
 @pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_picture_put_together_from_sprites_is_the_one_drawn_whole(game: str, boxes: bool) -> None:
     for svg in drawn(game, boxes=boxes):
         picture = pictures.paint(svg)
@@ -169,7 +169,7 @@ def sizes(node: ElementTree.Element, scale: float) -> Iterator[tuple[float, str]
         yield from sizes(child, scale)
 
 
-@pytest.mark.parametrize("game", catalogue.games())
+@pytest.mark.parametrize("game", catalogue.find_all())
 def test_every_text_in_a_picture_can_be_read_on_a_phone(game: str) -> None:
     for svg in drawn(game):
         root = ElementTree.fromstring(svg)

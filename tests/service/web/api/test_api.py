@@ -62,7 +62,7 @@ def on_turn(client: FlaskClient, links: list[str]) -> tuple[str, Any]:
 def test_the_games_are_listed_with_their_options(client):
     status, listed = get(client, "/games")
     assert status == 200
-    assert [game["name"] for game in listed] == list(catalogue.games())
+    assert [game["name"] for game in listed] == list(catalogue.find_all())
     assert all(option["about"] for game in listed for option in game["options"])
 
 

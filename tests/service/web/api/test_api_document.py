@@ -39,7 +39,7 @@ def app(tmp_path_factory) -> Iterator[App]:
 def links(app) -> list[str]:
     """Links of every kind: a seat at a begun table of each game, one at a table that gathers, one that looks on."""
     found = []
-    for number, (name, game) in enumerate(catalogue.games().items()):
+    for number, (name, game) in enumerate(catalogue.find_all().items()):
         guests = [Invited(one, f"{one}{number}@example.org") for one in apps.NAMES[: min(game.META.seats)]]
         opened = opening.open_table(app, name, {}, guests, 0)
         for link in opened.links:

@@ -94,7 +94,7 @@ def test_a_new_deadline_is_news_too(client, app):
     assert get(client, f"/t/{link}", **{"If-None-Match": tag}).status_code == 200
 
 
-@pytest.mark.parametrize("name", catalogue.games())
+@pytest.mark.parametrize("name", catalogue.find_all())
 def test_everybody_hears_what_his_seat_may_hear(client, app, name):
     """While a table is played: the redacted entries, no more; afterwards all of them."""
     links, watch = begun(client, name)

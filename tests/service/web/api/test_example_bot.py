@@ -64,7 +64,7 @@ def opening(name: str) -> dict[str, object]:
     return {"game": name, "players": players, "options": options, "pace": 0}
 
 
-@pytest.mark.parametrize("games", [QUICK, pytest.param(tuple(catalogue.games()), marks=pytest.mark.soak)], ids=len)
+@pytest.mark.parametrize("games", [QUICK, pytest.param(tuple(catalogue.find_all()), marks=pytest.mark.soak)], ids=len)
 def test_it_plays_every_game_to_its_end(server, games):
     """All these games at once, each with a bot of its own for all seats; what it leaves is a sound log."""
     api = f"{server}/api/v1"
@@ -96,7 +96,7 @@ def test_it_says_why_it_cannot_play(server):
 def test_it_puts_a_move_together_from_a_menu_too_long_to_be_listed(entry):
     choose = runpy.run_path(str(BOT))["choose"]
     seen = {"moves": [], "menu": msgspec.to_builtins((entry,))}
-    assert all(menus.allows((entry,), Move.read(choose(seen))) for _ in range(50))
+    assert all(menus.allows((entry,), Move.parse(choose(seen))) for _ in range(50))
 
 
 def test_it_is_short_enough_to_be_read_at_once():
