@@ -60,7 +60,7 @@ catalogues: env ## gather what has to be translated and say what is missing in t
 	@$(VENV)/bin/python -m service.text.messages
 
 bench: env ## the measurements, kept with machine and load in tests/bench/RESULTS.md (ARGS="rebuild audit": only these)
-	$(VENV)/bin/python -m tests.bench.keeping $(ARGS)
+	$(VENV)/bin/python -m tests.bench.results $(ARGS)
 
 bots: env ## how strong the levels of the bots are, in hours of matches (ARGS="20 kaiser": pairs of games, and which)
 	nice -n 15 $(VENV)/bin/python -m tests.bench.bots $(ARGS)

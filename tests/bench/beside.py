@@ -1,6 +1,6 @@
-"""Games played by chance, as fast as this checkout plays them and as fast as an older commit does, in turns.
+"""Compare the speed of random games in this checkout and in an older commit, which play in turns.
 
-`python -m tests.bench.beside COMMIT GAME SEATS [OPTION=VALUE ...]`; both play the same seeds, none of them twice.
+`python -m tests.bench.beside COMMIT GAME SEATS [OPTION=VALUE ...]`; both play the same seeds, each seed once.
 """
 
 import os
@@ -19,21 +19,21 @@ def main(commit, game, seats, *chosen):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["git", "worktree", "add", "--quiet", "--detach", folder, commit], cwd=ROOT, check=True)
         try:
-            _told(*_in_turns([_player(tree, game, seats, chosen) for tree in (folder, ROOT)]))
+            _report(*_measure_in_turns([_start_player(tree, game, seats, chosen) for tree in (folder, ROOT)]))
         finally:
             subprocess.run(["git", "worktree", "remove", "--force", folder], cwd=ROOT, check=True)
 
 
-def _player(tree, *table):
-    """A process that plays with the engine of this tree."""
+def _start_player(tree, *table):
+    """Start a process that plays with the engine of this checkout."""
     game, seats, chosen = table
     command = [sys.executable, __file__, "--play", game, seats, *chosen]
-    kept = {**os.environ, "PYTHONPATH": str(tree)}
-    return subprocess.Popen(command, env=kept, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    return subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def _in_turns(players):
-    """The processor time of each round, of the older commit and of this one."""
+def _measure_in_turns(players):
+    """Return the processor times of the rounds, of the older commit and of this one."""
     times = [[], []]
     for turn in range(ROUNDS + 1):
         for player, spent in list(zip(players, times, strict=True))[:: -1 if turn % 2 else 1]:
@@ -44,24 +44,24 @@ def _in_turns(players):
     return [spent[1:] for spent in times]  # the first round warms up
 
 
-def _told(older, newer):
+def _report(older, newer):
     for name, spent in (("older", older), ("newer", newer)):
         print(f"{name}: {ROUNDS * GAMES / sum(spent):.1f} games/s of processor time")
     print(f"ratio: {statistics.median(old / new for old, new in zip(older, newer, strict=True)):.2f}")
 
 
 def play(name, seats, *chosen):
-    """Answers each number with the processor time of so many games, whose seeds begin there."""
+    """Play GAMES games for each number read, with seeds from it on, and print their processor time."""
     from engine import bots, catalogue, options
 
     game = catalogue.find(name)
-    settled = options.parse(game.META.options, dict(pair.split("=", 1) for pair in chosen))
+    chosen_options = options.parse(game.META.options, dict(pair.split("=", 1) for pair in chosen))
     for line in sys.stdin:
-        begun = time.process_time()
+        start = time.process_time()
         for number in range(int(line), int(line) + GAMES):
-            for _ in bots.playout(game, settled, int(seats), b"beside %d" % number):
+            for _ in bots.playout(game, chosen_options, int(seats), b"beside %d" % number):
                 pass
-        print(time.process_time() - begun, flush=True)
+        print(time.process_time() - start, flush=True)
 
 
 if __name__ == "__main__":

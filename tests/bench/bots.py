@@ -1,10 +1,10 @@
-"""`make bots`: how strong the levels are, in long matches with paired luck and alternating seats.
+"""`make bots`: measure the strength of the levels, in long matches with paired chance events and alternating seats.
 
 python -m tests.bench.bots [PAIRS] [WORD ...]          only matches whose line holds all these words
-python -m tests.bench.bots again [PAIRS] [WORD ...]    rows of older code: do the first pairs come out the same?
+python -m tests.bench.bots again [PAIRS] [WORD ...]    play the first pairs of rows of older code once more
 
-Every core plays pairs of its own. What was played is kept after each pair; a run goes on where the last one stopped,
-unless what plays has changed. A row whose first pairs come out the same again stands for today's code, too.
+The cores play different pairs. Each pair is stored at once; a run goes on where the last one stopped, unless the code
+that plays has changed. A row whose first pairs come out the same again counts for the current code, too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from engine import catalogue, options
 from engine import game as games
-from tests.bench.match_rows import Row, code_of, keep, keep_again, older_row, row_of
+from tests.bench.match_rows import Row, find_older_row, find_row, hash_code, store, store_again
 from tests.engine.adversaries import alpha_beta, greedy_turn, monte_carlo, one_ply
 from tests.engine.matches import Pair, Player, at_random, level, pair
 
@@ -26,13 +26,13 @@ PAIRS = 100
 
 
 class Match(NamedTuple):
-    """Two players at a table, and the rate that is wanted of the first one."""
+    """Two players at a table, and the rate of victories that the first one has to reach."""
 
     game: str
     options: dict[str, str]
     seats: int
     names: tuple[str, str]
-    wanted: float
+    target: float
 
     def __str__(self) -> str:
         chosen = ",".join(f"{name}={value}" for name, value in self.options.items())
@@ -58,12 +58,12 @@ LADDER: list[tuple[str, dict[str, str], tuple[float, float, float], str, float]]
 ]
 STEPS = (("easy", "random"), ("normal", "easy"), ("strong", "normal"))
 FOR_TWO = ("alpha-beta-3",)
-"""Adversaries that know the game for two only."""
+"""Adversaries that can only play with two seats."""
 
 
 def matches() -> Iterator[Match]:
-    """The steps of every ladder, and the strong level against its adversary, with every number of seats."""
-    for game, chosen, wanted, adversary, beaten in LADDER:
+    """Yield the steps of every ladder, and the strong level against its adversary, with every number of seats."""
+    for game, chosen, targets, adversary, target in LADDER:
         meta = catalogue.find(game).META
         possible = [
             seats
@@ -71,10 +71,10 @@ def matches() -> Iterator[Match]:
             if not games.objection(catalogue.find(game), options.parse(meta.options, chosen), seats)
         ]
         for seats in possible:
-            for names, rate in zip(STEPS, wanted, strict=True):
+            for names, rate in zip(STEPS, targets, strict=True):
                 yield Match(game, chosen, seats, names, rate)
         for seats in [2] if adversary in FOR_TWO else possible:
-            yield Match(game, chosen, seats, ("strong", adversary), beaten)
+            yield Match(game, chosen, seats, ("strong", adversary), target)
 
 
 def main(words: list[str]) -> None:
@@ -82,8 +82,8 @@ def main(words: list[str]) -> None:
     words = words[again:]
     pairs = int(words.pop(0)) if words and words[0].isdigit() else PAIRS
     ladder = list(matches())
-    of_games = {game: code_of(game) for game, *_ in LADDER}
-    codes = {str(one): of_games[one.game] for one in ladder}
+    hashes = {game: hash_code(game) for game, *_ in LADDER}
+    codes = {str(one): hashes[one.game] for one in ladder}
     play = _play_again if again else _play
     with ProcessPoolExecutor() as cores:
         for one in ladder:
@@ -92,26 +92,26 @@ def main(words: list[str]) -> None:
 
 
 def _play(cores: ProcessPoolExecutor, one: Match, pairs: int, codes: Mapping[str, str]) -> None:
-    """Play the pairs that the row does not have yet; each is kept at once, so that a run may be stopped."""
-    begun = time.monotonic()
-    row = row_of(str(one), one.wanted, codes[str(one)])
+    """Play the pairs that the row does not have yet, and store each at once, so that a run may be stopped."""
+    start = time.monotonic()
+    row = find_row(str(one), one.target, codes[str(one)])
     for played in cores.map(partial(_pair, one), range(len(row.won), pairs)):
-        row.learn(played)
-        keep(row, codes)
-    print(f"{one}: {row.rate}, wanted {one.wanted:.0%} ({time.monotonic() - begun:.0f} s)", flush=True)
+        row.add(played)
+        store(row, codes)
+    print(f"{one}: {row.rate}, wanted {one.target:.0%} ({time.monotonic() - start:.0f} s)", flush=True)
 
 
 def _play_again(cores: ProcessPoolExecutor, one: Match, pairs: int, codes: Mapping[str, str]) -> None:
     """Play the first pairs of a row of older code once more."""
-    row = older_row(str(one), codes[str(one)])
+    row = find_older_row(str(one), codes[str(one)])
     if row is None:
         return
     today = Row(row.match, row.wanted, codes[row.match], [], [], "")
     for played in cores.map(partial(_pair, one), range(min(pairs, len(row.won)))):
-        today.learn(played)
+        today.add(played)
     same = (today.won, today.before) == (row.won[:pairs], row.before[:pairs])
     if same:
-        keep_again(row, len(today.won), codes)
+        store_again(row, len(today.won), codes)
     print(f"{one}: {'the same' if same else 'not the same'} in {len(today.won)} pairs", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Letters through the real post to a mail server of their own, beside messages of the same parts over bare smtplib."""
+"""Letters through the real worker to a mail server, compared with messages of the same parts over bare smtplib."""
 
 import smtplib
 import socket
@@ -30,76 +30,78 @@ from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letters import write
 
 TABLES, SEATS, ROUNDS = 2, 3, 9  # tables of each game
-BUDGET = 0.5  # of what bare smtplib sends
-LETTERS, WORK = 25.0, 40.0  # a second on one core, and milliseconds for each
+MIN_SHARE = 0.5  # of the rate of bare smtplib
+MIN_RATE, MAX_WORK_MS = 25.0, 40.0  # letters per second on one core, and work for each
 
 
 @bench
 def letters() -> Iterator[Measure]:
-    """Letters per second, milliseconds per letter and how many of them the processor works: also on a busy machine.
+    """Letters per second, milliseconds per letter, and how many of these the processor works.
 
-    With text and HTML alone, with a picture that is known, with boards that nobody has seen before, and with such
-    pictures made aside, whose work the other processes do.
+    First with text and HTML only, then with a cached picture, with a new picture, and with a new picture that is
+    drawn by a separate process.
     """
-    with tempfile.TemporaryDirectory() as folder, mail_server() as relay:
+    with tempfile.TemporaryDirectory() as folder, run_mail_server() as relay:
         settings = apps.make_settings(Path(folder), smtp=relay)
         with apps.run_app(settings, apps.FakeTime()) as app:
             app.relay = relay
-            links = opened(app)
-            yield from measured(app, "invitation", "text and HTML", BUDGET)
+            links = open_tables(app)
+            yield from measure_repeated(app, "invitation", "text and HTML", MIN_SHARE)
             for link in links:
                 assert apps.submit(app, access.find(app, link), "sit word").accepted
-            yield from measured(app, "turn", "its picture known", None)
-            yield from measured_anew(app, links, "its board new", LETTERS)
+            yield from measure_repeated(app, "turn", "its picture known", None)
+            yield from measure_new_boards(app, links, "its board new", MIN_RATE)
             process_pool.start()
             try:
-                yield from measured_anew(app, links, "its board new and drawn aside", None)
+                yield from measure_new_boards(app, links, "its board new and drawn aside", None)
             finally:
                 process_pool.stop()
 
 
-def measured_anew(app: App, links: Sequence[str], what: str, budget: float | None) -> Iterator[Measure]:
-    """Letters after a turn at every table, so that each board is one that nobody has drawn before."""
+def measure_new_boards(app: App, links: Sequence[str], what: str, budget: float | None) -> Iterator[Measure]:
+    """Measure letters after a turn at every table, so that no board was drawn before."""
     places, random = [access.find(app, link) for link in links], Random(1)
     tables = [places[first : first + SEATS] for first in range(0, len(places), SEATS)]
     took, worked = list[float](), list[float]()
     for _ in range(ROUNDS):
         for table in tables:
             take_turn(app, table, random)
-        before, begun = sent(app), time.process_time()
-        wall = timed(post.run)
-        work, count = time.process_time() - begun, sent(app) - before
+        before, start = count_sent(app), time.process_time()
+        wall = time_call(post.run)
+        work, count = time.process_time() - start, count_sent(app) - before
         took.append(wall / count)
         worked.append(work / count)
     seconds, work = median(took[1:]), 1_000 * median(worked[1:])  # in the first the templates of the games are read
     yield Measure(f"letters, {what}", 1 / seconds, "letters/s", budget)
-    yield Measure(f"work for one letter, {what}", work, "ms of this process", WORK if budget else None, at_most=True)
+    yield Measure(
+        f"work for one letter, {what}", work, "ms of this process", MAX_WORK_MS if budget else None, at_most=True
+    )
 
 
 def take_turn(app: App, table: Sequence[Place], random: Random) -> None:
-    """One player of the table moves until others are waited for."""
+    """Let one player of the table move until it is another one's turn."""
     place = next((place for place in table if apps.list_moves(app, place)), None)
     while place and (moves := apps.list_moves(app, place)):
         assert apps.submit(app, place, random.choice(moves)).accepted
 
 
-def sent(app: App) -> int:
-    """How many letters have left so far; those that were overtaken before are none."""
+def count_sent(app: App) -> int:
+    """Count the letters that were sent; withdrawn ones are not among them."""
     with app.store.reading() as connection:
         left = select(func.count()).select_from(rows).where(rows.c.outcome == "sent")
         return int(connection.execute(left).scalar_one())
 
 
-def measured(app: App, kind: str, what: str, budget: float | None) -> Iterator[Measure]:
-    """These letters, sent again and again, in turn with bare messages made of their parts."""
-    parts = [parted(message) for order in order_of(app, kind) if (message := write(app, order)) is not None]
+def measure_repeated(app: App, kind: str, what: str, budget: float | None) -> Iterator[Measure]:
+    """Send these letters repeatedly, in turn with bare messages made of their parts, and measure both."""
+    parts = [split_parts(message) for order in list_orders(app, kind) if (message := write(app, order)) is not None]
     ours, bare, worked = list[float](), list[float](), list[float]()
     for _ in range(ROUNDS):
-        again(app, kind)
-        begun = time.process_time()
-        ours.append(timed(post.run) / len(parts))
-        worked.append((time.process_time() - begun) / len(parts))
-        bare.append(timed(lambda: send_bare(app.relay, parts)) / len(parts))
+        make_unsent(app, kind)
+        start = time.process_time()
+        ours.append(time_call(post.run) / len(parts))
+        worked.append((time.process_time() - start) / len(parts))
+        bare.append(time_call(lambda: send_bare(app.relay, parts)) / len(parts))
     seconds, beside = min(ours), min(bare)  # the quietest round of each
     yield Measure(f"letters, {what}", 1 / seconds, "letters/s", budget and budget / beside)
     yield Measure(f"one letter, {what}", 1_000 * seconds, "ms")
@@ -107,39 +109,39 @@ def measured(app: App, kind: str, what: str, budget: float | None) -> Iterator[M
     yield Measure(f"bare smtplib, {what}", 1 / beside, "letters/s")
 
 
-def opened(app: App) -> list[str]:
-    """Tables of every game."""
+def open_tables(app: App) -> list[str]:
+    """Open tables of every game; return the links of their seats."""
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES[:SEATS]]
     games = [game for game in catalogue.find_all() for _ in range(TABLES)]
     return [link for game in games for link in opening.open_table(app, game, {}, guests).links]
 
 
-def order_of(app: App, kind: str) -> list[LetterOrder]:
+def list_orders(app: App, kind: str) -> list[LetterOrder]:
     with app.store.reading() as connection:
         owed = connection.execute(select(rows).where(rows.c.kind == kind)).all()
     return [LetterOrder(row.table, row.seq, row.seat, row.kind, "anna@example.org", "Anna") for row in owed]
 
 
-def again(app: App, kind: str) -> None:
-    """Owe all letters of this kind once more."""
+def make_unsent(app: App, kind: str) -> None:
+    """Mark all letters of this kind as due and not sent."""
     with app.store.writing() as connection:
-        unsent = update(rows).where(rows.c.kind == kind)
-        connection.execute(unsent.values(sent_at=None, due_at=app.now(), outcome=""))
+        query = update(rows).where(rows.c.kind == kind)
+        connection.execute(query.values(sent_at=None, due_at=app.now(), outcome=""))
 
 
-def parted(message: EmailMessage) -> dict[str, Any]:
-    found = {part.get_content_type(): part for part in message.walk() if not part.is_multipart()}
+def split_parts(message: EmailMessage) -> dict[str, Any]:
+    by_type = {part.get_content_type(): part for part in message.walk() if not part.is_multipart()}
     headers = [(name, value) for name, value in message.items() if not name.startswith(("Content-", "MIME-"))]
     return {
         "headers": headers,
-        "text": found["text/plain"].get_content(),
-        "html": found["text/html"].get_content(),
-        "png": found["image/png"].get_content() if "image/png" in found else b"",
+        "text": by_type["text/plain"].get_content(),
+        "html": by_type["text/html"].get_content(),
+        "png": by_type["image/png"].get_content() if "image/png" in by_type else b"",
     }
 
 
 def send_bare(relay: str, parts: Sequence[dict[str, Any]]) -> None:
-    """Messages as the standard library composes them, over one connection."""
+    """Send messages composed by the standard library, over one connection."""
     host, _, port = relay.removeprefix("smtp://").partition(":")
     with smtplib.SMTP(host, int(port)) as server:
         for part in parts:
@@ -154,15 +156,15 @@ def send_bare(relay: str, parts: Sequence[dict[str, Any]]) -> None:
             server.send_message(message)
 
 
-def timed(work: Callable[[], object]) -> float:
-    begun = time.perf_counter()
+def time_call(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
     work()
-    return time.perf_counter() - begun
+    return time.perf_counter() - start
 
 
 @contextmanager
-def mail_server() -> Iterator[str]:
-    """A mail server in a process of its own, which forgets what it is sent; where it listens."""
+def run_mail_server() -> Iterator[str]:
+    """Run a mail server in a separate process, which discards what it receives; yield its URL."""
     port = servers.free_port()
     listen = ["-n", "-c", "aiosmtpd.handlers.Sink", "-l", f"127.0.0.1:{port}"]
     with subprocess.Popen([sys.executable, "-m", "aiosmtpd", *listen]) as process:

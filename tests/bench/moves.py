@@ -1,4 +1,4 @@
-"""Moves accepted in a second at many tables at once, beside bare transactions of the same shape on the same server."""
+"""Accepted moves per second at many tables at once, compared with bare transactions of the same shape."""
 
 import multiprocessing
 import re
@@ -25,13 +25,13 @@ from service.tables.access import Place
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
 from tests import servers
-from tests.bench.stand import stand
-from tests.bench.verdict import worker
+from tests.bench.bench_servers import start_servers
+from tests.bench.verdict import run_worker
 
 TABLES, MOVES, CROWDS, THREADS = 64, 120, 2, 4
-REFEREES = 1  # on the cores that crowds and PostgreSQL share, more of them only judge fewer moves at a time
-PER_SECOND, SHARE = 1_200, 0.35
-SECONDS, WARM = 6, 4
+REFEREES = 1  # with so few cores, more referees would only judge smaller batches
+MIN_RATE, MIN_SHARE = 1_200, 0.35
+PGBENCH_S, WARM_UP_MOVES = 6, 4
 
 SCHEMA = """
 create table t (id int primary key, length int not null, head text not null);
@@ -42,7 +42,7 @@ insert into t select n, 0, '' from generate_series(1, 64) n;
 insert into s (t) select n % 64 + 1 from generate_series(1, 200000) n;
 """
 
-# What the referee does for a move, without looking at it: lock the table, add an entry and a letter, judge, move on.
+# The statements of a move without its rules: lock the table, add an entry and a letter, store verdict and head.
 SHAPE = r"""
 \set t random(1, 64)
 \set s random(1, 200000)
@@ -60,57 +60,60 @@ Game = list[tuple[Place, str]]
 
 @bench
 def moves_production() -> Iterator[Measure]:
-    """Accepted moves per second with PostgreSQL that waits for the disk, Redis, and a few referees."""
-    with stand() as settings:
+    """Accepted moves per second with PostgreSQL with fsync, Redis, and a few referees."""
+    with start_servers() as settings:
         app = App(settings)
         app.open()
         with ExitStack() as stack:
             for _ in range(REFEREES):
-                stack.enter_context(worker(settings, "referee"))
-            ours = accepted(settings, [begun(app, number) for number in range(TABLES)])
+                stack.enter_context(run_worker(settings, "referee"))
+            ours = measure_rate(settings, [start_game(app, number) for number in range(TABLES)])
         app.close()
-        yield Measure(f"accepted moves, {TABLES} tables at once", ours, "/s", PER_SECOND)
+        yield Measure(f"accepted moves, {TABLES} tables at once", ours, "/s", MIN_RATE)
         with servers.fresh_database(settings.database, "bare") as bare:
-            theirs = transactions(bare, settings.folder)
-        yield Measure("the same, of what pgbench reaches with 4 clients", ours / theirs, "", SHARE)
+            theirs = run_pgbench(bare, settings.folder)
+        yield Measure("the same, of what pgbench reaches with 4 clients", ours / theirs, "", MIN_SHARE)
         yield Measure("transactions of this shape in pgbench", theirs, "/s")
 
 
-def begun(app: App, number: int, moves: int = MOVES, hear: Callable[[], None] = lambda: None) -> Game:
-    """The first moves of a game at a new table, known beforehand, for nothing is drawn in it once it has begun.
+def start_game(app: App, number: int, moves: int = MOVES, judge: Callable[[], None] = lambda: None) -> Game:
+    """Start a game of Kaiser and return its first moves, which can be planned because the game has no chance events.
 
-    `hear` judges what waits, where no worker does.
+    `judge` judges the pending submissions if no worker runs.
     """
     guests = [Invited(name, f"{name.lower()}{number}@example.org") for name in ("Anna", "Berta")]
     places = [access.find(app, link) for link in opening.open_table(app, "kaiser", {}, guests).links]
     for place in places:
-        sitting_down = submitting.submit(app, place, "sit word")
-        hear()
-        submitting.verdict(app, sitting_down, 10)
+        submission = submitting.submit(app, place, "sit word")
+        judge()
+        submitting.verdict(app, submission, 10)
     return next(
         game
-        for whim in range(1_000)
-        if len(game := foreseen(snapshots.look(app, places[0].table), places, whim, moves)) == moves
+        for seed in range(1_000)
+        if len(game := plan_game(snapshots.look(app, places[0].table), places, seed, moves)) == moves
     )
 
 
-def foreseen(look: Snapshot, places: list[Place], whim: int, moves: int) -> Game:
-    """Some of the many ways in which this game may go on."""
-    random, table, game = Random(whim), look.table, Game()
+def plan_game(snapshot: Snapshot, places: list[Place], seed: int, moves: int) -> Game:
+    """Play random moves from a snapshot, and return them with their places."""
+    random, table, game = Random(seed), snapshot.table, Game()
     while len(game) < moves and table.phase == "playing":
-        (seat,) = tables.find_seats_to_move(look.game, table)
-        move = bots.pick_random_move(tables.menu(look.game, table, seat), random)
-        table, _ = tables.play(look.game, table, seat, move, chance.make_from_random(random), lambda _: look.table)
+        (seat,) = tables.find_seats_to_move(snapshot.game, table)
+        move = bots.pick_random_move(tables.menu(snapshot.game, table, seat), random)
+        table, _ = tables.play(
+            snapshot.game, table, seat, move, chance.make_from_random(random), lambda _: snapshot.table
+        )
         game.append((places[seat], str(move)))
     return game
 
 
-def accepted(settings: Settings, games: list[Game]) -> float:
-    """Moves accepted in a second while some crowds play all these games at once."""
+def measure_rate(settings: Settings, games: list[Game]) -> float:
+    """Let some processes play all these games at once; return the accepted moves per second."""
     context = multiprocessing.get_context("spawn")
     ready, go = context.Barrier(CROWDS + 1), context.Barrier(CROWDS + 1)
     crowds = [
-        context.Process(target=crowd, args=(settings, games[number::CROWDS], ready, go)) for number in range(CROWDS)
+        context.Process(target=play_crowd, args=(settings, games[number::CROWDS], ready, go))
+        for number in range(CROWDS)
     ]
     for one in crowds:
         one.start()
@@ -120,31 +123,31 @@ def accepted(settings: Settings, games: list[Game]) -> float:
     took = time.perf_counter() - begin
     for one in crowds:
         one.join()
-    return len(games) * (MOVES - WARM) / took
+    return len(games) * (MOVES - WARM_UP_MOVES) / took
 
 
-def crowd(settings: Settings, games: list[Game], ready: Any, go: Any) -> None:
-    """People at many tables, at a process of the web server and its threads."""
-    app, apart = App(settings), [games[number::THREADS] for number in range(THREADS)]
+def play_crowd(settings: Settings, games: list[Game], ready: Any, go: Any) -> None:
+    """Play at many tables with the threads of one process, after some moves to warm up."""
+    app, shares = App(settings), [games[number::THREADS] for number in range(THREADS)]
     with ThreadPoolExecutor(THREADS) as threads:
-        list(threads.map(partial(played, app, moves=range(WARM)), apart))
+        list(threads.map(partial(play_moves, app, moves=range(WARM_UP_MOVES)), shares))
         ready.wait(60)
-        list(threads.map(partial(played, app, moves=range(WARM, MOVES)), apart))
+        list(threads.map(partial(play_moves, app, moves=range(WARM_UP_MOVES, MOVES)), shares))
         go.wait(60)
     app.close()
 
 
-def played(app: App, games: list[Game], moves: range) -> None:
-    """Each hands in a move as soon as it is heard that the one before it is accepted."""
+def play_moves(app: App, games: list[Game], moves: range) -> None:
+    """Submit one move at each table, wait for all verdicts, and go on with the next move."""
     for number in moves:
-        for handed in [submitting.submit(app, *game[number]) for game in games]:
-            said = submitting.verdict(app, handed, 60)
-            assert said
-            assert said.accepted
+        for submission in [submitting.submit(app, *game[number]) for game in games]:
+            verdict = submitting.verdict(app, submission, 60)
+            assert verdict
+            assert verdict.accepted
 
 
-def transactions(url: str, folder: Path) -> float:
-    """Bare transactions in a second, with four clients."""
+def run_pgbench(url: str, folder: Path) -> float:
+    """Return the bare transactions per second with four clients."""
     plain, script = url.replace("+psycopg", ""), folder / "shape.sql"
     with psycopg.connect(plain, autocommit=True) as connection:
         connection.execute(SCHEMA.encode())
@@ -164,12 +167,12 @@ def transactions(url: str, folder: Path) -> float:
         "-j",
         "2",
         "-T",
-        str(SECONDS),
+        str(PGBENCH_S),
         "-M",
         "prepared",
         *where,
     ]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = re.search(r"tps = ([\d.]+)", said)
-    assert found, said
-    return float(found[1])
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rate = re.search(r"tps = ([\d.]+)", output)
+    assert rate, output
+    return float(rate[1])

@@ -1,4 +1,4 @@
-"""What one move costs the referee and its database: statements, round trips, and seconds of either's processor."""
+"""The costs of one move for the referee and the database: statements, round trips, and processor time of both."""
 
 import gc
 import tempfile
@@ -16,61 +16,61 @@ from service.app import App
 from service.benches import Measure, bench
 from service.tables import submitting
 from tests import servers
-from tests.bench.moves import Game, begun
-from tests.bench.stand import unlimited
+from tests.bench.bench_servers import make_settings
+from tests.bench.moves import Game, start_game
 from workers import referee
 from workers.jobs import work_for
 
-TABLES, ROUNDS, WARM = 32, 12, 3
+TABLES, ROUNDS, WARM_UP_ROUNDS = 32, 12, 3
 
 
 class Counts:
-    """What was counted while moves were judged."""
+    """The counts of judged moves, with seconds of processor time."""
 
     def __init__(self) -> None:
         self.moves = self.statements = self.trips = 0
-        self.ours = self.theirs = self.handing = 0.0
+        self.referee_s = self.database_s = self.submit_s = 0.0
 
 
 @bench
 def one_move() -> Iterator[Measure]:
-    """The referee alone, many tables waiting, and one table at a time: what a move costs, apart from handing it in."""
+    """The costs of judging a move, with many tables waiting and with one table at a time."""
     with servers.postgres_server(durable=True) as database, servers.redis_server() as redis:
         for what, at_once in (("when many wait", TABLES), ("when it comes alone", 1)):
             with servers.fresh_database(database, f"one_{at_once}") as own:
-                counts = counted(own, redis, at_once)
+                counts = count_costs(own, redis, at_once)
             yield Measure(f"statements of a move {what}", counts.statements / counts.moves, "")
             yield Measure(f"round trips of a move {what}", counts.trips / counts.moves, "")
-            yield Measure(f"referee's CPU for a move {what}", 1_000 * counts.ours / counts.moves, "ms")
-            yield Measure(f"PostgreSQL's CPU for a move {what}", 1_000 * counts.theirs / counts.moves, "ms")
-            yield Measure("CPU of both for handing it in", 1_000 * counts.handing / counts.moves, "ms")
+            yield Measure(f"referee's CPU for a move {what}", 1_000 * counts.referee_s / counts.moves, "ms")
+            yield Measure(f"PostgreSQL's CPU for a move {what}", 1_000 * counts.database_s / counts.moves, "ms")
+            yield Measure("CPU of both for handing it in", 1_000 * counts.submit_s / counts.moves, "ms")
 
 
-def counted(database: str, redis: str, at_once: int) -> Counts:
-    """Judge the same moves at the same tables, so many at once."""
+def count_costs(database: str, redis: str, at_once: int) -> Counts:
+    """Judge the same moves at the same tables, so many at once, and count their costs."""
     with tempfile.TemporaryDirectory() as folder:
-        app = App(unlimited(Path(folder), database, redis))
+        app = App(make_settings(Path(folder), database, redis))
         app.open()
         work_for(app)
-        games = [begun(app, number, ROUNDS, referee.run) for number in range(TABLES)]
+        games = [start_game(app, number, ROUNDS, referee.run) for number in range(TABLES)]
         counts = Counts()
         for number in range(ROUNDS):
             for first in range(0, TABLES, at_once):
-                judge(app, [game[number] for game in games[first : first + at_once]], counts, number >= WARM)
+                judge(app, [game[number] for game in games[first : first + at_once]], counts, number >= WARM_UP_ROUNDS)
         app.close()
     return counts
 
 
-def judge(app: App, moves: Game, counts: Counts, counts_now: bool) -> None:
-    before = time.process_time() + backends(app)
+def judge(app: App, moves: Game, counts: Counts, is_counted: bool) -> None:
+    before = time.process_time() + database_seconds(app)
     numbers = [submitting.submit(app, *move) for move in moves]
-    counts.handing += (time.process_time() + backends(app) - before) if counts_now else 0
-    with counting(app, counts) if counts_now else counting(app, Counts()):
+    counts.submit_s += (time.process_time() + database_seconds(app) - before) if is_counted else 0
+    with counting(app, counts) if is_counted else counting(app, Counts()):
         referee.run()
     accepted = [submitting.verdict(app, number) for number in numbers]
     if not all(one and one.accepted for one in accepted):
-        raise AssertionError("a move known to be legal was not accepted")
-    counts.moves += len(moves) if counts_now else 0
+        raise AssertionError("a legal move was not accepted")
+    counts.moves += len(moves) if is_counted else 0
 
 
 @contextmanager
@@ -79,32 +79,32 @@ def counting(app: App, counts: Counts) -> Iterator[None]:
     gc.collect()
     wait = psycopg.Connection.wait
 
-    def waited(self: Any, *args: Any, **words: Any) -> Any:
+    def count_trip(self: Any, *args: Any, **words: Any) -> Any:
         counts.trips += 1
         return wait(self, *args, **words)
 
-    def stated(*_: Any) -> None:
+    def count_statement(*_: Any) -> None:
         counts.statements += 1
 
-    event.listen(app.store.engine, "before_cursor_execute", stated)
-    before, theirs = time.process_time(), backends(app)
-    with mock.patch.object(psycopg.Connection, "wait", waited):
+    event.listen(app.store.engine, "before_cursor_execute", count_statement)
+    referee_start, database_start = time.process_time(), database_seconds(app)
+    with mock.patch.object(psycopg.Connection, "wait", count_trip):
         yield
-    counts.ours += time.process_time() - before
-    counts.theirs += backends(app) - theirs
-    event.remove(app.store.engine, "before_cursor_execute", stated)
+    counts.referee_s += time.process_time() - referee_start
+    counts.database_s += database_seconds(app) - database_start
+    event.remove(app.store.engine, "before_cursor_execute", count_statement)
 
 
-OURS = "select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'"
+BACKENDS_SQL = "select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'"
 
 
-def backends(app: App) -> float:
-    """Seconds of the processor that the database's processes for us have taken; its vacuum comes and goes by itself."""
+def database_seconds(app: App) -> float:
+    """Return the processor time of the database's client processes; its vacuum is not among them."""
     with app.store.reading() as connection:
-        found = connection.exec_driver_sql(OURS).all()
-    return sum(map(taken, (row.pid for row in found)))
+        rows = connection.exec_driver_sql(BACKENDS_SQL).all()
+    return sum(read_cpu_seconds(row.pid) for row in rows)
 
 
-def taken(process: int) -> float:
+def read_cpu_seconds(process: int) -> float:
     fields = Path(f"/proc/{process}/schedstat").read_text().split()
     return int(fields[0]) / 1e9

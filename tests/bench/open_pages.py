@@ -1,4 +1,4 @@
-"""Pages that are open and wait: what each costs one process of the service, and how soon all of them are told."""
+"""The costs of open pages for one process of the service, and the time until all of them are notified."""
 
 import contextlib
 import json
@@ -21,53 +21,53 @@ from service.links import Links
 from service.web import live
 
 SECRET = "a secret that is long enough"
-MOST = 8_000  # or as many as this machine allows
-QUIET = 45  # seconds: two rounds of the word that says the service is still there
+MAX_PAGES = 8_000  # or as many as this machine allows
+QUIET_S = 45  # two keep-alives
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @bench
 def open_pages() -> Iterator[Measure]:
-    """Memory and processor time for open pages, the time until all are told, and a page fetched meanwhile."""
+    """Memory and processor time of open pages, the time until all are notified, and of a page requested meanwhile."""
     many_files()
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as (process, port):
-        link = sat_down(port)
-        fetched(port)
-        before = memory(process)
-        begun = time.perf_counter()
-        pages = opened(port, Links(SECRET).live(link.table, "seat"))
+    with tempfile.TemporaryDirectory() as folder, run_service(Path(folder)) as (process, port):
+        link = start_game(port)
+        time_page(port)
+        before = read_memory_kb(process)
+        start = time.perf_counter()
+        pages = hold_pages(port, Links(SECRET).live(link.table, "seat"))
         count = len(pages)
         yield Measure("open pages held by one process", count, "pages")
-        yield Measure("opening one", (time.perf_counter() - begun) * 1e3 / count, "ms")
-        yield Measure("memory for each", (memory(process) - before) / count, "kB", 10, at_most=True)
-        spent = busy(process)
-        time.sleep(QUIET)
-        share = 100 * (busy(process) - spent) / QUIET
+        yield Measure("opening one", (time.perf_counter() - start) * 1e3 / count, "ms")
+        yield Measure("memory for each", (read_memory_kb(process) - before) / count, "kB", 10, at_most=True)
+        spent = read_cpu_seconds(process)
+        time.sleep(QUIET_S)
+        share = 100 * (read_cpu_seconds(process) - spent) / QUIET_S
         yield Measure("of one core for all of them, while nothing happens", share, "%", 10, at_most=True)
-        yield Measure("the first page fetched meanwhile", fetched(port), "ms", 100, at_most=True)
-        yield Measure("one move told to all", told(pages, link) * 1e3, "ms", 2_000, at_most=True)
+        yield Measure("the first page fetched meanwhile", time_page(port), "ms", 100, at_most=True)
+        yield Measure("one move told to all", time_notification(pages, link) * 1e3, "ms", 2_000, at_most=True)
         for page in pages:
             page.close()
 
 
 @contextlib.contextmanager
-def served(folder: Path) -> Iterator[tuple[int, int]]:
-    """A service in a process of its own, and its port."""
+def run_service(folder: Path) -> Iterator[tuple[int, int]]:
+    """Run a service in a separate process; yield its process id and port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     names = {**os.environ, "DEPESCHE_FOLDER": str(folder), "DEPESCHE_SECRET": SECRET, "DEPESCHE_PORT": str(port)}
     words = [sys.executable, "-m", "service.cli", "serve"]
     with subprocess.Popen(words, env=names, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as service:
         try:
-            until_open(port)
+            wait_until_open(port)
             yield service.pid, port
         finally:
             service.terminate()
 
 
-def until_open(port: int) -> None:
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
+def wait_until_open(port: int) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
             return
         time.sleep(0.1)
@@ -81,38 +81,40 @@ class Link(Struct, frozen=True):
     address: str
 
 
-def asked(address: str, body: dict[str, Any] | None = None) -> Any:
+def request_json(address: str, body: dict[str, Any] | None = None) -> Any:
     sent = None if body is None else json.dumps(body).encode()
-    with urlopen(Request(address, sent, {"Content-Type": "application/json"}), timeout=60) as answer:  # our own
+    with urlopen(
+        Request(address, sent, {"Content-Type": "application/json"}), timeout=60
+    ) as answer:  # the service under test
         return json.load(answer)
 
 
-def sat_down(port: int) -> Link:
-    """A game against a bot that has begun."""
+def start_game(port: int) -> Link:
+    """Start a game against a bot."""
     api = f"http://127.0.0.1:{port}/api/v1"
     players = [{"name": "Anna", "address": "anna@example.org"}, {"name": "Bot"}]
-    table = asked(f"{api}/tables", {"game": "kaiser", "players": players})
+    table = request_json(f"{api}/tables", {"game": "kaiser", "players": players})
     link = f"{api}/t/{table['links'][0]}"
-    asked(f"{link}/sit", {"nonce": "word"})
+    request_json(f"{link}/sit", {"nonce": "word"})
     return Link(table["table"], link)
 
 
-def fetched(port: int) -> float:
-    """Milliseconds for the first page, the best of five."""
+def time_page(port: int) -> float:
+    """Return the milliseconds of a request of the first page, the best of five."""
     took = []
     for _ in range(5):
-        begun = time.perf_counter()
+        start = time.perf_counter()
         with urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
             answer.read()
-        took.append((time.perf_counter() - begun) * 1e3)
+        took.append((time.perf_counter() - start) * 1e3)
     return min(took)
 
 
-def opened(port: int, token: str) -> list[socket.socket]:
-    """As many waiting pages of one table as can be had."""
+def hold_pages(port: int, token: str) -> list[socket.socket]:
+    """Open pages of one table until the machine or MAX_PAGES stops it."""
     pages = list[socket.socket]()
     with contextlib.suppress(OSError):
-        while len(pages) < MOST:
+        while len(pages) < MAX_PAGES:
             page = socket.create_connection(("127.0.0.1", port), timeout=20)
             page.sendall(f"GET {live.PATH}{token} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
             if not page.recv(1_000).startswith(b"HTTP/1.1 200"):
@@ -122,29 +124,29 @@ def opened(port: int, token: str) -> list[socket.socket]:
     return pages
 
 
-def told(pages: list[socket.socket], link: Link) -> float:
-    """Seconds from the answer to a move until the last page knows of it."""
+def time_notification(pages: list[socket.socket], link: Link) -> float:
+    """Return the seconds from the answer to a move until the last page is notified."""
     for page in pages:
         page.setblocking(False)
         with contextlib.suppress(BlockingIOError):
             page.recv(1_000)
-    asked(f"{link.address}/moves", {"move": "resign"})
-    begun = time.perf_counter()
+    request_json(f"{link.address}/moves", {"move": "resign"})
+    start = time.perf_counter()
     for page in pages:
         page.settimeout(30)
-        said = b""
-        while live.LOOK not in said:
-            said += page.recv(1_000)
-    return time.perf_counter() - begun
+        received = b""
+        while live.LOOK not in received:
+            received += page.recv(1_000)
+    return time.perf_counter() - start
 
 
-def memory(process: int) -> float:
-    """Resident memory in kB."""
+def read_memory_kb(process: int) -> float:
+    """Return the resident memory."""
     status = Path(f"/proc/{process}/status").read_text("ascii")
     return float(status.partition("VmRSS:")[2].split()[0])
 
 
-def busy(process: int) -> float:
-    """Seconds of processor time so far."""
+def read_cpu_seconds(process: int) -> float:
+    """Return the processor time so far."""
     user, system = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / TICKS

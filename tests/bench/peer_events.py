@@ -1,6 +1,6 @@
-"""The library eventsourcing (PyPI) on events of ours: appended one by one, and replayed. Run by a Python that has it.
+"""Append and replay events of Depesche with the library eventsourcing. Run by a Python that has it.
 
-python peer_events.py FILE FOLDER: a file with one event a line; what it found is printed as JSON.
+python peer_events.py FILE FOLDER: the file has one event per line; the times are printed as JSON.
 """
 
 import json
@@ -27,13 +27,13 @@ if __name__ == "__main__":
     bodies = Path(sys.argv[1]).read_text().splitlines()
     app, game = Application(), Game()
     app.save(game)
-    begun, cpu = time.perf_counter(), time.process_time()
+    start, cpu = time.perf_counter(), time.process_time()
     for body in bodies:
         game.move(body)
         app.save(game)
-    appended, cpu = time.perf_counter() - begun, time.process_time() - cpu
-    begun, cpu_too = time.perf_counter(), time.process_time()
-    again = app.repository.get(game.id)
-    assert again.moves == bodies
-    replayed, cpu_too = time.perf_counter() - begun, time.process_time() - cpu_too
-    print(json.dumps({"append": appended, "replay": replayed, "append_cpu": cpu, "replay_cpu": cpu_too}))
+    appended, cpu = time.perf_counter() - start, time.process_time() - cpu
+    start, replay_cpu = time.perf_counter(), time.process_time()
+    copy = app.repository.get(game.id)
+    assert copy.moves == bodies
+    replayed, replay_cpu = time.perf_counter() - start, time.process_time() - replay_cpu
+    print(json.dumps({"append": appended, "replay": replayed, "append_cpu": cpu, "replay_cpu": replay_cpu}))

@@ -1,4 +1,4 @@
-"""boardgame.io's server from npm beside our service: moves of the same small game, handed in by the same program."""
+"""Comparison with boardgame.io's server from npm: moves of the same small game, sent by the same program."""
 
 import os
 import statistics
@@ -15,17 +15,17 @@ from msgspec import Struct
 from service.benches import Measure, bench
 from tests import servers
 from tests.bench import letters
-from tests.bench.peers import fetched
+from tests.bench.peers import install_package
 
 ROOT, SCRIPT = Path(__file__).parents[2], Path(__file__).with_suffix(".mjs")
 BOARDGAME_IO = "boardgame.io@0.50.2"
-# Its FlatFile stores with node-persist: 3.1.0, for later ones write once a second. With koa-compose 4.2.0 its server
-# answers 404 to all of the lobby's requests, for what is added to a Koa after it was composed is no longer found.
-BESIDE_IT = ("node-persist@3.1.0", "koa-compose@4.1.0")
+# Its FlatFile stores with node-persist; versions after 3.1.0 write only once a second. With koa-compose 4.2.0 its
+# server answers 404 to all requests of the lobby, because routes added to a composed Koa are ignored.
+DEPENDENCIES = ("node-persist@3.1.0", "koa-compose@4.1.0")
 NAME = "tricks"
 ROUNDS = 3
-AT_ONCE, GAMES = 16, 4  # tables at once, and how many one after the other at each
-ALONE = 12  # games, with nobody else playing
+TABLES, GAMES = 16, 4  # tables at once, and games one after the other at each
+SINGLE_GAMES = 12  # games at one table, without other players
 PRODUCTION = {"NODE_ENV": "production"}
 LIMITS = ("OPENS_PER_HOUR", "INVITATIONS_PER_DAY", "MOVES_PER_MINUTE")
 PAIRS = (
@@ -36,8 +36,8 @@ PAIRS = (
 Server = tuple[str, int]  # its address and its process
 
 
-class Played(Struct, frozen=True):
-    """What the program that plays found: moves a second, milliseconds of each, and those of the server's processor."""
+class Timings(Struct, frozen=True):
+    """Moves per second, milliseconds of each move, and milliseconds of the server's processor for a move."""
 
     rate: float
     took: list[float]
@@ -46,23 +46,23 @@ class Played(Struct, frozen=True):
 
 @bench
 def moves_beside_boardgame_io() -> Iterator[Measure]:
-    """The game of `depesche new-game` for two: `depesche serve` beside boardgame.io's server, each over its own wire.
+    """The game of `depesche new-game` for two players: `depesche serve` compared with boardgame.io's server.
 
-    One Node program plays at both: ours by HTTP until it hears the verdict, theirs by boardgame.io's own client over
-    socket.io until it has the new state. They do not do the same. Ours has each accepted move in a sealed, chained log
-    on a disk that was waited for (fsync), with draws that can be proven and letters owed. Theirs tells the move first
-    and then writes the state and the whole log of the match, unsealed: FlatFile into files without fsync, the other
-    store nowhere but in memory. Their answer brings the new position; ours has to be asked for it, which is the second
-    kind of move here, menu included. Tables are laid and invitations sent before; the last move of each game, which
-    brings letters, is not made. Rates and processor time are those of the best round, latencies of all together.
+    One Node program plays on both: on Depesche by HTTP until it gets the verdict, on boardgame.io by its own client
+    over socket.io until it has the new state. The servers do not do the same. Depesche stores each accepted move in a
+    sealed, chained log with fsync, with verifiable draws and the letters to send. boardgame.io publishes the move first
+    and then stores the state and the whole log of the match, unsealed: FlatFile in files without fsync, the other store
+    only in memory. Its answer contains the new position; Depesche has to be asked for it, menu included, which is the
+    second kind of move here. Tables are opened and invitations sent before; the last move of each game, which brings
+    letters, is not made. Rates and processor time are those of the best round, latencies those of all rounds.
     """
     with tempfile.TemporaryDirectory() as folder:
-        modules, site = npm_modules(), our_game(Path(folder))
-        rounds = [dict(sides(modules, site)) for _ in range(ROUNDS)]  # in turn, on the same machine
+        modules, site = install_npm_modules(), install_game(Path(folder))
+        rounds = [dict(run_round(modules, site)) for _ in range(ROUNDS)]  # in turn, on the same machine
     for ours, theirs, what in PAIRS:
         many, alone = ([[one[side][kind] for one in rounds] for side in (ours, theirs)] for kind in (0, 1))
         rate, rate_of_theirs = (max(one.rate for one in side) for side in many)
-        yield Measure(f"{what}: {AT_ONCE} tables at once", rate, "/s", rate_of_theirs, source="peer")
+        yield Measure(f"{what}: {TABLES} tables at once", rate, "/s", rate_of_theirs, source="peer")
         cpu, cpu_of_theirs = (min(one.cpu for one in side) for side in many)
         yield Measure(f"{what}: processor of the server", cpu, "ms", cpu_of_theirs, True, "peer")
         shares = [statistics.quantiles([took for one in side for took in one.took], n=100) for side in alone]
@@ -71,57 +71,59 @@ def moves_beside_boardgame_io() -> Iterator[Measure]:
             yield Measure(f"{what}: alone, p{share}", took, "ms", took_by_theirs, True, "peer")
 
 
-def sides(modules: Path, site: Path) -> Iterator[tuple[str, tuple[Played, Played]]]:
-    """One round: each side at many tables at once, and then with nobody else playing."""
+def run_round(modules: Path, site: Path) -> Iterator[tuple[str, tuple[Timings, Timings]]]:
+    """Play one round on each server: at many tables at once, and then at one table."""
 
-    def both(side: str, server: Server) -> tuple[Played, Played]:
-        return played(modules, side, server, AT_ONCE, GAMES), played(modules, side, server, 1, ALONE)
+    def play_both(side: str, server: Server) -> tuple[Timings, Timings]:
+        return run_player(modules, side, server, TABLES, GAMES), run_player(modules, side, server, 1, SINGLE_GAMES)
 
     for side in ("ours", "looking"):
-        with ours_open(site) as server:
-            yield side, both(side, server)
+        with run_depesche(site) as server:
+            yield side, play_both(side, server)
     for store in ("FlatFile", "memory"):
-        with theirs_open(modules, stored=store == "FlatFile") as server:
-            yield store, both("theirs", server)
+        with run_peer(modules, stored=store == "FlatFile") as server:
+            yield store, play_both("theirs", server)
 
 
-def npm_modules() -> Path:
-    """The folder in which Node finds boardgame.io."""
+def install_npm_modules() -> Path:
+    """Install boardgame.io; return the folder in which Node finds it."""
     install = ["npm", "install", "--prefix", ".", "--ignore-scripts", "--no-audit", "--no-fund"]
-    return fetched(BOARDGAME_IO, "node, npm and a network with its registry", [*install, BOARDGAME_IO, *BESIDE_IT])
+    return install_package(
+        BOARDGAME_IO, "node, npm and a network with its registry", [*install, BOARDGAME_IO, *DEPENDENCIES]
+    )
 
 
-def our_game(folder: Path) -> Path:
-    """Where the same game of ours is installed, as a package of its own."""
+def install_game(folder: Path) -> Path:
+    """Install the game of `depesche new-game` as a package; return the folder of installed packages."""
     site = folder / "site"
-    made = [sys.executable, "-m", "service.cli", "new-game", NAME]
-    subprocess.run(made, check=True, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True)
+    new_game = [sys.executable, "-m", "service.cli", "new-game", NAME]
+    subprocess.run(new_game, check=True, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-build-isolation"]
     subprocess.run([*pip, "--target", str(site), str(folder / NAME)], check=True, capture_output=True)
     return site
 
 
 @contextmanager
-def ours_open(site: Path) -> Iterator[Server]:
-    with tempfile.TemporaryDirectory() as folder, letters.mail_server() as relay:
-        chosen = {"FOLDER": folder, "GAMES": NAME, "SMTP": relay, "CONFIRM": "off", **dict.fromkeys(LIMITS, "1000000")}
-        names = {f"DEPESCHE_{name}": value for name, value in chosen.items()}
+def run_depesche(site: Path) -> Iterator[Server]:
+    with tempfile.TemporaryDirectory() as folder, letters.run_mail_server() as relay:
+        given = {"FOLDER": folder, "GAMES": NAME, "SMTP": relay, "CONFIRM": "off", **dict.fromkeys(LIMITS, "1000000")}
+        names = {f"DEPESCHE_{name}": value for name, value in given.items()}
         names["PYTHONPATH"] = os.pathsep.join((str(site), str(ROOT)))
-        with running([sys.executable, "-m", "service.cli", "serve", "--port"], names) as server:
+        with run_server([sys.executable, "-m", "service.cli", "serve", "--port"], names) as server:
             yield server
 
 
 @contextmanager
-def theirs_open(modules: Path, stored: bool) -> Iterator[Server]:
+def run_peer(modules: Path, stored: bool) -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as folder:
         names = {"FLATFILE_DIR": folder} if stored else {}
-        with running(["node", str(SCRIPT), str(modules), "serve"], names) as server:
+        with run_server(["node", str(SCRIPT), str(modules), "serve"], names) as server:
             yield server
 
 
 @contextmanager
-def running(command: list[str], names: dict[str, str]) -> Iterator[Server]:
-    """A server in a process of its own, at a port that is its last argument."""
+def run_server(command: list[str], names: dict[str, str]) -> Iterator[Server]:
+    """Run a server in a separate process, with its port as the last argument."""
     port, quiet = servers.free_port(), subprocess.DEVNULL
     environment = {**os.environ, **PRODUCTION, **names}
     with subprocess.Popen([*command, str(port)], env=environment, stdout=quiet, stderr=quiet) as process:
@@ -132,7 +134,7 @@ def running(command: list[str], names: dict[str, str]) -> Iterator[Server]:
             process.terminate()
 
 
-def played(modules: Path, side: str, server: Server, at_once: int, games: int) -> Played:
+def run_player(modules: Path, side: str, server: Server, at_once: int, games: int) -> Timings:
     command = ["node", str(SCRIPT), str(modules), side, *map(str, (*server, at_once, games))]
-    told = subprocess.run(command, env={**os.environ, **PRODUCTION}, check=True, stdout=subprocess.PIPE, timeout=300)
-    return msgspec.json.decode(told.stdout, type=Played)
+    output = subprocess.run(command, env={**os.environ, **PRODUCTION}, check=True, stdout=subprocess.PIPE, timeout=300)
+    return msgspec.json.decode(output.stdout, type=Timings)

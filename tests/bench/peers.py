@@ -1,4 +1,4 @@
-"""Others beside us in one run: the library eventsourcing on the same events, in a database file of the same kind."""
+"""Comparison with the library eventsourcing: the same events, in a database file of the same kind."""
 
 import json
 import os
@@ -22,46 +22,47 @@ from service.store.appending import Addition, Sealed
 from service.store.schema import tables
 from tests.servers import Unavailable
 
-EVENTSOURCING = "eventsourcing==9.5.6"
+PEER_PACKAGE = "eventsourcing==9.5.6"
 SCRIPT = Path(__file__).parent / "peer_events.py"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "depesche-bench")
 ROUNDS, EVENTS = 3, 300
-Taken = dict[str, float]
+Times = dict[str, float]
 
 
-def fetched(package: str, needs: str, *commands: Sequence[str]) -> Path:
-    """A folder that these commands, run in it, fill with a package: the first time, and when the commands change."""
-    folder, wanted = CACHE / package, "\n".join(map(shlex.join, commands))
-    made = folder / "made"
-    if not made.exists() or made.read_text() != wanted:
+def install_package(package: str, needs: str, *commands: Sequence[str]) -> Path:
+    """Return a cached folder that these commands fill with a package, at first and when the commands change."""
+    folder, recipe = CACHE / package, "\n".join(map(shlex.join, commands))
+    marker = folder / "made"
+    if not marker.exists() or marker.read_text() != recipe:
         folder.mkdir(parents=True, exist_ok=True)
         try:
             for command in commands:
                 subprocess.run(command, cwd=folder, check=True, capture_output=True)
         except (FileNotFoundError, subprocess.CalledProcessError) as error:
             raise Unavailable(package, needs) from error
-        made.write_text(wanted)
+        marker.write_text(recipe)
     return folder
 
 
-def python_with(package: str) -> Path:
-    """A Python of its own that has this package."""
+def install_python_with(package: str) -> Path:
+    """Return the Python of a virtual environment that has this package."""
     make, install = (
         [sys.executable, "-m", "venv", "--clear", "."],
         ["bin/python", "-m", "pip", "install", "-q", package],
     )
-    return fetched(package, "a network with PyPI", make, install) / "bin/python"
+    return install_package(package, "a network with PyPI", make, install) / "bin/python"
 
 
 @bench
 def events_beside_eventsourcing() -> Iterator[Measure]:
-    """Events of a game, each appended in a transaction that waits for the disk, and the position from all of them.
+    """Events of a game, each appended in a transaction with fsync, and the position that follows from all of them.
 
-    Ours seals each, keeps the chain, and folds the game's own rules; theirs stores the same bytes and collects them.
+    Depesche seals each event, extends the chain, and folds the events by the rules of the game; the library stores the
+    same bytes and collects them.
     """
-    game, peer = catalogue.find("kaiser"), python_with(EVENTSOURCING)
+    game, peer = catalogue.find("kaiser"), install_python_with(PEER_PACKAGE)
     bodies = [canonical_json.encode(entry) for entry in _long(game, 0)[:EVENTS]]
-    rounds = [(_ours(bodies), _theirs(peer, bodies)) for _ in range(ROUNDS)]  # in turn, on the same machine
+    rounds = [(_run_depesche(bodies), _run_peer(peer, bodies)) for _ in range(ROUNDS)]  # in turn, on the same machine
     for what, key in (("appended", "append"), ("replayed", "replay")):
         ours, theirs = (min(one[side][key] for one in rounds) for side in (0, 1))
         cpu, cpu_of_theirs = (min(one[side][f"{key}_cpu"] for one in rounds) for side in (0, 1))
@@ -70,7 +71,7 @@ def events_beside_eventsourcing() -> Iterator[Measure]:
         yield Measure(f"processor for an event {what}", mean, "µs", mean_of_theirs, True, "peer")
 
 
-def _ours(bodies: Sequence[bytes]) -> Taken:
+def _run_depesche(bodies: Sequence[bytes]) -> Times:
     game = catalogue.find("kaiser")
     with tempfile.TemporaryDirectory() as folder:
         app = App(Settings(folder=Path(folder)))
@@ -80,26 +81,26 @@ def _ours(bodies: Sequence[bytes]) -> Taken:
             row = {"id": table, "game": "kaiser", "seats": 3, "seed": seed, "commitment": "", "phase": "playing"}
             row |= {"length": 0, "head": head, "pace": 0, "watch": "", "opened_at": 0, "moved_at": 0}
             connection.execute(insert(tables), row)
-        begun, cpu = time.perf_counter(), time.process_time()
+        start, cpu = time.perf_counter(), time.process_time()
         for seq, body in enumerate(bodies):
             digest = log.digest(seed, seq, body)
             head = log.extend_head(head, digest)
             with app.store.writing() as connection:
                 appending.append(connection, Addition(table, Sealed(seq, body.decode(), digest, head), "playing", seq))
-        taken = {"append": time.perf_counter() - begun, "append_cpu": time.process_time() - cpu}
-        begun, cpu = time.perf_counter(), time.process_time()
+        times = {"append": time.perf_counter() - start, "append_cpu": time.process_time() - cpu}
+        start, cpu = time.perf_counter(), time.process_time()
         with app.store.reading() as connection:
             stored = [entry.body for entry in queries.entries_of(connection, table)]
         record.fold(game, map(record.make_entry_decoder(game).decode, stored))
-        taken |= {"replay": time.perf_counter() - begun, "replay_cpu": time.process_time() - cpu}
+        times |= {"replay": time.perf_counter() - start, "replay_cpu": time.process_time() - cpu}
         app.close()
-        return taken
+        return times
 
 
-def _theirs(peer: Path, bodies: Sequence[bytes]) -> Taken:
+def _run_peer(peer: Path, bodies: Sequence[bytes]) -> Times:
     with tempfile.TemporaryDirectory() as folder:
         events = Path(folder, "events")
         events.write_bytes(b"\n".join(bodies))
         command = [str(peer), str(SCRIPT), str(events), folder]
-        found: Taken = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        return found
+        times: Times = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        return times

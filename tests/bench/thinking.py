@@ -1,4 +1,4 @@
-"""How long bots think, where there are most moves and anywhere, in games with options and boxes at random."""
+"""The thinking time of bots in positions with the most moves and in random ones, with random options and boxes."""
 
 import os
 import statistics
@@ -13,13 +13,13 @@ from engine.game import Game
 from service.benches import Measure, bench
 
 MIXES = int(os.environ.get("DEPESCHE_MIXES", "20"))
-STRONG, OTHERS_MS = 2.0, 20.0
+MAX_STRONG_S, MAX_OTHERS_MS = 2.0, 20.0
 SHARES = (0.1, 0.3, 0.6, 0.9)
-"""How many of the options that can be switched on are."""
+"""The share of the switches that are on."""
 
 
 class Position(NamedTuple):
-    """Where a seat has several moves; and from which mix."""
+    """A position in which a seat has several moves, and the options of its game."""
 
     state: Any
     seat: int
@@ -29,28 +29,28 @@ class Position(NamedTuple):
 
 @bench
 def thinking() -> Iterator[Measure]:
-    """The processor's time for a choice of each level, in the dearest positions of all games and mixes."""
+    """Processor time of a choice by each level, in the slowest positions of all games and options."""
     for name, game in catalogue.find_all().items():
-        found = [position for number in range(MIXES) for position in positions(game, number)]
-        slowest, where = max(((seconds(game, one, "strong"), one) for one in found), key=lambda timed: timed[0])
+        sample = [position for number in range(MIXES) for position in choose_positions(game, number)]
+        slowest, where = max(((time_choice(game, one, "strong"), one) for one in sample), key=lambda timed: timed[0])
         print(f"   {name}: slowest with {where.moves} moves, {where.mix}", flush=True)
-        yield Measure(f"{name}, strong, slowest of {len(found)} positions", slowest, "s", STRONG, at_most=True)
+        yield Measure(f"{name}, strong, slowest of {len(sample)} positions", slowest, "s", MAX_STRONG_S, at_most=True)
         for level in ("easy", "normal"):
-            took = [1_000 * seconds(game, one, level) for one in found]
-            yield Measure(f"{name}, {level}, median", statistics.median(took), "ms", OTHERS_MS, at_most=True)
+            took = [1_000 * time_choice(game, one, level) for one in sample]
+            yield Measure(f"{name}, {level}, median", statistics.median(took), "ms", MAX_OTHERS_MS, at_most=True)
             yield Measure(f"{name}, {level}, slowest", max(took), "ms")
 
 
-def seconds(game: Game, position: Position, level: str) -> float:
-    begun = time.thread_time()
+def time_choice(game: Game, position: Position, level: str) -> float:
+    start = time.thread_time()
     search.choose_move(search.LEVELS[level], game, position.state, position.seat, 1)
-    return time.thread_time() - begun
+    return time.thread_time() - start
 
 
-def positions(game: Game, number: int) -> list[Position]:
-    """Two positions of one random game: the one with the most moves, and any."""
+def choose_positions(game: Game, number: int) -> list[Position]:
+    """Return two positions of a random game: the one with the most moves, and a random one."""
     random = Random(number)
-    chosen, seats, mix = mixed(game, random)
+    chosen, seats, mix = choose_options(game, random)
     all_positions = [
         Position(state, seat, moves, mix)
         for _, _, state, _ in bots.playout(game, chosen, seats, b"%d" % number)
@@ -60,8 +60,8 @@ def positions(game: Game, number: int) -> list[Position]:
     return [max(all_positions, key=lambda one: one.moves), random.choice(all_positions)]
 
 
-def mixed(game: Game, random: Random) -> tuple[Any, int, str]:
-    """Options at random that go with so many seats."""
+def choose_options(game: Game, random: Random) -> tuple[Any, int, str]:
+    """Choose random options and a number of seats that the game accepts; describe both in words."""
     described = options.describe(game.META.options)
     while True:
         share, seats = random.choice(SHARES), random.choice(game.META.seats)
@@ -71,4 +71,4 @@ def mixed(game: Game, random: Random) -> tuple[Any, int, str]:
         }
         settled = options.parse(game.META.options, chosen)
         if not games.objection(game, settled, seats):
-            return settled, seats, f"{seats} seats, " + ", ".join(f"{name}={said}" for name, said in chosen.items())
+            return settled, seats, f"{seats} seats, " + ", ".join(f"{name}={value}" for name, value in chosen.items())

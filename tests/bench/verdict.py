@@ -1,4 +1,4 @@
-"""From handing a move in to hearing its verdict, with real servers and a real worker."""
+"""The time from submitting a move to its verdict, with real servers and a real worker."""
 
 import os
 import subprocess
@@ -14,23 +14,23 @@ from service.benches import Measure, bench
 from service.benches.verdict import verdicts
 from service.settings import Settings
 from tests import servers
-from tests.bench.stand import stand
+from tests.bench.bench_servers import start_servers
 
 
 @bench
 def verdict_production() -> Iterator[Measure]:
     """Submit to verdict with PostgreSQL, Redis and one worker."""
-    with servers.smtp_server() as sink, stand(f"smtp://{sink.hostname}:{sink.port}") as settings:
+    with servers.smtp_server() as sink, start_servers(f"smtp://{sink.hostname}:{sink.port}") as settings:
         app = App(settings)
         app.open()
-        with worker(settings):
+        with run_worker(settings):
             yield from verdicts(app, "PostgreSQL")
         app.close()
 
 
 @contextmanager
-def worker(settings: Settings, *queues: str) -> Iterator[subprocess.Popen[bytes]]:
-    """One `depesche worker`, for all bells or for these."""
+def run_worker(settings: Settings, *queues: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run one `depesche worker`, for all queues or for these."""
     command = [sys.executable, "-m", "service.cli", "worker", *(["--queues", ",".join(queues)] if queues else [])]
     chosen = {f"DEPESCHE_{name.upper()}": str(value) for name, value in asdict(settings).items()}
     with subprocess.Popen(command, env={**os.environ, **chosen}, cwd=Path(__file__).parents[2]) as process:

@@ -17,8 +17,8 @@ KAISER = Match("kaiser", {}, 2, ("easy", "random"), 0.9)
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(match_rows, "KEPT", tmp_path / "matches.jsonl")
-    monkeypatch.setattr(match_rows, "PAGE", tmp_path / "MATCHES.md")
+    monkeypatch.setattr(match_rows, "ROWS_FILE", tmp_path / "matches.jsonl")
+    monkeypatch.setattr(match_rows, "PAGE_FILE", tmp_path / "MATCHES.md")
     return tmp_path
 
 
@@ -41,25 +41,25 @@ def test_a_run_goes_on_where_the_last_one_stopped(folder, asked):
     long_matches.main(["2"])
     long_matches.main(["5", "kaiser"])
     assert asked == [0, 1, 2, 3, 4]
-    (row,) = match_rows.kept()
+    (row,) = match_rows.load_rows()
     assert (row.before, row.won, row.rate.games) == ([1, 0, 1, 0, 1], [0.5] * 5, 10)
     assert f"| {KAISER} | 50.0 ± " in (folder / "MATCHES.md").read_text()
 
 
 def test_what_other_code_played_is_kept_and_not_added_to(folder, asked, monkeypatch):
     long_matches.main(["2"])
-    monkeypatch.setattr(long_matches, "code_of", lambda game: "other")
+    monkeypatch.setattr(long_matches, "hash_code", lambda game: "other")
     long_matches.main(["1"])
     assert asked == [0, 1, 0]
-    assert [len(row.won) for row in match_rows.kept()] == [2, 1]
+    assert [len(row.won) for row in match_rows.load_rows()] == [2, 1]
 
 
 def test_a_row_whose_first_pairs_come_out_the_same_again_stands_for_the_new_code(folder, asked, monkeypatch):
     long_matches.main(["5"])
-    monkeypatch.setattr(long_matches, "code_of", lambda game: "other")
+    monkeypatch.setattr(long_matches, "hash_code", lambda game: "other")
     long_matches.main(["again", "2"])
     assert asked == [0, 1, 2, 3, 4, 0, 1]
-    (row,) = match_rows.kept()
+    (row,) = match_rows.load_rows()
     assert (row.code, len(row.won)) == ("other", 5)
     assert "short, 2 pairs the same again at " in (folder / "MATCHES.md").read_text()
     long_matches.main(["6"])
@@ -68,10 +68,10 @@ def test_a_row_whose_first_pairs_come_out_the_same_again_stands_for_the_new_code
 
 def test_a_row_that_comes_out_otherwise_stays_one_of_older_code(folder, asked, monkeypatch):
     long_matches.main(["3"])
-    monkeypatch.setattr(long_matches, "code_of", lambda game: "other")
+    monkeypatch.setattr(long_matches, "hash_code", lambda game: "other")
     monkeypatch.setattr(long_matches, "pair", lambda *_: Pair(1.0, 0.0))
     long_matches.main(["again", "2"])
-    assert [(row.code == "other", row.again) for row in match_rows.kept()] == [(False, "")]
+    assert [(row.code == "other", row.again) for row in match_rows.load_rows()] == [(False, "")]
     assert "older code" in (folder / "MATCHES.md").read_text()
 
 
@@ -84,7 +84,7 @@ def test_a_row_of_todays_code_is_not_played_again(folder, asked):
 def test_a_row_says_what_it_lacks():
     def said(won, code="now"):
         row = match_rows.Row(str(KAISER), 0.9, "now", won, won, "abc", "2026-01-01")
-        return match_rows.page([row], {str(KAISER): code}).splitlines()[-1].split(" | ")[5]
+        return match_rows.format_page([row], {str(KAISER): code}).splitlines()[-1].split(" | ")[5]
 
     assert said([1.0] * 100) == ""
     assert said([1.0] * 10) == "short"
@@ -97,10 +97,10 @@ def test_the_code_of_a_game_changes_with_its_files(tmp_path, monkeypatch):
     (tmp_path / "engine/games/kaiser/outlook.py").write_text("1")
     monkeypatch.setattr(match_rows, "ROOT", tmp_path)
     monkeypatch.setattr(match_rows, "PLAYERS", ())
-    before = match_rows.code_of("kaiser")
-    assert match_rows.code_of("kaiser") == before
+    before = match_rows.hash_code("kaiser")
+    assert match_rows.hash_code("kaiser") == before
     (tmp_path / "engine/games/kaiser/outlook.py").write_text("2")
-    assert match_rows.code_of("kaiser") != before
+    assert match_rows.hash_code("kaiser") != before
 
 
 def test_where_all_pairs_are_won_the_interval_is_not_nothing():

@@ -1,4 +1,4 @@
-"""Where the benches measure: real servers, and a house that limits nobody."""
+"""Real servers for benches, and settings without limits."""
 
 import tempfile
 from collections.abc import Iterator
@@ -8,21 +8,21 @@ from pathlib import Path
 from service.settings import Settings
 from tests import servers
 
-NOWHERE = "smtp://127.0.0.1:1"
+NO_RELAY = "smtp://127.0.0.1:1"
 
 
-def unlimited(folder: Path, database: str, redis: str, relay: str = NOWHERE) -> Settings:
-    """A house where anybody opens as many tables as he likes."""
+def make_settings(folder: Path, database: str, redis: str, relay: str = NO_RELAY) -> Settings:
+    """Make settings without limits on tables and invitations."""
     limits = {"confirm": False, "opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000}
     return Settings(folder, database, redis=redis, secret="a bench of moves", smtp=relay, **limits)
 
 
 @contextmanager
-def stand(relay: str = NOWHERE) -> Iterator[Settings]:
-    """PostgreSQL that waits for its disk, and Redis."""
+def start_servers(relay: str = NO_RELAY) -> Iterator[Settings]:
+    """Start PostgreSQL with fsync, and Redis; yield settings that name them."""
     with (
         servers.postgres_server(durable=True) as database,
         servers.redis_server() as redis,
         tempfile.TemporaryDirectory() as folder,
     ):
-        yield unlimited(Path(folder), database, redis, relay)
+        yield make_settings(Path(folder), database, redis, relay)
