@@ -43,19 +43,17 @@ from service.web.gallery_pages import gallery
 from service.web.health_pages import ops
 from service.web.host_pages import host
 from service.web.joining_pages import joining
-from service.web.language_pages import language_choice
 from service.web.lesson_pages import learning
 from service.web.live import Door
 from service.web.lobby_pages import lobby
 from service.web.mailbox_pages import mailbox
 from service.web.metrics_pages import metrics
 from service.web.new_table_pages import new_table
-from service.web.preferences_pages import letters
+from service.web.preferences_pages import language_choice, letters
 from service.web.rendering import get_app, language, problem
 from service.web.replay_pages import replay
 from service.web.rules_pages import rules
 from service.web.seat_pages import seat_forms
-from service.web.substitute_pages import substitutes
 from service.web.table_pages import table
 from service.web.verify_pages import verify
 from service.web.what_if_pages import whatif
@@ -80,7 +78,6 @@ BLUEPRINTS = (
     replay,
     gallery,
     whatif,
-    substitutes,
     letters,
     account,
     api,
@@ -98,7 +95,7 @@ LIMITED = (
     "new_table.play_again",
     "api.open_table",
     "joining.join",
-    "substitutes.take",
+    "joining.take_seat",
     "account.correct",
     "account.send_link",
 )

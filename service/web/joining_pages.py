@@ -1,31 +1,72 @@
-"""An open table: a form for guests with its link, and a button that fills it with bots for its organiser."""
+"""Free seats: an open table to join by its link, and a seat that is offered to a substitute."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from flask import Blueprint, Response, redirect, request, url_for
+from markupsafe import Markup
+from msgspec import Struct
 from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
 from service.people import register
 from service.store import queries
-from service.tables import access
-from service.tables import joining as seats
+from service.tables import access, substitutes
+from service.tables import joining as open_seats
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
-from service.text.drawing import players
+from service.text.drawing import Player, Scene, Voice, board_svg, players
 from service.text.languages import in_game
-from service.web.rendering import get_app, language, page
+from service.timing import Clock
+from service.web.about_table import AboutTable, Chair, about_table, chairs
+from service.web.rendering import game_title, get_app, language, render
 
 joining = Blueprint("joining", __name__)
 
 
+class JoinPage(Struct, frozen=True):
+    """Everything `join.html` shows: an open table, and the form to sit down there."""
+
+    title: str
+    about_game: str
+    error: Refused | None
+    name: str
+    address: str
+    nonce: str
+    clock: Clock
+    public: bool
+    chairs: tuple[Chair, ...]
+    about: AboutTable
+
+
+class OfferedPlayer(Struct, frozen=True):
+    """A player in the list beside an offered seat."""
+
+    player: Player
+    score: int
+    is_free: bool
+
+
+class OfferPage(Struct, frozen=True):
+    """Everything `offer.html` shows: an offered seat, and the form to take it."""
+
+    title: str
+    error: Refused | None
+    name: str
+    address: str
+    replaced: str  # name of the player who is replaced
+    players: tuple[OfferedPlayer, ...]
+    board: Markup
+    description: str
+    about: AboutTable
+
+
 @joining.get("/join/<token>")
 def show(token: str) -> Response:
-    """Who plays so far, and the form."""
-    return _page(token, None, 200)
+    """Show who plays so far, and the form."""
+    return _join_page(token)
 
 
 @joining.post("/join/<token>")
@@ -34,47 +75,85 @@ def join(token: str) -> Reply:
     form = request.form
     guest = Invited(form.get("name", ""), form.get("address", ""), form.get("nonce", ""))
     try:
-        link = seats.join(get_app(), token, guest, language())
+        link = open_seats.join(get_app(), token, guest, language())
     except Unknown:
         raise
     except Refused as refused:
-        return _page(token, refused, 422)
+        return _join_page(token, refused)
     return redirect(url_for("table.show", link=link), 303)
 
 
 @joining.post("/t/<link>/fill")
 def fill(link: str) -> Reply:
-    """Bots take the seats that are still free."""
-    seats.fill(get_app(), access.find(get_app(), link))
+    """Give the free seats to bots."""
+    open_seats.fill(get_app(), access.find(get_app(), link))
     return redirect(url_for("table.show", link=link), 303)
+
+
+@joining.get("/offer/<token>")
+def show_offer(token: str) -> Response:
+    """Show the offered seat, the board as spectators see it, and the form."""
+    return _offer_page(token)
+
+
+@joining.post("/offer/<token>")
+def take_seat(token: str) -> Reply:
+    """Sit down, and go to one's seat."""
+    guest = Invited(request.form.get("name", ""), request.form.get("address", ""))
+    try:
+        link = substitutes.take(get_app(), token, guest, language())
+    except Unknown:
+        raise
+    except Refused as refused:
+        return _offer_page(token, refused)
+    return redirect(url_for("table.show", link=link), 303)
+
+
+def _join_page(token: str, error: Refused | None = None) -> Response:
+    table, form = open_seats.opened(get_app(), token), request.form
+    page = JoinPage(
+        title=game_title(table.game.META),
+        about_game=in_game(language(), table.game.META.name, table.game.META.about),
+        error=error,
+        name=form.get("name", ""),
+        address=form.get("address", ""),
+        nonce=form.get("nonce", ""),
+        clock=table.clock,
+        public=table.table.beacon is not None,
+        chairs=chairs(table),
+        about=about_table(table),
+    )
+    return render("join.html", page, 422 if error else 200)
+
+
+def _offer_page(token: str, error: Refused | None = None) -> Response:
+    table, seat = substitutes.offered(get_app(), token)
+    view, shown = table.game.view(table.table.state, None), players(table.names)
+    standing = table.game.standing(table.table.state)
+    page = OfferPage(
+        title=game_title(table.game.META),
+        error=error,
+        name=request.form.get("name", ""),
+        address=request.form.get("address", ""),
+        replaced=table.names[seat],
+        players=tuple(
+            OfferedPlayer(player, one.score, number == seat)
+            for number, (player, one) in enumerate(zip(shown, standing, strict=True))
+        ),
+        board=Markup(board_svg(Scene(table.game, view, shown, None, (), language()))),  # noqa: S704 - our own template
+        description=Voice(table.game, table.names, language(), None).alt(view),
+        about=about_table(table),
+    )
+    return render("offer.html", page, 422 if error else 200)
 
 
 def waiting(place: Place, look: Snapshot) -> dict[str, Any]:
     """What a table waits for besides moves: an address to be confirmed, and players for its free seats."""
     own = place.seat is not None and place.seat == queries.organiser(look.seats)
-    free = look.table.phase == "gathering" and any(seat.status == seats.FREE for seat in look.seats)
+    free = look.table.phase == "gathering" and any(seat.status == open_seats.FREE for seat in look.seats)
     token = get_app().links.join(look.row.id)
     return {
         "awaited": register.unproven(get_app(), None if place.seat is None else look.seats[place.seat].person),
         "held": bool(look.row.held) and own,
         "join": get_app().settings.address + url_for("joining.show", token=token) if own and free else "",
     }
-
-
-def _page(token: str, error: Refused | None, status: int) -> Response:
-    look = seats.opened(get_app(), token)
-    return page(
-        "join.html",
-        status,
-        meta=look.game.META,
-        title=in_game(language(), look.game.META.name, look.game.META.title),
-        row=look.row,
-        seats=look.seats,
-        players=players(look.names),
-        options=look.table.options,
-        clock=look.clock,
-        public=look.table.beacon is not None,
-        me=None,
-        form=request.form,
-        error=error,
-    )

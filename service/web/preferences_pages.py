@@ -1,198 +1,340 @@
-"""Letter settings and quiet hours, behind the capability link in the foot of every letter."""
+"""Letter settings, quiet hours and vacations, behind the link at the foot of every letter; and the pages' language."""
 
 from __future__ import annotations
 
 import functools
-from typing import Any, get_args
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import get_args
 from zoneinfo import available_timezones
 
-from flask import Blueprint, Response, redirect, request, url_for
-from msgspec import UNSET, UnsetType
+from flask import Blueprint, Response, abort, redirect, request, url_for
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 from werkzeug.wrappers import Response as Reply
 
 from engine.refusal import Refused
 from service.accounts import preferences
-from service.accounts.preferences import Recipient, TableOfRecipient
+from service.accounts.preferences import Recipient
 from service.people import vacations
 from service.people.letter_settings import LetterSettings, Mode, TableLetterSettings
+from service.people.vacations import Span
+from service.tables import access
+from service.tables.access import Unknown
 from service.text.languages import LANGUAGES, in_game
 from service.timing import HOUR, Calendar
-from service.web.language_pages import spoken
-from service.web.rendering import get_app, language, page, parse_small_int
+from service.web.rendering import COOKIE, get_app, language, parse_small_int, render
 
 letters = Blueprint("preferences", __name__, url_prefix="/wishes/<token>")
+language_choice = Blueprint("language", __name__)
 MODES: tuple[Mode, ...] = get_args(Mode)
 CONTINENTS = "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()
+COOKIE_AGE_S = 365 * 86_400
+OWN_PATH = re.compile(r"/(?![/\\])[\x21-\x7e]*")
+SEAT_PATH = re.compile(r"/t/([0-9a-z]+)")
+
+
+class SettingsForm(Struct, frozen=True):
+    """The settings for all tables as the form shows them: the stored ones, or those that were typed wrongly."""
+
+    letters: str
+    hour: str
+    plain: bool
+    language: str
+    remind: str
+    zone: str
+    zone_is_guessed: bool  # whether a script may fill in the browser's zone
+    quiet_from: str
+    quiet_until: str
+    weekends: bool
+    at_once: bool
+
+
+class TableSettings(Struct, frozen=True):
+    """The settings of one table; empty ones are as everywhere."""
+
+    title: str
+    names: str  # of the other players
+    letters: str
+    plain: str
+
+
+class PreferencesPage(Struct, frozen=True):
+    """Everything `preferences.html` shows."""
+
+    token: str
+    table: str | None
+    stored: bool
+    error: Refused | None
+    bounced: bool
+    at_table: TableSettings | None
+    form: SettingsForm
+    zones: tuple[str, ...]
+    vacations: tuple[Span, ...]
+    vacation_days: int  # in a year
+    first_day: str
+    last_day: str
+
+
+class StopPage(Struct, frozen=True):
+    """Everything `stop.html` shows: the button that stops the letters of a table, or all."""
+
+    token: str
+    table: str | None
+    at_table: TableSettings | None
+
+
+class StoppedPage(Struct, frozen=True):
+    """Everything `stopped.html` shows; `before` is the kind of letters that came until now."""
+
+    token: str
+    table: str | None
+    at_table: TableSettings | None
+    before: Mode
+
+
+class LanguagePage(Struct, frozen=True):
+    """Everything `language.html` shows: buttons that choose the language of letters."""
+
+    token: str
 
 
 @letters.get("")
 def show(token: str) -> Response:
-    """All settings; with `?table=` also those of one table."""
-    return _page(_reader(token))
+    """Show all settings; with `?table=` also those of one table."""
+    return _preferences_page(_recipient(token))
 
 
 @letters.post("")
-def keep(token: str) -> Reply:
+def store(token: str) -> Reply:
     """Store the settings for all tables."""
-    one = _reader(token)
+    recipient, form = _recipient(token), request.form
     try:
-        preferences.keep(get_app(), one, _settings(one), _calendar(), request.form.get("language", one.language))
+        settings, calendar = _parse_settings(form, recipient), _parse_calendar(form)
+        preferences.keep(get_app(), recipient, settings, calendar, form.get("language", recipient.language))
     except Refused as refused:
-        return _page(one, refused)
-    return _back(token)
+        return _preferences_page(recipient, refused)
+    return _show_stored(token)
 
 
 @letters.post("/here")
-def keep_here(token: str) -> Reply:
+def store_at_table(token: str) -> Reply:
     """Store the settings of one table."""
     form = request.form
     plain: bool | UnsetType = {"yes": True, "no": False}.get(form.get("plain", ""), UNSET)
-    letters = _mode(form["letters"]) if form.get("letters") else UNSET
-    one = _reader(token)
-    known = preferences.seated(get_app(), one, _table())
-    before = known.otherwise if known else TableLetterSettings()
-    preferences.keep_at(get_app(), one, _table(), replace(before, letters=letters, plain=plain))
-    return _back(token)
+    letters = _parse_mode(form["letters"]) if form.get("letters") else UNSET
+    recipient = _recipient(token)
+    seat = preferences.seated(get_app(), recipient, _table() or "")
+    before = seat.otherwise if seat else TableLetterSettings()
+    preferences.keep_at(get_app(), recipient, _table() or "", replace(before, letters=letters, plain=plain))
+    return _show_stored(token)
 
 
 @letters.post("/vacation")
 def leave(token: str) -> Reply:
-    """Go on vacation, at all tables."""
-    one, days = _reader(token), [request.form.get(name, "") for name in ("first", "last")]
+    """Go on vacation, at all tables at once."""
+    recipient, days = _recipient(token), [request.form.get(name, "") for name in ("first", "last")]
     try:
-        preferences.leave(get_app(), one, vacations.read(days))
+        preferences.leave(get_app(), recipient, vacations.read(days))
     except Refused as refused:
-        return _page(one, refused)
-    return _back(token)
+        return _preferences_page(recipient, refused)
+    return _show_stored(token)
 
 
 @letters.post("/home")
 def come_home(token: str) -> Reply:
     """Come home early, or do not go."""
-    one = _reader(token)
+    recipient = _recipient(token)
     try:
-        preferences.come_home(get_app(), one)
+        preferences.come_home(get_app(), recipient)
     except Refused as refused:
-        return _page(one, refused)
-    return _back(token)
+        return _preferences_page(recipient, refused)
+    return _show_stored(token)
 
 
 @letters.post("/again")
-def again(token: str) -> Reply:
+def write_again(token: str) -> Reply:
     """Write to this address again, though letters to it came back."""
-    preferences.again(get_app(), _reader(token))
-    return _back(token)
+    preferences.again(get_app(), _recipient(token))
+    return _show_stored(token)
 
 
 @letters.get("/stop")
-def ask(token: str) -> Response:
-    """One button, which stops the letters of a table, or all: mail scanners follow links, so a look stops nothing."""
-    return _stop_page(_reader(token))
+def ask_to_stop(token: str) -> Response:
+    """Show a button that stops the letters of a table, or all; mail scanners follow links, so a GET stops nothing."""
+    recipient, table = _recipient(token), _table()
+    if table:
+        preferences.check_seated(get_app(), recipient, table)
+    return render("stop.html", StopPage(_token(recipient), table, _table_settings(recipient)))
 
 
 @letters.post("/stop")
 def stop(token: str) -> Response:
     """Stop them, as the button does and as mail programs do by themselves (RFC 8058); twice is as good as once."""
-    one = _reader(token)
-    before = preferences.stop(get_app(), one, _table())
-    return _stop_page(one, stopped=True, before="turn" if before == "none" else before)
+    recipient = _recipient(token)
+    before = preferences.stop(get_app(), recipient, _table() or "")
+    page = StoppedPage(_token(recipient), _table(), _table_settings(recipient), "turn" if before == "none" else before)
+    return render("stopped.html", page)
 
 
 @letters.post("/resume")
 def resume(token: str) -> Reply:
-    """Have letters again as before."""
-    preferences.set_letters(get_app(), _reader(token), _mode(request.form.get("letters", "")), _table())
-    return _back(token)
+    """Send letters again as before."""
+    mode = _parse_mode(request.form.get("letters", ""))
+    preferences.set_letters(get_app(), _recipient(token), mode, _table() or "")
+    return _show_stored(token)
 
 
 @letters.get("/language")
-def offer(token: str) -> Response:
-    """One button, in the language that it chooses; a GET changes nothing, because mail scanners follow links."""
-    tongue = request.args.get("in", "")
-    _reader(token)
-    return page("language.html", tongue=tongue if tongue in LANGUAGES else "", token=token)
+def ask_for_language(token: str) -> Response:
+    """Show a button in the language that it chooses; mail scanners follow links, so a GET changes nothing."""
+    chosen = request.args.get("in", "")
+    _recipient(token)
+    return render("language.html", LanguagePage(token), in_language=chosen if chosen in LANGUAGES else "")
 
 
 @letters.post("/language")
-def speak(token: str) -> Reply:
-    """Write to this person in this language, and show him the pages in it too."""
-    tongue = request.form.get("language", "")
-    preferences.speak(get_app(), _reader(token), tongue)
-    return spoken(redirect(url_for("preferences.show", token=token, kept=1), 303), tongue)
+def set_language(token: str) -> Reply:
+    """Write to this person in this language, and show the pages in it too."""
+    chosen = request.form.get("language", "")
+    preferences.speak(get_app(), _recipient(token), chosen)
+    return _remember_language(redirect(url_for("preferences.show", token=token, kept=1), 303), chosen)
 
 
-def _reader(token: str) -> Recipient:
+@language_choice.post("/language")
+def choose() -> Reply:
+    """Show pages in this language from now on, write letters to this seat in it, and go back to the page before."""
+    chosen, back = request.form.get("language", ""), request.form.get("back", "")
+    if chosen not in LANGUAGES or not OWN_PATH.fullmatch(back):
+        abort(400)
+    seat = SEAT_PATH.match(back)
+    if seat:
+        with suppress(Unknown):
+            access.speak(get_app(), access.find(get_app(), seat[1]), chosen)
+    return _remember_language(redirect(back, 303), chosen)
+
+
+def _remember_language(response: Reply, chosen: str) -> Reply:
+    """Set the cookie that makes the browser remember the language."""
+    safe = get_app().settings.address.startswith("https")
+    response.set_cookie(COOKIE, chosen, max_age=COOKIE_AGE_S, samesite="Lax", httponly=True, secure=safe)
+    return response
+
+
+def _recipient(token: str) -> Recipient:
     return preferences.reader(get_app(), token)
 
 
-def _table() -> str:
-    return request.args.get("table", "")
+def _token(recipient: Recipient) -> str:
+    return get_app().links.preferences(recipient.id)
 
 
-def _at(one: Recipient) -> dict[str, Any]:
-    """The table that is meant, if the reader sits there, and what its game is called."""
-    table = _table()
-    found = preferences.seated(get_app(), one, table) if table else None
-    return {"at": found, "title": _title(found), "table": table}
+def _table() -> str | None:
+    """Return the id of the table that the address names."""
+    return request.args.get("table") or None
 
 
-def _title(found: TableOfRecipient | None) -> str:
-    return in_game(language(), found.game, found.title) if found else ""
+def _show_stored(token: str) -> Reply:
+    return redirect(url_for("preferences.show", token=token, table=_table(), kept=1), 303)
 
 
-def _back(token: str) -> Reply:
-    return redirect(url_for("preferences.show", token=token, table=_table() or None, kept=1), 303)
+# What was sent
 
 
-def _page(one: Recipient, error: Refused | None = None) -> Response:
-    """The page with the present settings, or with what was wrong in the form."""
-    return page(
-        "preferences.html",
-        422 if error else 200,
-        token=get_app().links.preferences(one.id),
-        reader=one,
-        letter_settings=one.settings,
-        calendar=one.calendar,
-        vacations=preferences.away(get_app(), one),
-        zones=zones(),
-        **_at(one),
-        form=request.form,
-        error=error,
-        kept=bool(request.args.get("kept")),
-    )
-
-
-def _stop_page(one: Recipient, **words: Any) -> Response:
-    if _table():
-        preferences.check_seated(get_app(), one, _table())
-    return page("stop.html", token=get_app().links.preferences(one.id), **_at(one), **words)
-
-
-def _settings(one: Recipient) -> LetterSettings:
-    form = request.form
-    hour = parse_small_int(form.get("hour") or str(one.settings.hour))
+def _parse_settings(form: Mapping[str, str], recipient: Recipient) -> LetterSettings:
+    hour = parse_small_int(form.get("hour") or str(recipient.settings.hour))
     if hour > 23:
         raise Refused("A day has the hours 0 to 23.")
-    return LetterSettings(_mode(form.get("letters", "")), hour, bool(form.get("plain")), bool(form.get("at_once")))
+    mode = _parse_mode(form.get("letters", ""))
+    return LetterSettings(mode, hour, bool(form.get("plain")), bool(form.get("at_once")))
 
 
-def _mode(text: str) -> Mode:
+def _parse_mode(text: str) -> Mode:
     if text not in MODES:
         raise Refused("Letters come for every turn, once a day, as reminders alone, or not at all; please choose one.")
     return text
 
 
-def _calendar() -> Calendar:
-    """The calendar that the form describes."""
-    form = request.form
+def _parse_calendar(form: Mapping[str, str]) -> Calendar:
     hours = [form.get(name, "") for name in ("quiet_from", "quiet_until")]
     quiet = (parse_small_int(hours[0]), parse_small_int(hours[1])) if all(hours) and hours[0] != hours[1] else None
     remind = tuple(sorted({parse_small_int(word) * HOUR for word in form.get("remind", "").split()}, reverse=True))
     return Calendar(form.get("zone", "").strip() or "UTC", quiet, bool(form.get("weekends")), remind)
 
 
+# What is shown
+
+
+def _preferences_page(recipient: Recipient, error: Refused | None = None) -> Response:
+    form = request.form
+    page = PreferencesPage(
+        token=_token(recipient),
+        table=_table(),
+        stored=bool(request.args.get("kept")),
+        error=error,
+        bounced=recipient.bounced,
+        at_table=_table_settings(recipient),
+        form=_typed_form(form) if error and "zone" in form else _stored_form(recipient),
+        zones=list_zones(),
+        vacations=tuple(preferences.away(get_app(), recipient)),
+        vacation_days=get_app().settings.vacation,
+        first_day=form.get("first", ""),
+        last_day=form.get("last", ""),
+    )
+    return render("preferences.html", page, 422 if error else 200)
+
+
+def _table_settings(recipient: Recipient) -> TableSettings | None:
+    """Return the settings of the table that the address names, if the recipient has a seat there."""
+    table = _table()
+    seat = preferences.seated(get_app(), recipient, table) if table else None
+    if seat is None:
+        return None
+    letters, plain = seat.otherwise.letters, seat.otherwise.plain
+    return TableSettings(
+        title=in_game(language(), seat.game, seat.title),
+        names=", ".join(seat.names),
+        letters="" if letters is UNSET else letters,
+        plain="" if plain is UNSET else "yes" if plain else "no",
+    )
+
+
+def _typed_form(form: Mapping[str, str]) -> SettingsForm:
+    return SettingsForm(
+        letters=form.get("letters", ""),
+        hour=form.get("hour", ""),
+        plain="plain" in form,
+        language=form.get("language", ""),
+        remind=form.get("remind", ""),
+        zone=form.get("zone", ""),
+        zone_is_guessed=False,
+        quiet_from=form.get("quiet_from", ""),
+        quiet_until=form.get("quiet_until", ""),
+        weekends="weekends" in form,
+        at_once="at_once" in form,
+    )
+
+
+def _stored_form(recipient: Recipient) -> SettingsForm:
+    settings, calendar = recipient.settings, recipient.calendar
+    quiet_from, quiet_until = map(str, calendar.quiet or ("", ""))
+    return SettingsForm(
+        letters=settings.letters,
+        hour=str(settings.hour),
+        plain=settings.plain,
+        language=recipient.language,
+        remind=" ".join(str(lead // HOUR) for lead in calendar.remind),
+        zone=calendar.zone,
+        zone_is_guessed=calendar.zone == "UTC",
+        quiet_from=quiet_from,
+        quiet_until=quiet_until,
+        weekends=calendar.weekends,
+        at_once=settings.at_once,
+    )
+
+
 @functools.cache
-def zones() -> tuple[str, ...]:
-    """The time zones that are called after places."""
+def list_zones() -> tuple[str, ...]:
+    """Return the time zones that are called after places."""
     return tuple(sorted(name for name in available_timezones() if name.partition("/")[0] in CONTINENTS))

@@ -40,6 +40,7 @@ from service.text import board_cache, chronicle
 from service.text.drawing import Scene, Voice, players, stage
 from service.timing import Calendar
 from service.web import live, menu_forms
+from service.web.about_table import about_table, chairs
 from service.web.account_pages import visitor
 from service.web.joining_pages import waiting
 from service.web.rendering import get_app, language, page
@@ -195,17 +196,17 @@ def _is_too_late(place: Place, look: Snapshot, saying: list[str]) -> bool:
 
 
 def _common(place: Place, look: Snapshot) -> dict[str, Any]:
+    unreachable = bounces.unreachable(get_app(), look.row.id)
+    watch = url_for("table.show", link=get_app().links.watch(look.row.id)) if look.row.watched else ""
     return {
         **heading(place, look),
         "row": look.row,
         "seats": look.seats,
-        "options": look.table.options,
-        "clock": look.clock,
-        "public": look.table.beacon is not None,
         "dice": _dice(look),
         "now": get_app().now(),
-        "unreachable": bounces.unreachable(get_app(), look.row.id),
-        "watch": url_for("table.show", link=get_app().links.watch(look.row.id)) if look.row.watched else "",
+        "unreachable": unreachable,
+        "about": about_table(look, watch if place.seat is not None else ""),
+        "chairs": chairs(look, place.seat, unreachable),
         "live": live.PATH + get_app().links.live(look.row.id, "watch" if place.seat is None else "seat"),
         **waiting(place, look),
     }
@@ -285,7 +286,7 @@ def _offered(place: Place, look: Snapshot) -> list[tuple[int, str]]:
         return []
     free = [seat for seat in look.seats if look.table.seats[seat.seat].offered]
     app = get_app()
-    return [(seat.seat, url_for("substitutes.show", token=substitutes.link(app, seat))) for seat in free]
+    return [(seat.seat, url_for("joining.show_offer", token=substitutes.link(app, seat))) for seat in free]
 
 
 def _away(look: Snapshot) -> dict[int, tuple[str, str]]:
