@@ -1,7 +1,7 @@
 """Find names, docstrings and comments that are not in plain words.
 
 `python -m tests.plain_words [PATH...]` prints each offender as `path:line: kind name -> hint`, and a count for each
-folder. Without a path it checks the whole program. A path can also be a README, whose phrases are checked.
+folder. Without a path it checks the whole program; with `--texts` the phrases of templates and documentation instead.
 The words, and the exceptions with their reasons, are in `plain_words.toml`.
 """
 
@@ -11,13 +11,15 @@ import re
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("engine", "service", "workers")
+TEXT_FOLDERS = ("templates", "docs", "README.md", "engine/README.md", "service/deploy")
+TEXT_SUFFIXES = (".md", ".html", ".txt")
 CONFIG: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -114,13 +116,6 @@ def kind_of_function(node: Function) -> str:
     return "property" if any(noun in decorators for noun in nouns) else "function"
 
 
-def list_targets(node: ast.AST) -> Iterator[ast.Name]:
-    """Yield the plain names that an assignment, a loop or a `with` binds."""
-    for child in ast.walk(node):
-        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
-            yield child
-
-
 def list_names(node: ast.AST, kind: str = "constant") -> Iterator[Name]:
     """Yield the names defined below a node; `kind` is what a name that is bound there directly would be."""
     for child in ast.iter_child_nodes(node):
@@ -141,6 +136,16 @@ def list_names(node: ast.AST, kind: str = "constant") -> Iterator[Name]:
                 yield Name(bound, child.id, child.lineno)
             case _:
                 yield from list_names(child, kind)
+
+
+def list_stored_names(tree: ast.Module) -> Iterator[Name]:
+    """Yield the names of database tables and columns, and of metrics, which are strings in the code."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name("Table" | "Column" as kind), args=[ast.Constant(str(name)), *_]):
+                yield Name(kind.lower(), name, node.lineno)
+            case ast.Dict(keys=keys, values=[ast.Call(func=ast.Name("Meter" | "Metric")), *_]):
+                yield from (Name("metric", str(ast.literal_eval(key)), node.lineno) for key in keys if key)
 
 
 def list_docstrings(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
@@ -204,8 +209,8 @@ def check_source(path: str, source: str) -> Iterator[Offender]:
     """Yield everything in one module that is not in plain words; `path` is relative to the root of the project."""
     tree, lines = ast.parse(source), source.splitlines()
     stem = Path(path).stem
-    names = [*list_names(tree)] if stem == "__init__" else [Name("module", stem, 1), *list_names(tree)]
-    for kind, name, line in dict.fromkeys(names):
+    module = [] if stem == "__init__" else [Name("module", stem, 1)]
+    for kind, name, line in dict.fromkeys([*module, *list_names(tree), *list_stored_names(tree)]):
         if name.startswith("__"):
             continue
         if name.startswith("test_"):
@@ -238,20 +243,23 @@ def check_file(file: Path) -> tuple[Offender, ...]:
     return tuple(one for one in offenders if not is_excepted(path, one.kind, one.name))
 
 
-def list_files(paths: Iterable[str | Path]) -> Iterator[Path]:
-    """Yield the Python files at or below the paths, except migrations, which are lists of tables."""
+def list_files(paths: Iterable[str | Path], suffixes: Sequence[str] = (".py",)) -> Iterator[Path]:
+    """Yield the files with these suffixes at or below the paths, except migrations, which are lists of tables."""
     for path in map(Path, paths):
-        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        files = sorted(file for file in path.rglob("*") if file.suffix in suffixes) if path.is_dir() else [path]
         yield from (file for file in files if "/migrations/versions/" not in file.as_posix())
 
 
-def find_offenders(paths: Iterable[str | Path]) -> list[Offender]:
-    return [one for file in list_files(paths) for one in check_file(file)]
+def find_offenders(paths: Iterable[str | Path], suffixes: Sequence[str] = (".py",)) -> list[Offender]:
+    return [one for file in list_files(paths, suffixes) for one in check_file(file)]
 
 
-def main() -> None:
+def main(arguments: list[str]) -> None:
     """Print the offenders below the paths given, or in the whole program, and count them for each folder."""
-    offenders = find_offenders(sys.argv[1:] or [ROOT / folder for folder in FOLDERS])
+    texts = "--texts" in arguments
+    paths = [argument for argument in arguments if argument != "--texts"]
+    folders = [ROOT / folder for folder in (TEXT_FOLDERS if texts else FOLDERS)]
+    offenders = find_offenders(paths or folders, TEXT_SUFFIXES if texts else (".py",))
     for one in offenders:
         print(one)
     counts = Counter(Path(one.path).parent.as_posix() for one in offenders)
@@ -262,4 +270,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

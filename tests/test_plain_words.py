@@ -7,7 +7,7 @@ import pytest
 from tests import plain_words
 
 # The number of offenders that each folder may still have; the goal is 0. Lower a bound when a folder has fewer.
-BOUNDS = {"engine": 845, "service": 1613, "workers": 578}
+BOUNDS = {"engine": 70, "service": 1576, "workers": 571}
 
 
 @pytest.mark.parametrize("folder", plain_words.FOLDERS)
@@ -59,6 +59,9 @@ def check(source: str, path: str = "service/example.py") -> list[tuple[str, str]
         (f'"""{"word " * 33}."""', ("docstring", "module “34 words”")),
         ("move = 1  # the house plays it", ("comment", "“the house”")),
         ("def test_nobody_is_stuck(): ...", ("test", "test_nobody_is_stuck “nobody”")),
+        ("TABLE = Table('house', metadata, Column('told', Text))", ("table", "house")),
+        ("TABLE = Table('seats', metadata, Column('told', Text))", ("column", "told")),
+        ("METERS = {'bells': Meter('Wake-ups', 'queue')}", ("metric", "bells")),
     ],
 )
 def test_a_planted_offender_is_reported(source: str, offender: tuple[str, str]) -> None:

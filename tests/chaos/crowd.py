@@ -161,11 +161,13 @@ class Crowd:
             rival.join()
             return
         address = self._mails.address(table.id, seat) if self._mails else ""
-        ways = [self._submit_by_api, self._submit_by_api, self._submit_by_page]
-        if self._mails and address:
-            mails = self._mails
-            ways.append(lambda *place: self._submit_by_mail(*place, mails, table.addresses[seat], address))
-        random.choice(ways)(table.id, seat, link, view)
+        match random.choice(["api", "api", "page", "mail" if address else "page"]):
+            case "api":
+                self._submit_by_api(table.id, seat, link, view)
+            case "page":
+                self._submit_by_page(table.id, seat, link, view)
+            case "mail" if self._mails:
+                self._submit_by_mail(table, seat, view, self._mails, address)
 
     def _submit_by_api(self, table: str, seat: int, link: str, view: Any) -> None:
         key, move = uuid.uuid4().hex, choose_move(view)
@@ -192,14 +194,12 @@ class Crowd:
             time.sleep(0.05)
         raise Unreachable(f"no verdict on {form}")
 
-    def _submit_by_mail(
-        self, table: str, seat: int, link: str, view: Any, mails: Mails, own: str, address: str
-    ) -> None:
-        mail, move = EmailMessage(), choose_move(view)
+    def _submit_by_mail(self, table: "CrowdTable", seat: int, view: Any, mails: Mails, address: str) -> None:
+        mail, move, own = EmailMessage(), choose_move(view), table.addresses[seat]
         mail["From"], mail["To"], mail["Subject"], mail["Message-ID"] = own, address, "Re: your turn", make_msgid()
         mail.set_content(f"{move}\n")
         digest = hashlib.sha256(str(mail["Message-ID"]).encode()).hexdigest()[:40]
-        record = SubmissionRecord(table, seat, "mail", f"{table}/{seat}/mail/{digest}", move)
+        record = SubmissionRecord(table.id, seat, "mail", f"{table.id}/{seat}/mail/{digest}", move)
         requests = self._deliver(mails.port, own, address, mail)
         with self._lock:
             self.mailed.add(record.key)

@@ -22,7 +22,7 @@ from workers.incoming.mail_reports import MailReport
 
 HOST = "house.example"
 LEASE_S = 8  # how long a worker may take for a letter
-BY_SERVER = ("open", "bot", "start")  # entries that nobody hands in
+BY_SERVER = ("open", "bot", "start")  # entries without a submission
 STALE_REASONS = ("changed", "turn", "earlier", "over")  # words of a refusal because another move was quicker
 MAX_LOG_CHARS = 2_000_000  # of the log file of one process
 

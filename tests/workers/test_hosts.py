@@ -1,6 +1,6 @@
 """A service on several hosts, one of which is cut off and comes back while everybody plays on.
 
-Each host has pages, workers, a clock and an ear for answers; database, Redis and relay are on a host of their own.
+Each host runs web, worker, clock and inbound mail; database, Redis and relay are on another host.
 """
 
 import os
@@ -16,11 +16,11 @@ from tests.chaos import faults, hosts, ledger, machines, processes
 from tests.chaos.crowd import Crowd, Mails
 from tests.chaos.faults import FaultInjector
 from tests.conftest import or_skip
-from tests.workers.test_survival import SETTINGS, accepted, played, report, up
+from tests.workers.test_survival import SETTINGS, count_accepted, play, report, wait_until_up
 
 FAULTS = int(os.environ.get("CHAOS_FAULTS", "10"))
 WEB_PORT, MAIL_PORT = 8000, 8024
-TABLES, LEAST = 6, 40
+TABLES, MIN_MOVES = 6, 40
 
 
 @pytest.mark.soak
@@ -34,17 +34,17 @@ def test_hosts_that_are_cut_off_and_come_back(tmp_path: Path) -> None:
         closing(Store(postgres.url)) as store,
         Redis.from_url(redis_url) as redis,
     ):
-        words = {"database": postgres.remote_url, "redis": redis_url}
-        words |= {"smtp": f"smtp://{relay.hostname}:{relay.port}", "sender": f"depesche@{ledger.HOST}", **SETTINGS}
+        given = {"database": postgres.remote_url, "redis": redis_url}
+        given |= {"smtp": f"smtp://{relay.hostname}:{relay.port}", "sender": f"depesche@{ledger.HOST}", **SETTINGS}
         first, second = network.hosts
         with ExitStack() as stack:
             running = list[list[processes.Process]]()
             for host in network.hosts:
                 folder = tmp_path / host.name
                 folder.mkdir()
-                own = processes.run_service(folder, parts(host), processes.ROOT, [host.command_prefix] * 4, **words)
+                own = processes.run_service(folder, parts(host), processes.ROOT, [host.command_prefix] * 4, **given)
                 running.append(stack.enter_context(own))
-                up(Crowd([(host.address, WEB_PORT)], ()))
+                wait_until_up(Crowd([(host.address, WEB_PORT)], ()))
             of_first, of_second = running
             assert store.is_current()
             pages = [(host.address, WEB_PORT) for host in network.hosts]
@@ -58,7 +58,7 @@ def test_hosts_that_are_cut_off_and_come_back(tmp_path: Path) -> None:
                 **faults.relay_faults(relay),
             }
             injector = FaultInjector([*of_first, *of_second], chosen_faults, (1.0, 3.0))
-            played(crowd, injector, TABLES, _enough, store)
+            play(crowd, injector, TABLES, _is_enough, store)
             ledger.wait_until_settled(store)
             taken = [letter.id for letter in relay.received]
             report(crowd, injector, len(taken), ledger.check_all(store, crowd, taken))
@@ -70,5 +70,5 @@ def parts(host: hosts.Host) -> list[list[str]]:
     return [web, ["worker"], ["clock"], ["inbound", "--bind", f"{host.address}:{MAIL_PORT}"]]
 
 
-def _enough(crowd: Crowd, injector: FaultInjector) -> bool:
-    return len(injector.injected) >= FAULTS and accepted(crowd) >= LEAST
+def _is_enough(crowd: Crowd, injector: FaultInjector) -> bool:
+    return len(injector.injected) >= FAULTS and count_accepted(crowd) >= MIN_MOVES

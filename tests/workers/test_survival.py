@@ -1,7 +1,7 @@
-"""Among faults of every kind nothing accepted is lost or doubled, no letter stays owed, and everybody is answered.
+"""Under faults of every kind no accepted move is lost or doubled, and every verdict and letter arrives.
 
-Nothing is imitated here but the pictures in letters, which are empty: processes of the service, PostgreSQL that waits
-for its disk, Redis, a relay, and people who play all games over pages, the JSON interface and mail.
+Everything is real, except that the pictures in letters are empty: processes of the service, PostgreSQL with fsync,
+Redis, a mail relay, and players who play all games by page, JSON interface and mail.
 """
 
 import os
@@ -26,11 +26,11 @@ from tests.chaos.faults import FaultInjector
 from tests.conftest import or_skip
 
 SETTINGS = {"secret": "a house for tests", "patience": 1.0, "thinking": 0.02, "lease": ledger.LEASE_S}
-LONG = float(os.environ.get("CHAOS_SECONDS", "240"))
+SOAK_S = float(os.environ.get("CHAOS_SECONDS", "240"))
 MOVES, FAULTS = int(os.environ.get("CHAOS_MOVES", "0")), int(os.environ.get("CHAOS_FAULTS", "0"))
 TABLES, FEW_TABLES = 8, 4
-LEAST = 40  # moves that have to be accepted
-BRIEFLY = (
+MIN_MOVES = 40
+SHORT_RUN_FAULTS = (
     "PostgreSQL crashed",
     "Redis down",
     "the relay drops the connection",
@@ -44,40 +44,40 @@ Enough = Callable[[Crowd, FaultInjector], bool]
 @pytest.mark.timeout(240)
 def test_web_workers_clock_inbox_and_their_servers(tmp_path: Path) -> None:
     def enough(crowd: Crowd, injector: FaultInjector) -> bool:
-        return len(injector.injected) >= len(BRIEFLY) and accepted(crowd) >= LEAST
+        return len(injector.injected) >= len(SHORT_RUN_FAULTS) and count_accepted(crowd) >= MIN_MOVES
 
-    production(tmp_path, FEW_TABLES, enough, BRIEFLY)
+    run_production(tmp_path, FEW_TABLES, enough, SHORT_RUN_FAULTS)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
 def test_web_workers_clock_inbox_and_their_servers_for_long(tmp_path: Path) -> None:
-    """Until there were as many moves and faults as asked for; without a number, and at the latest, when time is up."""
-    began, longest = time.monotonic(), LONG
+    """Run until the requested numbers of moves and faults are reached, or until the time is up."""
+    start, longest = time.monotonic(), SOAK_S
 
     def enough(crowd: Crowd, injector: FaultInjector) -> bool:
-        wanted = MOVES or FAULTS
-        done = accepted(crowd) >= MOVES and len(injector.injected) >= FAULTS
-        return (bool(wanted) and done) or time.monotonic() > began + longest
+        is_limited = bool(MOVES or FAULTS)
+        done = count_accepted(crowd) >= MOVES and len(injector.injected) >= FAULTS
+        return (is_limited and done) or time.monotonic() > start + longest
 
-    production(tmp_path, TABLES, enough)
+    run_production(tmp_path, TABLES, enough)
 
 
 @pytest.mark.timeout(240)
 def test_the_embedded_service(tmp_path: Path) -> None:
-    embedded(tmp_path, lambda crowd, injector: len(injector.injected) >= 3 and accepted(crowd) >= LEAST)
+    run_embedded(tmp_path, lambda crowd, injector: len(injector.injected) >= 3 and count_accepted(crowd) >= MIN_MOVES)
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(LONG + 300)
+@pytest.mark.timeout(SOAK_S + 300)
 def test_the_embedded_service_for_long(tmp_path: Path) -> None:
-    end = time.monotonic() + LONG
-    embedded(tmp_path, lambda crowd, injector: time.monotonic() > end)
+    end = time.monotonic() + SOAK_S
+    run_embedded(tmp_path, lambda crowd, injector: time.monotonic() > end)
 
 
-def production(folder: Path, tables: int, enough: Enough, briefly: Sequence[str] = ()) -> None:
+def run_production(folder: Path, tables: int, enough: Enough, only: Sequence[str] = ()) -> None:
     ports, mail_port = (
-        [processes.pick_stable_port(), processes.pick_stable_port()][: 1 if briefly else 2],
+        [processes.pick_stable_port(), processes.pick_stable_port()][: 1 if only else 2],
         processes.pick_stable_port(),
     )
     with (
@@ -87,13 +87,13 @@ def production(folder: Path, tables: int, enough: Enough, briefly: Sequence[str]
         closing(Store(postgres.url)) as store,
         Redis.from_url(redis_url) as redis,
     ):
-        relay.pause = 0.02  # so that workers are often killed when a letter was taken and is not yet marked
-        words = {"database": postgres.url, "redis": redis_url, "smtp": f"smtp://{relay.hostname}:{relay.port}"}
-        words |= {"sender": f"depesche@{ledger.HOST}"}
+        relay.pause = 0.02  # so that workers are often killed between sending a letter and marking it as sent
+        given = {"database": postgres.url, "redis": redis_url, "smtp": f"smtp://{relay.hostname}:{relay.port}"}
+        given |= {"sender": f"depesche@{ledger.HOST}"}
         webs = [["web", "--workers", "1", "--threads", "8", "--bind", f"127.0.0.1:{port}"] for port in ports]
         parts = [*webs, *[["worker"]] * len(webs), ["clock"], ["inbound", "--bind", f"127.0.0.1:{mail_port}"]]
         store.migrate()
-        with processes.run_service(folder, parts, **SETTINGS, **words) as running:
+        with processes.run_service(folder, parts, **SETTINGS, **given) as running:
             chosen_faults = {
                 **faults.process_faults(running),
                 **faults.visitor_faults(ports),
@@ -101,12 +101,15 @@ def production(folder: Path, tables: int, enough: Enough, briefly: Sequence[str]
                 **faults.redis_faults(redis_server, redis),
                 **faults.relay_faults(relay),
             }
-            chosen_faults = {name: fault for name, fault in chosen_faults.items() if not briefly or name in briefly}
+            chosen_faults = {name: fault for name, fault in chosen_faults.items() if not only or name in only}
             crowd = Crowd(ports, tuple(catalogue.find_all()), Mails(mail_port, relay, store, ledger.HOST))
             injector = FaultInjector(
-                running, chosen_faults, (0.8, 1.6) if briefly else (1.0, 3.0), (lambda: up(crowd)) if briefly else None
+                running,
+                chosen_faults,
+                (0.8, 1.6) if only else (1.0, 3.0),
+                (lambda: wait_until_up(crowd)) if only else None,
             )
-            played(crowd, injector, tables, enough, store)
+            play(crowd, injector, tables, enough, store)
             ledger.wait_until_settled(store)
             doubled = ledger.check_all(store, crowd, [letter.id for letter in relay.received])
             report(crowd, injector, len(relay.received), doubled)
@@ -114,16 +117,16 @@ def production(folder: Path, tables: int, enough: Enough, briefly: Sequence[str]
         assert chosen_faults.keys() <= {name for _, name in injector.injected}
 
 
-def embedded(folder: Path, enough: Enough) -> None:
+def run_embedded(folder: Path, enough: Enough) -> None:
     port, database = processes.pick_stable_port(), f"sqlite:///{folder / 'depesche.sqlite'}"
-    words = {**SETTINGS, "sender": f"depesche@{ledger.HOST}"}
+    given = {**SETTINGS, "sender": f"depesche@{ledger.HOST}"}
     with (
-        processes.run_service(folder, [["serve", "--port", str(port)]], **words) as running,
+        processes.run_service(folder, [["serve", "--port", str(port)]], **given) as running,
         closing(Store(database)) as store,
     ):
         crowd = Crowd([port], tuple(catalogue.find_all()))
-        injector = FaultInjector(running, faults.process_faults(running), (0.2, 1.5), lambda: up(crowd))
-        played(crowd, injector, FEW_TABLES, enough, store)
+        injector = FaultInjector(running, faults.process_faults(running), (0.2, 1.5), lambda: wait_until_up(crowd))
+        play(crowd, injector, FEW_TABLES, enough, store)
         ledger.wait_until_settled(store)
         with store.reading() as connection:
             raw = connection.execute(select(mailbox.c.raw)).scalars().all()
@@ -132,9 +135,9 @@ def embedded(folder: Path, enough: Enough) -> None:
     ledger.check_process_logs(running)
 
 
-def played(crowd: Crowd, injector: FaultInjector, tables: int, enough: Enough, store: Store) -> None:
-    """Let the crowd play among the injector's doings until it is enough, and let everybody finish."""
-    up(crowd)
+def play(crowd: Crowd, injector: FaultInjector, tables: int, enough: Enough, store: Store) -> None:
+    """Let the crowd play while faults are injected, until it is enough; then stop both."""
+    wait_until_up(crowd)
     crowd.play(tables)
     injector.start()
     while not enough(crowd, injector) and injector.is_alive() and not crowd.errors:
@@ -145,16 +148,16 @@ def played(crowd: Crowd, injector: FaultInjector, tables: int, enough: Enough, s
     assert not injector.unexpected_exits, "a process ended by itself"
 
 
-def up(crowd: Crowd) -> Any:
+def wait_until_up(crowd: Crowd) -> Any:
     return crowd.ask("GET", "/api/v1/games").json
 
 
-def accepted(crowd: Crowd) -> int:
+def count_accepted(crowd: Crowd) -> int:
     return sum(one.accepted for one in crowd.records)
 
 
 def report(crowd: Crowd, injector: FaultInjector, letters: int, doubled: int) -> None:
-    """What injected whom, and how long anybody waited; who waited longer than `PATIENCE` has said so before."""
+    """Print the faults with the longest waits for a verdict, and the totals."""
     waits = longest_waits(injector.injected, crowd)
     times = Counter(name for _, name in injector.injected)
     for name, wait in sorted(waits.items(), key=lambda one: -one[1]):
@@ -163,7 +166,7 @@ def report(crowd: Crowd, injector: FaultInjector, letters: int, doubled: int) ->
     print(f"processes that ended by themselves: {dict(injector.exits)}")
     print(
         f"{len(injector.injected)} faults; {len(crowd.links)} tables, {len(crowd.records)} submissions {dict(ways)}, "
-        f"{accepted(crowd)} accepted, {sum(one.requests > 1 for one in crowd.records)} repeated; "
+        f"{count_accepted(crowd)} accepted, {sum(one.requests > 1 for one in crowd.records)} repeated; "
         f"{letters} letters, {doubled} of them doubled"
     )
-    assert accepted(crowd) >= LEAST
+    assert count_accepted(crowd) >= MIN_MOVES
