@@ -20,7 +20,7 @@ from tests.chaos.faults import CLOCK_SHIFTS_S
 from tests.chaos.processes import Process, wait_until_none
 from workers.incoming.mail_reports import MailReport
 
-HOST = "house.example"
+HOST = "depesche.example"
 LEASE_S = 8  # how long a worker may take for a letter
 BY_SERVER = ("open", "bot", "start")  # entries without a submission
 STALE_REASONS = ("changed", "turn", "earlier", "over")  # words of a refusal because another move was quicker
