@@ -1,4 +1,4 @@
-"""Values are read by many threads at once."""
+"""Many threads may decode values at the same time."""
 
 from tests.concurrent_reads import check_concurrent_reads
 
@@ -12,10 +12,10 @@ stored = [json.dumps(link["entry"]) for link in log["entries"]]
 
 def read():
     for entry in stored:
-        record.decoder(game).decode(entry)
-    options.read(game.META.options, {"rounds": "2"})
+        record.make_entry_decoder(game).decode(entry)
+    options.parse(game.META.options, {"rounds": "2"})
 """
 
 
-def test_the_first_to_read_a_log_may_be_many_threads_at_once() -> None:
+def test_many_threads_may_decode_a_log_first_at_the_same_time() -> None:
     check_concurrent_reads(READ)

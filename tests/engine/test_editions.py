@@ -34,9 +34,9 @@ def two_editions(monkeypatch):
     monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": LOWEST})
     monkeypatch.setitem(sys.modules, "engine.games.highcard", highcard)
     monkeypatch.setitem(sys.modules, "engine.games.highcard.edition_1", highcard)
-    catalogue._older.cache_clear()
+    catalogue._load_edition.cache_clear()
     yield
-    catalogue._older.cache_clear()
+    catalogue._load_edition.cache_clear()
 
 
 @pytest.mark.usefixtures("two_editions")
