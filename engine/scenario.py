@@ -1,4 +1,4 @@
-"""Scenario files: worked examples of the rules, told as data and checked without any service.
+"""Scenario files: worked examples of the rules as data, checked without any service.
 
 The format is described in `engine/README.md`.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from engine import catalogue
@@ -28,7 +28,7 @@ from engine.refusal import Refused
 
 
 class Claim(Struct, frozen=True, forbid_unknown_fields=True):
-    """One thing that has to be true: a value in somebody's view, or an event that happened (any of its fields)."""
+    """An expectation: a value in the view of a seat or a spectator, or an event of the last step, by some fields."""
 
     path: str = ""
     seat: int | None = None
@@ -40,7 +40,7 @@ Expectation = str | Claim
 
 
 class Step(Struct, frozen=True, forbid_unknown_fields=True):
-    """A move that is played, or one that is refused for a reason; what holds after it may be said at once."""
+    """A step: a move that is made, or a move that is refused for a reason, and what is expected after it."""
 
     seat: int
     move: str = ""
@@ -51,9 +51,9 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Picture(Struct, frozen=True, forbid_unknown_fields=True):
-    """How an example is shown: a part of the board, whose eyes see it, and the words of a move that light it up.
+    """How a book shows an example: a part of the board, the seat that sees it, and words of a move to highlight.
 
-    `whole` shows what lies beside the board too, as in a letter; `since` is how many steps are played before it begins.
+    `whole` also shows the things beside the board, as in a letter; `since` is the number of steps before the picture.
     """
 
     box: tuple[float, float, float, float] | None = None
@@ -64,7 +64,7 @@ class Picture(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
-    """A worked example; `told` is what a lesson says about it, by language."""
+    """A worked example; `sentences` are the texts of a lesson about it, by language."""
 
     game: str
     seats: int
@@ -76,21 +76,21 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True):
     steps: tuple[Step, ...] = ()
     expect: tuple[Expectation, ...] = ()
     picture: Picture = Picture()
-    told: dict[str, str] = {}
+    sentences: dict[str, str] = field(name="told", default_factory=dict)
 
 
 class Failed(Exception):
-    """A scenario that does not hold, and where."""
+    """A scenario does not hold; the text says at which step."""
 
 
-class Unfit(Failed):
-    """A file that is no scenario of a game we have: nothing about the rules was checked."""
+class Invalid(Failed):
+    """A file is not a scenario of an installed game: nothing about the rules was checked."""
 
 
 class Stage(Struct, frozen=True):
-    """Where a scenario has come to: the position, and everything that happened in the last step and before.
+    """A moment of a scenario: the state, the events of the last step (`latest`) and of all steps so far.
 
-    `refusal` is why the last step was refused, if it was.
+    `refusal` is the reason if the last step was refused.
     """
 
     game: Game
@@ -102,65 +102,65 @@ class Stage(Struct, frozen=True):
 
 
 def load(path: Path, text: str | None = None) -> Scenario:
-    """A scenario from a TOML or JSON file."""
+    """Load a scenario from a TOML or JSON file."""
     text = path.read_text("utf-8") if text is None else text
     try:
         raw = msgspec.json.decode(text) if path.suffix == ".json" else tomllib.loads(text)
         return convert(raw, Scenario)
     except (msgspec.MsgspecError, tomllib.TOMLDecodeError) as error:
-        raise Unfit(f"{path} is not a scenario: {error}") from error
+        raise Invalid(f"{path} is not a scenario: {error}") from error
 
 
 def run(scenario: Scenario, game: Game | None = None) -> Any:
-    """Play the scenario through and return the last position; raises Failed where something is not as it says."""
-    *_, last = stages(scenario, game)
+    """Play the whole scenario and return the last state; raise Failed if an expectation does not hold."""
+    *_, last = play_steps(scenario, game)
     return last.state
 
 
-def stages(scenario: Scenario, game: Game | None = None) -> Iterator[Stage]:
-    """The opening, and the position after each step; raises Failed where something is not as it says."""
+def play_steps(scenario: Scenario, game: Game | None = None) -> Iterator[Stage]:
+    """Yield the opening, and the stage after each step; raise Failed if an expectation does not hold."""
     game = game or _find(scenario.game)
-    rig = Rig(scenario.rig, _luck(scenario.title))
-    stage = _opening(scenario, game, rig)
+    rig = Rig(scenario.rig, _make_source(scenario.title))
+    stage = _open(scenario, game, rig)
     yield stage
     for number, step in enumerate(scenario.steps, 1):
         where = f"step {number} (seat {step.seat}: {step.move or step.refused})"
-        stage = _step(stage, step, where, rig)
+        stage = _play_step(stage, step, where, rig)
         _check(stage, step.expect, where)
         yield stage
     _check(stage, scenario.expect, "the end")
-    _refuse_left(rig, "the end")
+    _check_rig_is_empty(rig, "the end")
 
 
-class Tried(Struct, frozen=True):
-    """What became of another move in the place of a scenario's last one, and whether it does what that one does."""
+class Trial(Struct, frozen=True):
+    """The stage after another move than the scenario's last one, and whether that step's expectations hold."""
 
     stage: Stage
     fits: bool
 
 
-def before_last(scenario: Scenario, game: Game | None = None) -> Stage:
-    """The position in which the last move of the scenario is made."""
-    *_, stage = itertools.islice(stages(scenario, game), len(scenario.steps))
+def play_to_last(scenario: Scenario, game: Game | None = None) -> Stage:
+    """Return the stage before the last move of the scenario."""
+    *_, stage = itertools.islice(play_steps(scenario, game), len(scenario.steps))
     return stage
 
 
-def attempt(scenario: Scenario, text: str, word: menus.Spell = lambda token: (token,)) -> Tried:
-    """Play these words instead of the last move; raises Refused where the rules do not allow them."""
-    stage, step = before_last(scenario), scenario.steps[-1]
-    rig = Rig(step.rig, Rig(scenario.rig, _luck(scenario.title)))
-    move = menus.parse_move(stage.game.menu(stage.state, step.seat), text, word)
-    played = games.play(stage.game, stage.state, step.seat, move, Chance(rig))
-    after = Stage(stage.game, stage.seats, played.state, played.events, stage.events + played.events)
+def try_instead(scenario: Scenario, text: str, spell: menus.Spell = lambda token: (token,)) -> Trial:
+    """Make the move that this text means instead of the last one; raise Refused if the rules do not allow it."""
+    stage, step = play_to_last(scenario), scenario.steps[-1]
+    rig = Rig(step.rig, Rig(scenario.rig, _make_source(scenario.title)))
+    move = menus.parse_move(stage.game.menu(stage.state, step.seat), text, spell)
+    outcome = games.play(stage.game, stage.state, step.seat, move, Chance(rig))
+    after = Stage(stage.game, stage.seats, outcome.state, outcome.events, stage.events + outcome.events)
     try:
         _check(after, step.expect, "")
     except Failed:
-        return Tried(after, False)
-    return Tried(after, True)
+        return Trial(after, False)
+    return Trial(after, True)
 
 
-def _luck(title: str) -> chances.Source:
-    """What is drawn where nothing was foreseen: the same for a scenario every time."""
+def _make_source(title: str) -> chances.Source:
+    """Return a source for draws that are not rigged; the same for a scenario every time."""
     key, numbers = chances.derive_key(title.encode(), ()), itertools.count()
     return lambda label, faces, _: chances.compute_draw(key, 0, next(numbers), len(faces))
 
@@ -169,48 +169,48 @@ def _find(name: str) -> Game:
     try:
         return catalogue.find(name)
     except Refused as refused:
-        raise Unfit(f"the opening: {refused}") from refused
+        raise Invalid(f"the opening: {refused}") from refused
 
 
-def _refuse_left(rig: Rig, where: str) -> None:
-    """What was foreseen and never drawn shows that the rules went another way than the example thinks."""
+def _check_rig_is_empty(rig: Rig, where: str) -> None:
+    """Raise Failed for rigged results that were never drawn: the rules did something else than the example expects."""
     if rig.left:
         left = "; ".join(f"“{label}”: {', '.join(map(str, results))}" for label, results in rig.left.items())
         raise Failed(f"{where}: foreseen but never drawn: {left}")
 
 
-def _opening(scenario: Scenario, game: Game, rig: Rig) -> Stage:
+def _open(scenario: Scenario, game: Game, rig: Rig) -> Stage:
     try:
         options = choices.parse(game.META.options, scenario.options)
         state, events = games.begin(game, options, scenario.seats, Chance(rig))
     except Refused as refused:
-        raise Unfit(f"the opening: {refused}") from refused
+        raise Invalid(f"the opening: {refused}") from refused
     except chances.UnexpectedDraw as unforced:
         raise Failed(f"the opening: {unforced}") from unforced
-    state = patched(game, state, scenario.given) if scenario.given else state
+    state = patch(game, state, scenario.given) if scenario.given else state
     return Stage(game, scenario.seats, state, events, events)
 
 
-def patched(game: Game, state: Any, patch: Mapping[str, Any]) -> Any:
-    """The state with some of its parts replaced: tables are merged, everything else is put in its place.
+def patch(game: Game, state: Any, changes: Mapping[str, Any]) -> Any:
+    """Return the state with these changes: tables are merged, all other values are replaced.
 
-    The text `"-"` removes a key, and `"*" = "-"` all that were there. Forced consequences
-    of the patched position are left for the next move.
+    The text `"-"` removes a key, and `"*" = "-"` removes all. Events that the rules force then are left to the next
+    move.
     """
     try:
-        return convert(_merged(msgspec.to_builtins(state, str_keys=True), patch), game.State, strict=False)
+        return convert(_merge(msgspec.to_builtins(state, str_keys=True), changes), game.State, strict=False)
     except msgspec.ValidationError as error:
-        raise Unfit(f"what is given does not make a position: {error}") from error
+        raise Invalid(f"what is given does not make a position: {error}") from error
 
 
-def _merged(old: Any, new: Any) -> Any:
+def _merge(old: Any, new: Any) -> Any:
     if not isinstance(new, Mapping) or not isinstance(old, Mapping):
         return new
-    kept = {key: value for key, value in old.items() if "-" not in (new.get("*"), new.get(key))}
-    return kept | {key: _merged(old.get(key), value) for key, value in new.items() if value != "-"}
+    remaining = {key: value for key, value in old.items() if "-" not in (new.get("*"), new.get(key))}
+    return remaining | {key: _merge(old.get(key), value) for key, value in new.items() if value != "-"}
 
 
-def _step(stage: Stage, step: Step, where: str, rig: Rig) -> Stage:
+def _play_step(stage: Stage, step: Step, where: str, rig: Rig) -> Stage:
     if bool(step.move) == bool(step.refused):
         raise Failed(f"{where}: say either what is moved or what is refused")
     if not 0 <= step.seat < stage.seats:
@@ -219,18 +219,18 @@ def _step(stage: Stage, step: Step, where: str, rig: Rig) -> Stage:
     menu = stage.game.menu(stage.state, step.seat)
     try:
         move = menus.parse_move(menu, step.move or step.refused)
-        played = games.play(stage.game, stage.state, step.seat, move, Chance(own))
+        outcome = games.play(stage.game, stage.state, step.seat, move, Chance(own))
     except Refused as refused:
-        return _refused(stage, step, where, refused)
+        return _check_refusal(stage, step, where, refused)
     except chances.UnexpectedDraw as unforced:
         raise Failed(f"{where}: {unforced}") from unforced
     if step.refused:
         raise Failed(f"{where}: was accepted")
-    _refuse_left(own, where)
-    return Stage(stage.game, stage.seats, played.state, played.events, stage.events + played.events)
+    _check_rig_is_empty(own, where)
+    return Stage(stage.game, stage.seats, outcome.state, outcome.events, stage.events + outcome.events)
 
 
-def _refused(stage: Stage, step: Step, where: str, refused: Refused) -> Stage:
+def _check_refusal(stage: Stage, step: Step, where: str, refused: Refused) -> Stage:
     if step.move:
         raise Failed(f"{where}: {refused}")
     if step.because.casefold() not in str(refused).casefold():
@@ -249,45 +249,45 @@ def _check(stage: Stage, expectations: Sequence[Expectation], where: str) -> Non
                 _check_view(stage, expectation, where)
 
 
-def _check_event(stage: Stage, wanted: Mapping[str, Any], where: str) -> None:
-    happened = [_plain(event) for event in stage.latest]
-    if not any(wanted.items() <= event.items() for event in happened):
-        raise Failed(f"{where}: no {wanted} happened, only {happened}")
+def _check_event(stage: Stage, expected: Mapping[str, Any], where: str) -> None:
+    events = [_convert_event(event) for event in stage.latest]
+    if not any(expected.items() <= event.items() for event in events):
+        raise Failed(f"{where}: no {expected} happened, only {events}")
 
 
-def _plain(event: Any) -> dict[str, Any]:
-    """An event as plain values, what its stored form leaves out as a default included."""
-    return {"type": type(event).__name__, **_as_read(asdict(event))}
+def _convert_event(event: Any) -> dict[str, Any]:
+    """Convert an event to plain values, including the defaults that its stored form omits."""
+    return {"type": type(event).__name__, **_convert(asdict(event))}
 
 
-def _as_read(value: Any) -> Any:
-    """A value in the shape it would have if it came from a file: lists, texts and numbers."""
+def _convert(value: Any) -> Any:
+    """Convert a value to lists, texts and numbers, as if it came from a file."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
 def _check_view(stage: Stage, claim: Claim, where: str) -> None:
-    found = _as_read(stage.game.view(stage.state, claim.seat))
+    value = _convert(stage.game.view(stage.state, claim.seat))
     for key in claim.path.split("."):
-        found = _at(found, key, f"{where}: {claim.path}")
-    if found != claim.value:
-        raise Failed(f"{where}: {claim.path} is {found!r}, not {claim.value!r}")
+        value = _get_item(value, key, f"{where}: {claim.path}")
+    if value != claim.value:
+        raise Failed(f"{where}: {claim.path} is {value!r}, not {claim.value!r}")
 
 
-def _at(found: Any, key: str, where: str) -> Any:
+def _get_item(value: Any, key: str, where: str) -> Any:
     try:
-        return found[int(key)] if isinstance(found, Sequence) else found[key]
+        return value[int(key)] if isinstance(value, Sequence) else value[key]
     except (KeyError, IndexError, ValueError, TypeError) as error:
         raise Failed(f"{where} is not in the view") from error
 
 
 def _check_sentence(stage: Stage, sentence: str, where: str) -> None:
     for pattern, holds in SENTENCES.items():
-        found = re.fullmatch(pattern, sentence)
-        if found:
-            if _holds(stage, holds, found.groups(), f"{where}: “{sentence}”"):
+        match = re.fullmatch(pattern, sentence)
+        if match:
+            if _holds(stage, holds, match.groups(), f"{where}: “{sentence}”"):
                 return
-            raise Failed(f"{where}: “{sentence}” does not hold; {_situation(stage)}")
-    raise Unfit(f"{where}: nobody knows how to check “{sentence}”")
+            raise Failed(f"{where}: “{sentence}” does not hold; {_describe(stage)}")
+    raise Invalid(f"{where}: nobody knows how to check “{sentence}”")
 
 
 def _holds(stage: Stage, holds: Callable[..., bool], words: Sequence[str], where: str) -> bool:
@@ -297,16 +297,17 @@ def _holds(stage: Stage, holds: Callable[..., bool], words: Sequence[str], where
         raise Failed(f"{where} speaks of a seat that is not there") from error
 
 
-def _to_move(stage: Stage) -> list[int]:
+def _find_seats_to_move(stage: Stage) -> list[int]:
     return [seat for seat in range(stage.seats) if stage.game.menu(stage.state, seat)]
 
 
-def _situation(stage: Stage) -> str:
+def _describe(stage: Stage) -> str:
     scores = [standing.score for standing in stage.game.standing(stage.state)]
-    return f"to move: {_to_move(stage)}, scores {scores}, happened: {', '.join(type(e).__name__ for e in stage.latest)}"
+    events = ", ".join(type(event).__name__ for event in stage.latest)
+    return f"to move: {_find_seats_to_move(stage)}, scores {scores}, happened: {events}"
 
 
-def _may(stage: Stage, seat: str, move: str) -> bool:
+def _can_move(stage: Stage, seat: str, move: str) -> bool:
     try:
         menus.parse_move(stage.game.menu(stage.state, int(seat)), move)
     except Refused:
@@ -314,7 +315,7 @@ def _may(stage: Stage, seat: str, move: str) -> bool:
     return True
 
 
-def _happened(events: Sequence[Any], name: str) -> bool:
+def _has_event(events: Sequence[Any], name: str) -> bool:
     return any(type(event).__name__ == name for event in events)
 
 
@@ -322,11 +323,11 @@ SENTENCES: dict[str, Callable[..., bool]] = {
     r"seat (\d+) has (-?\d+) points?": lambda stage, seat, points: (
         stage.game.standing(stage.state)[int(seat)].score == int(points)
     ),
-    r"seat (\d+) is to move": lambda stage, seat: int(seat) in _to_move(stage),
-    r"seat (\d+) is not to move": lambda stage, seat: int(seat) not in _to_move(stage),
-    r"nobody is to move": lambda stage: not _to_move(stage),
-    r"seat (\d+) may (?!not )(.+)": _may,
-    r"seat (\d+) may not (.+)": lambda stage, seat, move: not _may(stage, seat, move),
+    r"seat (\d+) is to move": lambda stage, seat: int(seat) in _find_seats_to_move(stage),
+    r"seat (\d+) is not to move": lambda stage, seat: int(seat) not in _find_seats_to_move(stage),
+    r"nobody is to move": lambda stage: not _find_seats_to_move(stage),
+    r"seat (\d+) may (?!not )(.+)": _can_move,
+    r"seat (\d+) may not (.+)": lambda stage, seat, move: not _can_move(stage, seat, move),
     r"seat (\d+) is out": lambda stage, seat: stage.game.standing(stage.state)[int(seat)].out,
     r"seat (\d+) is in": lambda stage, seat: not stage.game.standing(stage.state)[int(seat)].out,
     r"seat (\d+) is placed (\d+)": lambda stage, seat, place: (
@@ -335,7 +336,7 @@ SENTENCES: dict[str, Callable[..., bool]] = {
     r"seat (\d+) wins": lambda stage, seat: stage.game.standing(stage.state)[int(seat)].place == 1,
     r"the game is over": lambda stage: games.is_over(stage.game, stage.state),
     r"the game goes on": lambda stage: not games.is_over(stage.game, stage.state),
-    r"(\w+) happened": lambda stage, name: _happened(stage.latest, name),
-    r"(\w+) did not happen": lambda stage, name: not _happened(stage.latest, name),
-    r"(\w+) never happened": lambda stage, name: not _happened(stage.events, name),
+    r"(\w+) happened": lambda stage, name: _has_event(stage.latest, name),
+    r"(\w+) did not happen": lambda stage, name: not _has_event(stage.latest, name),
+    r"(\w+) never happened": lambda stage, name: not _has_event(stage.events, name),
 }

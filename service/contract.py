@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from engine.contract.cases import Case, game_of, some
+from engine.contract.cases import Case, play_case, sample
 from service.text import drawing
 from service.text.drawing import Scene, Voice
 
@@ -18,7 +18,7 @@ POSITIONS = 24  # of each game
 
 def test_the_board_is_drawn_and_told_at_every_step(case: Case) -> None:
     readers = (None, *range(case.seats))
-    for number, position in enumerate(some(game_of(case, b"a lantern"), POSITIONS)):
+    for number, position in enumerate(sample(play_case(case, b"a lantern"), POSITIONS)):
         me = readers[number % len(readers)]
         menu = case.game.menu(position.state, me) if me is not None else ()
         scene = Scene(case.game, case.game.view(position.state, me), drawing.players(NAMES[: case.seats]), me, menu)
@@ -38,9 +38,9 @@ def test_every_event_is_told_to_everybody_without_a_fault(case: Case) -> None:
         voice = Voice(case.game, NAMES[: case.seats], me=me)
         told = [
             voice.tell(heard)
-            for position in game_of(case, b"a lantern")
+            for position in play_case(case, b"a lantern")
             for event in position.events
             if (heard := case.game.hear(event, me)) is not None
         ]
-        assert sum(map(bool, told)) >= len(game_of(case, b"a lantern")) / 2
+        assert sum(map(bool, told)) >= len(play_case(case, b"a lantern")) / 2
         assert not any("None" in sentence for sentence in told)

@@ -1,1 +1,1 @@
-"""The contract of a game as tests, for the games of the house and for packages; imports pytest besides the engine."""
+"""The contract of a game as tests, for built-in games and for packages; imports pytest as well as the engine."""

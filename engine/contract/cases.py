@@ -1,4 +1,4 @@
-"""The games, seat counts and options that every promise is tried on."""
+"""The cases of the contract tests: games with numbers of seats and options, and random games of each case."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Case(NamedTuple):
-    """A game with so many seats and these options."""
+    """A game with a number of seats and chosen options."""
 
     game: Any
     seats: int
@@ -27,49 +27,49 @@ class Case(NamedTuple):
         return "-".join((self.game.META.name, str(self.seats), *(f"{name}={value}" for name, value in self.chosen)))
 
 
-def variants(game: Any) -> list[tuple[tuple[str, str], ...]]:
-    """The defaults, every option changed alone, and (as the last) as much as goes together changed at once."""
+def list_variants(game: Any) -> list[tuple[tuple[str, str], ...]]:
+    """Return choices of options: none, every option changed alone, and last as many as possible changed at once."""
     single = [
         (option.name, value)
         for option in options.describe(game.META.options)
         for value in option.values[:6]
-        if value != _text(option.default)
+        if value != _format_default(option.default)
     ]
-    together = _together(game, single)
-    return [(), *((pair,) for pair in single), *([together] if len(together) > 1 else [])]
+    combined = _combine(game, single)
+    return [(), *((pair,) for pair in single), *([combined] if len(combined) > 1 else [])]
 
 
-def _together(game: Any, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """These values one after the other, but for those that the game refuses beside the ones before."""
+def _combine(game: Any, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Choose these values one after the other, without those that the game refuses."""
     chosen = dict[str, str]()
     for name, value in pairs:
-        if goes_with(game, {**chosen, name: value}):
+        if find_seat_counts(game, {**chosen, name: value}):
             chosen[name] = value
     return tuple(chosen.items())
 
 
-def goes_with(game: Any, chosen: dict[str, str]) -> list[int]:
-    """The seat counts that the game allows with these options."""
-    settled = options.parse(game.META.options, chosen)
-    return [seats for seats in game.META.seats if not games.objection(game, settled, seats)]
+def find_seat_counts(game: Any, chosen: dict[str, str]) -> list[int]:
+    """Return the numbers of seats that the game allows with these options."""
+    parsed = options.parse(game.META.options, chosen)
+    return [seats for seats in game.META.seats if not games.objection(game, parsed, seats)]
 
 
-def _text(default: Any) -> str:
+def _format_default(default: Any) -> str:
     return ("on" if default else "off") if isinstance(default, bool) else str(default)
 
 
-def cases(of: Iterable[Any]) -> list[Case]:
-    """Every seat count with the defaults; every variant with one seat count it goes with."""
-    found = list[Case]()
-    for game in of:
-        for number, chosen in enumerate(variants(game)):
-            possible = [Case(game, seats, chosen) for seats in goes_with(game, dict(chosen))]
-            found += possible if number == 0 else possible[number % max(len(possible), 1) :][:1]
-    return found
+def make_cases(several: Iterable[Any]) -> list[Case]:
+    """Return a case for every number of seats with the defaults, and one case for every other choice of options."""
+    cases = list[Case]()
+    for game in several:
+        for number, chosen in enumerate(list_variants(game)):
+            possible = [Case(game, seats, chosen) for seats in find_seat_counts(game, dict(chosen))]
+            cases += possible if number == 0 else possible[number % max(len(possible), 1) :][:1]
+    return cases
 
 
 class Position(NamedTuple):
-    """A moment of a played game: what was done, what came of it."""
+    """A moment of a game: a move, the states before and after it, and its events."""
 
     seat: int | None
     move: Any
@@ -79,8 +79,8 @@ class Position(NamedTuple):
 
 
 @functools.lru_cache(maxsize=64)
-def game_of(case: Case, seed: bytes) -> tuple[Position, ...]:
-    """A whole random game, position by position."""
+def play_case(case: Case, seed: bytes) -> tuple[Position, ...]:
+    """Play a whole random game and return its positions."""
     before, positions = None, []
     for seat, move, state, events in bots.playout(case.game, case.options, case.seats, seed):
         positions.append(Position(seat, move, before, state, events))
@@ -88,7 +88,7 @@ def game_of(case: Case, seed: bytes) -> tuple[Position, ...]:
     return tuple(positions)
 
 
-def some(positions: tuple[T, ...], most: int = 12) -> list[T]:
-    """Of these positions a few that are spread over the game, the first and the last among them."""
+def sample(positions: tuple[T, ...], most: int = 12) -> list[T]:
+    """Return about `most` positions from the whole game, including the first and the last."""
     step = max(1, len(positions) // most)
     return [*positions[::step], positions[-1]]

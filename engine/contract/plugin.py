@@ -1,4 +1,4 @@
-"""A pytest plugin for packages that bring a game: it allows the game, and holds it to the contract.
+"""A pytest plugin for packages with a game: it allows the game, and runs the contract tests on it.
 
 In the `pyproject.toml` of the package:
 
@@ -17,56 +17,56 @@ from typing import Any
 import pytest
 
 from engine import catalogue
-from engine.contract.cases import cases
+from engine.contract.cases import make_cases
 
-PLAIN = "service.contract"  # whose drawings are tried with the options as they come
-SUITES = ("engine.contract.suite", PLAIN)
+DRAWINGS = "service.contract"  # drawings are tested with default options only
+SUITES = ("engine.contract.suite", DRAWINGS)
 Check = Callable[[Any], None]
 
 pytest.register_assert_rewrite(*SUITES)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The games of this repository."""
-    parser.addini("depesche_games", "installed packages whose games are held to the contract", "args")
+    """Add the setting for the games of the repository."""
+    parser.addini("depesche_games", "installed packages whose games are tested", "args")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Allow the packages, as a host would."""
-    named = config.getini("depesche_games")
-    catalogue.allow(named)
-    if missing := catalogue.find_missing(named):
+    names = config.getini("depesche_games")
+    catalogue.allow(names)
+    if missing := catalogue.find_missing(names):
         raise pytest.UsageError(f"no installed package brings {', '.join(missing)}: pip install --editable . first")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every promise is tried on the games named in the settings, or on those that a file of tests lists as GAMES."""
+    """Run every test on the games that the settings name, or on those that a test file lists as GAMES."""
     if metafunc.function.__module__ not in SUITES:
         return
-    named = metafunc.config.getini("depesche_games")
-    games = getattr(metafunc.module, "GAMES", None) or [catalogue.find(name) for name in named]
+    names = metafunc.config.getini("depesche_games")
+    games = getattr(metafunc.module, "GAMES", None) or [catalogue.find(name) for name in names]
     if "case" in metafunc.fixturenames:
-        plain = metafunc.function.__module__ == PLAIN
-        chosen = [case for case in cases(games) if not (plain and case.chosen)]
-        metafunc.parametrize("case", chosen, ids=str, scope="module")  # one case after the other: its games are kept
+        only_defaults = metafunc.function.__module__ == DRAWINGS
+        cases = [case for case in make_cases(games) if not (only_defaults and case.chosen)]
+        metafunc.parametrize("case", cases, ids=str, scope="module")  # one case after the other: its games are cached
     elif "game" in metafunc.fixturenames:
         metafunc.parametrize("game", games, ids=lambda game: str(game.META.name))
 
 
 @pytest.fixture
 def invariants(request: pytest.FixtureRequest) -> Check:
-    """What is true of every position of a game: `check(state)` in `tests/invariants/<name>.py`."""
+    """Return `check(state)` from `tests/invariants/<name>.py`, which asserts what is true of every position."""
     case = request.getfixturevalue("case")
-    return check_of(request.config.rootpath, case.game.META.name)
+    return load_check(request.config.rootpath, case.game.META.name)
 
 
-def check_of(root: Path, name: str) -> Check:
-    """The function `check` for this game."""
+def load_check(root: Path, name: str) -> Check:
+    """Load the function `check` of this game."""
     path = root / "tests" / "invariants" / f"{name}.py"
-    found = importlib.util.spec_from_file_location(f"invariants_{name}", path)
-    assert found
-    assert found.loader
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
+    spec = importlib.util.spec_from_file_location(f"invariants_{name}", path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     check: Check = module.check
     return check

@@ -151,10 +151,10 @@ def _tried(promise: Callable[..., None], name: str, root: Path) -> str:
 
     try:
         game = catalogue.find(name)
-        given: dict[str, Any] = {"game": game, "case": cases.cases([game])[0], "seed": suite.SEEDS[0]}
+        given: dict[str, Any] = {"game": game, "case": cases.make_cases([game])[0], "seed": suite.SEEDS[0]}
         wanted = inspect.signature(promise).parameters
         if "invariants" in wanted:
-            given["invariants"] = plugin.check_of(root, name)
+            given["invariants"] = plugin.load_check(root, name)
         promise(**{word: given[word] for word in wanted})
     except Exception as fault:
         return where(fault)

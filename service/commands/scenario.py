@@ -67,7 +67,7 @@ def outcome(file: str) -> Outcome:
         return Outcome(file, "", "unusable", str(misuse))
     try:
         scenarios.run(found)
-    except scenarios.Unfit as misfit:
+    except scenarios.Invalid as misfit:
         return Outcome(file, found.title, "unusable", f"{file} is not a scenario: {misfit}")
     except scenarios.Failed as failed:
         return Outcome(file, found.title, "fails", str(failed))

@@ -53,7 +53,7 @@ def load(name: str, example: str, kind: str = "examples") -> Scenario:
 @functools.lru_cache(maxsize=256)
 def stages(name: str, example: str, kind: str = "examples") -> tuple[Stage, ...]:
     """The positions of an example: the opening, and after each step."""
-    return tuple(scenario.stages(load(name, example, kind)))
+    return tuple(scenario.play_steps(load(name, example, kind)))
 
 
 def figure(name: str, example: str, language: str, caption: Markup) -> Markup:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine import scenario
 from engine.menu import Menu
 from engine.refusal import Refused
-from engine.scenario import Scenario, Stage, Tried
+from engine.scenario import Scenario, Stage, Trial
 from service.text import examples, words
 from service.text.drawing import Voice
 
@@ -55,12 +55,12 @@ def exist(name: str) -> bool:
 
 
 def _lesson(found: Scenario) -> Lesson:
-    return Lesson(found, scenario.before_last(found), found.steps[-1].seat)
+    return Lesson(found, scenario.play_to_last(found), found.steps[-1].seat)
 
 
 def told(lesson: Lesson, language: str) -> str:
     """The sentence of a lesson."""
-    return lesson.scenario.told.get(language) or lesson.scenario.told["en"]
+    return lesson.scenario.sentences.get(language) or lesson.scenario.sentences["en"]
 
 
 def board(lesson: Lesson, language: str) -> str:
@@ -72,14 +72,14 @@ def attempt(lesson: Lesson, text: str, language: str) -> Attempt:
     """What becomes of these words, which may be in any language."""
     vocabulary = words.of(lesson.stage.game, lesson.names)
     try:
-        tried = scenario.attempt(lesson.scenario, text, vocabulary)
+        tried = scenario.try_instead(lesson.scenario, text, vocabulary)
     except Refused as refused:
         refusal = replace(lesson.stage, refusal=refused)
         return Attempt("refused", (examples.refusal(refusal, language),), refused.rule)
     return _played(lesson, tried, language)
 
 
-def _played(lesson: Lesson, tried: Tried, language: str) -> Attempt:
+def _played(lesson: Lesson, tried: Trial, language: str) -> Attempt:
     voice = Voice(lesson.stage.game, lesson.names, language, lesson.seat)
     news = (voice.tell(event) for event in _heard(lesson, tried.stage))
     picture = examples.draw(tried.stage, lesson.scenario.picture, language, ())

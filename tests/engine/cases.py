@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from engine import catalogue
-from engine.contract import cases as contract
-from engine.contract.cases import Case, Position, game_of, some, variants
+from engine.contract import cases
+from engine.contract.cases import Case
 from tests.engine import highcard
-
-__all__ = ["Case", "Position", "all_games", "cases", "game_of", "some", "variants"]
 
 
 def all_games() -> list[Any]:
+    """Return every game in the catalogue, and High Card."""
     return [*catalogue.find_all().values(), highcard]
 
 
-def cases() -> list[Case]:
-    return contract.cases(all_games())
+def make_cases() -> list[Case]:
+    """Return the contract's cases of all games."""
+    return cases.make_cases(all_games())

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from engine import audit, canonical_json, chance, log
 from engine.log import Export, Link
 from tests.engine import highcard
-from tests.engine.cases import cases
+from tests.engine.cases import make_cases
 from tests.engine.ledger import SEED, abandon, live_on, play_on, started, variant
 
 OTHER_SEED = bytes(reversed(SEED))
@@ -62,7 +62,7 @@ def another_move(entry):
     entry["move"] = "play 99"
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", make_cases(), ids=str)
 def test_an_honest_log_passes(case):
     ledger = abandon(live_on(started(case.game, case.seats, case.chosen), Random(1), 5_000))
     report = audit.audit(case.game, ledger.export())

@@ -10,11 +10,11 @@ from engine import bots, menu, record
 from engine import table as tables
 from engine.menu import Choice
 from tests.engine import highcard
-from tests.engine.cases import cases
+from tests.engine.cases import make_cases
 from tests.engine.ledger import SEED, started, variant
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", make_cases(), ids=str)
 def test_what_is_done_by_itself_was_the_only_choice_draws_nothing_and_is_open(case):
     ledger, random, found = started(case.game, case.seats, case.chosen), Random(6), 0
     for _ in range(150):

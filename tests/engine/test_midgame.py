@@ -14,7 +14,7 @@ from engine.chance import Chance, UnexpectedDraw
 from engine.log import Entry
 from engine.menu import Move
 from engine.refusal import Refused
-from tests.engine.cases import cases
+from tests.engine.cases import make_cases
 from tests.engine.ledger import Ledger, live_on, started
 from tests.engine.test_twins import Noted, again
 
@@ -54,7 +54,7 @@ def twin(case, ledger, seq, reader):
     return Entry(seq, entry.at, entry.seat, entry.move, tuple(luck.draws), events, entry.edition)
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", make_cases(), ids=str)
 def test_every_entry_is_the_same_in_every_world_its_reader_can_imagine(case):
     ledger, looked = lived(case), 0
     for seq in range(case.seats + 2, len(ledger.entries)):
@@ -69,7 +69,7 @@ def test_every_entry_is_the_same_in_every_world_its_reader_can_imagine(case):
     assert looked > (len(ledger.entries) - case.seats - 2) / 2
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", make_cases(), ids=str)
 def test_a_copy_holds_no_key_to_what_it_hides(case):
     ledger = lived(case)
     if ledger.table.phase == "over":

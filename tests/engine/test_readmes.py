@@ -11,8 +11,9 @@ import pytest
 from engine import catalogue, scenario
 from engine import menu as menus
 from engine import options as choices
+from engine.contract.cases import play_case
 from engine.refusal import Refused
-from tests.engine.cases import cases, game_of
+from tests.engine.cases import make_cases
 
 TESTS = Path(__file__).parent / "games"
 
@@ -101,9 +102,9 @@ def test_every_option_cites_a_paragraph_that_is_there(game):
 
 def menus_of(game):
     """What could be chosen in random games with every seat count and every option."""
-    for case in cases():
+    for case in make_cases():
         if case.game is game:
-            for position in game_of(case, b"a lantern"):
+            for position in play_case(case, b"a lantern"):
                 for seat in range(case.seats):
                     yield game.menu(position.state, seat)
 
@@ -123,7 +124,7 @@ def test_every_choice_and_its_refusal_cite_a_paragraph_that_is_there(game):
 
 @every_game
 def test_what_a_game_objects_to_cites_a_paragraph_that_is_there(game):
-    variants = {tuple(sorted(case.chosen)) for case in cases() if case.game is game}
+    variants = {tuple(sorted(case.chosen)) for case in make_cases() if case.game is game}
     for chosen in variants | {()}:
         for seats in game.META.seats:
             why = game.objection(choices.parse(game.META.options, dict(chosen)), seats)

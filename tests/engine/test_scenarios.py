@@ -32,7 +32,7 @@ def test_a_star_takes_away_everything_that_was_there():
     game = catalogue.find("kaiser")
     state = game.State(stones={"A1": {"seat": 0, "rank": "king"}, "A2": {"seat": 0, "rank": "king"}})
     patch = {"stones": {"*": "-", "A3": {"seat": 1, "rank": "emperor"}}}
-    assert list(scenario.patched(game, state, patch).stones) == ["A3"]
+    assert list(scenario.patch(game, state, patch).stones) == ["A3"]
 
 
 DEAL = 'game = "highcard"\nseats = 2\noptions = { cards = 1 }\nrig = { deck = [7, 9] }\n'

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from engine import bots, catalogue, chance, menu, search, win_shares
 from engine import game as games
 from engine.chance import make_from_seed
+from engine.contract.cases import play_case, sample
 from engine.game import Standing
 from engine.games import kaiser
 from engine.games.kaiser.board import Stone
@@ -23,12 +24,12 @@ from engine.search.evaluation import Search, evaluate_moves
 from engine.search.tree import TurnSearch
 from tests.engine import highcard
 from tests.engine.adversaries import greedy_turn, one_ply
-from tests.engine.cases import all_games, cases, game_of, some
+from tests.engine.cases import all_games, make_cases
 from tests.engine.ledger import variant
 from tests.engine.matches import at_random, game_length, level, match
 
 every_game = pytest.mark.parametrize("game", all_games(), ids=lambda game: game.META.name)
-every_case = pytest.mark.parametrize("case", cases(), ids=str)
+every_case = pytest.mark.parametrize("case", make_cases(), ids=str)
 
 LITTLE = Level(30, 60.0)
 SEARCHES = [LITTLE, Level(0, 60.0, noise=0.5, miss_rate=0.3)]
@@ -42,7 +43,7 @@ def dealt(hands, cards=1):
 
 def movers(case, most):
     """Some positions of a game, each with the seats that may move."""
-    for position in some(game_of(case, b"a lantern"), most):
+    for position in sample(play_case(case, b"a lantern"), most):
         for seat in range(case.seats):
             if menu.count(case.game.menu(position.state, seat)) > 1:
                 yield position.state, seat
@@ -50,7 +51,7 @@ def movers(case, most):
 
 @every_case
 def test_an_outlook_shares_the_victory_out(case):
-    for position in some(game_of(case, b"a lantern"), 30):
+    for position in sample(play_case(case, b"a lantern"), 30):
         found = win_shares.evaluate(case.game, position.state)
         assert len(found) == case.seats
         assert all(0 <= share <= 1 for share in found)
@@ -151,8 +152,8 @@ def replies(state, seat):
 @functools.cache
 def dangers():
     """Positions of a game of Kaiser where some moves lose at once and others do not."""
-    case = next(case for case in cases() if case.game is kaiser and case.seats == 2)
-    states = [position.state for position in game_of(case, b"a lantern")]
+    case = next(case for case in make_cases() if case.game is kaiser and case.seats == 2)
+    states = [position.state for position in play_case(case, b"a lantern")]
     found = [(state, deadly_moves(state, state.turn)) for state in states]
     return [(state, deadly) for state, deadly in found if deadly and set(replies(state, state.turn)) - deadly]
 

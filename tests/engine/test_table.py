@@ -26,10 +26,10 @@ from engine.table_events import (
     UndoRefused,
 )
 from tests.engine import highcard
-from tests.engine.cases import all_games, cases
+from tests.engine.cases import all_games, make_cases
 from tests.engine.ledger import SEED, Ledger, live_on, play_on, started, variant
 
-every_case = pytest.mark.parametrize("case", cases(), ids=str)
+every_case = pytest.mark.parametrize("case", make_cases(), ids=str)
 
 
 def refused(ledger, seat, words, sentence):

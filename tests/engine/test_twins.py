@@ -14,11 +14,12 @@ from msgspec.structs import replace
 from engine import catalogue, chance, record
 from engine import table as tables
 from engine.chance import Chance, UnexpectedDraw
+from engine.contract.cases import play_case
 from engine.log import Entry
 from engine.menu import Move
 from engine.record import Seat, Table
 from engine.refusal import Refused
-from tests.engine.cases import all_games, cases, game_of
+from tests.engine.cases import all_games, make_cases
 from tests.engine.ledger import variant
 
 SEED = b"two worlds"
@@ -76,7 +77,7 @@ def twins(case, number, position, readers):
 def differences(case, every_reader=True):
     """Entries that tell a seat in which world it lives, and how many pairs were looked at; or two seats in turn."""
     told, looked, readers = [], 0, (*range(case.seats), None)
-    for number, position in enumerate(positions := game_of(case, SEED)):
+    for number, position in enumerate(positions := play_case(case, SEED)):
         if position.before is None or position.seat is None:
             continue
         in_turn = [readers[(number + step) % len(readers)] for step in (0, len(readers) // 2)]
@@ -89,7 +90,7 @@ def differences(case, every_reader=True):
 
 
 @pytest.mark.parametrize("every_reader", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["in_turn", "all"])
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", make_cases(), ids=str)
 def test_no_entry_tells_what_a_seat_may_not_know(case, every_reader):
     told, looked = differences(case, every_reader)
     assert told == []
@@ -100,7 +101,7 @@ def test_draws_out_of_hidden_purses_would_tell():
     """What the rule is for: with its draws shown, an entry of Kurier tells of other purses."""
     kurier = catalogue.find("kurier")
     shown = variant(kurier, META=replace(kurier.META, hidden_draws=()))
-    case = next(case for case in cases() if case.game is kurier and case.seats == 5)
+    case = next(case for case in make_cases() if case.game is kurier and case.seats == 5)
     told, _ = differences(case._replace(game=shown))
     assert {draw.label for pair in told for entry in pair for draw in entry.draws} >= {"rouble"}
 
@@ -108,8 +109,8 @@ def test_draws_out_of_hidden_purses_would_tell():
 def test_a_move_whose_draws_are_hidden_stays_in_words():
     """Only the draws are left out where all events are heard: what the mover did, all saw."""
     kurier = catalogue.find("kurier")
-    case = next(case for case in cases() if case.game is kurier and ("rules", "basic") in case.chosen)
-    position = next(position for position in game_of(case, SEED) if position.move == Move("turn"))
+    case = next(case for case in make_cases() if case.game is kurier and ("rules", "basic") in case.chosen)
+    position = next(position for position in play_case(case, SEED) if position.move == Move("turn"))
     luck = Chance(Noted(Random(1)))
     entry = entry_of(case, position.before, position.seat, position.move, luck)
     for seat in (*range(case.seats), None):
@@ -121,9 +122,9 @@ def test_only_labels_that_a_game_draws_are_hidden():
     for game in (game for game in all_games() if game.META.hidden_draws):
         drawn = {
             label
-            for case in cases()
+            for case in make_cases()
             if case.game is game
-            for position in game_of(case, SEED)[1:]
+            for position in play_case(case, SEED)[1:]
             if position.seat is not None
             for label in _labels(case, position)
         }

@@ -8,16 +8,17 @@ import pytest
 
 from engine import chance, menu, search
 from engine import game as games
+from engine.contract.cases import play_case, sample
 from engine.search import Level
-from tests.engine.cases import cases, game_of, some
+from tests.engine.cases import make_cases
 
 QUICK = Level(0, 60.0)
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", make_cases(), ids=str)
 def test_what_follows_may_be_played_whatever_is_hidden(case):
     """At every table that looks alike the turn is the same, and each of its moves can be made after the one before."""
-    for number, position in enumerate(some(game_of(case, b"a turn"), 4)):
+    for number, position in enumerate(sample(play_case(case, b"a turn"), 4)):
         for seat in range(case.seats):
             if case.game.menu(position.state, seat):
                 moves = search.choose_turn(QUICK, case.game, position.state, seat, number)

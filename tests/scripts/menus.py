@@ -16,7 +16,7 @@ from engine import chance as chances
 from engine import game as games
 from engine.chance import UnexpectedDraw
 from engine.contract import cases as contract
-from engine.contract.cases import Case, Position, game_of, some
+from engine.contract.cases import Case, Position, play_case, sample
 from engine.menu import Menu
 from engine.refusal import Refused
 from service.text import drawing
@@ -45,14 +45,16 @@ class Spots(HTMLParser):
 
 def all_cases() -> list[Case]:
     """Every game of the catalogue with every option."""
-    return contract.cases(catalogue.find_all().values())
+    return contract.make_cases(catalogue.find_all().values())
 
 
 def menus(cases: Iterable[Case], most: int) -> Iterator[dict[str, Any]]:
     """Return the menus of some positions of a random game for each case."""
     for case in cases:
-        turns = [one for one in game_of(case, b"menus for scripts") if one.before is not None and one.seat is not None]
-        for position in some(tuple(turns), most):
+        turns = [
+            one for one in play_case(case, b"menus for scripts") if one.before is not None and one.seat is not None
+        ]
+        for position in sample(tuple(turns), most):
             yield menu_at(case, position)
 
 

@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from engine import catalogue, menu
-from engine.contract.cases import Case, cases, game_of, some
+from engine.contract.cases import Case, make_cases, play_case, sample
 from service import create_app
 from service.app import App
 from service.cli import main
@@ -22,10 +22,10 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 SEAT = re.compile(r"\bseat (\d+)\b", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("case", cases(list(catalogue.find_all().values())), ids=str)
+@pytest.mark.parametrize("case", make_cases(list(catalogue.find_all().values())), ids=str)
 def test_a_token_for_a_seat_counts_from_1(case: Case) -> None:
     stems = words.dictionary(f"games/{case.game.META.name}").seats
-    for position in some(game_of(case, b"a lantern"), 40):
+    for position in sample(play_case(case, b"a lantern"), 40):
         for seat in range(case.seats):
             for entry in case.game.menu(position.state, seat):
                 for token in (
@@ -37,10 +37,10 @@ def test_a_token_for_a_seat_counts_from_1(case: Case) -> None:
 
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_what_players_read_names_seats_from_1(game: str) -> None:
-    case = next(case for case in cases([catalogue.find(game)]))
+    case = next(case for case in make_cases([catalogue.find(game)]))
     names = [f"Seat {seat + 1}" for seat in range(case.seats)]
     voice, told = Voice(case.game, names), set[int]()
-    for position in some(game_of(case, b"a lantern"), 40):
+    for position in sample(play_case(case, b"a lantern"), 40):
         heard = (case.game.hear(event, None) for event in position.events)
         scene = Scene(case.game, case.game.view(position.state, None), drawing.players(names))
         texts = [voice.tell(event) for event in heard if event is not None]

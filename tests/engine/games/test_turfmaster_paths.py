@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
+from engine.contract.cases import Case, play_case
 from engine.games import turfmaster
 from engine.games.turfmaster import course
 from engine.games.turfmaster.cards import JOKERS
 from engine.games.turfmaster.ride import MOST_POINTS, find_reach, find_rides
 from engine.games.turfmaster.state import Rode
-from tests.engine.cases import Case, game_of
 
 SECTIONS = course.DATA["track"]["sections"]
 JUMP = "jump"
@@ -138,7 +138,7 @@ def test_6_5_the_menu_offers_exactly_the_ends_that_walking_every_path_finds():
 @pytest.mark.parametrize("hurdles", ["none", "all"])
 def test_7_1_no_horse_rides_beyond_the_limit(hurdles):
     rode = 0
-    for position in game_of(Case(turfmaster, 6, (("grand_national", hurdles),)), b"limits")[1:]:
+    for position in play_case(Case(turfmaster, 6, (("grand_national", hurdles),)), b"limits")[1:]:
         for event, before in _pair_with_states(position):
             if isinstance(event, Rode):
                 rode += 1

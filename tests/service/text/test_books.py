@@ -120,6 +120,6 @@ def test_what_a_picture_asks_for_is_lit_and_cropped():
 
 
 def test_a_picture_shows_what_the_scenario_came_to():
-    *_, last = scenario.stages(examples.load("kaiser", "capture"))
+    *_, last = scenario.play_steps(examples.load("kaiser", "capture"))
     assert last.state.stones["A3"].rank == "king"
     assert 'class="trail"' in examples.picture("kaiser", "capture", "en", "after")

@@ -16,6 +16,7 @@ from babel.messages.pofile import read_po
 from engine import bots, catalogue
 from engine import game as games
 from engine import table as tables
+from engine.contract.cases import play_case
 from engine.games.kaiser.state import Moved, RoundWon
 from engine.games.kurier.board import INN_NAMES
 from engine.refusal import Refused
@@ -28,7 +29,7 @@ from service.text import drawing, languages, messages
 from service.text.drawing import Scene, Voice
 from service.text.languages import COMMON, LANGUAGES, SOURCE, Said
 from tests import apps
-from tests.engine.cases import cases, game_of
+from tests.engine.cases import make_cases
 from tests.sampling import pair_in_turn
 from workers import referee
 from workers.outgoing import envelopes, letters, pictures
@@ -145,7 +146,7 @@ def assert_not_english(text: str, language: str) -> None:
 
 def samples():
     """Each game with as many players as it can take, and its options as they come."""
-    plain = [case for case in cases() if case.game in catalogue.find_all().values() and not case.chosen]
+    plain = [case for case in make_cases() if case.game in catalogue.find_all().values() and not case.chosen]
     return [
         max((case for case in plain if case.game is game), key=lambda case: case.seats)
         for game in catalogue.find_all().values()
@@ -155,7 +156,7 @@ def samples():
 # in English `tests/service/test_contract.py` does the same with more positions
 @pytest.mark.parametrize(("full", "language"), pair_in_turn(samples(), OTHERS), ids=str)
 def test_boards_and_prose_are_made_in_every_language(full, language):
-    positions, names = game_of(full, b"a lantern"), NAMES[: full.seats]
+    positions, names = play_case(full, b"a lantern"), NAMES[: full.seats]
     told, step = [], max(1, len(positions) // 15)
     for number, position in enumerate(positions):
         me = (None, *range(full.seats))[number % (full.seats + 1)]
@@ -187,7 +188,7 @@ class Blotted(NullTranslations):
 def test_every_word_of_a_board_and_of_the_news_passes_through_a_catalogue(full, monkeypatch):
     monkeypatch.setattr(languages, "translations", lambda language, domain=COMMON: Blotted())
     monkeypatch.setattr(drawing, "environment", functools.cache(drawing.environment.__wrapped__))
-    positions, names = game_of(full, b"a lantern"), [str(seat) for seat in range(full.seats)]
+    positions, names = play_case(full, b"a lantern"), [str(seat) for seat in range(full.seats)]
     told = []
     for number, position in enumerate(positions):
         me = (None, *range(full.seats))[number % (full.seats + 1)]

@@ -7,18 +7,19 @@ from xml.etree import ElementTree
 import pytest
 
 from engine import catalogue
+from engine.contract.cases import play_case
 from engine.games import carcassonne, kaiser
 from engine.games.carcassonne.state import TilePlaced
 from engine.games.carcassonne.tiles import PIECES
 from service.text import drawing
 from service.text.template_files import TEMPLATES
 from tests.board_tokens import list_tokens
-from tests.engine.cases import cases, game_of
+from tests.engine.cases import make_cases
 
 
 def scene() -> drawing.Scene:
-    case = next(case for case in cases() if case.game is kaiser)
-    state = next(iter(game_of(case, b"a lantern"))).state
+    case = next(case for case in make_cases() if case.game is kaiser)
+    state = next(iter(play_case(case, b"a lantern"))).state
     players = drawing.players(["Anna", "Bert", "Clara", "Dora"][: case.seats])
     return drawing.Scene(kaiser, kaiser.view(state, 0), players, 0, kaiser.menu(state, 0))
 

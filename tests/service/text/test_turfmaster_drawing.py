@@ -4,20 +4,21 @@ from xml.etree import ElementTree
 
 import pytest
 
+from engine.contract.cases import play_case, sample
 from engine.games import turfmaster
 from engine.games.turfmaster.state import Chose
 from service.text import drawing
 from tests.board_tokens import list_tokens
-from tests.engine.cases import cases, game_of, some
+from tests.engine.cases import make_cases
 
 NAMES = ["Anna", "Bertrand the Younger of Burgundy", *"CDEFGH"]
 SILENT = {"Dealt"}  # ten cards dealt to somebody else are no news
 
-every_case = pytest.mark.parametrize("case", [case for case in cases() if case.game is turfmaster], ids=str)
+every_case = pytest.mark.parametrize("case", [case for case in make_cases() if case.game is turfmaster], ids=str)
 
 
 def scenes(case):
-    for position in some(game_of(case, b"a lantern"), 6):
+    for position in sample(play_case(case, b"a lantern"), 6):
         for me in (None, *range(case.seats)):
             menu = () if me is None else turfmaster.menu(position.state, me)
             view = turfmaster.view(position.state, me)
@@ -55,7 +56,7 @@ def test_the_text_board_fits_a_letter(case):
 @every_case
 def test_everything_that_happens_is_told_to_everybody(case):
     voice = drawing.Voice(turfmaster, NAMES[: case.seats])
-    for position in game_of(case, b"a lantern"):
+    for position in play_case(case, b"a lantern"):
         for event in position.events:
             for seat in (None, 0):
                 told = voice.tell(turfmaster.hear(event, seat))

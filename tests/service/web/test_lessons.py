@@ -41,12 +41,12 @@ def test_every_game_has_lessons_and_lobby_and_rules_lead_to_them(visitor):
 @every_lesson
 def test_a_lesson_is_told_in_every_language_and_its_own_answer_solves_it(visitor, name, number):
     lesson = lessons.of(name)[number - 1]
-    assert set(lesson.scenario.told) == set(LANGUAGES)
-    assert len(set(lesson.scenario.told.values())) == len(LANGUAGES)
+    assert set(lesson.scenario.sentences) == set(LANGUAGES)
+    assert len(set(lesson.scenario.sentences.values())) == len(LANGUAGES)
     for language in LANGUAGES:
         assert lessons.attempt(lesson, lesson.scenario.steps[-1].move, language).verdict == "solved"
     asked = page(visitor, name, number, "de")
-    assert lesson.scenario.told["de"] in unescape(asked)
+    assert lesson.scenario.sentences["de"] in unescape(asked)
     assert "data-solved" not in asked
     assert "<svg" in asked
 

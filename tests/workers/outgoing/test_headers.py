@@ -10,13 +10,13 @@ from sqlalchemy import select, update
 
 from engine import bots, catalogue
 from engine import table as tables
+from engine.contract.cases import list_variants
 from service.app import App
 from service.store.schema import letters, people, seats
 from service.tables import access, clerk, judging, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
-from tests.engine.cases import variants
 from tests.servers import Sink
 from workers.outgoing import letter_kinds, personal_letters, pictures, post
 from workers.outgoing.envelopes import LetterOrder
@@ -79,7 +79,7 @@ def long_game(app: App, moves: int) -> tuple[str, ...]:
     """The links of a table with everything in the box, after so many moves."""
     game, random = catalogue.find("carcassonne"), Random(5)
     guests = [Invited(name, f"{name.lower()}@example.org") for name in apps.NAMES]
-    opened = opening.open_table(app, "carcassonne", dict(variants(game)[-1]), guests)
+    opened = opening.open_table(app, "carcassonne", dict(list_variants(game)[-1]), guests)
     for link in opened.links:
         assert apps.submit(app, access.find(app, link), "sit word").accepted
     with judging.at_table(app, opened.table) as work:
