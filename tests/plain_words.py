@@ -1,7 +1,8 @@
 """Find names, docstrings and comments that are not in plain words.
 
 `python -m tests.plain_words [PATH...]` prints each offender as `path:line: kind name -> hint`, and a count for each
-folder. Without a path it checks the whole program; with `--texts` the phrases of templates and documentation instead.
+folder. Without a path it checks the whole program; with `--texts` the phrases of templates and documentation instead,
+and with `--nouns` the functions whose name begins with no verb.
 The words, and the exceptions with their reasons, are in `plain_words.toml`.
 """
 
@@ -29,6 +30,7 @@ UNITS = {re.compile(pattern, re.IGNORECASE): tuple(suffixes) for pattern, suffix
 VALUES = {re.compile(pattern): tuple(suffixes) for pattern, suffixes in CONFIG["values"].items()}
 FIRST = frozenset(CONFIG["first"]["words"].split())
 IRREGULAR = frozenset(CONFIG["participles"]["irregular"].split())
+VERBS = frozenset(CONFIG["verbs"]["words"].split())
 NO_PARTICIPLES = frozenset(CONFIG["participles"]["others"].split())
 DOCSTRING_FIRST = frozenset(CONFIG["docstring"]["first"].split())
 SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+|\n\n|\n\* ")
@@ -196,6 +198,14 @@ def check_units(tree: ast.Module, lines: list[str], comments: dict[int, str]) ->
             yield node.lineno, name, f"end with {' or '.join(units[0])}"
 
 
+def find_noun_functions(path: str, source: str) -> Iterator[Offender]:
+    """Yield the functions whose name begins with no verb; the test does not count them."""
+    for kind, name, line in list_names(ast.parse(source)):
+        words = split_words(name)
+        if kind == "function" and not name.startswith(("__", "test_")) and words[:1] and words[0] not in VERBS:
+            yield Offender(path, line, "noun", name, "begin with a verb if it does more than compute a value")
+
+
 def is_excepted(path: str, kind: str, name: str) -> bool:
     return any(
         fnmatch(path, one["path"])
@@ -237,9 +247,12 @@ def check_lines(path: str, text: str) -> Iterator[Offender]:
 
 
 @functools.cache
-def check_file(file: Path) -> tuple[Offender, ...]:
+def check_file(file: Path, nouns: bool = False) -> tuple[Offender, ...]:
     path, text = file.resolve().relative_to(ROOT).as_posix(), file.read_text("utf-8")
-    offenders = check_source(path, text) if file.suffix == ".py" else check_lines(path, text)
+    if nouns:
+        offenders = find_noun_functions(path, text)
+    else:
+        offenders = check_source(path, text) if file.suffix == ".py" else check_lines(path, text)
     return tuple(one for one in offenders if not is_excepted(path, one.kind, one.name))
 
 
@@ -256,10 +269,12 @@ def find_offenders(paths: Iterable[str | Path], suffixes: Sequence[str] = (".py"
 
 def main(arguments: list[str]) -> None:
     """Print the offenders below the paths given, or in the whole program, and count them for each folder."""
-    texts = "--texts" in arguments
-    paths = [argument for argument in arguments if argument != "--texts"]
-    folders = [ROOT / folder for folder in (TEXT_FOLDERS if texts else FOLDERS)]
-    offenders = find_offenders(paths or folders, TEXT_SUFFIXES if texts else (".py",))
+    paths = [argument for argument in arguments if not argument.startswith("--")]
+    if "--texts" in arguments:
+        offenders = find_offenders(paths or [ROOT / folder for folder in TEXT_FOLDERS], TEXT_SUFFIXES)
+    else:
+        files = list_files(paths or [ROOT / folder for folder in FOLDERS])
+        offenders = [one for file in files for one in check_file(file, nouns="--nouns" in arguments)]
     for one in offenders:
         print(one)
     counts = Counter(Path(one.path).parent.as_posix() for one in offenders)

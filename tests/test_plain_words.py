@@ -94,5 +94,10 @@ def test_plain_words_are_not_reported(source: str) -> None:
     assert check(source) == []
 
 
+def test_a_function_without_a_verb_is_listed() -> None:
+    source = "def neighbours(x): ...\ndef find_row(x): ...\ndef is_over(x): ...\n@property\ndef size(self): ..."
+    assert [one.name for one in plain_words.find_noun_functions("service/example.py", source)] == ["neighbours"]
+
+
 def test_each_exception_has_a_reason() -> None:
     assert all(one["reason"] for one in plain_words.CONFIG["exceptions"])
