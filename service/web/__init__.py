@@ -39,7 +39,6 @@ from service.web.api.reference_pages import manual
 from service.web.api.routes import api
 from service.web.compression import compress
 from service.web.cookies import LenientCookies
-from service.web.gallery_pages import gallery
 from service.web.health_pages import ops
 from service.web.host_pages import host
 from service.web.joining_pages import joining
@@ -51,11 +50,10 @@ from service.web.metrics_pages import metrics
 from service.web.new_table_pages import new_table
 from service.web.preferences_pages import language_choice, letters
 from service.web.rendering import get_app, language, problem
-from service.web.replay_pages import replay
+from service.web.replay_pages import gallery, replay, verify
 from service.web.rules_pages import rules
 from service.web.seat_pages import seat_forms
 from service.web.table_pages import table
-from service.web.verify_pages import verify
 from service.web.what_if_pages import whatif
 
 log = structlog.get_logger()

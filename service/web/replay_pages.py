@@ -1,61 +1,205 @@
-"""The replay: step through a game, or take it away as a log or as plain text."""
+"""Finished and running games to look back at: the replay, logs to download and check, and the gallery."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import msgspec
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 from markupsafe import Markup
 from msgspec import Struct
-from msgspec.structs import replace
 from werkzeug.wrappers import Response as BaseResponse
 
 from engine.menu import Move
 from engine.story import TurningPoint
 from service import numbers
 from service.tables import access, archive, chance_course, replays, snapshots, stories
+from service.tables import gallery as exhibits
 from service.tables.access import Place
+from service.tables.chance_course import Course
 from service.tables.replays import Frame, Viewpoint
 from service.tables.snapshots import Snapshot
-from service.text.drawing import Voice, players
-from service.text.languages import in_game
+from service.text.drawing import Player, Scene, Voice, board_svg, players
+from service.text.languages import LANGUAGES, SOURCE
 from service.web.menu_forms import sentence
-from service.web.rendering import get_app, language, page
+from service.web.rendering import game_title, get_app, language, render
 from service.web.replica import from_replica
 
 replay = Blueprint("replay", __name__, url_prefix="/t/<link>")
+verify = Blueprint("verify", __name__, url_prefix="/verify")
+gallery = Blueprint("gallery", __name__, url_prefix="/gallery")
+
+
+class ReplayPlayer(Struct, frozen=True):
+    """A player beside the board, with the score at that time."""
+
+    player: Player
+    is_you: bool
+    is_out: bool
+    score: int
+
+
+class TurningPointInWords(Struct, frozen=True):
+    """A move that cost a player much, and the better one."""
+
+    player: str
+    seq: int
+    played: str
+    better: str
+    gain: str
+
+
+class StoryInWords(Struct, frozen=True):
+    """Where a game turned and whom chance favoured; not ready until a bot has gone through the game."""
+
+    is_requested: bool
+    is_ready: bool = False
+    turning_points: tuple[TurningPointInWords, ...] = ()
+    luck: str = ""
+
+
+class ReplayPage(Struct, frozen=True):
+    """Everything `replay.html` and, for a script, `frame.html` show: one position of a game."""
+
+    link: str
+    me: int | None
+    title: str
+    phase: str
+    eyes: int | None  # the seat whose view is shown; None is a spectator
+    query: dict[str, Any]  # what every link of this replay carries on
+    since_own_move: bool
+    players: tuple[ReplayPlayer, ...]
+    frame: Frame
+    board: Markup
+    chances: Course | None
+    story: StoryInWords | None
+
+
+class GalleryGame(Struct, frozen=True):
+    """A finished game in the gallery: who played it, and which places they got."""
+
+    table: str
+    title: str
+    ended_at: int
+    length: int
+    ranks: tuple[tuple[int, Player], ...]
+
+    @property
+    def names(self) -> str:
+        return ", ".join(player.name for _, player in self.ranks)
+
+
+class GalleryPage(Struct, frozen=True):
+    """Everything `gallery.html` shows."""
+
+    games: tuple[GalleryGame, ...]
+    number: int  # of this page
+    has_more: bool
+
+
+class VerifyPage(Struct, frozen=True):
+    """Nothing: `verify.html` always says the same, and the browser does the rest."""
+
+
+# The replay
 
 
 @replay.get("/replay")
 @from_replica
 def show(link: str) -> Response:
-    """The game after any entry as this seat saw it then; once the game is over as any seat saw it."""
+    """Show the game after any entry as this seat saw it then; once the game is over, as any seat saw it."""
     place = access.find(get_app(), link)
-    look = snapshots.look(get_app(), place.table)
-    return page("replay.html", story=_story(look), **_words(place, look))
+    table = snapshots.look(get_app(), place.table)
+    return render("replay.html", _replay_page(place, table, _story(table)))
 
 
 @replay.get("/replay/frame")
 @from_replica
 def frame(link: str) -> Response:
-    """The same without the page around it, for a script that steps quickly."""
+    """Show the same without the page around it, for a script that steps quickly."""
     place = access.find(get_app(), link)
-    look = snapshots.look(get_app(), place.table)
-    return page("frame.html", **_words(place, look))
+    table = snapshots.look(get_app(), place.table)
+    return render("frame.html", _replay_page(place, table))
 
 
 @replay.post("/replay/story")
-def tell(link: str) -> BaseResponse:
-    """Ask where the game turned; the page has it as soon as a bot has gone through the game."""
+def ask_for_story(link: str) -> BaseResponse:
+    """Ask where the game turned; a bot goes through the game, and the page shows the result when it is ready."""
     stories.ask(get_app(), access.find(get_app(), link))
     return redirect(url_for("replay.show", link=link, _anchor="story"), 303)
+
+
+def _replay_page(place: Place, table: Snapshot, story: StoryInWords | None = None) -> ReplayPage:
+    eyes, since = _eyes(place, table), _entry_argument("since")
+    frame = replays.frame(get_app(), table, Viewpoint(eyes, language()), _entry_argument("at"), since)
+    query: dict[str, Any] = {} if eyes == place.seat else {"as": "all" if eyes is None else eyes}
+    query |= {"since": frame.first} if since is not None else {}
+    return ReplayPage(
+        link=place.link,
+        me=place.seat,
+        title=game_title(table.game.META),
+        phase=table.table.phase,
+        eyes=eyes,
+        query=query,
+        since_own_move=since is not None and frame.since == frame.first and eyes == place.seat,
+        players=tuple(
+            ReplayPlayer(player, seat == place.seat, standing.out, standing.score)
+            for seat, (player, standing) in enumerate(zip(players(table.names), frame.standing, strict=True))
+        ),
+        frame=frame,
+        board=Markup(frame.board.svg),  # noqa: S704 - our own template, which escapes what goes in
+        chances=chance_course.course(get_app(), table, frame.at),
+        story=story,
+    )
+
+
+def _eyes(place: Place, table: Snapshot) -> int | None:
+    """Return the seat whose view is shown: the reader's own, or after the end any seat's, or a spectator's."""
+    if table.table.phase != "over":
+        return place.seat
+    chosen = request.args.get("as", "")
+    seat = numbers.read(chosen, len(table.seats) - 1)
+    if seat is not None:
+        return seat
+    return None if chosen == "all" else place.seat
+
+
+def _entry_argument(name: str) -> int | None:
+    """Return the number of an entry that the address gives, or None."""
+    return numbers.read(request.args.get(name, ""), 2**31 - 1)
+
+
+def _story(table: Snapshot) -> StoryInWords | None:
+    """Return the story of the game; None if the game does not have one."""
+    if not stories.is_to_be_told(table):
+        return None
+    request_ = stories.find(get_app(), table)
+    if request_ is None or request_.told is None:
+        return StoryInWords(request_ is not None)
+    narrator = Voice(table.game, table.names, language())
+    shares = zip(table.names, request_.told.luck, strict=False)
+    return StoryInWords(
+        is_requested=True,
+        is_ready=True,
+        turning_points=tuple(_in_words(table, point, narrator) for point in request_.told.turning_points),
+        luck=", ".join(f"{name} {round(100 * share):+d} %".replace("-", "−") for name, share in shares),
+    )
+
+
+def _in_words(table: Snapshot, point: TurningPoint, narrator: Voice) -> TurningPointInWords:
+    played, better = (sentence(Move.parse(move), narrator) for move in (point.played, point.better))
+    gain = f"{round(100 * point.gain)} %"
+    return TurningPointInWords(table.names[point.seat], point.seq, played, better, gain)
+
+
+# Logs
 
 
 @replay.get("/log.json")
 @from_replica
 def log(link: str) -> Response:
-    """The log as this seat may keep it."""
+    """Send the log as this seat may have it."""
     export = archive.export_for(get_app(), access.find(get_app(), link))
     encoded = msgspec.json.format(msgspec.json.encode(export), indent=1)
     return _file(encoded, "application/json", f"{export.game}-{export.table}.json")
@@ -64,82 +208,76 @@ def log(link: str) -> Response:
 @replay.get("/log.txt")
 @from_replica
 def protocol(link: str) -> Response:
-    """The game in words, as this seat may keep it."""
+    """Send the game in words, as this seat may have it."""
     place = access.find(get_app(), link)
-    look = snapshots.look(get_app(), place.table)
-    told = replays.protocol(get_app(), look, Viewpoint(place.seat, language()))
-    return _file(told.encode(), "text/plain; charset=utf-8", f"{look.row.game}-{look.row.id}.txt", "inline")
+    table = snapshots.look(get_app(), place.table)
+    text = replays.protocol(get_app(), table, Viewpoint(place.seat, language()))
+    return _file(text.encode(), "text/plain; charset=utf-8", f"{table.row.game}-{table.row.id}.txt", "inline")
 
 
-def _file(content: bytes, kind: str, name: str, how: str = "attachment") -> Response:
+def _file(content: bytes, kind: str, name: str, disposition: str = "attachment") -> Response:
     response = make_response(content)
     response.headers["Content-Type"] = kind
-    response.headers["Content-Disposition"] = f'{how}; filename="{name}"'
+    response.headers["Content-Disposition"] = f'{disposition}; filename="{name}"'
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
-def _words(place: Place, look: Snapshot) -> dict[str, Any]:
-    eyes = _eyes(place, look)
-    shown = replays.frame(get_app(), look, Viewpoint(eyes, language()), _entry("at"), _entry("since"))
-    return {
-        "link": place.link,
-        "me": place.seat,
-        "title": in_game(language(), look.game.META.name, look.game.META.title),
-        "phase": look.table.phase,
-        "players": players(look.names),
-        "eyes": eyes,
-        "asked": _asked(place, eyes, shown),
-        "frame": shown,
-        "course": chance_course.course(get_app(), look, shown.at),
-        "svg": Markup(shown.board.svg),  # noqa: S704 - our own template, which escapes what goes in
-    }
+@verify.get("")
+def show_verifier() -> Response:
+    """Show the page that checks a log; the browser does all of it, and sends nothing."""
+    return render("verify.html", VerifyPage())
 
 
-class StoryInWords(Struct, frozen=True):
-    """Where a game turned and whom luck favoured, from when it is told; before that whether somebody has asked."""
-
-    asked: bool
-    told: bool = False
-    turned: tuple[tuple[str, TurningPoint], ...] = ()
-    luck: tuple[tuple[str, int], ...] = ()
+# The gallery
 
 
-def _story(look: Snapshot) -> StoryInWords | None:
-    if not stories.is_to_be_told(look):
-        return None
-    asked = stories.find(get_app(), look)
-    if asked is None or asked.told is None:
-        return StoryInWords(asked is not None)
-    voice = Voice(look.game, look.names, language())
-    turned = tuple((look.names[point.seat], _in_words(point, voice)) for point in asked.told.turning_points)
-    luck = tuple((name, round(100 * share)) for name, share in zip(look.names, asked.told.luck, strict=False))
-    return StoryInWords(True, True, turned, luck)
+@gallery.get("")
+@from_replica
+def hall() -> Response:
+    """Show the games that ended last, some on a page."""
+    number = max(numbers.read(request.args.get("page", ""), 99_999) or 1, 1)
+    with get_app().store.reading() as connection:
+        names, has_more = exhibits.hung(connection, number - 1)
+    games = tuple(_gallery_game(snapshots.look(get_app(), name)) for name in names)
+    return render("gallery.html", GalleryPage(games, number, has_more))
 
 
-def _in_words(point: TurningPoint, voice: Voice) -> TurningPoint:
-    """The same with its moves as people say them."""
-    played, better = (sentence(Move.parse(move), voice) for move in (point.played, point.better))
-    return replace(point, played=played, better=better)
+@gallery.get("/<table>")
+def game(table: str) -> BaseResponse:
+    """Go to the replay of a game, by a link that is no secret."""
+    access.find(get_app(), exhibits.link(table))
+    return redirect(url_for("replay.show", link=exhibits.link(table)))
 
 
-def _asked(place: Place, eyes: int | None, shown: Frame) -> dict[str, Any]:
-    """What every link of this replay carries on: the seat whose view is shown, and the first entry."""
-    kept: dict[str, Any] = {} if eyes == place.seat else {"as": "all" if eyes is None else eyes}
-    return kept | ({"since": shown.first} if _entry("since") is not None else {})
+@gallery.get("/<table>.svg")
+@from_replica
+def board(table: str) -> Response:
+    """Send a picture of the board at the end of a game."""
+    in_language = request.args.get("in", SOURCE)
+    access.find(get_app(), exhibits.link(table))
+    names = snapshots.look(get_app(), table).names
+    response = make_response(_draw_end(table, names, in_language if in_language in LANGUAGES else SOURCE))
+    response.headers["Content-Type"] = "image/svg+xml"
+    response.headers["Cache-Control"] = "private, max-age=3600"
+    return response
 
 
-def _eyes(place: Place, look: Snapshot) -> int | None:
-    """The seat whose view is shown: the reader's own, or after the end any, or all."""
-    chosen = request.args.get("as", "")
-    if look.table.phase != "over":
-        return place.seat
-    seat = numbers.read(chosen, len(look.seats) - 1)
-    if seat is not None:
-        return seat
-    return None if chosen == "all" else place.seat
+@functools.lru_cache(maxsize=200)
+def _draw_end(name: str, names: tuple[str, ...], in_language: str) -> str:
+    """Draw the last position of a game; its players may change their names."""
+    table = snapshots.look(get_app(), name)
+    view = table.game.view(table.table.state, None)
+    return board_svg(Scene(table.game, view, players(names), language=in_language))
 
 
-def _entry(name: str) -> int | None:
-    """The number of an entry in the address, if there is one that could be."""
-    return numbers.read(request.args.get(name, ""), 2**31 - 1)
+def _gallery_game(table: Snapshot) -> GalleryGame:
+    seated = players(table.names)
+    ranks = sorted((place, seat) for seat, place in enumerate(table.table.places))
+    return GalleryGame(
+        table=table.row.id,
+        title=game_title(table.game.META),
+        ended_at=table.row.ended_at,
+        length=table.row.length,
+        ranks=tuple((place, seated[seat]) for place, seat in ranks),
+    )

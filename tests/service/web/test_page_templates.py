@@ -17,10 +17,10 @@ from tests.templates import find_faults
 
 WEB = Path(__file__).parents[3] / "service" / "web"
 UNTYPED = set(
-    """table.html gathering.html mailbox.html branches.html verify.html whatif.html lesson.html api.html
+    """table.html gathering.html mailbox.html branches.html  whatif.html lesson.html api.html
 host.html letter.html
- gallery.html   rules.html rules_short.html rules_paragraph.html
-rulebooks.html replay.html""".split()
+    rules.html rules_short.html rules_paragraph.html
+rulebooks.html """.split()
 )
 
 
