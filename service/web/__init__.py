@@ -42,7 +42,6 @@ from service.web.cookies import LenientCookies
 from service.web.health_pages import ops
 from service.web.host_pages import host
 from service.web.joining_pages import joining
-from service.web.lesson_pages import learning
 from service.web.live import Door
 from service.web.lobby_pages import lobby
 from service.web.mailbox_pages import mailbox
@@ -51,7 +50,7 @@ from service.web.new_table_pages import new_table
 from service.web.preferences_pages import language_choice, letters
 from service.web.rendering import get_app, language, problem
 from service.web.replay_pages import gallery, replay, verify
-from service.web.rules_pages import rules
+from service.web.rules_pages import learning, rules
 from service.web.seat_pages import seat_forms
 from service.web.table_pages import table
 from service.web.what_if_pages import whatif
