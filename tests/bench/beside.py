@@ -1,6 +1,7 @@
 """Compare the speed of random games in this checkout and in an older commit, which play in turns.
 
 `python -m tests.bench.beside COMMIT GAME SEATS [OPTION=VALUE ...]`; both play the same seeds, each seed once.
+The engine of that commit must already have the functions that `play` calls.
 """
 
 import os
