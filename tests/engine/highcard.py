@@ -123,7 +123,7 @@ def hear(event, seat):
 
 
 def redeal(state, seat, chance):
-    """Which of the unseen cards lie on whose hand, and which stayed in the box, cannot be known."""
+    """Deal the unseen cards again: it is not known who holds which, and which are still in the box."""
     own = () if seat is None else state.hands[seat]
     unseen = list(chance.shuffle("unseen", [card for card in range(1, 21) if card not in state.seen + own]))
     hands = [
