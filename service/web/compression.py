@@ -16,8 +16,8 @@ from flask import Response, request
 
 OFTEN = frozenset(("static", "lobby.picture"))
 ONCE = frozenset(("table.then", "replay.frame", "replay.protocol", "replay.log"))
-WORTH_IT = 1_000
-COMMENT_LINES = re.compile(rb"^[ \t]*(?://[^\n]*|/\*\*(?:(?!\*/).)*\*/)[ \t]*\n", re.MULTILINE | re.DOTALL)
+WORTH_IT = 300
+COMMENTS = re.compile(rb"/\*\*(?:(?!\*/).)*\*/ ?|(?:^|(?<=[;,{]))[ \t]*//[^\n]*", re.MULTILINE | re.DOTALL)
 INDENTATION = re.compile(rb"^\s+", re.MULTILINE)
 
 
@@ -45,8 +45,11 @@ def _kept(content: bytes, is_script: bool) -> bytes:
 
 
 def shorten(script: bytes) -> bytes:
-    """Return a script without lines of comment, blank lines and indentation. No string may go over several lines."""
-    return INDENTATION.sub(b"", COMMENT_LINES.sub(b"", script))
+    """Return a script without comments, blank lines and indentation.
+
+    Its strings may not go over several lines, and not hold what looks like a comment.
+    """
+    return INDENTATION.sub(b"", COMMENTS.sub(b"", script))
 
 
 def _packed(content: bytes, effort: int) -> bytes:

@@ -54,10 +54,14 @@ export class Board {
   onClick(event) {
     /** @type {HTMLElement | null} */
     const button = /** @type {Element} */ (event.target).closest("[data-view]");
-    if (button?.dataset.view === "in") this.zoom(BUTTON_ZOOM);
-    if (button?.dataset.view === "out") this.zoom(1 / BUTTON_ZOOM);
-    if (button?.dataset.view === "whole") this.stage?.showAll();
-    if (button?.dataset.view === "names") this.toggleNames(button);
+    /** @type {Record<string, () => void>} */
+    const actions = {
+      in: () => this.zoom(BUTTON_ZOOM),
+      out: () => this.zoom(1 / BUTTON_ZOOM),
+      whole: () => this.stage?.showAll(),
+      names: () => this.toggleNames(/** @type {HTMLElement} */ (button)),
+    };
+    actions[button?.dataset.view ?? ""]?.();
   }
 
   /** @param {number} factor */

@@ -36,7 +36,8 @@ export class ChoiceView {
     /** @type {import("./choice-text.js").Words} */
     this.words = words;
     this.form = part("form.deed");
-    this.bar = { made: part(".made"), what: part(".what"), next: part(".next"), confirm: part(".confirm"), again: part(".again") };
+    /** @type {Record<string, any>} */
+    this.bar = Object.fromEntries(["made", "what", "next", "confirm", "again"].map((name) => [name, part(`.${name}`)]));
     this.ghost = part("[data-ghost]");
     this.lookahead = new Lookahead(root, this.form.dataset.foresee);
     this.spots = readSpots(root.querySelectorAll(":is(.stage, .tray) [data-token]"));
@@ -132,10 +133,9 @@ export class ChoiceView {
   /** @param {Offers} now */
   drawBar({ buttons, complete }) {
     const { made, what, next, confirm, again } = this.bar;
-    const text = chosenText(this.state, this.words);
     const begun = this.isBegun();
     [made.hidden, what.hidden, again.hidden] = [!begun, begun, !begun];
-    made.textContent = text;
+    made.textContent = chosenText(this.state, this.words);
     if (!begun) what.textContent = menuText(this.state, this.words);
     next.replaceChildren(...buttons.map((button) => this.makeButton(button)));
     confirm.hidden = complete.length !== 1 && !this.state.first;
@@ -143,10 +143,10 @@ export class ChoiceView {
   }
 
   /** @param {Offers} now */
-  fillForm({ moves: [move, then = ""] }) {
-    const { first, verb, tokens } = this.state;
+  fillForm({ moves: [move, second = ""] }) {
+    const { first, verb } = this.state;
     this.form.elements.move.value = move;
-    this.form.dataset.then = then;
+    this.form.dataset.second = second;
     this.form.dataset.said = [first ? "" : (verb ?? ""), ...(first ?? this.state).tokens].join(" ");
   }
 
@@ -164,7 +164,10 @@ export class ChoiceView {
    */
   shownSpots({ marks }) {
     const { spots, tokens } = this.state;
-    const shown = [...this.spots].filter(([element, spot]) => isDrawn(element) && spots.includes(spot) && (marks.get(spot)?.lit || spot.token === tokens[0]));
+    const shown = [...this.spots].filter(
+      ([element, spot]) =>
+        isDrawn(element) && spots.includes(spot) && (marks.get(spot)?.lit || spot.token === tokens[0]),
+    );
     return shown.map(([element]) => element);
   }
 
@@ -208,7 +211,13 @@ export class ChoiceView {
     if (!touched.closest("[data-stage]")) return direct;
     const live = [...this.spots].filter(([element]) => isDrawn(element) && element.matches(".lit, .chosen"));
     /** @param {[HTMLElement, Spot][]} spots */
-    const nearest = (spots) => pick(spots.map(([element]) => targetOf(element)), clientX, clientY, reach());
+    const nearest = (spots) =>
+      pick(
+        spots.map(([element]) => targetOf(element)),
+        clientX,
+        clientY,
+        reach(),
+      );
     const above = this.state.first ? nearest(live.filter(([, spot]) => this.state.spots.includes(spot))) : null;
     const { target: found, zoom } = above?.target ? above : nearest(live);
     if (zoom && this.stage.zoom(zoom.factor, zoom.x, zoom.y, true)) return null;

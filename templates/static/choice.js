@@ -97,7 +97,8 @@ export function resume(state, saved) {
  * Say whether anything is chosen.
  * @param {State} state
  */
-export const isBegun = ({ verb, tokens, early, first }) => Boolean(tokens.length) || [verb, early, first].some((one) => one !== null);
+export const isBegun = ({ verb, tokens, early, first }) =>
+  Boolean(tokens.length) || [verb, early, first].some((one) => one !== null);
 
 /**
  * Return the entries of which a move can still be made.
@@ -109,11 +110,12 @@ export const living = (state) => candidates(state).filter((entry) => fits(entry,
  * Return the tokens that may follow what is chosen.
  * @param {State} state
  */
-export const followers = (state) => unique(living(state).flatMap((entry) => following(entry, state.tokens, state.early)));
+export const followers = (state) =>
+  unique(living(state).flatMap((entry) => following(entry, state.tokens, state.early)));
 
 /**
  * Return what the page shows: the mark of each spot, the buttons that are needed, the entries of which a move is whole,
- * and the moves to send, which are empty until exactly one move is whole.
+ * whether nothing can be added or changed any more, and the moves to send, empty until exactly one move is whole.
  * @param {State} state
  */
 export function offers(state) {
@@ -122,16 +124,10 @@ export function offers(state) {
   const marks = new Map();
   for (const spot of [...(first?.spots ?? []), ...spots]) marks.set(spot, markOf(state, spot));
   const complete = completeEntries(state);
-  const moves = first ? [moveOf(first), moveOf(state)] : [moveOf(state)];
-  return { marks, buttons: buttons(state), complete, moves, isFinal: isFinal(state), ghost: ghostTokens(state) };
-}
-
-/**
- * Say whether exactly one move is whole and nothing can be added or changed any more.
- * @param {State} state
- */
-function isFinal(state) {
-  return completeEntries(state).length === 1 && living(state).length === 1 && !followers(state).length && !ghostEntry(state);
+  const isOnly = complete.length === 1 && living(state).length === 1;
+  const isFinal = isOnly && !followers(state).length && !ghostEntry(state);
+  const moves = (first ? [first, state] : [state]).map(moveOf);
+  return { marks, buttons: buttons(state), complete, isFinal, moves, ghost: ghostTokens(state) };
 }
 
 /**
@@ -208,7 +204,9 @@ function stepOf(state, spot) {
 function stepOfOne(state, token) {
   const { offer, verb, tokens, early } = state;
   if (!tokens.length && verb === null && offer.menu.some((entry) => entry.verb === token)) return { verb: token };
-  const follows = living(state).some((entry) => following(entry, tokens, early).includes(token) && !isPartOfSpots(state, entry, token));
+  const follows = living(state).some(
+    (entry) => following(entry, tokens, early).includes(token) && !isPartOfSpots(state, entry, token),
+  );
   return follows ? { tokens: [...tokens, token] } : null;
 }
 
@@ -236,7 +234,9 @@ const joinedTokens = (state) => state.spots.map((spot) => spot.token).filter((to
 function isPartOfSpots(state, entry, token) {
   const joined = joinedTokens(state);
   if (!joined.length || !entry.options) return false;
-  const ends = rows(entry, [...state.tokens, token], state.early).map((row) => `${row.slice(state.tokens.length).join(" ")} `);
+  const ends = rows(entry, [...state.tokens, token], state.early).map(
+    (row) => `${row.slice(state.tokens.length).join(" ")} `,
+  );
   return ends.length > 0 && ends.every((end) => joined.some((words) => end.startsWith(`${words} `)));
 }
 

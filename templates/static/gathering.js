@@ -1,18 +1,21 @@
-// A table that is gathering: when somebody sits down or speaks, the page is loaded again, unless somebody writes in it.
+// A table that waits for players: when one sits down or writes, the page is loaded again, unless the reader is writing.
 
-import { live } from "./live.js";
+import { watch } from "./live.js";
 
 const table = document.querySelector("[data-pulse]");
 
-const writing = () => [...document.querySelectorAll("main textarea, main [type=text]:not([readonly])")].some((field) => field === document.activeElement || field.value !== field.defaultValue);
+function isWriting() {
+  const fields = [...document.querySelectorAll("main textarea, main [type=text]:not([readonly])")];
+  return fields.some((field) => field === document.activeElement || field.value !== field.defaultValue);
+}
 
-async function look() {
+async function checkForNews() {
   const answer = await fetch(table.dataset.pulse, { cache: "no-store" });
   if (!answer.ok) return;
   const { length, talk } = await answer.json();
   if (length <= Number(table.dataset.length) && talk <= Number(table.dataset.talk)) return;
-  if (writing()) document.querySelector(".news").hidden = false;
+  if (isWriting()) document.querySelector(".news").hidden = false;
   else location.assign(location.pathname);
 }
 
-live(table.dataset.live, look);
+watch(table.dataset.live, checkForNews);

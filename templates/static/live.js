@@ -1,50 +1,65 @@
-// Changes are told by one connection, held open while the page is seen; without it the page looks now and then.
+// News of the table on this page come over one connection that is open while the page is seen (server-sent events).
+// Without it the page asks now and then.
 
-const QUICK = 4000;
-const SLOW = 20000;
-const PATIENCE = 30; // looks without news, after which it looks less often
+const QUICK_MS = 4000;
+const SLOW_MS = 20000;
+const CONNECTED_MS = 60000; // between checks while the connection is open
+const PATIENCE = 30; // checks without news, after which they become slow
 
-export function live(address, look) {
-  let stream = null;
-  let looks = 0;
-  let busy = false;
-  let again = false;
+/** @type {EventSource | null} */
+let connection = null;
+let address = "";
+/** @type {() => Promise<boolean | void>} */
+let checkOnce;
+let fruitless = 0; // checks without news
+let isChecking = false;
+let isDue = false;
 
-  // One look after the other; what is told during one is looked at after it. A look answers whether there was news.
-  async function check() {
-    again = true;
-    if (busy) return;
-    busy = true;
-    while (again && !document.hidden) {
-      again = false;
-      // out of reach for the moment: the next look may find the service again
-      if (await look().catch(() => false)) looks = 0;
-    }
-    busy = false;
+/**
+ * Call `check` whenever there may be news; return a function that calls it at once.
+ * @param {string} url of the connection @param {() => Promise<boolean | void>} check says whether there were news
+ */
+export function watch(url, check) {
+  [address, checkOnce] = [url, check];
+  document.addEventListener("visibilitychange", onVisibility);
+  setTimeout(poll, QUICK_MS);
+  return checkAll;
+}
+
+/** Check one time after another: what arrives during a check is looked at after it. */
+async function checkAll() {
+  isDue = true;
+  if (isChecking) return;
+  isChecking = true;
+  while (isDue && !document.hidden) {
+    isDue = false;
+    // A server that cannot be reached may be back at the next check.
+    if (await checkOnce().catch(() => false)) fruitless = 0;
   }
+  isChecking = false;
+}
 
-  function listen() {
-    if (document.hidden) {
-      stream?.close();
-      stream = null;
-    } else if (!stream) {
-      stream = new EventSource(address);
-      stream.onopen = stream.onmessage = check;
-    }
+/** Open the connection while the page is seen, and close it while it is hidden. */
+function connect() {
+  if (document.hidden) {
+    connection?.close();
+    connection = null;
+  } else if (!connection) {
+    connection = new EventSource(address);
+    connection.onopen = connection.onmessage = checkAll;
   }
+}
 
-  async function watch() {
-    const told = stream?.readyState === EventSource.OPEN;
-    listen();
-    if (!told) looks += 1;
-    await check();
-    setTimeout(watch, told ? 3 * SLOW : looks > PATIENCE ? SLOW : QUICK);
-  }
+async function poll() {
+  const isOpen = connection?.readyState === EventSource.OPEN;
+  connect();
+  if (!isOpen) fruitless += 1;
+  await checkAll();
+  const pause = fruitless > PATIENCE ? SLOW_MS : QUICK_MS;
+  setTimeout(poll, isOpen ? CONNECTED_MS : pause);
+}
 
-  document.addEventListener("visibilitychange", () => {
-    if (stream || !document.hidden) listen();
-    check();
-  });
-  setTimeout(watch, QUICK);
-  return check;
+function onVisibility() {
+  if (connection || !document.hidden) connect();
+  checkAll();
 }

@@ -1,7 +1,7 @@
 // What the same seat could do after a whole move that ends no turn and draws nothing; the server works it out. The spots
 // of the second move are drawn over the board and put beside what is in the tray.
 
-const SVG = "http://www.w3.org/2000/svg";
+import { SVG } from "./marks.js";
 
 /** @typedef {import("./choice.js").Menu & { drawn: HTMLElement[], inTray: HTMLElement[] }} Next */
 
@@ -34,8 +34,8 @@ export class Lookahead {
     if (answer?.status !== 200) return null;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const { menu, labels, rules } = JSON.parse(page.querySelector("script")?.textContent ?? "");
-    /** @type {(selector: string) => HTMLElement[]} */
-    const all = (selector) => [...page.querySelectorAll(selector)];
+    /** @param {string} selector */
+    const all = (selector) => [.../** @type {NodeListOf<HTMLElement>} */ (page.querySelectorAll(selector))];
     return { menu, labels, rules, drawn: all("[data-stage] [data-token]"), inTray: all(".tray [data-token]") };
   }
 

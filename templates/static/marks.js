@@ -1,7 +1,7 @@
 // How a spot shows that it can be chosen, or is: a glow or a ring like its own outline, and an area that is big enough
 // to be touched. The outline of a spot is its first child.
 
-const SVG = "http://www.w3.org/2000/svg";
+export const SVG = "http://www.w3.org/2000/svg";
 const HALOS = ["halo wide", "halo under", "halo"];
 const OWN_LOOK = ["id", "style", "fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "opacity"];
 const SMALL = 40; // px; a smaller spot has thinner rings

@@ -1,26 +1,51 @@
-// One tree made like another, touching only what differs: what has the focus, is unfolded or scrolled stays so.
+// Makes one tree like another and touches only what differs, so that the focus, scrolling and unfolded parts stay.
 
-const OPEN = "details"; // whether one is unfolded is the reader's business
+/** @typedef {(old: Element) => boolean} Keeps says whether an element stays as it is */
 
-// `keeps` answers for an element whether it stays as it is.
-export function morph(old, now, keeps) {
-  if (old.isEqualNode(now)) return;
-  if (old.nodeName !== now.nodeName || old.id !== now.id || old.nodeType !== Node.ELEMENT_NODE) return old.replaceWith(now);
-  if (keeps(old, now)) return;
-  for (const { name } of [...old.attributes]) if (!now.hasAttribute(name) && !(name === "open" && old.matches(OPEN))) old.removeAttribute(name);
-  for (const { name, value } of now.attributes) if (old.getAttribute(name) !== value && !(name === "open" && old.matches(OPEN))) old.setAttribute(name, value);
-  children(old, [...old.childNodes], [...now.childNodes], keeps);
+/**
+ * Make an element like a new one.
+ * @param {Element} old @param {Element} fresh @param {Keeps} keeps
+ */
+export function morph(old, fresh, keeps) {
+  if (old.isEqualNode(fresh)) return;
+  if (!isSameElement(old, fresh)) old.replaceWith(fresh);
+  else if (!keeps(old)) {
+    copyAttributes(old, fresh);
+    morphChildren(old, [...old.childNodes], [...fresh.childNodes], keeps);
+  }
 }
 
-// What is alike at both ends stays; of the rest each is made like the one in its place.
-function children(parent, olds, nows, keeps) {
-  const alike = (one, other) => one && other && one.isEqualNode(other);
-  while (alike(olds.at(-1), nows.at(-1))) [olds.pop(), nows.pop()];
-  while (alike(olds[0], nows[0])) [olds.shift(), nows.shift()];
-  const end = olds.at(-1)?.nextSibling ?? null;
-  for (const [at, now] of nows.entries()) {
-    if (olds[at]) morph(olds[at], now, keeps);
-    else parent.insertBefore(now, end);
+/** @param {Element} old @param {Element} fresh */
+const isSameElement = (old, fresh) =>
+  old.nodeType === Node.ELEMENT_NODE && old.nodeName === fresh.nodeName && old.id === fresh.id;
+
+/**
+ * Copy all attributes but the one that the reader sets: whether details are open.
+ * @param {Element} old @param {Element} fresh
+ */
+function copyAttributes(old, fresh) {
+  /** @param {string} name */
+  const isReaders = (name) => name === "open" && old.matches("details");
+  for (const { name } of [...old.attributes])
+    if (!fresh.hasAttribute(name) && !isReaders(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) {
+    if (old.getAttribute(name) !== value && !isReaders(name)) old.setAttribute(name, value);
   }
-  for (const old of olds.slice(nows.length)) old.remove();
+}
+
+/**
+ * Keep equal children at both ends; make each of the others like the new one in its place.
+ * @param {Element} parent @param {ChildNode[]} olds @param {ChildNode[]} freshOnes @param {Keeps} keeps
+ */
+function morphChildren(parent, olds, freshOnes, keeps) {
+  /** @type {(one?: ChildNode, other?: ChildNode) => boolean} */
+  const isEqual = (one, other) => Boolean(one && other && one.isEqualNode(other));
+  while (isEqual(olds.at(-1), freshOnes.at(-1))) [olds.pop(), freshOnes.pop()];
+  while (isEqual(olds[0], freshOnes[0])) [olds.shift(), freshOnes.shift()];
+  const end = olds.at(-1)?.nextSibling ?? null;
+  for (const [index, fresh] of freshOnes.entries()) {
+    if (olds[index]) morph(/** @type {Element} */ (olds[index]), /** @type {Element} */ (fresh), keeps);
+    else parent.insertBefore(fresh, end);
+  }
+  for (const old of olds.slice(freshOnes.length)) old.remove();
 }

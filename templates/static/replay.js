@@ -1,138 +1,158 @@
-// Replay: the slider, the arrow keys, the links and the play button change the position without loading the page anew.
+// The page of the replay: slider, arrow keys, links and the play button change the position without loading a page.
 
-import { localise } from "./moments.js";
+import { localise } from "./local-times.js";
 
-const MOST = 80;
-const AHEAD = 3;
-const frames = new Map(); // what has been fetched, by position: the last ones asked for
+const MOST_FRAMES = 80; // that are remembered
+const PRELOADED = 3; // frames, in the direction of the reader
 
-let wanted = null; // the position to be shown
+/** @type {Map<number, Promise<string>>} */
+const frames = new Map(); // by position, those asked for last at the end
+
+let wanted = null; // the position that is asked for
 let shown = null; // the position that is shown
 let direction = 1;
-let flowing = false;
-let playing = null;
+let isShowing = false;
+let playing = null; // the timer of the next step, while it plays by itself
 
-const place = () => document.querySelector("[data-replay]");
-const first = () => Number(place().dataset.first);
-const last = () => Number(place().dataset.last);
-const now = () => wanted ?? Number(place().dataset.at);
+const root = () => document.querySelector("[data-replay]");
+const first = () => Number(root().dataset.first);
+const last = () => Number(root().dataset.last);
+const current = () => wanted ?? Number(root().dataset.at);
+const slider = () => document.getElementById("at");
 
-function address(at, base = location.href) {
+/** @param {number} position @param {string} base an address */
+function addressOf(position, base = location.href) {
   const url = new URL(base, location.href);
-  url.searchParams.set("at", at);
+  url.searchParams.set("at", position);
   return url;
 }
 
-function frame(at) {
-  const kept = frames.get(at) ?? fetched(at);
-  frames.delete(at);
-  frames.set(at, kept);
-  if (frames.size > MOST) frames.delete(frames.keys().next().value);
-  return kept;
+/** @param {number} position @returns {Promise<string>} */
+function loadFrame(position) {
+  const frame = frames.get(position) ?? fetchFrame(position);
+  frames.delete(position);
+  frames.set(position, frame);
+  if (frames.size > MOST_FRAMES) frames.delete(frames.keys().next().value);
+  return frame;
 }
 
-function fetched(at) {
-  const answer = fetch(address(at, place().dataset.replay)).then((response) => (response.ok ? response.text() : Promise.reject(response)));
-  answer.catch(() => frames.delete(at));
-  return answer;
+/** @param {number} position */
+function fetchFrame(position) {
+  const answer = fetch(addressOf(position, root().dataset.replay));
+  const frame = answer.then((response) => (response.ok ? response.text() : Promise.reject(response)));
+  frame.catch(() => frames.delete(position));
+  return frame;
 }
 
-function go(at) {
-  const to = Math.min(Math.max(at, first()), last());
-  if (to !== now()) direction = Math.sign(to - now());
+/** @param {number} position */
+function goTo(position) {
+  const to = Math.min(Math.max(position, first()), last());
+  if (to !== current()) direction = Math.sign(to - current());
   wanted = to;
-  document.getElementById("at").value = wanted;
-  return flow();
+  slider().value = wanted;
+  return showWanted();
 }
 
-// One position after the other, each painted before the next: whoever holds a key down sees the game go by.
-async function flow() {
-  if (flowing) return;
-  flowing = true;
+/** Show one position after another, each painted before the next, so that a key that is held down plays the game. */
+async function showWanted() {
+  if (isShowing) return;
+  isShowing = true;
   try {
     while (shown !== wanted) {
-      const at = wanted;
-      show(await frame(at));
-      shown = at;
+      const position = wanted;
+      show(await loadFrame(position));
+      shown = position;
       if (shown !== wanted) await new Promise(requestAnimationFrame);
     }
-    history.replaceState(null, "", address(wanted));
-    for (let step = 1; step <= AHEAD; step += 1) {
-      const near = shown + step * direction;
-      if (near >= first() && near <= last()) frame(near).catch(() => {});
-    }
+    history.replaceState(null, "", addressOf(wanted));
+    preload();
   } catch {
-    location.assign(address(wanted));
+    location.assign(addressOf(wanted));
   } finally {
-    flowing = false;
+    isShowing = false;
   }
 }
 
-// The slider and the play button stay, for a thumb may be on them; what was unfolded stays unfolded.
+function preload() {
+  for (let step = 1; step <= PRELOADED; step += 1) {
+    const position = shown + step * direction;
+    if (position >= first() && position <= last()) loadFrame(position).catch(() => {});
+  }
+}
+
+/**
+ * Replace the parts of the page that change. The slider and the play button stay, for a thumb may be on them.
+ * @param {string} text a page
+ */
 function show(text) {
   const fresh = new DOMParser().parseFromString(text, "text/html").querySelector("[data-replay]");
-  const old = place();
+  const old = root();
   localise(fresh);
-  const unfolded = Boolean(old.querySelector("details[open]"));
+  const isUnfolded = Boolean(old.querySelector("details[open]"));
   for (const part of fresh.querySelectorAll("[data-part]")) {
     const before = old.querySelector(`[data-part="${part.dataset.part}"]`);
     const focused = [...before.querySelectorAll("a")].indexOf(document.activeElement);
     before.replaceWith(document.adoptNode(part));
     if (focused >= 0) part.querySelectorAll("a")[focused]?.focus();
   }
-  for (const details of old.querySelectorAll("details")) details.open = unfolded;
+  for (const details of old.querySelectorAll("details")) details.open = isUnfolded;
   old.dataset.at = fresh.dataset.at;
   document.title = fresh.dataset.title;
 }
 
-// Playing by itself: nothing moves unasked, and it pauses when somebody steers, looks away, or the end is reached.
-
 function play() {
   if (playing) return pause();
-  if (now() >= last()) go(first());
-  toggle();
-  next();
+  if (current() >= last()) goTo(first());
+  toggleButton();
+  scheduleStep();
 }
 
-function next() {
-  playing = setTimeout(async () => {
-    await go(now() + 1);
-    if (!playing) return;
-    if (now() >= last() || document.hidden) pause();
-    else next();
-  }, Number(document.getElementById("speed").value));
+function scheduleStep() {
+  playing = setTimeout(
+    async () => {
+      await goTo(current() + 1);
+      if (!playing) return;
+      if (current() >= last() || document.hidden) pause();
+      else scheduleStep();
+    },
+    Number(document.getElementById("speed").value),
+  );
 }
 
 function pause() {
   if (!playing) return;
   clearTimeout(playing);
   playing = null;
-  toggle();
+  toggleButton();
 }
 
-function toggle() {
+function toggleButton() {
   for (const face of document.querySelectorAll(".play button span")) face.hidden = !face.hidden;
 }
 
-function steer(at) {
+/** @param {number} position */
+function steer(position) {
   pause();
-  go(at);
+  goTo(position);
 }
 
-function round(number) {
-  return Number(document.querySelectorAll("[data-part=rounds] a")[number]?.dataset.at ?? now());
+/** @param {number} index 0 for the round before, 1 for the one after */
+function roundAt(index) {
+  return Number(document.querySelectorAll("[data-part=rounds] a")[index]?.dataset.at ?? current());
 }
 
-const STEPS = {
-  ArrowLeft: () => now() - 1,
-  ArrowRight: () => now() + 1,
+const POSITIONS = {
+  ArrowLeft: () => current() - 1,
+  ArrowRight: () => current() + 1,
   Home: first,
   End: last,
-  PageUp: () => round(0),
-  PageDown: () => round(1),
+  PageUp: () => roundAt(0),
+  PageDown: () => roundAt(1),
 };
 
-document.addEventListener("input", (event) => event.target.id === "at" && steer(Number(event.target.value)));
+document.addEventListener("input", (event) => {
+  if (event.target === slider()) steer(Number(event.target.value));
+});
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-at]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -141,16 +161,16 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.target.matches("input, select, textarea, pre") || event.altKey || event.ctrlKey || event.metaKey) return;
-  if (!STEPS[event.key]) return;
+  if (!POSITIONS[event.key]) return;
   event.preventDefault();
-  steer(STEPS[event.key]());
+  steer(POSITIONS[event.key]());
 });
 
-shown = now();
+shown = current();
 document.querySelector(".play").hidden = false;
 document.querySelector(".play button").addEventListener("click", play);
 if (matchMedia("(prefers-reduced-motion: reduce)").matches) document.getElementById("speed").selectedIndex = 0;
 
-// The slider may have been moved before this script was there.
-const slid = Number(document.getElementById("at").value);
-if (slid !== shown) steer(slid);
+// The slider may have been moved before this script was loaded.
+const moved = Number(slider().value);
+if (moved !== shown) steer(moved);

@@ -1,4 +1,4 @@
-// Rules: the number of a paragraph, pressed, is copied as a link that leads there.
+// Rules: pressing the number of a paragraph copies a link to it.
 
 const copied = document.querySelector(".copied");
 
@@ -10,5 +10,5 @@ document.querySelector(".rules").addEventListener("click", async (event) => {
   copied.hidden = false;
 });
 
-// A phone begins with the rules, not with their long list.
+// A phone shows the rules first, and not their long table of contents.
 if (matchMedia("(width < 60rem)").matches) document.querySelector(".contents details").open = false;

@@ -2,8 +2,20 @@
 
 import { reach, reducedMotion } from "./device.js";
 import {
-  bestView, bounds, clampView, dragView, frameView, isCrowded, parseBox, pinchView, shownBox, showsNearlyAll, smallestGap,
-  viewBetween, wholeView, zoomView,
+  bestView,
+  bounds,
+  clampView,
+  dragView,
+  frameView,
+  isCrowded,
+  parseBox,
+  pinchView,
+  shownBox,
+  showsNearlyAll,
+  smallestGap,
+  viewBetween,
+  wholeView,
+  zoomView,
 } from "./stage.js";
 
 /** @typedef {import("./stage.js").View} View */
@@ -80,10 +92,9 @@ export class StageView {
    */
   frame(parts, slowly = true) {
     const boxes = parts.map((part) => this.boxOf(part));
-    const isClear = parts.map((part) => !("beside" in /** @type {SVGElement} */ (part).dataset));
     this.framed = parts;
     this.gap = smallestGap(boxes);
-    this.clearGap = smallestGap(boxes.filter((_, index) => isClear[index]));
+    this.clearGap = smallestGap(boxes.filter((_, index) => !parts[index].hasAttribute("data-beside")));
     const next = frameView(this.stage, this.movedView(), boxes, this.clearGap);
     if (next === this.view) return this.draw(next);
     this.isMoved = false;
@@ -165,7 +176,12 @@ export class StageView {
     const outline = /** @type {SVGGraphicsElement} */ (part.firstElementChild ?? part);
     const { x, y, width, height } = outline.getBBox();
     const [toScreen, worldToScreen] = [outline.getScreenCTM(), this.svg.getScreenCTM()];
-    const corners = [[x, y], [x + width, y], [x, y + height], [x + width, y + height]].map(([left, top]) =>
+    const corners = [
+      [x, y],
+      [x + width, y],
+      [x, y + height],
+      [x + width, y + height],
+    ].map(([left, top]) =>
       new DOMPoint(left, top).matrixTransform(worldToScreen?.inverse().multiply(toScreen ?? undefined)),
     );
     return bounds(corners.map((corner) => ({ x: corner.x, y: corner.y, width: 0, height: 0 })));

@@ -69,7 +69,10 @@ function fittingScale({ window }, box, marginPx = MARGIN_PX) {
  * Return the view of the whole world.
  * @param {Stage} stage @returns {View}
  */
-export const wholeView = (stage) => ({ ...centre(stage.world), scale: fittingScale(stage, stage.world, WORLD_MARGIN_PX) });
+export const wholeView = (stage) => ({
+  ...centre(stage.world),
+  scale: fittingScale(stage, stage.world, WORLD_MARGIN_PX),
+});
 
 /**
  * Return the view in which all boxes can be seen and touched, near enough to be told apart, with as much around them as
@@ -180,7 +183,8 @@ export function shownBox({ window }, { x, y, scale }) {
  * Say whether nearly the whole world is shown, so that a small map is of no use.
  * @param {Stage} stage @param {Box} shown
  */
-export const showsNearlyAll = ({ world }, shown) => shown.width > world.width * 0.8 && shown.height > world.height * 0.8;
+export const showsNearlyAll = ({ world }, shown) =>
+  shown.width > world.width * 0.8 && shown.height > world.height * 0.8;
 
 /**
  * Say whether the areas that are touched would cover each other's middles.

@@ -1,30 +1,36 @@
-// The page of a table: a frame with a stage, a bar and a rail. What is sent is fetched, what comes back is laid into
-// the page, and what others do is noticed; a move or a message in the making survives all of it.
+// The page of a table. Forms are sent and news fetched without leaving it: what comes back is laid into the page that is
+// open, and a move or a message that the reader has begun stays.
 
+import { floatPoints, glide, locatePieces, readScores } from "./animation.js";
 import { Board } from "./board.js";
 import { reducedMotion } from "./device.js";
-import * as film from "./film.js";
-import { float, glide, scores, snapshot } from "./glide.js";
-import { live } from "./live.js";
-import { localise } from "./moments.js";
+import { watch } from "./live.js";
+import { localise } from "./local-times.js";
 import { morph } from "./morph.js";
-import "./places.js";
+import * as playback from "./playback.js";
+import { closeSheet, openPanel, updateRail } from "./rail.js";
+import "./highlight.js";
 
 const WORLD = "figure.stage .frame";
-const TABS = ["now", "log", "talk", "more"];
+const WRITABLE = "textarea, [type=text], [type=number], [type=date], [type=email]";
+const KEY_ZOOM = 1.4;
+const KEY_DRAG_PX = 90;
+const KEY_DIRECTIONS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const PENDING_MS = 700; // until a verdict that is due is looked for
 
 const table = () => document.querySelector(".table");
 const words = () => JSON.parse(document.getElementById("words").textContent);
 
-let board = new Board(table(), tell);
-let tag = "";
-let tab = "now";
-let sent = 0; // so many forms; a look that began before the last one is too old
-let said = ""; // the query of the last verdict, for the page that is fetched next
-let sheet = false; // whether the rail is drawn up, where it is a sheet
+let board = new Board(table(), showNote);
+let etag = ""; // of the last news
+let sent = 0; // forms; news that were asked for before the last one are too old
+let verdictQuery = ""; // of the last verdict, for the page that is fetched next
 
-// One line in the one place for them.
-function tell(text, rule = "", kind = "wait") {
+/**
+ * Show one line in the bar in place of the one before.
+ * @param {string} text @param {string} rule a paragraph of the rules @param {"wait" | "bad"} kind
+ */
+function showNote(text, rule = "", kind = "wait") {
   const prompt = document.querySelector(".bar .prompt");
   for (const old of prompt.querySelectorAll(".note")) old.remove();
   if (!text) return;
@@ -32,226 +38,216 @@ function tell(text, rule = "", kind = "wait") {
   note.className = `note ${kind}`;
   note.setAttribute("role", kind === "bad" ? "alert" : "status");
   note.textContent = text;
-  if (rule) {
-    const link = document.createElement("a");
-    link.className = "rule";
-    link.href = `${table().dataset.rules}#${rule}`;
-    link.textContent = ` § ${rule}`;
-    note.append(link);
-  }
+  if (rule) note.append(makeRuleLink(rule));
   prompt.append(note);
 }
 
-// Something in a field that is being written, or was changed and not sent.
-const unsent = (field) => field.matches("textarea, [type=text], [type=number], [type=date], [type=email]") && field.value !== field.defaultValue;
+/** @param {string} rule */
+function makeRuleLink(rule) {
+  const link = document.createElement("a");
+  link.className = "rule";
+  link.href = `${table().dataset.rules}#${rule}`;
+  link.textContent = ` § ${rule}`;
+  return link;
+}
 
-// A page of this table laid into the one that is open: the world first, in which pieces glide, then all around it.
-async function renew(page, sent = null) {
+/** @param {Response} answer */
+const parsePage = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
+
+/** Say whether an element stays as it is: the world, which is replaced before, and what the reader is writing. */
+const isKept = (old) => old.matches(WORLD) || (old.matches(WRITABLE) && old.value !== old.defaultValue);
+
+/**
+ * Lay a page of this table into the one that is open: first the world, in which pieces glide, then everything around it.
+ * Say whether it was such a page.
+ * @param {Document} page @param {HTMLFormElement | null} form that was sent
+ */
+async function replacePage(page, form = null) {
   const fresh = page.querySelector("main .table");
   if (!fresh) return false;
-  film.stop();
-  const [view, old, counted] = [board.stage?.movedView(), document.querySelector("[data-stage]"), scores()];
-  const before = snapshot(old);
-  let last = null;
-  const moved = fresh.dataset.length !== table().dataset.length;
-  const choice = board.choice?.save();
-  board.leave(); // before there is another world, on which it might still lay something
-  const frame = document.querySelector(WORLD);
-  if (frame) {
-    frame.replaceChildren(...fresh.querySelector(WORLD).childNodes);
-    const world = document.querySelector("[data-stage]");
-    world.setAttribute("viewBox", old.getAttribute("viewBox"));
-    last = glide(before, world);
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  }
-  sent?.reset();
+  playback.stop();
+  const [moved, scores, choice] = [board.stage?.movedView(), readScores(), board.choice?.save()];
+  const isNews = fresh.dataset.length !== table().dataset.length;
+  board.leave(); // before there is another world, on which it might still draw
+  const piece = await replaceWorld(fresh);
+  form?.reset();
   localise(fresh);
-  morph(table(), fresh, keeps);
+  morph(table(), fresh, isKept);
   document.title = page.title;
-  dress();
-  board = new Board(table(), tell, view);
-  if (choice && !board.isBegun() && !sent?.matches(".deed")) board.choice?.resume(choice);
-  if (moved) float(counted, last);
-  if (moved) hear();
+  update();
+  board = new Board(table(), showNote, moved);
+  if (choice && !board.isBegun() && !form?.matches(".deed")) board.choice?.resume(choice);
+  if (isNews) {
+    floatPoints(scores, piece);
+    announceNews();
+  }
   return true;
 }
 
-// What the fresh page does not touch: the world, which is there already, and what somebody is writing.
-const keeps = (old) => old.matches(WORLD) || (old.matches("input, textarea") && unsent(old));
-
-async function page(answer) {
-  return new DOMParser().parseFromString(await answer.text(), "text/html");
+/**
+ * Replace the world and let pieces glide; return the one that moved last.
+ * @param {Element} fresh
+ */
+async function replaceWorld(fresh) {
+  const frame = document.querySelector(WORLD);
+  if (!frame) return null;
+  const old = document.querySelector("[data-stage]");
+  const before = locatePieces(old);
+  frame.replaceChildren(...fresh.querySelector(WORLD).childNodes);
+  const world = document.querySelector("[data-stage]");
+  world.setAttribute("viewBox", old.getAttribute("viewBox"));
+  const piece = glide(before, world);
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  return piece;
 }
 
-// A form of this table is sent without leaving the page; what leads elsewhere leads there.
-async function send(form, button) {
+/** Show what is no part of the page that comes: the open panel, and the number on the app's icon. */
+function update() {
+  updateRail();
+  navigator.setAppBadge?.(Number(table().dataset.waiting)).catch(() => {});
+}
+
+/** Say what happened to readers who do not see it. */
+function announceNews() {
+  const sentence = [...document.querySelectorAll("#now .told li")].at(-1);
+  document.getElementById("heard").textContent = sentence?.textContent ?? "";
+}
+
+/**
+ * Send a form of this table without leaving the page; an answer from elsewhere is opened.
+ * @param {HTMLFormElement} form @param {HTMLElement | null} button
+ */
+async function sendForm(form, button) {
   sent += 1;
   const body = new FormData(form, button);
   form.inert = true;
-  tell(words().sending);
+  showNote(words().sending);
   try {
-    const then = button?.form === form && form.dataset.then;
+    const secondMove = button?.form === form && form.dataset.second;
     let answer = await fetch(form.action, { method: "POST", body });
-    if (then && answer.ok) answer = await second(answer, then);
-    const here = new URL(answer.url);
-    if (answer.ok && here.pathname === location.pathname && (await renew(await page(answer), form))) return follow(here);
-    if (answer.ok) return location.assign(answer.url);
-    const problem = (await page(answer)).querySelector("main p, main h1");
-    tell(problem?.textContent ?? words().lost, "", "bad");
+    if (secondMove && answer.ok) answer = await sendSecond(answer, secondMove);
+    const url = new URL(answer.url);
+    const page = await parsePage(answer);
+    if (!answer.ok) showNote(page.querySelector("main p, main h1")?.textContent ?? words().lost, "", "bad");
+    else if (url.pathname === location.pathname && (await replacePage(page, form))) followUp(url);
+    else location.assign(url);
   } catch {
-    tell(words().lost, "", "bad");
+    showNote(words().lost, "", "bad");
   } finally {
     form.inert = false;
     check();
   }
-  return null;
 }
 
-// The other of two moves that were put together; where the first was refused, it stays unsent.
-async function second(answer, move) {
+/**
+ * Send the second of two moves, with the form of the page that answered the first. If the first was refused, return that
+ * page.
+ * @param {Response} answer @param {string} move
+ */
+async function sendSecond(answer, move) {
   const text = await answer.text();
-  const fresh = new DOMParser().parseFromString(text, "text/html");
-  const form = fresh.querySelector("form.deed");
-  if (!fresh.querySelector(".bar .note.good") || !form) return { ok: true, url: answer.url, text: async () => text };
+  const page = new DOMParser().parseFromString(text, "text/html");
+  const form = page.querySelector("form.deed");
+  if (!page.querySelector(".bar .note.good") || !form) return { ok: true, url: answer.url, text: async () => text };
   const body = new FormData(form);
   body.set("move", move);
   return fetch(answer.url.split("?")[0], { method: "POST", body });
 }
 
-// After a form of the edge one stays where it was; while the referee looks, the page looks again.
-function follow(here) {
-  said = document.querySelector(".bar .note.good") ? here.search : "";
-  if (here.hash) open(here.hash.slice(1));
-  if (document.querySelector(".bar .note.hint")) putAway();
-  if (document.querySelector(".bar .note.wait[data-pending]")) setTimeout(() => again(here).catch(() => {}), 700);
+/**
+ * Open the panel of the form that was sent, and look again while its verdict is due.
+ * @param {URL} url
+ */
+function followUp(url) {
+  verdictQuery = document.querySelector(".bar .note.good") ? url.search : "";
+  if (url.hash) openPanel(url.hash.slice(1));
+  if (document.querySelector(".bar .note.hint")) closeSheet();
+  const isPending = document.querySelector(".bar .note.wait[data-pending]");
+  if (isPending) setTimeout(() => lookAgain(url).catch(() => {}), PENDING_MS);
 }
 
-async function again(here) {
-  const answer = await fetch(here, { cache: "no-store" });
-  if (answer.ok && (await renew(await page(answer)))) follow(here);
+/** @param {URL} url */
+async function lookAgain(url) {
+  const answer = await fetch(url, { cache: "no-store" });
+  if (answer.ok && (await replacePage(await parsePage(answer)))) followUp(url);
 }
 
-document.addEventListener("submit", (event) => {
-  const form = event.target;
-  if (form.method !== "post" || !form.closest(".table") || !new URL(form.action).pathname.startsWith(location.pathname) || "away" in form.dataset) return;
-  event.preventDefault();
-  send(form, event.submitter);
-});
-
-// The rail: one of its panels is open; where it is a sheet, the same tab again puts it away.
-
-function dress() {
-  const root = table();
-  const there = TABS.filter((name) => document.getElementById(name));
-  if (!there.includes(tab)) tab = "now";
-  root.dataset.tab = tab;
-  root.classList.toggle("drawn", sheet);
-  for (const button of root.querySelectorAll("[role=tab]")) {
-    button.setAttribute("aria-selected", String(button.dataset.tab === tab));
-    button.tabIndex = button.dataset.tab === tab ? 0 : -1;
-  }
-  navigator.setAppBadge?.(Number(root.dataset.waiting)).catch(() => {});
-  toNewest();
-}
-
-function open(part) {
-  const panel = document.getElementById(part)?.closest(".panel");
-  if (!panel) return;
-  tab = panel.id;
-  sheet = true;
-  dress();
-  document.getElementById(part).closest("details")?.setAttribute("open", "");
-}
-
-document.addEventListener("click", (event) => {
-  if (event.target.closest("[data-since]")) film.catchUp(() => false).catch(() => {});
-  if (event.target.closest("a.place")) {
-    event.preventDefault();
-    sheet = false;
-    dress();
-    return;
-  }
-  const link = event.target.closest(".table a[href*='/replay?'], .table a[data-replay]");
-  if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) replay(event, new URL(link.getAttribute("href"), location.href).searchParams);
-  const button = event.target.closest("[role=tab]");
-  if (button) {
-    sheet = !(sheet && tab === button.dataset.tab);
-    tab = button.dataset.tab;
-    dress();
-  } else if (sheet && event.target.closest(".stage")) putAway();
-});
-
-function putAway() {
-  sheet = false;
-  dress();
-}
-
-// What was said last is read first.
-function toNewest() {
-  const said = document.querySelector(".talk .words");
-  if (said && tab === "talk") said.scrollTop = said.scrollHeight;
-}
-
-// What the others did is told to whoever does not see it glide.
-function hear() {
-  const told = [...document.querySelectorAll("#now .told li")].at(-1);
-  document.getElementById("heard").textContent = told?.textContent ?? "";
-}
-
-// Answers whether something had happened.
-async function look() {
+/** Ask whether there are news and show them; say whether there were. */
+async function checkForNews() {
   if (document.querySelector(".table form[inert], .filming")) return false;
   const before = sent;
-  const answer = await fetch(table().dataset.pulse, { headers: tag ? { "If-None-Match": tag } : {}, cache: "no-store" });
+  const answer = await fetch(table().dataset.pulse, {
+    headers: etag ? { "If-None-Match": etag } : {},
+    cache: "no-store",
+  });
   if (answer.status !== 200) return false;
   const { length, talk } = await answer.json();
   if (sent !== before) return false;
-  const news = length > Number(table().dataset.length) || talk > Number(table().dataset.talk);
-  if (news) {
-    const fresh = await fetch(location.pathname + said, { cache: "no-store" });
-    const drawn = fresh.ok ? await page(fresh) : null;
-    if (sent !== before || !drawn) return false;
-    await renew(drawn);
+  const isNews = length > Number(table().dataset.length) || talk > Number(table().dataset.talk);
+  if (isNews) {
+    const fresh = await fetch(location.pathname + verdictQuery, { cache: "no-store" });
+    const page = fresh.ok ? await parsePage(fresh) : null;
+    if (sent !== before || !page) return false;
+    await replacePage(page);
     history.replaceState(null, "", location.pathname);
   }
-  tag = answer.headers.get("ETag") ?? "";
-  return news;
+  etag = answer.headers.get("ETag") ?? "";
+  return isNews;
 }
 
-// Keys that work everywhere on the page.
-document.addEventListener("keydown", (event) => {
+/**
+ * Show the moment of a link on the board, or play the game from the reader's last move or from its beginning.
+ * @param {Event} event @param {HTMLAnchorElement} link
+ */
+function openPlayback(event, link) {
+  event.preventDefault();
+  closeSheet();
+  const { searchParams } = new URL(link.getAttribute("href"), location.href);
+  const [at, since] = [searchParams.get("at"), searchParams.get("since")];
+  playback.open(Number(at ?? (since ?? 1) - 1), at === null).catch(() => location.assign(link.getAttribute("href")));
+}
+
+/** @param {KeyboardEvent} event */
+function onKey(event) {
   if (event.target.matches("input, select, textarea, pre") || event.altKey || event.ctrlKey || event.metaKey) return;
-  if (event.target.matches("[role=tab]") && event.key.startsWith("Arrow")) return turn(event);
-  const deeds = {
+  const actions = {
     n: () => document.querySelector("a[data-next]")?.click(),
-    "+": () => board.zoom(1.4),
-    "-": () => board.zoom(1 / 1.4),
+    "+": () => board.zoom(KEY_ZOOM),
+    "-": () => board.zoom(1 / KEY_ZOOM),
     0: () => board.stage?.showAll(),
   };
-  const ways = { ArrowLeft: { x: 90, y: 0 }, ArrowRight: { x: -90, y: 0 }, ArrowUp: { x: 0, y: 90 }, ArrowDown: { x: 0, y: -90 } };
-  if (event.shiftKey && ways[event.key]) board.stage?.drag(ways[event.key], true);
-  else deeds[event.key]?.();
-});
-
-function turn(event) {
-  const tabs = [...table().querySelectorAll("[role=tab]")];
-  const next = tabs.at((tabs.indexOf(event.target) + (event.key === "ArrowRight" ? 1 : -1)) % tabs.length);
-  next?.focus();
-  next?.click();
+  const direction = event.shiftKey && KEY_DIRECTIONS[event.key];
+  if (direction) board.stage?.drag({ x: direction[0] * KEY_DRAG_PX, y: direction[1] * KEY_DRAG_PX }, true);
+  else actions[event.key]?.();
 }
 
-// A link into the replay shows that moment on the stage; without one the game plays, from one's last move or from the beginning.
-function replay(event, asked) {
+/** @param {MouseEvent} event */
+function onClick(event) {
+  if (event.target.closest("button[data-since]")) playback.catchUp(() => false).catch(() => {});
+  if (event.target.closest("a.place")) {
+    event.preventDefault();
+    closeSheet();
+    return;
+  }
+  const link = event.target.closest(".table a[href*='/replay?'], .table a[data-replay]");
+  if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) openPlayback(event, link);
+}
+
+/** @param {SubmitEvent} event */
+function onSubmit(event) {
+  const form = event.target;
+  const isOwn = form.method === "post" && form.closest(".table") && !("away" in form.dataset);
+  if (!isOwn || !new URL(form.action).pathname.startsWith(location.pathname)) return;
   event.preventDefault();
-  sheet = false;
-  dress();
-  const [at, since] = [asked.get("at"), asked.get("since")];
-  film.open(Number(at ?? (since ?? 1) - 1), at === null).catch(() => location.assign(event.target.closest("a").getAttribute("href")));
+  sendForm(form, event.submitter);
 }
 
-const check = live(table().dataset.live, look);
+document.addEventListener("click", onClick);
+document.addEventListener("keydown", onKey);
+document.addEventListener("submit", onSubmit);
+const check = watch(table().dataset.live, checkForNews);
 
-dress();
-if (table().dataset.since && !reducedMotion.matches) film.catchUp(() => board.isBegun()).catch(() => {});
-if (location.hash) open(location.hash.slice(1));
-if (new URL(location).searchParams.has("said")) follow(new URL(location));
+update();
+if (table().dataset.since && !reducedMotion.matches) playback.catchUp(() => board.isBegun()).catch(() => {});
+if (location.hash) openPanel(location.hash.slice(1));
+if (new URL(location).searchParams.has("said")) followUp(new URL(location));

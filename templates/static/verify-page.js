@@ -1,55 +1,69 @@
-// The page /verify: reads files that stay in this browser and shows what the verifier says of them.
+// The page /verify: reads files, which stay in this browser, and shows what the verifier says of them.
+
 import { held, receipts, verify } from "./verify.mjs";
 
 const words = JSON.parse(document.getElementById("words").textContent);
-const [log, letters, pasted, verdict] = ["log", "letters", "pasted", "verdict"].map((id) => document.getElementById(id));
+const [log, letters, pasted, verdict] = ["log", "letters", "pasted", "verdict"].map((id) =>
+  document.getElementById(id),
+);
 const [note, detail] = verdict.querySelectorAll("p");
-const shown = { report: null, letters: [] };
 
-const filled = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+let report = null; // of the log
+let letterTexts = []; // of the files
 
-function line(text, kind) {
+/** @param {string} sentence @param {Record<string, unknown>} values for the names in braces */
+const fillIn = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+/** @param {string} text @param {string} kind */
+function makeLine(text, kind) {
   const item = document.createElement("li");
   item.className = kind;
   item.textContent = text;
   return item;
 }
 
-function sentences(report) {
-  if (!report.sound) return [filled(words.broken, { entry: report.finding.seq })];
-  const told = [report.finished ? words.sound : words.running, filled(words.proven, report)];
-  if (report.rounds) told.push(filled(words.lit, report));
-  return [...told, ...(report.finished ? [words.moves] : []), ...(report.named ? [] : [words.nameless])];
+/** Return the verdict on the log in sentences. */
+function verdictSentences() {
+  if (!report.sound) return [fillIn(words.broken, { entry: report.finding.seq })];
+  const sentences = [report.finished ? words.sound : words.running, fillIn(words.proven, report)];
+  if (report.rounds) sentences.push(fillIn(words.lit, report));
+  return [...sentences, ...(report.finished ? [words.moves] : []), ...(report.named ? [] : [words.nameless])];
 }
 
-function compared() {
-  return [...shown.letters, pasted.value].filter((letter) => letter.trim()).flatMap((letter) => {
+/** Return a line for each receipt in the letters. */
+function receiptLines() {
+  const texts = [...letterTexts, pasted.value].filter((letter) => letter.trim());
+  return texts.flatMap((letter) => {
     const found = receipts(letter);
-    if (!found.length) return [line(words.none, "unknown")];
-    return found.map((receipt) => {
-      const says = held(shown.report, receipt);
-      return line(filled(words[says], receipt), { agrees: "good", contradicts: "bad" }[says] ?? "unknown");
-    });
+    return found.length ? found.map(receiptLine) : [makeLine(words.none, "unknown")];
   });
 }
 
-function show() {
-  const { report } = shown;
-  if (!report) return;
-  const receiptLines = compared();
-  const contradicted = receiptLines.some((item) => item.className === "bad");
-  verdict.hidden = false;
-  note.className = `note ${report.sound && !contradicted ? "good" : "bad"}`;
-  note.textContent = sentences(report).join(" ");
-  detail.textContent = report.finding ? report.finding.sentence : "";
-  const checks = report.checks.map(({ name, ok }) => line(words.checks[name], ok ? "good" : "bad"));
-  verdict.querySelector(".checks").replaceChildren(...checks);
-  const head = report.head ? [line(`${filled(words.head, report)} ${report.head}`, "head")] : [];
-  verdict.querySelector(".receipts").replaceChildren(...head, ...receiptLines);
+/** @param {{ head: string, seq: number }} receipt */
+function receiptLine(receipt) {
+  const result = held(report, receipt);
+  return makeLine(fillIn(words[result], receipt), { agrees: "good", contradicts: "bad" }[result] ?? "unknown");
 }
 
-// Bytes that are no UTF-8 are part of no log: a reader that mends them would hide that.
-async function textOf(file) {
+function show() {
+  if (!report) return;
+  const lines = receiptLines();
+  const isContradicted = lines.some((item) => item.className === "bad");
+  verdict.hidden = false;
+  note.className = `note ${report.sound && !isContradicted ? "good" : "bad"}`;
+  note.textContent = verdictSentences().join(" ");
+  detail.textContent = report.finding ? report.finding.sentence : "";
+  const checks = report.checks.map(({ name, ok }) => makeLine(words.checks[name], ok ? "good" : "bad"));
+  verdict.querySelector(".checks").replaceChildren(...checks);
+  const head = report.head ? [makeLine(`${fillIn(words.head, report)} ${report.head}`, "head")] : [];
+  verdict.querySelector(".receipts").replaceChildren(...head, ...lines);
+}
+
+/**
+ * Return the text of a file; empty if it is not UTF-8. A reader that repairs bytes would hide that they are no log.
+ * @param {File} file
+ */
+async function readText(file) {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
   } catch {
@@ -57,20 +71,21 @@ async function textOf(file) {
   }
 }
 
-async function take(files) {
+/** @param {FileList} files dropped on the page: a log ends in `.json`, all others are letters */
+async function readFiles(files) {
   for (const file of files) {
-    if (/\.json$/i.test(file.name)) shown.report = await verify(await textOf(file));
-    else shown.letters = [...shown.letters, await file.text()];
+    if (/\.json$/i.test(file.name)) report = await verify(await readText(file));
+    else letterTexts = [...letterTexts, await file.text()];
   }
   show();
 }
 
 log.addEventListener("change", async () => {
-  if (log.files[0]) shown.report = await verify(await textOf(log.files[0]));
+  if (log.files[0]) report = await verify(await readText(log.files[0]));
   show();
 });
 letters.addEventListener("change", async () => {
-  shown.letters = await Promise.all(Array.from(letters.files, (file) => file.text()));
+  letterTexts = await Promise.all(Array.from(letters.files, (file) => file.text()));
   show();
 });
 pasted.addEventListener("input", show);
@@ -78,5 +93,5 @@ document.getElementById("verify").addEventListener("submit", (event) => event.pr
 document.addEventListener("dragover", (event) => event.preventDefault());
 document.addEventListener("drop", (event) => {
   event.preventDefault();
-  take(event.dataTransfer.files);
+  readFiles(event.dataTransfer.files);
 });

@@ -1,20 +1,19 @@
-// What if: the same board as at the table, and the arrow keys go back and forth along the branch.
+// What if: the same board as at the table; the arrow keys go back and forth in the branch.
 
 import { Board } from "./board.js";
 
-const tell = (text) => {
-  const note = document.querySelector(".bar .told");
-  note.textContent = text;
-};
-const board = new Board(document.querySelector(".laid"), tell);
+const board = new Board(document.querySelector(".laid"), (text) => {
+  document.querySelector(".bar .told").textContent = text;
+});
 const list = document.querySelector(".line");
-const here = list?.querySelector("[aria-current]");
-if (here) list.scrollTop = here.offsetTop - list.offsetTop - list.clientHeight / 2;
+const current = list?.querySelector("[aria-current]");
+if (current) list.scrollTop = current.offsetTop - list.offsetTop - list.clientHeight / 2;
 
-const steps = { ArrowLeft: "prev", ArrowRight: "next" };
+const LINKS = { ArrowLeft: "prev", ArrowRight: "next" };
 
 document.addEventListener("keydown", (event) => {
-  if (event.target.matches("input, select, textarea, pre, [data-token]") || event.altKey || event.ctrlKey || event.metaKey) return;
-  const link = steps[event.key] && document.querySelector(`a[rel=${steps[event.key]}]`);
+  const isElsewhere = event.target.matches("input, select, textarea, pre, [data-token]");
+  if (isElsewhere || event.altKey || event.ctrlKey || event.metaKey) return;
+  const link = LINKS[event.key] && document.querySelector(`a[rel=${LINKS[event.key]}]`);
   if (link && !board.isBegun()) link.click();
 });

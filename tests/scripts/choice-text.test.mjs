@@ -3,15 +3,46 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chain, offers, start, touch } from "../../templates/static/choice.js";
-import { buttonText, chosenText, confirmText, menuText, refusalText, spotText } from "../../templates/static/choice-text.js";
+import {
+  buttonText,
+  chosenText,
+  confirmText,
+  menuText,
+  refusalText,
+  spotText,
+} from "../../templates/static/choice-text.js";
 
-const WORDS = { touch: "Touch a glowing place.", colon: ":", whole: "Confirm", turn: "Turn the tile", can: "can be chosen", chosen: "chosen", not: "“{what}” cannot be chosen now." };
+const WORDS = {
+  touch: "Touch a glowing place.",
+  colon: ":",
+  whole: "Confirm",
+  turn: "Turn the tile",
+  can: "can be chosen",
+  chosen: "chosen",
+  not: "“{what}” cannot be chosen now.",
+};
 const LABELS = {
   move: { verb: "Move", tokens: { A1: "field 1", B1: "home 1", B2: "home 2" } },
   place: { verb: "Lay the tile", tokens: { a: "north" } },
   pass: { verb: "Pass", tokens: {} },
 };
-const MENU = [{ verb: "move", options: [["A1", "B1"], ["A1", "B2"]] }, { verb: "place", options: [["a", "0"], ["a", "90"]] }, { verb: "pass", options: [[]] }];
+const MENU = [
+  {
+    verb: "move",
+    options: [
+      ["A1", "B1"],
+      ["A1", "B2"],
+    ],
+  },
+  {
+    verb: "place",
+    options: [
+      ["a", "0"],
+      ["a", "90"],
+    ],
+  },
+  { verb: "pass", options: [[]] },
+];
 const SPOTS = ["A1", "B1", "B2", "a"].map((token) => ({ token }));
 
 const begin = () => start({ menu: MENU, labels: LABELS, rules: { move: "3.1" } }, SPOTS, "place");
@@ -49,7 +80,10 @@ test("buttons and spots are called by the words of the menu, with what lies ther
 });
 
 test("a whole move that could be the beginning of another is sent by its verb", () => {
-  const menu = [{ verb: "walk", options: [["A1"]] }, { verb: "run", options: [["A1", "B1"]] }];
+  const menu = [
+    { verb: "walk", options: [["A1"]] },
+    { verb: "run", options: [["A1", "B1"]] },
+  ];
   const labels = { walk: { verb: "Walk", tokens: {} }, run: { verb: "Run", tokens: {} } };
   const state = touch(start({ menu, labels }, [a1, b1]), a1);
   assert.equal(confirmText(state, offers(state).complete, WORDS), "Walk");
@@ -57,10 +91,17 @@ test("a whole move that could be the beginning of another is sent by its verb", 
 });
 
 test("items are said with commas", () => {
-  const state = start({ menu: [{ verb: "drop", items: ["3", "7"], least: 1, most: 2 }], labels: {} }, [], null, ["drop", "3", "7"]);
+  const state = start({ menu: [{ verb: "drop", items: ["3", "7"], least: 1, most: 2 }], labels: {} }, [], null, [
+    "drop",
+    "3",
+    "7",
+  ]);
   assert.equal(chosenText(state, WORDS), "drop: 3, 7");
 });
 
 test("a refusal names the thing and the paragraph of the rules", () => {
-  assert.deepEqual(refusalText(touch(begin(), b1), "home 1", WORDS), { text: "“home 1” cannot be chosen now.", rule: "3.1" });
+  assert.deepEqual(refusalText(touch(begin(), b1), "home 1", WORDS), {
+    text: "“home 1” cannot be chosen now.",
+    rule: "3.1",
+  });
 });

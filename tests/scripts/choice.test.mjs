@@ -3,7 +3,18 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chain, followers, isBegun, offers, press, reset, resume, save, start, touch } from "../../templates/static/choice.js";
+import {
+  chain,
+  followers,
+  isBegun,
+  offers,
+  press,
+  reset,
+  resume,
+  save,
+  start,
+  touch,
+} from "../../templates/static/choice.js";
 import { begin, isPossible, makeMove, menus, movesOf, wholeVerbs } from "./hand.mjs";
 
 const MOST_MOVES = 24; // of one menu, spread evenly
@@ -41,13 +52,22 @@ function findStates(one) {
 function checkState(menu, state) {
   const { marks, buttons, complete, moves } = offers(state);
   const own = wholeVerbs(menu, state);
-  assert.deepEqual(complete.map((entry) => entry.verb), own);
+  assert.deepEqual(
+    complete.map((entry) => entry.verb),
+    own,
+  );
   assert.equal(moves.at(-1), own.length === 1 ? [own[0], ...state.tokens].join(" ") : "");
   for (const spot of state.spots) checkSpot(menu, state, spot, marks);
   for (const button of buttons.filter(({ kind }) => kind !== "move" && !(state.first && kind === "turn"))) {
     const next = press(state, button);
-    assert.ok(isPossible(menu, next) && text(next) !== text(state), `${JSON.stringify(button)} leads nowhere from ${text(state)}`);
-    assert.ok(button.kind === "turn" || words(next).includes(button.token || button.verb), `${JSON.stringify(button)} is not chosen`);
+    assert.ok(
+      isPossible(menu, next) && text(next) !== text(state),
+      `${JSON.stringify(button)} leads nowhere from ${text(state)}`,
+    );
+    assert.ok(
+      button.kind === "turn" || words(next).includes(button.token || button.verb),
+      `${JSON.stringify(button)} is not chosen`,
+    );
   }
 }
 
@@ -67,10 +87,11 @@ function checkSpot(menu, state, spot, marks) {
 }
 
 /** Whether these tokens can come next; the first of them may be chosen already. */
-const follows = (menu, state, tokens) => tokens.some((_, cut) => {
-  const joins = !cut || state.tokens.slice(-cut).join(" ") === tokens.slice(0, cut).join(" ");
-  return joins && isPossible(menu, { ...state, tokens: [...state.tokens, ...tokens.slice(cut)] });
-});
+const follows = (menu, state, tokens) =>
+  tokens.some((_, cut) => {
+    const joins = !cut || state.tokens.slice(-cut).join(" ") === tokens.slice(0, cut).join(" ");
+    return joins && isPossible(menu, { ...state, tokens: [...state.tokens, ...tokens.slice(cut)] });
+  });
 
 /** Whether a spot is part of what is chosen. */
 const isOn = (state, spot) => ` ${words(state).join(" ")} `.includes(` ${spot.token.split(" ").at(-1)} `);
@@ -104,19 +125,55 @@ test("whatever is touched, what is chosen can still become a move, or the touch 
 });
 
 test("what was chosen last is given up by touching it again", () => {
-  const state = start({ menu: [{ verb: "move", options: [["A1", "B1"], ["A1", "B2"], ["A2", "B1"]] }], labels: {} }, spotsOf("A1", "A2", "B1", "B2"));
+  const state = start(
+    {
+      menu: [
+        {
+          verb: "move",
+          options: [
+            ["A1", "B1"],
+            ["A1", "B2"],
+            ["A2", "B1"],
+          ],
+        },
+      ],
+      labels: {},
+    },
+    spotsOf("A1", "A2", "B1", "B2"),
+  );
   const [a1, a2, b1, b2] = state.spots;
   const begun = touch(state, a1);
   assert.deepEqual(touch(begun, a1).tokens, []);
-  assert.deepEqual(touch(begun, a2).tokens, ["A2", "B1"], "another one takes its place, and the only end of it is added");
+  assert.deepEqual(
+    touch(begun, a2).tokens,
+    ["A2", "B1"],
+    "another one takes its place, and the only end of it is added",
+  );
   assert.deepEqual(touch(touch(begun, b1), b2).tokens, ["A1", "B2"]);
   assert.equal(touch(state, b2).refused, b2);
-  assert.deepEqual(litTokens(begun), ["A2", "B1", "B2"].filter((token) => token !== "A2"));
+  assert.deepEqual(
+    litTokens(begun),
+    ["A2", "B1", "B2"].filter((token) => token !== "A2"),
+  );
 });
 
 test("what is touched before its turn brings along what comes before it", () => {
-  const menu = [{ verb: "figure", options: [["meeple", "road"], ["meeple", "city"], ["abbot", "city"]] }, { verb: "pass", options: [[]] }];
-  const state = start({ menu, labels: {} }, [{ token: "road", early: true }, { token: "city", early: true }, ...spotsOf("meeple", "abbot")]);
+  const menu = [
+    {
+      verb: "figure",
+      options: [
+        ["meeple", "road"],
+        ["meeple", "city"],
+        ["abbot", "city"],
+      ],
+    },
+    { verb: "pass", options: [[]] },
+  ];
+  const state = start({ menu, labels: {} }, [
+    { token: "road", early: true },
+    { token: "city", early: true },
+    ...spotsOf("meeple", "abbot"),
+  ]);
   const [road] = state.spots;
   assert.deepEqual(litTokens(state), ["road", "city", "meeple", "abbot"]);
   assert.equal(offers(touch(state, road)).moves[0], "figure meeple road");
@@ -124,28 +181,61 @@ test("what is touched before its turn brings along what comes before it", () => 
 });
 
 test("a ghost lies as it first fits, is turned by a touch, and lies the same way at the next place", () => {
-  const menu = [{ verb: "place", options: [["a", "0"], ["a", "90"], ["b", "0"], ["b", "90"], ["c", "180"]] }];
+  const menu = [
+    {
+      verb: "place",
+      options: [
+        ["a", "0"],
+        ["a", "90"],
+        ["b", "0"],
+        ["b", "90"],
+        ["c", "180"],
+      ],
+    },
+  ];
   const state = start({ menu, labels: {} }, spotsOf("a", "b", "c"), "place");
   const [a, b, c] = state.spots;
   const turned = touch(touch(state, a), a);
-  assert.deepEqual([touch(state, a).tokens, turned.tokens, touch(turned, b).tokens], [["a", "0"], ["a", "90"], ["b", "90"]]);
+  assert.deepEqual(
+    [touch(state, a).tokens, turned.tokens, touch(turned, b).tokens],
+    [
+      ["a", "0"],
+      ["a", "90"],
+      ["b", "90"],
+    ],
+  );
   assert.deepEqual(touch(turned, c).tokens, ["c", "180"]);
   assert.deepEqual(offers(turned).ghost, ["a", "90"]);
-  assert.deepEqual(offers(turned).buttons.map((button) => button.kind), ["turn"]);
+  assert.deepEqual(
+    offers(turned).buttons.map((button) => button.kind),
+    ["turn"],
+  );
   assert.deepEqual(litTokens(turned), ["a"], "another place is touched without being lit");
   assert.deepEqual(offers(touch(turned, c)).buttons, []);
   assert.equal(offers(turned).isFinal, false, "it may still be turned");
 });
 
 test("where what is chosen means several moves each has a button, and neither is sent by itself", () => {
-  const menu = [{ verb: "walk", options: [["A1"]] }, { verb: "run", options: [["A1"]] }];
+  const menu = [
+    { verb: "walk", options: [["A1"]] },
+    { verb: "run", options: [["A1"]] },
+  ];
   const state = touch(start({ menu, labels: {} }, spotsOf("A1")), { token: "A1" });
-  assert.deepEqual(offers(state).buttons.map(({ kind, verb }) => [kind, verb]), [["move", "walk"], ["move", "run"]]);
+  assert.deepEqual(
+    offers(state).buttons.map(({ kind, verb }) => [kind, verb]),
+    [
+      ["move", "walk"],
+      ["move", "run"],
+    ],
+  );
   assert.deepEqual([offers(state).moves, offers(state).isFinal], [[""], false]);
 });
 
 test("items are ticked in any order, as often as they are there, and given up one by one", () => {
-  const state = start({ menu: [{ verb: "drop", items: ["3", "7", "7"], least: 2, most: 2 }], labels: {} }, spotsOf("3", "7"));
+  const state = start(
+    { menu: [{ verb: "drop", items: ["3", "7", "7"], least: 2, most: 2 }], labels: {} },
+    spotsOf("3", "7"),
+  );
   const [three, seven] = state.spots;
   const one = touch(state, seven);
   assert.equal(offers(one).moves[0], "");

@@ -17,8 +17,13 @@ export function movesOf(menu) {
   return menu.flatMap((entry) => {
     if (entry.options) return entry.options.map((row) => [entry.verb, ...row]);
     if (!entry.items) return [];
-    const sizes = Array.from({ length: entry.most + 1 }, (_, size) => size).filter((size) => size >= Math.max(entry.least, 1));
-    return sizes.flatMap((size) => [[entry.verb, ...entry.items.slice(0, size)], [entry.verb, ...entry.items.slice(-size)]]);
+    const sizes = Array.from({ length: entry.most + 1 }, (_, size) => size).filter(
+      (size) => size >= Math.max(entry.least, 1),
+    );
+    return sizes.flatMap((size) => [
+      [entry.verb, ...entry.items.slice(0, size)],
+      [entry.verb, ...entry.items.slice(-size)],
+    ]);
   });
 }
 
@@ -26,9 +31,18 @@ export function movesOf(menu) {
 export function isPossible(menu, { verb, tokens, early }) {
   return menu.some((entry) => {
     if (verb !== null && verb !== entry.verb) return false;
-    if (entry.options) return entry.options.some((row) => tokens.every((token, at) => row[at] === token) && (early === null || row.slice(tokens.length).includes(early)));
+    if (entry.options)
+      return entry.options.some(
+        (row) =>
+          tokens.every((token, at) => row[at] === token) &&
+          (early === null || row.slice(tokens.length).includes(early)),
+      );
     if (!entry.items) return !tokens.length && early === null;
-    return early === null && tokens.length <= entry.most && tokens.every((token) => count(tokens, token) <= count(entry.items, token));
+    return (
+      early === null &&
+      tokens.length <= entry.most &&
+      tokens.every((token) => count(tokens, token) <= count(entry.items, token))
+    );
   });
 }
 
@@ -38,10 +52,12 @@ const count = (list, one) => list.filter((other) => other === one).length;
 export function wholeVerbs(menu, { verb, tokens, early }) {
   if (early !== null || (verb === null && !tokens.length)) return [];
   const fitting = menu.filter((entry) => verb === null || verb === entry.verb);
-  return fitting.filter((entry) => {
-    if (entry.options) return entry.options.some((row) => row.join(" ") === tokens.join(" "));
-    return entry.items && tokens.length >= Math.max(entry.least, 1) && isPossible([entry], { verb, tokens, early });
-  }).map((entry) => entry.verb);
+  return fitting
+    .filter((entry) => {
+      if (entry.options) return entry.options.some((row) => row.join(" ") === tokens.join(" "));
+      return entry.items && tokens.length >= Math.max(entry.least, 1) && isPossible([entry], { verb, tokens, early });
+    })
+    .map((entry) => entry.verb);
 }
 
 /** Make a move by touching and pressing only what is offered; return the states on the way, the last one whole. */
@@ -59,7 +75,11 @@ export function makeMove(state, [verb, ...tokens]) {
 function nextState(state, { marks, buttons }, verb, tokens) {
   const chosen = state.tokens;
   const lit = state.spots.filter((spot) => marks.get(spot).lit);
-  if (chosen.length && chosen.length === tokens.length) return touch(state, lit.find((spot) => spot.token === tokens[0]));
+  if (chosen.length && chosen.length === tokens.length)
+    return touch(
+      state,
+      lit.find((spot) => spot.token === tokens[0]),
+    );
   const rest = tokens.slice(chosen.length);
   const wanted = rest.length ? rest : [verb];
   const fitting = lit.filter((spot) => follows(spot.token.split(" "), tokens.slice(0, chosen.length), wanted));

@@ -3,18 +3,41 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  bestView, bounds, canTouch, clampView, dragView, frameView, isCrowded, parseBox, pinchView, shownBox, showsNearlyAll,
-  smallestGap, viewBetween, wholeView, zoomView,
+  bestView,
+  bounds,
+  canTouch,
+  clampView,
+  dragView,
+  frameView,
+  isCrowded,
+  parseBox,
+  pinchView,
+  shownBox,
+  showsNearlyAll,
+  smallestGap,
+  viewBetween,
+  wholeView,
+  zoomView,
 } from "../../templates/static/stage.js";
 
-const WINDOWS = [[390, 500], [360, 330], [844, 230], [1366, 520], [1920, 900], [768, 800]];
+const WINDOWS = [
+  [390, 500],
+  [360, 330],
+  [844, 230],
+  [1366, 520],
+  [1920, 900],
+  [768, 800],
+];
 const APART_PX = 24;
 const MOST_MARGIN_PX = 2 * 34;
 
 /** Numbers from 0 to 1 that are the same in every run. */
 function chances(seed) {
   let value = seed;
-  return () => (value = (value * 1103515245 + 12345) % 2 ** 31) / 2 ** 31;
+  return () => {
+    value = (value * 1103515245 + 12345) % 2 ** 31;
+    return value / 2 ** 31;
+  };
 }
 
 /** A stage with some places on it, by chance. */
@@ -25,9 +48,13 @@ function example(seed) {
   const [wide, high] = WINDOWS[seed % WINDOWS.length];
   const size = 20 + random() * 80;
   const boxes = Array.from({ length: 1 + Math.floor(random() * 12) }, () => ({
-    x: world.x + random() * (width - size), y: world.y + random() * (height - size), width: size, height: size,
+    x: world.x + random() * (width - size),
+    y: world.y + random() * (height - size),
+    width: size,
+    height: size,
   }));
-  const home = random() < 0.5 ? world : { x: world.x + width / 4, y: world.y + height / 4, width: width / 2, height: height / 2 };
+  const home =
+    random() < 0.5 ? world : { x: world.x + width / 4, y: world.y + height / 4, width: width / 2, height: height / 2 };
   return { stage: { window: { width: wide, height: high }, world, home, reach: seed % 2 ? 44 : 24 }, boxes, random };
 }
 
@@ -68,7 +95,12 @@ test("what has to be told apart is far enough apart, where all of it fits into t
 });
 
 test("the part around the choice is seen too, where everything fits", () => {
-  const stage = { window: { width: 800, height: 600 }, world: parseBox("0 0 400 300"), home: parseBox("0 0 400 300"), reach: 24 };
+  const stage = {
+    window: { width: 800, height: 600 },
+    world: parseBox("0 0 400 300"),
+    home: parseBox("0 0 400 300"),
+    reach: 24,
+  };
   const view = bestView(stage, [{ x: 190, y: 140, width: 20, height: 20 }], Infinity);
   assert.deepEqual([view.x, view.y], [200, 150]);
   assert.ok(shownBox(stage, view).width >= 400 && shownBox(stage, view).height >= 300);
@@ -88,7 +120,11 @@ test("a view that the player moved stays while all of the choice can be touched 
   let [stayed, framed] = [0, 0];
   for (const { stage, boxes, random } of examples) {
     const gap = smallestGap(boxes);
-    const moved = clampView(stage, { x: boxes[0].x, y: boxes[0].y, scale: wholeView(stage).scale * (0.8 + random() * 3) });
+    const moved = clampView(stage, {
+      x: boxes[0].x,
+      y: boxes[0].y,
+      scale: wholeView(stage).scale * (0.8 + random() * 3),
+    });
     const view = frameView(stage, moved, boxes, gap);
     assertInside(stage, view, boxes);
     if (view === moved) stayed += 1;
@@ -114,10 +150,17 @@ test("zooming keeps the point under the finger where it is", () => {
 });
 
 test("two places that a touch cannot tell apart are both inside after the zoom that tells them apart", () => {
-  for (const { stage, boxes: [box], random } of examples) {
+  for (const {
+    stage,
+    boxes: [box],
+    random,
+  } of examples) {
     const view = clampView(stage, bestView(stage, [box], Infinity));
     const apart = (random() * stage.reach) / 2;
-    const [one, other] = [-1, 1].map((side) => ({ x: centre(box).x + (side * apart) / 2 / view.scale, y: centre(box).y }));
+    const [one, other] = [-1, 1].map((side) => ({
+      x: centre(box).x + (side * apart) / 2 / view.scale,
+      y: centre(box).y,
+    }));
     const next = zoomView(stage, view, Math.max(2, stage.reach / 2 / apart), onScreen(view, centre(box)));
     for (const point of [one, other]) {
       const { x, y } = onScreen(next, point);
@@ -132,7 +175,9 @@ test("no view is further away than the world is large, closer than can be drawn,
     const view = clampView(stage, wild);
     const { x, y, width, height } = stage.world;
     assert.ok(view.x >= x && view.x <= x + width && view.y >= y && view.y <= y + height);
-    assert.ok(view.scale >= Math.min(wholeView(stage).scale, 5) * 0.8 && view.scale <= Math.max(5, wholeView(stage).scale));
+    assert.ok(
+      view.scale >= Math.min(wholeView(stage).scale, 5) * 0.8 && view.scale <= Math.max(5, wholeView(stage).scale),
+    );
     assert.deepEqual(clampView(stage, view), view);
   }
 });
@@ -152,7 +197,16 @@ test("the board follows the finger, and two fingers spread it", () => {
   const dragged = dragView(view, { x: 30, y: -12 });
   near(onScreen(dragged, view).x, 30);
   near(onScreen(dragged, view).y, -12);
-  const [before, after] = [[{ x: -50, y: 0 }, { x: 50, y: 0 }], [{ x: -70, y: 10 }, { x: 80, y: 10 }]];
+  const [before, after] = [
+    [
+      { x: -50, y: 0 },
+      { x: 50, y: 0 },
+    ],
+    [
+      { x: -70, y: 10 },
+      { x: 80, y: 10 },
+    ],
+  ];
   const pinched = pinchView(stage, view, before, after);
   near(pinched.scale, view.scale * 1.5);
   for (const [finger, now] of before.map((one, at) => [one, after[at]])) {
@@ -163,11 +217,17 @@ test("the board follows the finger, and two fingers spread it", () => {
 });
 
 test("a glide begins and ends where it should, and comes ever nearer", () => {
-  const [from, to] = [{ x: 0, y: 0, scale: 1 }, { x: 100, y: -50, scale: 4 }];
+  const [from, to] = [
+    { x: 0, y: 0, scale: 1 },
+    { x: 100, y: -50, scale: 4 },
+  ];
   assert.deepEqual(viewBetween(from, to, 0), from);
   assert.deepEqual(viewBetween(from, to, 1), to);
   const scales = [0, 0.2, 0.4, 0.6, 0.8, 1].map((part) => viewBetween(from, to, part).scale);
-  assert.deepEqual(scales, [...scales].sort((one, other) => one - other));
+  assert.deepEqual(
+    scales,
+    [...scales].sort((one, other) => one - other),
+  );
 });
 
 test("the gap is that of the nearest two, and boxes upon each other count as one", () => {
@@ -176,5 +236,8 @@ test("the gap is that of the nearest two, and boxes upon each other count as one
   assert.equal(smallestGap([at(0, 0), at(0, 0)]), Infinity);
   assert.equal(smallestGap([]), Infinity);
   const stage = { ...examples[0].stage, reach: 44 };
-  assert.deepEqual([isCrowded(stage, { x: 0, y: 0, scale: 1 }, 23), isCrowded(stage, { x: 0, y: 0, scale: 1 }, 24)], [true, false]);
+  assert.deepEqual(
+    [isCrowded(stage, { x: 0, y: 0, scale: 1 }, 23), isCrowded(stage, { x: 0, y: 0, scale: 1 }, 24)],
+    [true, false],
+  );
 });

@@ -20,6 +20,15 @@ STATIC = TEMPLATES / "static"
 IMPORT = re.compile(r'^(?:import|export)\b[^;]*?"\./([^"]+)";', re.MULTILINE)
 SCRIPT = re.compile(r"<script type=\"module\" src=\"\{\{ url_for\('static', filename='([^']+)'\) \}\}\">")
 PRELOADS = re.compile(r'{% set modules = \(([^)]*)\) %}\s*{% include "pages/preload.html" %}')
+DEFINITION = re.compile(
+    r"""
+    (?P<types> ^\ *(?:/\*\*[^\n]*)?\*/\n )?
+    (?: ^ (?:export\ )? (?:async\ )? function \ (?P<name>\w+) \([^)]+\)
+      | ^ (?:export\ )? const\ (?P<arrow>\w+) \ =\ (?:async\ )? \([^)]+\)\ =>
+      | ^ \ \ (?:async\ )? (?!if|for|while|switch) (?P<method>\w+) \([^)]+\)\ \{
+    )""",
+    re.MULTILINE | re.VERBOSE,
+)
 TIME_LIMIT_S = 60
 EVERY = 3  # of the games with their options each third one
 TESTED_BY = {"menu.js": "choice.js"}
@@ -93,6 +102,12 @@ def test_a_planted_fault_is_found(tmp_path: Path, fault: str) -> None:
     (scripts / name).write_text(source.replace(right, wrong), "utf-8")
     done = run_node_tests([tests / f"{TESTED_BY.get(name, name).removesuffix('.js')}.test.mjs"])
     assert done.returncode == 1, done.stdout
+
+
+@pytest.mark.parametrize("script", sorted(path.name for path in STATIC.glob("*.js")))
+def test_functions_of_scripts_say_the_types_of_their_parameters(script: str) -> None:
+    found = DEFINITION.finditer((STATIC / script).read_text("utf-8"))
+    assert [one["name"] or one["arrow"] or one["method"] for one in found if not one["types"]] == []
 
 
 def imports_of(name: str) -> set[str]:

@@ -1,14 +1,16 @@
-// Lessons: a place that is touched on the board is the link below it, and what was solved stays in this browser.
+// Lessons: touching a place on the board follows the link of that place below it. Solved lessons are remembered in this
+// browser.
 
 const lesson = document.querySelector(".lesson");
-const kept = `lessons.${lesson.dataset.game}`;
-const solved = new Set(JSON.parse(localStorage.getItem(kept) ?? "[]"));
+const key = `lessons.${lesson.dataset.game}`;
+const solved = new Set(JSON.parse(localStorage.getItem(key) ?? "[]"));
 
 if ("solved" in lesson.dataset) {
   solved.add(lesson.dataset.number);
-  localStorage.setItem(kept, JSON.stringify([...solved]));
+  localStorage.setItem(key, JSON.stringify([...solved]));
 }
-for (const link of lesson.querySelectorAll("[data-lesson]")) link.classList.toggle("done", solved.has(link.dataset.lesson));
+for (const link of lesson.querySelectorAll("[data-lesson]"))
+  link.classList.toggle("done", solved.has(link.dataset.lesson));
 
 lesson.querySelector(".position").addEventListener("click", (event) => {
   const token = event.target.closest("[data-token]")?.dataset.token.split(" ").at(-1);

@@ -1,0 +1,40 @@
+// A sentence of the log and the places it names highlight each other: pointing at a sentence marks its places, and
+// pointing at a place marks the last sentence about it.
+
+/** @param {string} name of a class */
+function removeClass(name) {
+  for (const element of document.querySelectorAll(`.${name}`)) element.classList.remove(name);
+}
+
+/** @param {string[]} places */
+function markPlaces(places) {
+  removeClass("told-of");
+  for (const place of places) {
+    const name = CSS.escape(place);
+    const parts = document.querySelectorAll(`[data-stage] :is([data-token="${name}"], [data-place="${name}"])`);
+    for (const part of parts) part.classList.add("told-of");
+  }
+}
+
+/** @param {string | undefined} place */
+function markSentences(place) {
+  removeClass("tells");
+  if (!place) return;
+  const name = CSS.escape(place);
+  const panel = document.querySelector(".table")?.dataset.tab;
+  for (const word of document.querySelectorAll(`#${panel} [data-at~="${name}"]`)) word.classList.add("tells");
+  const lines = [...document.querySelectorAll(`#${panel} [data-places~="${name}"]`)];
+  (panel === "log" ? lines[0] : lines.at(-1))?.classList.add("tells");
+}
+
+/** @param {Event} event */
+function onPoint(event) {
+  /** @param {string} selector */
+  const around = (selector) => event.target.closest?.(selector);
+  const places = around("[data-at]")?.dataset.at ?? around("[data-places]")?.dataset.places;
+  markPlaces(places?.split(" ") ?? []);
+  const part = around("[data-stage] :is([data-token], [data-place])");
+  markSentences(part?.dataset.place ?? part?.dataset.token.split(" ")[0]);
+}
+
+for (const name of ["pointerover", "focusin", "pointerdown"]) document.addEventListener(name, onPoint);

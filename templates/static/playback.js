@@ -1,0 +1,180 @@
+// The game so far, played on the board of the table: since the reader's last move, or step by step from any entry. The
+// world of an earlier moment is drawn over that of now, which keeps what is chosen and alone can be touched.
+
+import { floatPoints, glide, locatePieces, readScores, showScores } from "./animation.js";
+
+/** @typedef {{ world: SVGElement, sentences: Element[], at: string, first: string, last: string, scores: string }} Moment */
+
+const CATCH_UP_MS = 2600; // for everything since the last move
+const MOST_STEP_MS = 800; // for one entry of it
+const MOST_STEPS = 6; // positions that are loaded for it
+const PLAY_MS = 1300; // for an entry while the game plays by itself
+const STEER_MS = 300;
+const CLOSE_MS = 200;
+
+/** @type {Map<number, Promise<string>>} */
+const answers = new Map();
+let shown = null; // the earlier world, while one is shown
+let entry = 0; // the entry that is shown
+let timer = 0; // of the next step, while the game plays by itself
+let catchingUp = null; // the run of `catchUp` that may go on; a touch ends it
+let scoresNow = []; // while others are shown
+
+const table = () => document.querySelector(".table");
+const worldNow = () => document.querySelector("figure.stage [data-stage]");
+/** @param {string} name */
+const control = (name) => document.querySelector(`.film [data-film=${name}]`);
+/** @param {number} time ms */
+const wait = (time) => new Promise((done) => setTimeout(done, time));
+const isOpen = () => table().classList.contains("filming");
+
+/**
+ * Load the position after an entry and what happened in it. Answers are remembered.
+ * @param {number} number @returns {Promise<Moment>}
+ */
+async function load(number) {
+  const url = new URL(table().dataset.then, location.href);
+  url.searchParams.set("at", number);
+  const answer = answers.get(number) ?? fetch(url).then((one) => (one.ok ? one.text() : Promise.reject(one)));
+  answers.set(number, answer);
+  answer.catch(() => answers.delete(number));
+  const page = new DOMParser().parseFromString(await answer, "text/html");
+  const { dataset } = page.querySelector("[data-at]");
+  return { world: page.querySelector("[data-stage]"), sentences: [...page.querySelectorAll("p")], ...dataset };
+}
+
+/**
+ * Draw an earlier world over that of now; what moved since the last one glides.
+ * @param {Moment} moment @param {number} time ms; 0 for no points that float
+ */
+function show({ world, scores }, time) {
+  const [before, oldScores] = [locatePieces(shown ?? worldNow()), readScores()];
+  for (const one of [world, ...world.querySelectorAll("[data-token]")]) {
+    delete one.dataset.stage;
+    delete one.dataset.token;
+  }
+  world.classList.add("past");
+  world.setAttribute("viewBox", worldNow().getAttribute("viewBox"));
+  if (shown) shown.remove();
+  else scoresNow = oldScores;
+  worldNow().after(world);
+  shown = world;
+  table().classList.add("rewound");
+  showScores(scores.split(" "));
+  const piece = glide(before, world, time);
+  if (time) floatPoints(oldScores, piece);
+}
+
+/** @param {number} time ms */
+function showNow(time) {
+  const [before, oldScores] = [locatePieces(shown), readScores()];
+  shown.remove();
+  shown = null;
+  table().classList.remove("rewound");
+  showScores(scoresNow);
+  floatPoints(oldScores, glide(before, worldNow(), time));
+}
+
+/**
+ * Play what happened since the reader's last move: the position before it, those that followed, and at last that of now.
+ * @param {() => boolean} isBusy says whether the reader has begun a move, which ends it
+ */
+export async function catchUp(isBusy) {
+  const run = {};
+  catchingUp = run;
+  const entries = table().dataset.since.split(" ").map(Number);
+  const moments = await Promise.all([entries[0] - 1, ...entries.slice(0, -1)].slice(-MOST_STEPS).map(load));
+  const time = Math.min(MOST_STEP_MS, CATCH_UP_MS / moments.length);
+  for (const [step, moment] of moments.entries()) {
+    if (catchingUp !== run || isBusy()) return;
+    show(moment, step && time * 0.8);
+    await wait(step ? time : 250);
+  }
+  if (catchingUp === run) showNow(time * 0.8);
+}
+
+/**
+ * Show the game from an entry on, with a slider and keys.
+ * @param {number} from @param {boolean} plays whether it goes on by itself
+ */
+export async function open(from, plays) {
+  stop();
+  table().classList.add("filming");
+  document.querySelector(".film").hidden = false;
+  await goTo(from);
+  control("at").focus();
+  if (plays) play();
+}
+
+/** @param {number} to @param {number} time ms */
+async function goTo(to, time = 0) {
+  entry = to;
+  const moment = await load(to);
+  if (entry !== to || !isOpen()) return;
+  const slider = control("at");
+  [slider.min, slider.max, slider.value] = [moment.first, moment.last, moment.at];
+  entry = Number(moment.at);
+  control("told").replaceChildren(...moment.sentences);
+  show(moment, time);
+  if (entry < Number(moment.last)) load(entry + 1).catch(() => {});
+}
+
+function play() {
+  if (timer) return pause();
+  control("play").setAttribute("aria-pressed", "true");
+  timer = setTimeout(playNext, PLAY_MS / 2);
+}
+
+async function playNext() {
+  if (entry >= Number(control("at").max)) return pause();
+  await goTo(entry + 1, PLAY_MS / 2).catch(pause);
+  if (timer) timer = setTimeout(playNext, PLAY_MS);
+}
+
+function pause() {
+  clearTimeout(timer);
+  timer = 0;
+  control("play").setAttribute("aria-pressed", "false");
+}
+
+/** Return to the position of now. */
+export function stop() {
+  const isEarlier = Boolean(shown);
+  pause();
+  catchingUp = null;
+  document.querySelector(".film").hidden = true;
+  if (isEarlier) showNow(CLOSE_MS);
+  if (document.activeElement?.closest(".film")) document.querySelector("[role=tab][aria-selected=true]").focus();
+  table().classList.remove("filming");
+}
+
+/** @param {number} to */
+function steer(to) {
+  pause();
+  const { min, max } = control("at");
+  goTo(Math.min(Math.max(to, Number(min)), Number(max)), STEER_MS).catch(() => {});
+}
+
+const ACTIONS = {
+  first: () => steer(0),
+  back: () => steer(entry - 1),
+  next: () => steer(entry + 1),
+  last: () => steer(Infinity),
+  play,
+  close: stop,
+};
+const KEYS = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last" };
+
+document.addEventListener("pointerdown", (event) => {
+  if (!isOpen() && event.target.closest(".stage, .tray")) stop();
+});
+document.addEventListener("click", (event) => ACTIONS[event.target.closest("[data-film]")?.dataset.film]?.());
+document.addEventListener("input", (event) => {
+  if (event.target === control("at")) steer(Number(event.target.value));
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") return stop();
+  if (!isOpen() || !KEYS[event.key]) return;
+  event.preventDefault();
+  ACTIONS[KEYS[event.key]]();
+});
