@@ -3,6 +3,7 @@
 
 PYTHON  ?= python3
 VENV    := .venv
+BIOME   := $(VENV)/bin/biome
 PIP     := $(VENV)/bin/python -m pip --disable-pip-version-check
 # One more than there are cores, for some tests wait.
 WORKERS ?= $(shell n=$$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN); echo $$((n < 2 ? 3 : n + 1)))
@@ -36,12 +37,15 @@ play: $(VENV)/run.stamp ## install and start a service with a demo table on this
 
 test: lint types pytest ## everything a change must pass: style; types; tests in parallel
 
-lint: env ## ruff: rules and layout
+lint: env ## ruff for Python and biome for scripts: rules and layout
 	$(call step,ruff: rules,$(VENV)/bin/ruff check --quiet,the lines above name file and rule; make format mends what can be mended)
 	$(call step,ruff: layout,$(VENV)/bin/ruff format --check,make format lays these files out)
+	$(call step,biome: rules and layout of scripts,if [ -x $(BIOME) ]; then $(BIOME) check --error-on-warnings; \
+	else echo "   there is no biome for this kind of machine; CI checks this"; fi,make format mends what can be mended)
 
 format: env ## mend style and layout in place
 	$(call step,ruff: mending,$(VENV)/bin/ruff check --quiet --fix-only && $(VENV)/bin/ruff format --quiet,see the lines above)
+	$(call step,biome: mending,! [ -x $(BIOME) ] || $(BIOME) check --write,see the lines above)
 
 types: env ## mypy, strict
 	$(call step,mypy: types of engine; service; workers,$(VENV)/bin/mypy --no-error-summary,the lines above name file and reason)
