@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import os
 import sys
@@ -10,32 +11,31 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.refusal import Refused
-from service.commands import (
-    audit,
-    backup,
-    bench,
-    completion,
-    dev,
-    doctor,
-    games,
-    host_link,
-    logs,
-    move_house,
-    new_game,
-    partition,
-    playout,
-    replay,
-    rulebooks,
-    run,
-    scenario,
-    troubles,
-)
+from service.commands import troubles
 from service.commands.terminal import FINE, INTERRUPTED, MISUSED, Misuse, Parser, complain
 
-# In the order of the help page; a further module with `add(subparsers)` is plugged in here.
-FOR_HOSTS = (run, doctor, host_link, backup, partition, move_house)
-FOR_AUTHORS = (games, playout, scenario, replay, audit, logs, new_game, rulebooks, dev, bench, completion)
-COMMANDS = (*FOR_HOSTS, *FOR_AUTHORS)
+# In the order of the help page, by name: commands that start workers live with them, and `service` imports none.
+FOR_HOSTS = (
+    "workers.commands.run",
+    "workers.commands.doctor",
+    "service.commands.host_link",
+    "service.commands.backup",
+    "service.commands.partition",
+    "service.commands.move_house",
+)
+FOR_AUTHORS = (
+    "service.commands.games",
+    "service.commands.playout",
+    "service.commands.scenario",
+    "service.commands.replay",
+    "service.commands.audit",
+    "service.commands.logs",
+    "service.commands.new_game",
+    "service.commands.rulebooks",
+    "workers.commands.dev",
+    "service.commands.bench",
+    "service.commands.completion",
+)
 
 ABOUT = "Depesche, a play-by-email service for board games."
 STATUSES = "Every command has its own --help. Exit status: 0 fine, 1 something was found wrong, 2 misuse."
@@ -59,8 +59,8 @@ def parser() -> Parser:
     root = Parser(prog="depesche", description=ABOUT, epilog=STATUSES, allow_abbrev=False)
     root.add_argument("--version", action=Version, help="print the version")
     subparsers = root.add_subparsers(metavar="COMMAND", title="commands")
-    for module in COMMANDS:
-        module.add(subparsers)
+    for module in (*FOR_HOSTS, *FOR_AUTHORS):
+        importlib.import_module(module).add(subparsers)
     return root
 
 

@@ -15,15 +15,16 @@ from playwright.sync_api import Page
 from engine import bots
 from engine import table as tables
 from engine.log import Export
-from service import create_app, local_mailbox
+from service import local_mailbox
 from service.accounts import preferences
 from service.app import App, wall_clock
-from service.commands.run import embedded
 from service.settings import Settings
 from service.tables import access, opening, snapshots, submitting
 from service.tables.opening import Invited, Opened
+from service.web.server import create_server
 from tests import apps
 from tests.web_server import serving
+from workers.embedded import embedded
 
 Visit = Callable[..., Page]
 ENTRIES_BEFORE_MOVES = 4  # of a table for two: it is opened, both sit down, the game starts
@@ -121,6 +122,6 @@ def run_service(folder: Path) -> Iterator[RunningService]:
         given: dict[str, Any] = {"confirm": False, "gather": 0, "opens_per_hour": 1_000_000, "thinking": 0.05}
         settings = Settings(folder=folder, port=port, address=f"http://127.0.0.1:{port}", **given)
         app = apps.make_app(settings, wall_clock)
-        with embedded(app), serving(create_app(app), listener, threads=8):
+        with embedded(app), serving(create_server(app, listener, threads=8)):
             yield RunningService(app)
         app.close()

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 OURS = ("engine", "service", "workers")
 MAX_FILE_LINES = 450
 MAX_FUNCTION_LINES = 40
-EXAMPLES = ("service/benches/", "service/commands/")  # these name games as examples
+EXAMPLES = ("service/benches/", "service/commands/", "workers/commands/")  # these name games as examples
 SOURCE_SUFFIXES = (".py", ".js", ".css", ".html")
 
 
@@ -46,17 +46,13 @@ def tops(path: Path) -> set[str]:
     return {name.split(".")[0] for name in imports(path)}
 
 
-def may_import_workers(path: Path) -> bool:
-    return name_of(path) == "service/cli.py" or name_of(path).startswith("service/commands/")
-
-
 def wrong_imports(path: Path) -> set[str]:
     """Return the imports of a file that break the layers workers -> service -> engine -> (msgspec)."""
     match path.relative_to(ROOT).parts[0]:
         case "engine":
             testing = {"pytest"} if name_of(path).startswith("engine/contract/") else set[str]()
             return tops(path) - sys.stdlib_module_names - {"msgspec", "engine"} - testing
-        case "service" if not may_import_workers(path):
+        case "service":
             return tops(path) & {"workers", "tests"}
         case _:
             return tops(path) & {"tests"}
@@ -74,7 +70,8 @@ def test_imports_follow_the_layers() -> None:
         ("engine/games/any/rules.py", "def late():\n    import sqlalchemy", {"sqlalchemy"}),
         ("engine/menu.py", "import re, msgspec.json\nfrom engine import chance", set()),
         ("service/desk.py", "from workers import referee", {"workers"}),
-        ("service/commands/worker.py", "from workers import referee", set()),
+        ("service/commands/worker.py", "from workers import referee", {"workers"}),
+        ("service/cli.py", "def main():\n    import workers.commands.run", {"workers"}),
         ("workers/post.py", "from service import desk\nfrom engine import table", set()),
     ],
 )
@@ -110,10 +107,11 @@ LAYERS = (
     ("service.plans",),
     ("service.accounts", "service.hosting"),
     ("service.web", "workers.jobs", "workers.process_pool"),
+    ("service.benches", "service.commands", "service.contract", "service.cli", "service"),
     ("workers.incoming",),
     ("workers.outgoing",),
     ("workers",),
-    ("service.benches", "service.commands", "service.contract", "service.cli", "service"),
+    ("workers.commands",),
 )
 
 

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 from engine import menu as menus
 from engine import table as tables
 from service.app import App
-from service.benches import Measure, bench
-from service.settings import Settings
+from service.benches import Measure
 from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited
 
 SUBMISSIONS = 300
 P50_MS, P99_MS = 5.0, 20.0
-
-
-@bench
-def verdict_embedded() -> Iterator[Measure]:
-    """Submit to verdict in the embedded service: SQLite, and all workers as threads of this process."""
-    from service.commands.run import embedded
-
-    with tempfile.TemporaryDirectory() as folder:
-        app = App(Settings(folder=Path(folder)))
-        app.open()
-        with embedded(app):
-            yield from verdicts(app, "embedded")
-        app.close()
 
 
 def verdicts(app: App, where: str) -> Iterator[Measure]:

@@ -1,1 +1,1 @@
-"""The command line, one file for each group of commands; each offers `add(subparsers)`."""
+"""The command line, one module for each group of commands; each has `add(subparsers)`."""

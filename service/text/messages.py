@@ -32,6 +32,8 @@ FOR_HOSTS = (  # told in a terminal
     "service/store/identity.py",
     "service/store/partitions.py",
     "service/tables/moving.py",
+    "service/web/server.py",
+    "workers/commands/",
 )
 SENTENCES = {"Refused", "Unknown", "Moved", "NotInstalled", "Garbled", "Said"}
 JINJA = {"extensions": "jinja2.ext.do,jinja2.ext.loopcontrols", "trim_blocks": "true", "lstrip_blocks": "true"}

@@ -42,7 +42,6 @@ from service.web.cookies import LenientCookies
 from service.web.health_pages import ops
 from service.web.host_pages import host
 from service.web.joining_pages import joining
-from service.web.live import Door
 from service.web.lobby_pages import lobby
 from service.web.mailbox_pages import mailbox
 from service.web.metrics_pages import metrics
@@ -159,7 +158,6 @@ def wire(app: App) -> Flask:
     if app.settings.proxies:
         behind = app.settings.proxies
         flask_app.wsgi_app = ProxyFix(flask_app.wsgi_app, x_for=behind, x_proto=behind)  # type: ignore[method-assign]
-    flask_app.wsgi_app = Door(flask_app.wsgi_app, app)  # type: ignore[assignment,method-assign]
     return flask_app
 
 

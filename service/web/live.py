@@ -1,173 +1,175 @@
-"""Changes told at once: an open page holds a connection here, which costs the process a socket and no thread.
+"""Server-sent events: an open page holds one connection without a thread, and is told when its table changes.
 
-All that goes over it is the word “look”; the page then asks as if it had looked by itself. A connection is taken from
-the web server, which is left with a dead one in its place and lets that go.
+The only event is `look`: the page then fetches what changed, as it does without this connection now and then.
 """
 
 from __future__ import annotations
 
-import os
+import asyncio
 import resource
-import socket
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import structlog
 from redis import RedisError
-from waitress.channel import ClientDisconnected
 
 from service import links
 from service.app import App
+from service.web.wsgi_threads import Receive, Scope, Send, send_text
 
 PATH = "/live/"
-BEAT = 20  # seconds: less than web servers in front wait for a word
-HEAD = (
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n"
-    b"X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\r\nretry: 3000\n\n"
-)
-LOOK, STILL_HERE = b"data: look\n\n", b":\n\n"
+HEARTBEAT_S = 20  # proxies close a connection on which they see nothing for longer
+RETRY_S = 1
+PAGES_AT_ONCE = 500  # other requests are served between two groups of so many pages
+START = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": [
+        (b"content-type", b"text/event-stream"),
+        (b"cache-control", b"no-store"),
+        (b"x-accel-buffering", b"no"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"no-referrer"),
+    ],
+}
+RETRY, LOOK, HEARTBEAT = b"retry: 3000\n\n", b"data: look\n\n", b":\n\n"
+NO_ROOM = "This server sends no more changes; please ask now and then.\n"
 log = structlog.get_logger()
 
 
-class HandedOver(ClientDisconnected):
-    """What makes the web server treat a client as gone."""
+class OpenPage:
+    """The connection of one open page; a client that does not read has at most one message on its way."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._sending: asyncio.Task[None] | None = None
+        self._look_again = False
+
+    def send(self, text: bytes) -> None:
+        """Start to send this text; while another one is on its way, `look` waits and the rest is left out."""
+        if self._sending is None or self._sending.done():
+            self._sending = asyncio.ensure_future(self._send_all(text))
+        elif text == LOOK:
+            self._look_again = True
+
+    async def _send_all(self, text: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": text, "more_body": True})
+        while self._look_again:
+            self._look_again = False
+            await self._send({"type": "http.response.body", "body": LOOK, "more_body": True})
+
+    def end(self) -> None:
+        """Complete the response, which ends the connection."""
+        if self._sending is not None:
+            self._sending.cancel()
+        self._sending = asyncio.ensure_future(self._send({"type": "http.response.body", "body": b""}))
 
 
 class Live:
-    """The connections of open pages, by table and by whether a player or a spectator looks."""
+    """The open pages of this process by topic: a table, and whether a player or a spectator looks at it."""
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._most = _most_files()
-        self._held: dict[str, set[socket.socket]] = defaultdict(set)
-        self._lock = threading.Lock()
+        self._max_pages = max_open_pages()
+        self._pages: dict[str, set[OpenPage]] = defaultdict(set)
         self._listener: threading.Thread | None = None
+        self._closed = False
 
     def __len__(self) -> int:
-        with self._lock:
-            return sum(map(len, self._held.values()))
+        return sum(map(len, self._pages.values()))
 
     def has_room(self) -> bool:
-        return len(self) < self._most
+        return len(self) < self._max_pages
 
-    def hold(self, topic: str, connection: socket.socket) -> None:
-        """From now on this page is told of changes."""
-        with self._lock:
-            self._held[topic].add(connection)
-            if self._listener is None:
-                self._listener = threading.Thread(target=self._listen, name="live", daemon=True)
-                self._listener.start()
-
-    def tell(self, topics: Iterable[str], word: bytes = LOOK) -> None:
-        """Send this to all pages of these topics; pages that are closed or do not read are dropped."""
-        with self._lock:
-            for topic in topics:
-                held = self._held.get(topic, set())
-                for connection in [one for one in held if not _said(one, word)]:
-                    connection.close()
-                    held.remove(connection)
-                if not held:
-                    self._held.pop(topic, None)
-
-    def _listen(self) -> None:
-        while True:
-            try:
-                self._hear()
-            except (RedisError, OSError) as error:
-                log.warning("changes are not heard", error=str(error))
-                time.sleep(1)
-
-    def _hear(self) -> None:
-        beat = time.monotonic() + BEAT
-        for change in self._app.wakeups.changes():
-            if change is None:
-                self.tell(list(self._held))  # from now on it is heard; something may have been missed before
-            elif change:
-                self.tell(topics(change))
-            if time.monotonic() > beat:
-                self.tell(list(self._held), STILL_HERE)
-                beat = time.monotonic() + BEAT
-
-
-def _most_files() -> int:
-    """How many connections may be held so that enough are left for everything else."""
-    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return 1_000_000 if soft == resource.RLIM_INFINITY else max(soft // 2, soft - 2_000)
-
-
-def topics(change: str) -> list[str]:
-    """Who is told of a change: all pages of the table, or those of its players alone."""
-    table, _, what = change.partition("/")
-    return [f"{table}.seat"] if what == "talk" else [f"{table}.seat", f"{table}.watch"]
-
-
-def _said(connection: socket.socket, word: bytes) -> bool:
-    """Whether the page took this and is still there."""
-    try:
-        connection.send(word, socket.MSG_DONTWAIT)
-    except OSError:
-        return False
-    return not _gone(connection)
-
-
-def _gone(connection: socket.socket) -> bool:
-    try:
-        return connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-
-
-class Door:
-    """The pages, and before them the address where a page waits for changes."""
-
-    def __init__(self, pages: Callable[..., Any], app: App) -> None:
-        self._pages = pages
-        self._app = app
-        self._live = Live(app)
-
-    def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Any:
-        topic = self._topic(environ)
-        if topic is None:
-            return self._pages(environ, start)
-        connection = _taken(environ) if self._live.has_room() else None
-        if connection is None:
-            start("503 Service Unavailable", [("Content-Type", "text/plain"), ("Cache-Control", "no-store")])
-            return [b"No changes are told here; please ask now and then.\n"]
-        try:
-            connection.send(HEAD)
-        except OSError:
-            connection.close()
-        else:
-            self._live.hold(topic, connection)
-        raise HandedOver
-
-    def _topic(self, environ: dict[str, Any]) -> str | None:
-        """The topic that the visitor may hear of; None if the address is none of ours."""
-        path = environ.get("PATH_INFO", "")
-        if not path.startswith(PATH) or environ.get("REQUEST_METHOD") != "GET":
+    def find_topic(self, scope: Scope) -> str | None:
+        """Return the topic whose changes this request asks for; None if it asks for something else."""
+        if not scope["path"].startswith(PATH) or scope["method"] != "GET":
             return None
-        token = path.removeprefix(PATH)
+        token = scope["path"].removeprefix(PATH)
         table, kind = links.subject(token, 2)
         return f"{table}.{kind}" if links.same(self._app.links.live(table, kind), token) else None
 
+    async def serve(self, topic: str, receive: Receive, send: Send) -> None:
+        """Send the changes of this topic to a page until it closes the connection."""
+        if self._closed or not self.has_room():
+            await send_text(send, 503, NO_ROOM)
+            return
+        await send(START)
+        await send({"type": "http.response.body", "body": RETRY, "more_body": True})
+        page = OpenPage(send)
+        self._pages[topic].add(page)
+        self._start_listener()
+        try:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+        finally:
+            self._remove(topic, page)
 
-def _taken(environ: dict[str, Any]) -> socket.socket | None:
-    """The visitor's connection, taken from the web server; None where that server does not give it away."""
-    channel = getattr(environ.get("waitress.client_disconnected"), "__self__", None)
-    theirs = getattr(channel, "socket", None)
-    if not isinstance(theirs, socket.socket):
-        return None
-    try:
-        ours = socket.socket(fileno=os.dup(theirs.fileno()))
-        dead, other = socket.socketpair()
-        os.dup2(dead.fileno(), theirs.fileno(), inheritable=False)
-    except OSError:
-        return None
-    dead.close()
-    other.close()
-    return ours
+    def _remove(self, topic: str, page: OpenPage) -> None:
+        self._pages[topic].discard(page)
+        if not self._pages[topic]:
+            del self._pages[topic]
+
+    def publish(self, topics: Iterable[str], text: bytes = LOOK) -> None:
+        """Send this to all pages of these topics."""
+        self._send_to([page for topic in topics for page in self._pages.get(topic, ())], text)
+
+    def publish_to_all(self, text: bytes) -> None:
+        self.publish(list(self._pages), text)
+
+    def _send_to(self, pages: Sequence[OpenPage], text: bytes) -> None:
+        for page in pages[:PAGES_AT_ONCE]:
+            page.send(text)
+        if len(pages) > PAGES_AT_ONCE:
+            asyncio.get_running_loop().call_soon(self._send_to, pages[PAGES_AT_ONCE:], text)
+
+    def close(self) -> None:
+        """End all connections, so that the server can stop."""
+        self._closed = True
+        for pages in self._pages.values():
+            for page in pages:
+                page.end()
+
+    def _start_listener(self) -> None:
+        if self._listener is None:
+            loop = asyncio.get_running_loop()
+            self._listener = threading.Thread(target=self._listen, args=(loop,), name="live", daemon=True)
+            self._listener.start()
+
+    def _listen(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Publish what Redis announces until the server stops; a lost Redis is tried again."""
+        while not self._closed:
+            try:
+                self._listen_once(loop)
+            except (RedisError, OSError) as error:
+                log.warning("cannot receive changes", error=str(error))
+                time.sleep(RETRY_S)
+            except RuntimeError:  # the event loop is closed
+                return
+
+    def _listen_once(self, loop: asyncio.AbstractEventLoop) -> None:
+        heartbeat_at = time.monotonic() + HEARTBEAT_S
+        for change in self._app.wakeups.changes():
+            if self._closed:
+                return
+            if change is None:  # subscribed from now on; announcements before may have been missed
+                loop.call_soon_threadsafe(self.publish_to_all, LOOK)
+            elif change:
+                loop.call_soon_threadsafe(self.publish, find_topics(change))
+            if time.monotonic() > heartbeat_at:
+                loop.call_soon_threadsafe(self.publish_to_all, HEARTBEAT)
+                heartbeat_at = time.monotonic() + HEARTBEAT_S
+
+
+def find_topics(change: str) -> list[str]:
+    """Return the topics of an announcement: all pages of a table, or only those of its players."""
+    table, _, topic = change.partition("/")
+    return [f"{table}.seat"] if topic == "talk" else [f"{table}.seat", f"{table}.watch"]
+
+
+def max_open_pages() -> int:
+    """Return how many open pages a process may have so that enough files are left for everything else."""
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return 1_000_000 if soft == resource.RLIM_INFINITY else max(soft // 2, soft - 2_000)

@@ -37,7 +37,7 @@ def verdict_beside_bots_production() -> Iterator[Measure]:
 @bench
 def verdict_beside_bots_embedded() -> Iterator[Measure]:
     """The time from submission to verdict in the embedded service, whose bots think in a separate process."""
-    from service.commands.run import embedded
+    from workers.embedded import embedded
 
     with tempfile.TemporaryDirectory() as folder:
         app = App(Settings(folder=Path(folder)))

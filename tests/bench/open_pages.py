@@ -16,9 +16,8 @@ from urllib.request import Request, urlopen
 from msgspec import Struct
 
 from service.benches import Measure, bench
-from service.commands.run import many_files
 from service.links import Links
-from service.web import live
+from service.web import live, server
 
 SECRET = "a secret that is long enough"
 MAX_PAGES = 8_000  # or as many as this machine allows
@@ -29,7 +28,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 @bench
 def open_pages() -> Iterator[Measure]:
     """Memory and processor time of open pages, the time until all are notified, and of a page requested meanwhile."""
-    many_files()
+    server.raise_file_limit()
     with tempfile.TemporaryDirectory() as folder, run_service(Path(folder)) as (process, port):
         link = start_game(port)
         time_page(port)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,18 @@ from service.benches.verdict import verdicts
 from service.settings import Settings
 from tests import servers
 from tests.bench.bench_servers import start_servers
+from workers.embedded import embedded
+
+
+@bench
+def verdict_embedded() -> Iterator[Measure]:
+    """Submit to verdict in the embedded service: SQLite, and all workers as threads of this process."""
+    with tempfile.TemporaryDirectory() as folder:
+        app = App(Settings(folder=Path(folder)))
+        app.open()
+        with embedded(app):
+            yield from verdicts(app, "embedded")
+        app.close()
 
 
 @bench

@@ -11,9 +11,9 @@ import structlog
 from rq import SimpleWorker
 from rq.serializers import JSONSerializer
 
-from service.commands import run
 from tests.sites import Site
 from workers import referee
+from workers.commands import run
 from workers.jobs import work_for
 
 

@@ -15,13 +15,13 @@ from engine import menu as menus
 from engine import table as tables
 from service import create_app, local_mailbox
 from service.app import App, wall_clock
-from service.commands.run import embedded
 from service.local_mailbox import StoredLetter
 from service.settings import Settings
 from service.store.schema import mailbox
 from service.tables import access, opening, snapshots, submitting
 from service.tables.opening import Invited
 from tests import apps
+from workers.embedded import embedded
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from engine.refusal import Refused
 from service import cli, settings
-from service.commands import run
+from workers.commands import run
 
 
 def test_nothing_set_is_the_embedded_service():
@@ -25,7 +25,7 @@ def test_a_service_is_visited_where_it_listens_unless_it_has_an_address_of_its_o
 def test_the_command_line_stands_above_the_environment_and_leaves_the_address(monkeypatch):
     monkeypatch.setenv("DEPESCHE_PORT", "9000")
     monkeypatch.setenv("DEPESCHE_ADDRESS", "https://games.example.org")
-    found = run._settings(argparse.Namespace(port=9001, host=None))
+    found = run.load_settings(argparse.Namespace(port=9001, host=None))
     assert (found.port, found.address) == (9001, "https://games.example.org")
 
 
@@ -111,8 +111,8 @@ def test_a_file_that_is_no_setting_of_ours_is_refused():
 def test_the_command_line_stands_above_a_file_too(monkeypatch, tmp_path):
     (tmp_path / "port").write_text("9000")
     monkeypatch.setenv("DEPESCHE_PORT_FILE", str(tmp_path / "port"))
-    assert run._settings(argparse.Namespace(port=9001, host=None)).port == 9001
-    assert run._settings(argparse.Namespace(port=None, host=None)).port == 9000
+    assert run.load_settings(argparse.Namespace(port=9001, host=None)).port == 9001
+    assert run.load_settings(argparse.Namespace(port=None, host=None)).port == 9000
 
 
 def test_games_named_in_a_file_are_known_to_every_command(monkeypatch, tmp_path, capsys):

@@ -14,13 +14,13 @@ from sqlalchemy import event
 
 from service import create_app
 from service.app import App
-from service.commands import checkups
 from service.lru import Caches
 from service.tables.access import Place
 from tests import apps, servers
 from tests.chaos import machines
 from tests.chaos.machines import Server
 from tests.conftest import or_skip
+from workers.commands import checkups
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from sqlalchemy import text
 from engine.refusal import Refused
 from service import create_app
 from service.app import App
-from service.commands import checkups
+from workers.commands import checkups
 
 OTHER = "9999_other"
 

@@ -1,14 +1,16 @@
-"""Open pages are told of changes by connections that hold no thread of the web server."""
+"""Open pages receive changes over connections that hold no thread of the web server."""
 
+import asyncio
 import os
 import select
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
@@ -18,34 +20,36 @@ from redis import Redis
 from service.links import Links
 from service.tables import access, talk
 from service.wakeups import CHANGES
-from service.web import live
+from service.web import live, server
 from tests.services import RunningService
+from tests.web_server import serving
 
 THREADS = 8  # of the service under test
 SECRET = "a secret that is long enough"
+HEARTBEAT = b"%x\r\n%s\r\n" % (len(live.HEARTBEAT), live.HEARTBEAT)
 
 
 OPEN: list[socket.socket] = []
 
 
 @pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    """Pages that a test has opened are closed after it."""
+def close_pages() -> Iterator[None]:
+    """Close the pages that a test has opened after it."""
     yield
     while OPEN:
         OPEN.pop().close()
 
 
-def told(port: int, token: str) -> socket.socket:
-    """A page that waits for changes, past the first lines it is sent."""
+def open_page(port: int, token: str) -> socket.socket:
+    """Open a page that waits for changes, and read the first lines it is sent."""
     connection = socket.create_connection(("127.0.0.1", port), timeout=10)
     OPEN.append(connection)
     connection.sendall(f"GET {live.PATH}{token} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
-    until_says(connection, b"retry: 3000\n\n")
+    read_until(connection, b"retry: 3000\n\n")
     return connection
 
 
-def until_says(connection: socket.socket, word: bytes) -> None:
+def read_until(connection: socket.socket, word: bytes) -> None:
     said = b""
     while word not in said:
         piece = connection.recv(1_000)
@@ -56,15 +60,15 @@ def until_says(connection: socket.socket, word: bytes) -> None:
 def is_silent(connection: socket.socket) -> bool:
     connection.settimeout(0.2)
     try:
-        return connection.recv(1_000) == live.STILL_HERE
+        return connection.recv(1_000) == HEARTBEAT
     except TimeoutError:
         return True
     finally:
         connection.settimeout(10)
 
 
-def calm(connections: list[socket.socket]) -> None:
-    """Until nothing more of what was said before is on its way."""
+def drain(connections: list[socket.socket]) -> None:
+    """Read until nothing that was sent before is on its way."""
     while ready := select.select(connections, [], [], 0.4)[0]:
         for one in ready:
             one.recv(1_000)
@@ -75,72 +79,138 @@ def port(service: RunningService) -> int:
     return urlsplit(service.address).port or 0
 
 
-def test_more_pages_wait_than_there_are_threads_and_all_are_told_of_a_move(service: RunningService, port: int) -> None:
+def test_more_pages_than_threads_are_all_told_of_a_move(service: RunningService, port: int) -> None:
     opened = service.start_table()
     links = service.app.links
-    pages = [told(port, links.live(opened.table, kind)) for kind in ("seat", "watch") for _ in range(2 * THREADS)]
-    calm(pages)
+    pages = [open_page(port, links.live(opened.table, kind)) for kind in ("seat", "watch") for _ in range(2 * THREADS)]
+    drain(pages)
     with urlopen(f"{service.address}/", timeout=5) as answer:
         assert answer.status == 200
     service.submit(opened.links[0], "resign")
     for page in pages:
-        until_says(page, live.LOOK)
+        read_until(page, live.LOOK)
 
 
-def test_of_talk_players_are_told_and_spectators_are_not(service: RunningService, port: int) -> None:
+def test_talk_is_announced_to_players_and_not_to_spectators(service: RunningService, port: int) -> None:
     opened = service.start_table()
-    player, spectator = (told(port, service.app.links.live(opened.table, kind)) for kind in ("seat", "watch"))
-    calm([player, spectator])
+    player, spectator = (open_page(port, service.app.links.live(opened.table, kind)) for kind in ("seat", "watch"))
+    drain([player, spectator])
     talk.say(service.app, access.find(service.app, opened.links[0]), "Hello")
-    until_says(player, live.LOOK)
+    read_until(player, live.LOOK)
     assert is_silent(spectator)
 
 
-def test_of_other_tables_nothing_is_told(service: RunningService, port: int) -> None:
+def test_a_page_sees_no_changes_of_other_tables(service: RunningService, port: int) -> None:
     one, other = service.start_table(), service.start_table()
-    page = told(port, service.app.links.live(one.table, "seat"))
-    calm([page])
+    page = open_page(port, service.app.links.live(one.table, "seat"))
+    drain([page])
     service.submit(other.links[0], "resign")
     assert is_silent(page)
 
 
 @pytest.mark.parametrize("change", [lambda token: token[:-1], lambda token: token.replace(".watch.", ".seat.")])
-def test_a_wrong_address_is_told_nothing(service: RunningService, port: int, change: object) -> None:
+def test_a_wrong_token_is_answered_with_404(service: RunningService, port: int, change: object) -> None:
     token = change(service.app.links.live(service.start_table().table, "watch"))  # type: ignore[operator]
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(f"GET {live.PATH}{token} HTTP/1.0\r\n\r\n".encode())
-        assert connection.recv(1_000).startswith(b"HTTP/1.0 404")
+        assert connection.recv(1_000).startswith(b"HTTP/1.1 404")
 
 
-def test_who_has_gone_is_let_go(service: RunningService) -> None:
-    held = live.Live(service.app)
-    ours, theirs = socket.socketpair()
-    held.hold("table.seat", ours)
-    theirs.close()
-    held.tell(["table.seat"])
-    assert len(held) == 0
-    assert ours.fileno() == -1
+class Client:
+    """The other end of an open page's connection; reads nothing while `reads` is not set."""
+
+    def __init__(self) -> None:
+        self.received: list[bytes] = []
+        self.reads, self.gone = asyncio.Event(), asyncio.Event()
+        self.reads.set()
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        await self.reads.wait()
+        self.received.append(message.get("body", b""))
+
+    async def receive(self) -> dict[str, str]:
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
 
 
-def test_who_reads_nothing_is_let_go_before_it_holds_others_up(service: RunningService) -> None:
-    held = live.Live(service.app)
-    ours, theirs = socket.socketpair()
-    held.hold("table.seat", ours)
-    began = time.monotonic()
-    while len(held):
-        held.tell(["table.seat"], live.LOOK * 1_000)
-        assert time.monotonic() - began < 5
-    theirs.close()
+@pytest.fixture
+def pages(service: RunningService, monkeypatch: pytest.MonkeyPatch) -> live.Live:
+    monkeypatch.setattr(live.Live, "_start_listener", lambda _: None)
+    return live.Live(service.app)
 
 
-def test_where_no_more_can_be_held_a_page_is_told_to_ask(
+async def let_run() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def test_a_page_that_is_gone_is_forgotten(pages: live.Live) -> None:
+    async def visit() -> None:
+        client = Client()
+        task = asyncio.create_task(pages.serve("table.seat", client.receive, client.send))
+        await let_run()
+        assert len(pages) == 1
+        client.gone.set()
+        await task
+        assert len(pages) == 0
+
+    asyncio.run(visit())
+
+
+def test_a_page_that_reads_nothing_holds_up_no_other_and_sees_a_change_later(pages: live.Live) -> None:
+    async def visit() -> None:
+        slow, quick = Client(), Client()
+        tasks = [asyncio.create_task(pages.serve("table.seat", one.receive, one.send)) for one in (slow, quick)]
+        await let_run()
+        slow.reads.clear()
+        for text in (live.HEARTBEAT, live.LOOK, live.LOOK, live.HEARTBEAT):
+            pages.publish(["table.seat"], text)
+            await let_run()
+        assert quick.received[-4:] == [live.HEARTBEAT, live.LOOK, live.LOOK, live.HEARTBEAT]
+        assert slow.received[-1] == live.RETRY
+        slow.reads.set()
+        await let_run()
+        assert slow.received[-2:] == [live.HEARTBEAT, live.LOOK]
+        for one in (slow, quick):
+            one.gone.set()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(visit())
+
+
+def test_more_pages_than_are_served_at_once_are_all_told(pages: live.Live) -> None:
+    async def visit() -> None:
+        clients = [Client() for _ in range(2 * live.PAGES_AT_ONCE + 1)]
+        tasks = [asyncio.create_task(pages.serve("table.watch", one.receive, one.send)) for one in clients]
+        await let_run()
+        pages.publish(["table.watch"])
+        await let_run()
+        assert all(one.received[-1] == live.LOOK for one in clients)
+        for one in clients:
+            one.gone.set()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(visit())
+
+
+def test_open_pages_do_not_hold_up_a_stop(service: RunningService) -> None:
+    listener = server.take_port("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    with serving(server.create_server(service.app, listener, THREADS)):
+        page = open_page(port, service.app.links.live("abc", "watch"))
+        since = time.monotonic()
+    assert time.monotonic() - since < 5
+    read_until(page, b"0\r\n\r\n")  # a whole answer, after which the page connects again
+
+
+def test_a_server_without_room_answers_with_503(
     service: RunningService, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live.Live, "has_room", lambda _: False)
     token = service.app.links.live(service.start_table().table, "seat")
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(f"GET {live.PATH}{token} HTTP/1.0\r\n\r\n".encode())
-        assert connection.recv(1_000).startswith(b"HTTP/1.0 503")
+        assert connection.recv(1_000).startswith(b"HTTP/1.1 503")
 
 
 @contextmanager
@@ -158,11 +228,11 @@ def production(folder: Path, redis_url: str) -> Iterator[int]:
             web.terminate()
 
 
-def patiently_told(port: int, token: str) -> socket.socket:
+def open_page_patiently(port: int, token: str) -> socket.socket:
     until = time.monotonic() + 30
     while True:
         try:
-            return told(port, token)
+            return open_page(port, token)
         except ConnectionError:
             assert time.monotonic() < until
             time.sleep(0.1)
@@ -171,9 +241,9 @@ def patiently_told(port: int, token: str) -> socket.socket:
 def test_production_too_holds_more_pages_than_it_has_threads(tmp_path: Path, redis_url: str) -> None:
     token = Links(SECRET).live("abc", "watch")
     with production(tmp_path, redis_url) as port:
-        pages = [patiently_told(port, token) for _ in range(9)]
-        calm(pages)
+        pages = [open_page_patiently(port, token) for _ in range(9)]
+        drain(pages)
         with Redis.from_url(redis_url) as redis:
             redis.publish(CHANGES, "abc/")
         for page in pages:
-            until_says(page, live.LOOK)
+            read_until(page, live.LOOK)

@@ -1,6 +1,7 @@
-"""Clients that send slowly, or without end, hold nobody else up and fill no memory."""
+"""Clients that send or read slowly, or send without end, hold up no other client and fill no memory."""
 
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection
@@ -8,49 +9,163 @@ from typing import Any
 
 import pytest
 
-from service.commands.run import SLOW_CLIENTS
+from service.web import server
+from service.web.wsgi_threads import MAX_BODY_BYTES, MAX_HEADER_BYTES, make_environ
 from tests.web_server import serving
 
-FIRST = "POST / HTTP/1.1\r\nHost: x\r\n"
+REQUEST_LINE = "POST / HTTP/1.1\r\nHost: x\r\n"
 BLOCK = b"x" * 65_536
-MOST = 64 * 2**20
+MAX_BYTES = 64 * 2**20
+LARGE_PAGE = b"x" * 32 * 2**20
+THREADS = 4
 
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """A server as `depesche serve` starts it, with a page that reads everything it is sent."""
+    """The port of a server as `depesche serve` starts it, with a page that reads all it is sent."""
 
     def page(environ: dict[str, Any], start: Any) -> list[bytes]:
-        environ["wsgi.input"].read()
+        body = environ["wsgi.input"].read()
         start("200 OK", [("Content-Type", "text/plain")])
-        return [b"here"]
+        return [LARGE_PAGE if environ["PATH_INFO"] == "/large" else b"%d here" % len(body)]
 
-    listener = socket.create_server(("127.0.0.1", 0), backlog=512)
-    with serving(page, listener, threads=4, **SLOW_CLIENTS):
-        yield listener.getsockname()[1]
+    listener = server.take_port("127.0.0.1", 0)
+    number = listener.getsockname()[1]
+    with serving(server.create_wsgi_server(page, listener, THREADS)):
+        yield number
 
 
-@pytest.mark.parametrize("begun", [b"GET / HT", FIRST.encode() + b"Content-Length: 60000\r\n\r\nabc"])
-def test_hundreds_who_send_slowly_shut_nobody_out(port: int, begun: bytes) -> None:
-    slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
-    for one in slow:
-        one.sendall(begun)
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the server disconnect silent clients after half a second."""
+    monkeypatch.setattr(server, "IDLE_S", 0.5)
+    monkeypatch.setattr(server, "CHECK_S", 0.1)
+
+
+def connect(port: int, sent: bytes) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+    connection.sendall(sent)
+    return connection
+
+
+def answer(port: int, sent: bytes) -> bytes:
+    """Send this and return the answer, up to the end of the connection."""
+    with connect(port, sent) as connection, suppress(ConnectionResetError):
+        received = b""
+        while piece := connection.recv(65_536):
+            received += piece
+    return received
+
+
+def fetch(port: int) -> bytes:
     with closing(HTTPConnection("127.0.0.1", port, timeout=10)) as client:
         client.request("GET", "/")
-        assert client.getresponse().read() == b"here"
+        return client.getresponse().read()
+
+
+@pytest.mark.parametrize("begun", [b"GET / HT", REQUEST_LINE.encode() + b"Content-Length: 60000\r\n\r\nabc"])
+def test_hundreds_of_slow_senders_shut_nobody_out(port: int, begun: bytes) -> None:
+    slow = [connect(port, begun) for _ in range(300)]
+    assert fetch(port) == b"0 here"
+    for one in slow:
+        one.close()
+
+
+def test_more_clients_that_never_read_than_threads_shut_nobody_out(port: int) -> None:
+    slow = [connect(port, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n") for _ in range(2 * THREADS)]
+    assert fetch(port) == b"0 here"
     for one in slow:
         one.close()
 
 
 @pytest.mark.parametrize(
     ("header", "block"),
-    [(f"Content-Length: {10 * MOST}", BLOCK), ("Transfer-Encoding: chunked", b"10000\r\n" + BLOCK + b"\r\n")],
+    [(f"Content-Length: {10 * MAX_BYTES}", BLOCK), ("Transfer-Encoding: chunked", b"10000\r\n" + BLOCK + b"\r\n")],
     ids=["announced", "chunked"],
 )
-def test_a_body_without_end_is_cut_off_early(port: int, header: str, block: bytes) -> None:
+def test_an_endless_body_is_cut_off_early(port: int, header: str, block: bytes) -> None:
     taken = 0
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as client, suppress(OSError):
-        client.sendall(f"{FIRST}{header}\r\n\r\n".encode())
-        while taken < MOST:
+    with connect(port, f"{REQUEST_LINE}{header}\r\n\r\n".encode()) as client, suppress(OSError):
+        while taken < MAX_BYTES:
             taken += client.send(block)
-    assert taken < MOST / 2
+    assert taken < MAX_BYTES / 2
+
+
+def test_an_endless_header_is_cut_off_early(port: int) -> None:
+    taken = 0
+    with connect(port, REQUEST_LINE.encode() + b"X-Long: ") as client, suppress(OSError):
+        while taken < MAX_BYTES:
+            taken += client.send(BLOCK)
+    assert taken < MAX_BYTES / 2
+
+
+@pytest.mark.parametrize(
+    ("size", "status"), [(MAX_BODY_BYTES, b"200 OK"), (MAX_BODY_BYTES + 1, b"413 "), (0, b"200 OK")]
+)
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_has_a_largest_size(port: int, size: int, status: bytes, chunked: bool) -> None:
+    header = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {size}"
+    body = b"%x\r\n%s\r\n" % (size, b"x" * size) * bool(size) + b"0\r\n\r\n" if chunked else b"x" * size
+    sent = f"{REQUEST_LINE}Connection: close\r\n{header}\r\n\r\n".encode() + body
+    received = answer(port, sent)
+    assert received.startswith(b"HTTP/1.1 " + status)
+    assert status != b"200 OK" or received.endswith(b"%d here" % size)
+
+
+@pytest.mark.parametrize(("size", "status"), [(MAX_HEADER_BYTES // 2, b"200 OK"), (MAX_HEADER_BYTES, b"431 ")])
+def test_headers_have_a_largest_size(port: int, size: int, status: bytes) -> None:
+    header = b"X-Long: " + b"x" * size
+    received = answer(port, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + header + b"\r\n\r\n")
+    assert received.startswith(b"HTTP/1.1 " + status)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"GET / HT",
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n\r\n",
+        REQUEST_LINE.encode() + b"Content-Length: 60000\r\n\r\nabc",
+    ],
+    ids=["nothing", "half a header", "a whole request", "an empty line more", "half a body"],
+)
+def test_a_client_that_sends_nothing_more_is_disconnected(port: int, begun: bytes) -> None:
+    since = time.monotonic()
+    assert answer(port, begun) == b"" or begun.endswith(b"\r\n")
+    assert 0.4 < time.monotonic() - since < 5
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_client_that_reads_nothing_is_disconnected(port: int) -> None:
+    with connect(port, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n") as client:
+        time.sleep(2)
+        received = 0
+        with suppress(ConnectionResetError):
+            while piece := client.recv(2**20):
+                received += len(piece)
+    assert received < len(LARGE_PAGE)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_client_that_reads_slowly_gets_all(port: int) -> None:
+    with connect(port, b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n") as client:
+        received = 0
+        while piece := client.recv(2**20):
+            received += len(piece)
+            time.sleep(0.03)
+    assert received > len(LARGE_PAGE)
+
+
+def test_what_a_client_says_as_if_a_proxy_said_it_is_left_out() -> None:
+    headers = [(b"x-forwarded-for", b"1.2.3.4"), (b"x_forwarded_for", b"1.2.3.4"), (b"accept", b"a"), (b"accept", b"b")]
+    scope = {
+        "method": "GET", "raw_path": b"//t/%C3%A9", "query_string": b"a=1", "http_version": "1.1", "scheme": "http",
+        "headers": headers, "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
+    }  # fmt: skip
+    environ = make_environ(scope, b"", trust_proxy=False)
+    assert "HTTP_X_FORWARDED_FOR" not in environ
+    assert environ["HTTP_ACCEPT"] == "a, b"
+    assert environ["PATH_INFO"].encode("latin-1").decode() == "/t/é"
+    assert make_environ(scope, b"", trust_proxy=True)["HTTP_X_FORWARDED_FOR"] == "1.2.3.4"

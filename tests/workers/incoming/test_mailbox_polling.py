@@ -22,13 +22,13 @@ from structlog.testing import capture_logs
 from engine.refusal import Refused
 from service import cli, settings
 from service.app import App
-from service.commands import run
 from service.store.schema import letters, mails, people, submissions
 from service.tables import access, snapshots
 from service.tables.access import Place
 from tests import apps, servers
 from tests.apps import FakeTime
 from tests.servers import Sink
+from workers.embedded import embedded
 from workers.incoming import mail_moves, mailbox_polling, sender_checks
 from workers.incoming.mail_headers import MailHeaders
 from workers.outgoing import pictures, post
@@ -228,7 +228,7 @@ def test_the_service_in_one_process_plays_new_mail_as_soon_as_the_server_tells_o
     app: App, mailbox: Mailbox
 ) -> None:
     place, move = apps.find_move(app, apps.start_table(app))
-    with run.embedded(app):
+    with embedded(app):
         time.sleep(1)
         mailbox.put(answer(app, place, move))
         eventually(lambda: played(app) == [move], 10)  # a look without being told comes after 120 seconds

@@ -13,14 +13,14 @@ from sqlalchemy import text, update
 
 from service import cli
 from service.app import App
-from service.commands import checkups
-from service.commands.checkups import LATE
-from service.commands.doctor import oddities
 from service.commands.findings import Finding
 from service.settings import Settings
 from service.store.schema import letters, tables
 from service.tables import opening
 from tests import apps, servers
+from workers.commands import checkups
+from workers.commands.checkups import LATE
+from workers.commands.doctor import oddities
 from workers.incoming import inbox
 
 

@@ -77,8 +77,8 @@ def _told(finding: Finding) -> dict[str, str]:
 
 
 def _looked(settings: Settings, mail: str | None, dns: str | None) -> Iterator[Finding]:
-    from service.commands import checkups
     from service.settings import EMBEDDED
+    from workers.commands import checkups
 
     servers = _name_servers(dns)
     findings = list(checkups.all_of(settings))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 import threading
 import tomllib
@@ -17,9 +16,10 @@ from urllib.parse import parse_qs
 from service import numbers
 from service.commands.terminal import FINE, Misuse, Parser, Subparsers, add_command, positive
 
+THREADS = 6
 PAGE = Path(__file__).parent / "dev_page.html"
-GLANCE = 0.1  # seconds between two looks at the files: little beside the half second that an author waits
-PATIENCE = 20  # seconds until a page that heard nothing asks again
+POLL_S = 0.1  # between two looks at the files: little beside the half second that an author waits
+NEWS_WAIT_S = 20  # until a page that got no news asks again
 
 
 def add(subparsers: Subparsers[Parser]) -> None:
@@ -36,24 +36,25 @@ def add(subparsers: Subparsers[Parser]) -> None:
 
 
 def dev(args: Namespace) -> int:
-    import waitress
-
     from engine import catalogue
     from service.app import App
     from service.settings import Settings
+    from service.web import server
 
     name = args.name or _own_name(Path())
     sys.dont_write_bytecode = True  # a file saved twice in a second would be taken for its older self
     if catalogue.find_missing([name]) and name not in catalogue.find_installed():
         raise Misuse(f"No installed package brings the game “{name}”; pip install --editable it first.")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(FINE))  # its folder goes with it
-    with TemporaryDirectory(prefix="depesche-dev-") as folder:
+    with (
+        server.take_port("127.0.0.1", args.port) as listener,
+        TemporaryDirectory(prefix="depesche-dev-") as folder,
+    ):
         app = App(Settings(folder=Path(folder), confirm=False, gather=0, opens_per_hour=10**9, patience=0.0))
         app.store.migrate()
         bench = DevBench(app, name)
         threading.Thread(target=bench.watch, name="watch", daemon=True).start()
         print(f"{name} is drawn at http://127.0.0.1:{args.port}/ (stop with Ctrl-C)", flush=True)
-        waitress.serve(bench, host="127.0.0.1", port=args.port, threads=6, _quiet=True)
+        server.create_wsgi_server(bench, listener, THREADS, bench.stop).serve_requests()
         app.close()
     return FINE
 
@@ -78,6 +79,7 @@ class DevBench:
         self._home = catalogue.find_package_folder(name)  # asked once: it looks through every installed package
         self.broken: list[str] = []
         self.version = 0
+        self._stopped = False
         self._drawing = threading.Lock()
         self._news = threading.Condition()
         self._files: Mapping[Path, int] = {}
@@ -89,8 +91,14 @@ class DevBench:
         while True:
             self._try()
             while self._saved() == self._files:
-                pause.wait(GLANCE)
+                pause.wait(POLL_S)
             self._load()
+
+    def stop(self) -> None:
+        """Answer the pages that wait for news, so that the server can stop."""
+        with self._news:
+            self._stopped = True
+            self._news.notify_all()
 
     def _saved(self) -> dict[Path, int]:
         """When each file of the package was saved; the file of an editor may be gone the next moment."""
@@ -100,7 +108,7 @@ class DevBench:
     def _load(self) -> None:
         from engine import catalogue
         from engine.refusal import Refused
-        from service.commands import dev_table
+        from workers.commands import dev_table
 
         with self._drawing:
             self._files = self._saved()
@@ -114,7 +122,7 @@ class DevBench:
 
     def _try(self) -> None:
         from engine import catalogue
-        from service.commands import dev_table
+        from workers.commands import dev_table
 
         if self.name in catalogue.find_all():
             broken = dev_table.broken(self.name, self._home.parent)
@@ -139,15 +147,15 @@ class DevBench:
     def _wait(self, seen: int | None) -> str:
         """The version, as soon as it is another one than the page has seen."""
         with self._news:
-            self._news.wait_for(lambda: self.version != seen, PATIENCE)
+            self._news.wait_for(lambda: self._stopped or self.version != seen, NEWS_WAIT_S)
             return json.dumps(self.version)
 
     def page(self, asked: Mapping[str, str]) -> str:
         """The table after so many moves, or what keeps it from being drawn."""
         from engine import catalogue
-        from service.commands import dev_table
         from service.text.drawing import environment
         from service.text.languages import LANGUAGES, SOURCE
+        from workers.commands import dev_table
 
         words: dict[str, Any] = {"name": self.name, "languages": LANGUAGES, "table": None, "numbers": (), "seats": 0}
         words |= {"moves": numbers.read(asked.get("moves", "4"), 999) or 0, "version": self.version}

@@ -1,0 +1,174 @@
+"""The web server: uvicorn, with Flask in a pool of threads and server-sent events without one.
+
+Clients that send or read slowly hold up no other: headers and bodies are limited, and connections on which nothing
+moves are closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from engine.refusal import Refused
+from service.app import App
+from service.web import wire
+from service.web.live import Live, max_open_pages
+from service.web.wsgi_threads import MAX_HEADER_BYTES, Receive, Scope, Send, ThreadedWsgi, WsgiApp
+
+IDLE_S = 20  # a client that neither sends nor reads for so long is disconnected
+CHECK_S = 5
+STOP_S = 10  # requests that are still running so long after a stop are abandoned
+BACKLOG = 1_024
+OTHER_CONNECTIONS = 1_000  # beside those of open pages
+MAX_FILES = 65_536
+
+
+class WebApp:
+    """The ASGI application: answers `/live/<token>` itself and everything else with a WSGI application in threads."""
+
+    def __init__(self, pages: ThreadedWsgi, live: Live) -> None:
+        self._pages = pages
+        self._live = live
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        topic = self._live.find_topic(scope)
+        if topic is None:
+            await self._pages(scope, receive, send)
+        else:
+            await self._live.serve(topic, receive, send)
+
+
+class Connection(HttpToolsProtocol):
+    """The connection of one client; closed if the client has to send or read and does neither for IDLE_S seconds."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its parent
+        super().connection_made(transport)
+        self._reads_header = False
+        self._header_bytes = self._unsent = 0
+        self._active_at = self.loop.time()
+        self._idle_check = self.loop.call_later(CHECK_S, self._check_idle)
+        if len(self.connections) > (self.limit_concurrency or 0):
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._idle_check.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self._active_at = self.loop.time()
+        super().data_received(data)
+        if self._reads_header:
+            self._header_bytes += len(data)
+            if self._header_bytes > MAX_HEADER_BYTES:
+                self._refuse_header()
+
+    def on_message_begin(self) -> None:
+        self._reads_header = True
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._reads_header, self._header_bytes = False, 0
+        super().on_headers_complete()
+
+    def _is_between_requests(self) -> bool:
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is None or cycle.response_complete
+
+    def _refuse_header(self) -> None:
+        if self._is_between_requests():
+            self.send_400_response("The headers of this request are too large.")
+        else:
+            self.transport.abort()
+
+    def _check_idle(self) -> None:
+        """Disconnect a client that has to send or to read, and has done neither for IDLE_S seconds."""
+        unsent = self.transport.get_write_buffer_size()
+        has_to_send = self._is_between_requests() or self.cycle.more_body
+        if unsent < self._unsent or not (unsent or has_to_send):
+            self._active_at = self.loop.time()
+        self._unsent = unsent
+        if self.loop.time() - self._active_at >= IDLE_S:
+            self.transport.abort()
+        else:
+            self._idle_check = self.loop.call_later(CHECK_S, self._check_idle)
+
+
+class WebServer(uvicorn.Server):
+    """Serves an application at a port that is taken already, until a signal comes or `should_exit` is set."""
+
+    def __init__(self, application: Any, listener: socket.socket, on_stop: Callable[[], None] = lambda: None) -> None:
+        config = uvicorn.Config(
+            application,
+            http=Connection,
+            loop="asyncio",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="error",
+            access_log=False,
+            proxy_headers=False,  # Flask's ProxyFix reads them
+            server_header=False,
+            backlog=BACKLOG,
+            limit_concurrency=max_open_pages() + OTHER_CONNECTIONS,
+            timeout_keep_alive=IDLE_S,
+            timeout_graceful_shutdown=STOP_S,
+        )
+        super().__init__(config)
+        self._listener = listener
+        self._on_stop = on_stop
+
+    def serve_requests(self) -> None:
+        """Serve until told to stop, and then finish the requests in hand."""
+        self.run([self._listener])
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  # uvicorn's arguments
+        """Stop on a signal; uvicorn would raise it once more afterwards, which would skip the caller's cleaning up."""
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._on_stop()
+        await super().shutdown(sockets)
+
+
+def create_server(app: App, listener: socket.socket, threads: int) -> WebServer:
+    """Create the server of all pages at a port that is taken already."""
+    live = Live(app)
+    pages = ThreadedWsgi(wire(app), threads, trust_proxy=bool(app.settings.proxies))
+    return WebServer(WebApp(pages, live), listener, live.close)
+
+
+def create_wsgi_server(
+    wsgi_app: WsgiApp, listener: socket.socket, threads: int, on_stop: Callable[[], None] = lambda: None
+) -> WebServer:
+    """Create a server of a WSGI application alone."""
+    return WebServer(ThreadedWsgi(wsgi_app, threads), listener, on_stop)
+
+
+def take_port(host: str, port: int) -> socket.socket:
+    """Listen at a port, for this process and those that it starts; raise Refused if that is impossible."""
+    try:
+        (family, *_, address), *_ = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+        listener = socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise Refused(
+            "{host}:{port} cannot be listened on ({why}); choose another address or port.",
+            host=host,
+            port=port,
+            why=error.strerror or error,
+        ) from error
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the second packet of an answer waits 40 ms
+    return listener
+
+
+def raise_file_limit() -> None:
+    """Allow this process as many open connections as the machine lets it have: each open page holds one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))

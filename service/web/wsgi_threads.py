@@ -1,0 +1,146 @@
+"""Runs a WSGI application, such as Flask's, in a pool of threads behind an ASGI server."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+Headers = list[tuple[bytes, bytes]]
+
+MAX_HEADER_BYTES = 16 * 1024
+MAX_BODY_BYTES = 128 * 1024
+WITHOUT_BODY = (204, 304)
+PROXY_HEADERS = {
+    b"forwarded",
+    b"x-forwarded-by",
+    b"x-forwarded-for",
+    b"x-forwarded-host",
+    b"x-forwarded-port",
+    b"x-forwarded-proto",
+}
+
+
+class BodyTooLarge(Exception):
+    """The body of a request is longer than MAX_BODY_BYTES."""
+
+
+class ThreadedWsgi:
+    """An ASGI application that answers each request with a WSGI application, in a thread.
+
+    A thread gets a request only when its body is complete, so clients that send slowly hold no thread.
+    """
+
+    def __init__(self, wsgi_app: WsgiApp, threads: int, trust_proxy: bool = False) -> None:
+        self._wsgi_app = wsgi_app
+        self._trust_proxy = trust_proxy
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="request")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if _header_size(scope) > MAX_HEADER_BYTES:
+            await send_text(send, 431, "The headers of this request are too large.\n", close=True)
+            return
+        try:
+            body = await _read_body(scope, receive)
+        except BodyTooLarge:
+            await send_text(send, 413, "The body of this request is too large.\n", close=True)
+            return
+        if body is None:
+            return
+        environ = make_environ(scope, body, self._trust_proxy)
+        status, headers, content = await asyncio.get_running_loop().run_in_executor(self._pool, self._call, environ)
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
+
+    def _call(self, environ: dict[str, Any]) -> tuple[int, Headers, bytes]:
+        """Call the WSGI application and return status, headers and content."""
+        started: list[Any] = []
+
+        def start_response(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
+            started[:] = [status, headers]
+
+        chunks = self._wsgi_app(environ, start_response)
+        try:
+            content = b"".join(chunks)
+        finally:
+            if hasattr(chunks, "close"):
+                chunks.close()
+        status, headers = int(started[0].split()[0]), [(name.lower(), value) for name, value in started[1]]
+        if status not in WITHOUT_BODY and environ["REQUEST_METHOD"] != "HEAD":
+            headers = [(name, value) for name, value in headers if name != "content-length"]
+            headers.append(("content-length", str(len(content))))
+        return status, [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers], content
+
+
+async def send_text(send: Send, status: int, text: str, close: bool = False) -> None:
+    """Send a short answer in plain text; with `close` the connection ends after it."""
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
+    headers += [(b"content-length", str(len(text.encode())).encode())] + [(b"connection", b"close")] * close
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text.encode()})
+
+
+def _header_size(scope: Scope) -> int:
+    target = len(scope["raw_path"]) + len(scope["query_string"])
+    return target + sum(len(name) + len(value) for name, value in scope["headers"])
+
+
+async def _read_body(scope: Scope, receive: Receive) -> bytes | None:
+    """Read the whole body; None if the client goes away meanwhile."""
+    announced = dict(scope["headers"]).get(b"content-length", b"0")
+    if int(announced) > MAX_BODY_BYTES:
+        raise BodyTooLarge
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY_BYTES:
+            raise BodyTooLarge
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def make_environ(scope: Scope, body: bytes, trust_proxy: bool) -> dict[str, Any]:
+    """Make the WSGI environment of a request; what a proxy would say of its client is left out unless trusted."""
+    server, client = scope.get("server") or ("localhost", 80), scope.get("client") or ("", 0)
+    environ: dict[str, Any] = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": "/" + unquote_to_bytes(scope["raw_path"]).decode("latin-1").lstrip("/"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1]),
+        "REMOTE_ADDR": client[0],
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope["scheme"],
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.input_terminated": True,
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": False,
+        "wsgi.run_once": False,
+    }
+    if body:
+        environ["CONTENT_LENGTH"] = str(len(body))
+    for name, value in scope["headers"]:
+        if b"_" not in name and (trust_proxy or name not in PROXY_HEADERS):  # `x_forwarded_for` would pass for the real
+            _add_header(environ, name.decode("latin-1"), value.decode("latin-1"))
+    return environ
+
+
+def _add_header(environ: dict[str, Any], name: str, value: str) -> None:
+    if name in ("content-length", "transfer-encoding"):  # the body is here, whole
+        return
+    key = "CONTENT_TYPE" if name == "content-type" else f"HTTP_{name.upper().replace('-', '_')}"
+    environ[key] = f"{environ[key]}, {value}" if key in environ else value

@@ -1,0 +1,1 @@
+"""Commands that start workers, or look at their work; each module has `add(subparsers)`."""
