@@ -39,12 +39,10 @@ from service.web.api.reference_pages import manual
 from service.web.api.routes import api
 from service.web.compression import compress
 from service.web.cookies import LenientCookies
-from service.web.health_pages import ops
-from service.web.host_pages import host
+from service.web.host_pages import host, mailbox
 from service.web.joining_pages import joining
 from service.web.lobby_pages import lobby
-from service.web.mailbox_pages import mailbox
-from service.web.metrics_pages import metrics
+from service.web.monitoring import monitoring
 from service.web.new_table_pages import new_table
 from service.web.preferences_pages import language_choice, letters
 from service.web.rendering import get_app, language, problem
@@ -78,8 +76,7 @@ BLUEPRINTS = (
     account,
     api,
     manual,
-    ops,
-    metrics,
+    monitoring,
     host,
     verify,
     mailbox,

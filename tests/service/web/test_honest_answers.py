@@ -14,7 +14,7 @@ from service.app import App
 from service.store.connect import Store
 from service.tables import seat_settings, submitting
 from service.tables.access import Place
-from service.web import health_pages
+from service.web import monitoring
 from tests import apps
 
 
@@ -112,7 +112,7 @@ def test_health_is_503_where_nothing_can_be_written(client: FlaskClient, app: Ap
 
 def test_health_is_503_on_a_disk_that_is_almost_full(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     assert client.get("/healthz").status_code == 200
-    monkeypatch.setattr(health_pages, "LEAST_ROOM", 2**63)
+    monkeypatch.setattr(monitoring, "MIN_FREE_BYTES", 2**63)
     answer = client.get("/healthz")
     assert (answer.status_code, answer.json["database"]) == (503, False)
 
