@@ -1,4 +1,4 @@
-"""The page that explains the JSON interface, drawn from the same document that programs read."""
+"""The page that explains the JSON interface, made from the same document that programs read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 from service.web.api.openapi import REF
 from service.web.api.operations import JSON
 from service.web.api.routes import described
-from service.web.rendering import get_app, page
+from service.web.rendering import get_app, render
 
 manual = Blueprint("manual", __name__)
 PREFIX = REF.format(name="")
@@ -22,7 +22,7 @@ MARKDOWN = MarkdownIt("commonmark", {"html": False})
 
 
 class Field(Struct, frozen=True):
-    """A value that has a name: an argument, or a part of what is sent or answered."""
+    """A named value: an argument, or a part of a request or an answer."""
 
     name: str
     kind: str
@@ -31,7 +31,7 @@ class Field(Struct, frozen=True):
 
 
 class DescribedOperation(Struct, frozen=True):
-    """One operation, as the page tells it."""
+    """An operation as the page shows it; `gives` has status, type and meaning of each answer."""
 
     name: str
     method: str
@@ -45,46 +45,57 @@ class DescribedOperation(Struct, frozen=True):
 
 
 class Shape(Struct, frozen=True):
-    """A type, as the page tells it."""
+    """A type as the page shows it."""
 
     name: str
     about: str
     fields: tuple[Field, ...]
 
 
+class ApiPage(Struct, frozen=True):
+    """Everything `api.html` shows."""
+
+    about: Markup
+    address: str
+    operations: tuple[DescribedOperation, ...]
+    shapes: tuple[Shape, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of types that the page has a section about."""
+        return frozenset(shape.name for shape in self.shapes)
+
+
 @manual.get("/api")
 def show() -> Response:
-    """What a program may ask for, and how."""
+    """Show what a program may ask for, and how."""
     document = described()
-    operations = tuple(_operations(document))
-    shapes = tuple(_shapes(document, operations))
-    address = get_app().settings.address + document["servers"][0]["url"]
-    return page(
-        "api.html",
+    operations = tuple(_describe_operations(document))
+    page = ApiPage(
         about=Markup(MARKDOWN.render(document["info"]["description"])),  # noqa: S704 - our own text
+        address=get_app().settings.address + document["servers"][0]["url"],
         operations=operations,
-        shapes=shapes,
-        known={shape.name for shape in shapes},
-        address=address,
+        shapes=tuple(_describe_types(document, operations)),
     )
+    return render("api.html", page)
 
 
-def _operations(document: Mapping[str, Any]) -> Iterator[DescribedOperation]:
+def _describe_operations(document: Mapping[str, Any]) -> Iterator[DescribedOperation]:
     for path, operations in document["paths"].items():
-        for method, told in operations.items():
-            sent = told.get("requestBody", {}).get("content", {}).get(JSON, {})
+        for method, operation in operations.items():
+            sent = operation.get("requestBody", {}).get("content", {}).get(JSON, {})
             yield DescribedOperation(
-                name=told["operationId"],
+                name=operation["operationId"],
                 method=method.upper(),
                 path=path,
-                summary=_inline(told["summary"]),
-                about=_inline(told.get("description", told["summary"] + ".")),
-                arguments=tuple(_argument(one) for one in told.get("parameters", ()) if one["in"] == "query"),
+                summary=_inline(operation["summary"]),
+                about=_inline(operation.get("description", operation["summary"] + ".")),
+                arguments=tuple(_argument(one) for one in operation.get("parameters", ()) if one["in"] == "query"),
                 takes=_kind(sent.get("schema", {})) if sent else "",
                 example=msgspec.json.encode(sent["example"]).decode() if sent else "",
                 gives=tuple(
                     (status, _kind(answer.get("content", {}).get(JSON, {}).get("schema")), answer["description"])
-                    for status, answer in told["responses"].items()
+                    for status, answer in operation["responses"].items()
                 ),
             )
 
@@ -93,43 +104,44 @@ def _inline(text: str) -> Markup:
     return Markup(MARKDOWN.renderInline(text))  # noqa: S704 - our own text
 
 
-def _argument(told: Mapping[str, Any]) -> Field:
-    return Field(told["name"], _kind(told["schema"]), told["description"], bool(told.get("required")))
+def _argument(parameter: Mapping[str, Any]) -> Field:
+    kind = _kind(parameter["schema"])
+    return Field(parameter["name"], kind, parameter["description"], bool(parameter.get("required")))
 
 
-def _shapes(document: Mapping[str, Any], operations: tuple[DescribedOperation, ...]) -> Iterator[Shape]:
-    """The types that go in and out, and what they are made of; what is a game's own is left to the document."""
-    known = document["components"]["schemas"]
+def _describe_types(document: Mapping[str, Any], operations: tuple[DescribedOperation, ...]) -> Iterator[Shape]:
+    """Yield the types of requests and answers, and the types that they refer to; types of games are left out."""
+    schemas = document["components"]["schemas"]
     waiting = [
         PREFIX + name for operation in operations for name in (operation.takes, *(gift[1] for gift in operation.gives))
     ]
-    told = set[str]()
+    done = set[str]()
     while waiting:
         name = waiting.pop(0).removeprefix(PREFIX).removeprefix("list of ")
-        if name in told or name not in known:
+        if name in done or name not in schemas:
             continue
-        told.add(name)
-        waiting += _mentioned(known[name])
-        yield Shape(name, known[name].get("description", ""), tuple(_fields(known[name])))
+        done.add(name)
+        waiting += _find_references(schemas[name])
+        yield Shape(name, schemas[name].get("description", ""), tuple(_fields(schemas[name])))
 
 
-def _mentioned(schema: Any) -> Iterator[str]:
+def _find_references(schema: Any) -> Iterator[str]:
     match schema:
         case {"$ref": str(name)}:
             yield name
         case dict() if "x-of-a-game" not in schema:
             for part in schema.values():
-                yield from _mentioned(part)
+                yield from _find_references(part)
         case list():
             for part in schema:
-                yield from _mentioned(part)
+                yield from _find_references(part)
 
 
 def _fields(schema: Mapping[str, Any]) -> Iterator[Field]:
-    sent = "additionalProperties" in schema  # only what is sent may leave something out
-    needed = schema.get("required", ()) if sent else ()
-    for name, told in schema.get("properties", {}).items():
-        yield Field(name, _kind(told), _about(told), name in needed)
+    is_request = "additionalProperties" in schema  # answers never leave a field out
+    needed = schema.get("required", ()) if is_request else ()
+    for name, field in schema.get("properties", {}).items():
+        yield Field(name, _kind(field), _about(field), name in needed)
 
 
 def _about(schema: Mapping[str, Any]) -> str:
@@ -138,7 +150,7 @@ def _about(schema: Mapping[str, Any]) -> str:
 
 
 def _kind(schema: Any) -> str:
-    """A type in a few words."""
+    """Describe a type in a few words."""
     match schema:
         case {"x-of-a-game": str(name)}:
             return f"{name} of the game"
