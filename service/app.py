@@ -56,7 +56,7 @@ class App:
         self.redis.close()
 
     def __reduce__(self) -> Any:
-        """Handed to another process a house becomes that process's own, with these settings and at this time."""
+        """Submitted to another process a house becomes that process's own, with these settings and at this time."""
         return _at_that_time, (self.settings, self.now())
 
 

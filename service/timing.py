@@ -88,7 +88,7 @@ class Calendar(Struct, frozen=True):
     away: tuple[tuple[str, str], ...] = ()
 
     @property
-    def app(self) -> tzinfo:
+    def timezone(self) -> tzinfo:
         return zone(self.zone) or UTC
 
 
@@ -102,7 +102,7 @@ def zone(name: str) -> tzinfo | None:
 
 def today(calendar: Calendar, at: int) -> date:
     """The day it is for this person."""
-    return datetime.fromtimestamp(at, calendar.app).date()
+    return datetime.fromtimestamp(at, calendar.timezone).date()
 
 
 def absences(calendar: Calendar) -> Iterator[tuple[int, int]]:
@@ -159,7 +159,9 @@ def awake(at: int, calendar: Calendar) -> int:
 def daily(after: int, hour: int, calendar: Calendar) -> int:
     """When the letter of the day leaves: at that hour of the reader's next day at home, or after his quiet hours."""
     day = today(calendar, after)
-    while (at := int(datetime.combine(day, time(hour), calendar.app).timestamp())) <= after or is_away(at, calendar):
+    while (at := int(datetime.combine(day, time(hour), calendar.timezone).timestamp())) <= after or is_away(
+        at, calendar
+    ):
         day += timedelta(days=1)
     return awake(at, calendar)
 
@@ -168,7 +170,7 @@ def _end_of_quiet(at: int, calendar: Calendar) -> int:
     for begin, end in absences(calendar):
         if begin <= at < end:
             return end
-    now = datetime.fromtimestamp(at, calendar.app)
+    now = datetime.fromtimestamp(at, calendar.timezone)
     if calendar.weekends and now.weekday() >= SATURDAY:
         return _midnight(now.date() + timedelta(days=7 - now.weekday()), calendar)
     if calendar.quiet is None:
@@ -177,11 +179,11 @@ def _end_of_quiet(at: int, calendar: Calendar) -> int:
     if not ((begin <= now.hour < end) if begin <= end else (now.hour >= begin or now.hour < end)):
         return at
     morning = now.date() + timedelta(days=1 if now.hour >= end else 0)
-    return int(datetime.combine(morning, time(end), calendar.app).timestamp())
+    return int(datetime.combine(morning, time(end), calendar.timezone).timestamp())
 
 
 def _midnight(day: date, calendar: Calendar) -> int:
-    return int(datetime.combine(day, time(), calendar.app).timestamp())
+    return int(datetime.combine(day, time(), calendar.timezone).timestamp())
 
 
 def leads(left: int, calendar: Calendar, share: float) -> tuple[int, ...]:

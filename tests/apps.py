@@ -21,9 +21,9 @@ from service.store.queries import Verdict
 from service.tables import access, opening, snapshots, submitting
 from service.tables.access import Place
 from service.tables.opening import Invited
-from service.tables.submitting import Handed
+from service.tables.submitting import Submitted
 from workers import referee
-from workers.jobs import work_for
+from workers.jobs import set_app
 
 NOON = 1_800_000_000
 NAMES = ("Anna", "Berta", "Clara", "Dora")
@@ -95,7 +95,7 @@ def run_app(settings: Settings, now: Callable[[], int], redis: Any = None) -> It
     """Make an app and use it for the jobs of this process, until the block ends."""
     app = make_app(settings, now, redis)
     try:
-        work_for(app)
+        set_app(app)
         yield app
     finally:
         app.close()
@@ -124,8 +124,8 @@ def submit(app: App, place: Place, text: str, key: str = "", seen: int | None = 
     return get_verdict(app, submission)
 
 
-def get_verdict(app: App, submission: Handed) -> Verdict:
-    verdict = submitting.verdict(app, submission)
+def get_verdict(app: App, submission: Submitted) -> Verdict:
+    verdict = submitting.wait_for_verdict(app, submission)
     assert verdict is not None
     return verdict
 

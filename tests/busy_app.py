@@ -62,7 +62,7 @@ class BusyApp:
         """Offer a seat to substitutes; return the token of the offer."""
         place = apps.start_table(self.app, pace=3_600)[0]
         with judging.at_table(self.app, place.table) as work:
-            work.locked = judging.by_server(work.locked, Move("offer", (str(place.seat),)))
+            work.locked = judging.carry_out_for_server(work.locked, Move("offer", (str(place.seat),)))
         return substitutes.link(self.app, snapshots.look(self.app, place.table).seats[place.seat or 0])
 
     def find_person(self, name: str = "anna") -> int:

@@ -44,7 +44,7 @@ def answer_by_mail(site: Site, opened: Opened, text: str) -> None:
 def move(site: Site, visitor: Visitor, opened: Opened) -> None:
     """Make the last move of the seat on turn, by its page or by mail."""
     snapshot, seat = site.load(opened), site.find_mover(opened)
-    chosen = list(menus.iter_moves(snapshots.menu(snapshot, seat)))[-1]
+    chosen = list(menus.iter_moves(snapshots.open_menu(snapshot.game, snapshot.table, seat)))[-1]
     if seat == 0:
         page = visitor.get(f"/t/{opened.links[0]}")
         assert f'data-token="{chosen.args[-1]}"' in page

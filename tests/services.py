@@ -71,7 +71,7 @@ class RunningService:
     def submit(self, link: str, move: str, key: str = "") -> None:
         """Submit a move without the page, and require that it is accepted."""
         app = self.app
-        verdict = submitting.verdict(app, submitting.submit(app, access.find(app, link), move, key), 10)
+        verdict = submitting.wait_for_verdict(app, submitting.submit(app, access.find(app, link), move, key), 10)
         assert verdict
         assert verdict.accepted, verdict.said
 

@@ -21,7 +21,7 @@ from service.tables.snapshots import Snapshot
 from service.timing import Clock
 from tests import apps
 from workers import referee
-from workers.jobs import work_for
+from workers.jobs import set_app
 from workers.outgoing import envelopes
 from workers.outgoing import letters as writing
 
@@ -37,7 +37,7 @@ class Site:
         self.app = apps.make_app(settings, lambda: self.time)
         self.app.wakeups.wake = self._judge_at_once
         self.judging = True
-        work_for(self.app)
+        set_app(self.app)
         self.flask_app: Flask = create_app(self.app)
 
     def _judge_at_once(self, queue: str) -> None:
@@ -75,7 +75,7 @@ class Site:
     def submit(self, opened: Opened, move: str, seat: int | None = None) -> None:
         seat = self.find_mover(opened) if seat is None else seat
         number = submitting.submit(self.app, Place(opened.table, seat, ""), move)
-        verdict = submitting.verdict(self.app, number)
+        verdict = submitting.wait_for_verdict(self.app, number)
         assert verdict
         assert verdict.accepted, verdict.said
 

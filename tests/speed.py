@@ -15,12 +15,12 @@ from sqlalchemy import Engine
 from sqlalchemy.engine.default import DefaultDialect
 from werkzeug.routing import Rule
 
-from service.store import connect
+from service.store import connection as connecting
 from tests import apps
 from workers.outgoing import pictures
 
 GC_THRESHOLD = 50_000  # new objects before the garbage collector runs
-draw_png, new_engine = pictures.png, connect.create_engine
+draw_png, new_engine = pictures.png, connecting.create_engine
 statement_caches: dict[type, Any] = {}  # the compiled statements of each kind of database
 
 
@@ -45,7 +45,7 @@ def skip_repeated_work() -> None:
     hypothesis.settings.load_profile("no deadline")
     gc.set_threshold(GC_THRESHOLD, 10, 10)
     Flask.url_rule_class = LazyRule
-    connect.create_engine = create_engine_with_shared_cache
+    connecting.create_engine = create_engine_with_shared_cache
     DefaultDialect.__hash__ = lambda self: hash(type(self))  # a dialect is part of the key of a compiled statement
     DefaultDialect.__eq__ = lambda self, other: type(self) is type(other)
     pictures.png = apps.draw_dot

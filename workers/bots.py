@@ -16,10 +16,10 @@ from service.app import App
 from service.store.schema import seats, submissions
 from service.tables import hints, snapshots, stories, submitting, thinking
 from service.tables.access import Place
-from service.tables.clerk import BOT_STATUSES
+from service.tables.locked_table import BOT_STATUSES
 from service.tables.snapshots import Snapshot
 from workers import process_pool
-from workers.jobs import apart, begin, finishing, tell
+from workers.jobs import begin, is_stopping, log_database_error, try_table
 
 
 def run() -> None:
@@ -28,27 +28,27 @@ def run() -> None:
     try:
         answer_hints(app)
         for table, seat in waiting(app):
-            if finishing():
+            if is_stopping():
                 return
-            apart(table, partial(_move, app, Place(table, seat, "")), "bot did not move", seat=seat)
+            try_table(table, partial(_move, app, Place(table, seat, "")), "bot did not move", seat=seat)
             answer_hints(app)
         tell_stories(app)
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
-        tell(error, "bots did not move")
+        log_database_error(error, "bots did not move")
 
 
 def answer_hints(app: App) -> None:
     """Find the hints that players wait for: a person goes before the next bot."""
     for number, table in hints.waiting(app):
-        apart(table, partial(hints.answer, app, number, process_pool.run), "hint not found", hint=number)
+        try_table(table, partial(hints.answer, app, number, process_pool.run), "hint not found", hint=number)
 
 
 def tell_stories(app: App) -> None:
     """Tell how games went that are over; it takes seconds, so whoever waits for a move goes before."""
     for table in stories.waiting(app):
-        if finishing():
+        if is_stopping():
             return
-        if not apart(table, partial(stories.answer, app, table, process_pool.run), "story not told"):
+        if not try_table(table, partial(stories.answer, app, table, process_pool.run), "story not told"):
             stories.forget(app, table)
         answer_hints(app)
 

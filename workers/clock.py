@@ -16,11 +16,11 @@ from service import timing
 from service.app import App
 from service.settings import DAY
 from service.store.schema import hints, letters, mails, people, seats, stories, submissions, tables
-from service.tables import clerk, judging, snapshots
-from service.tables.clerk import LockedTable
+from service.tables import judging, snapshots
+from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_free_table
 from service.tables.snapshots import Snapshot
 from workers import bots
-from workers.jobs import apart, tell
+from workers.jobs import log_database_error, try_table
 
 KEPT = 60 * DAY  # so long the words of a mail
 SWEPT = 100
@@ -33,7 +33,7 @@ def tick(app: App) -> None:
         try:
             look(app)
         except OperationalError as error:  # the database's trouble: the next tick tries again
-            tell(error, "tick not finished", at=look.__name__)
+            log_database_error(error, "tick not finished", at=look.__name__)
         except Exception:
             log.exception("tick not finished", at=look.__name__)
 
@@ -88,7 +88,7 @@ def expire(app: App) -> None:
     with app.store.reading() as connection:
         late = connection.execute(wanted).all()
     for seat in late:
-        apart(seat.table, partial(_expire, app, seat.table, seat.seat), "deadline not kept", seat=seat.seat)
+        try_table(seat.table, partial(_expire, app, seat.table, seat.seat), "deadline not kept", seat=seat.seat)
 
 
 def _expire(app: App, table: str, seat: int) -> None:
@@ -97,14 +97,14 @@ def _expire(app: App, table: str, seat: int) -> None:
         return
     command = consequence(app, look, seat)
     try:
-        with judging.at_table(app, table, clerk.lock_free) as work:
+        with judging.at_table(app, table, lock_free_table) as work:
             late_at = work.locked.seats[seat].late_at
             if work.locked.table.length != look.table.length:
                 return  # a player moved in the meantime
             if late_at is None or late_at > app.now():
                 return  # a calendar was changed in the meantime
-            expired = _offered(clerk.enter(work.locked, None, command), seat)
-            work.locked = judging.go_on(work.locked, expired)
+            expired = _offered(append_command(work.locked, None, command), seat)
+            work.locked = judging.follow_orders(work.locked, expired)
     except IntegrityError:
         return  # another clock was quicker
 
@@ -129,12 +129,12 @@ def _offered(locked: LockedTable, seat: int) -> LockedTable:
     lost = row.misses >= often or chair.status == "resigned"
     if not often or not lost or chair.offered or locked.table.phase != "playing":
         return locked
-    return clerk.enter(locked, None, Move("offer", (str(seat),)))
+    return append_command(locked, None, Move("offer", (str(seat),)))
 
 
 def ring(app: App) -> None:
     """Ring for whatever waits: a bell may have been lost."""
-    moves = exists().where(seats.c.open_since.is_not(None), seats.c.status.in_(clerk.BOT_STATUSES))
+    moves = exists().where(seats.c.open_since.is_not(None), seats.c.status.in_(BOT_STATUSES))
     thoughts = or_(moves, exists().where(hints.c.move == ""), exists().where(stories.c.body == ""))
     waiting: dict[str, Select[Any]] = {
         "referee": select(submissions.c.id).where(submissions.c.accepted.is_(None)),

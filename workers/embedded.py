@@ -13,7 +13,7 @@ from service.app import App
 from service.settings import EMBEDDED, listening_address
 from workers import process_pool, processes
 from workers.incoming import inbox, mailbox_polling
-from workers.jobs import finish, work_for
+from workers.jobs import request_stop, set_app
 
 STOP_S = 5  # how long the threads may take to end
 JOIN_S = 0.02
@@ -23,14 +23,14 @@ JOIN_S = 0.02
 def embedded(app: App) -> Iterator[None]:
     """Run everything but the web server in threads, and end them afterwards."""
     stop, servers = threading.Event(), _start_mail_servers(app)
-    work_for(app)
+    set_app(app)
     process_pool.start()
     threads = _start_threads(app, stop)
     try:
         yield
     finally:
         stop.set()
-        finish()
+        request_stop()
         process_pool.stop()
         _wake_until_ended(app, threads)
         for server in servers:

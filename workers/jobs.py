@@ -1,6 +1,6 @@
-"""What every RQ job shares: the house it works for, and a shift that ends before RQ would stop it.
+"""What all RQ jobs share: the app they work for, a loop that ends before RQ stops it, and work on claimed rows.
 
-A job says only “look”: every worker finds its work in the database, so a job may run twice, late, or not at all.
+A job looks for work in the database, so it may run twice, late, or not at all.
 """
 
 from __future__ import annotations
@@ -9,59 +9,64 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import structlog
 from rq import get_current_job
-from sqlalchemy import Connection, Row, Select
+from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from engine.catalogue import NotInstalled
 from service.app import App
 from service.outages import first_line
-from service.store.connect import is_away
-from service.store.schema import tables
-from service.tables.clerk import Held
+from service.store.connection import is_unavailable
+from service.tables.locked_table import Held
 
-Claimed = Row[Any]
-After = Callable[[], None]
-Work = Callable[[App, Connection, Sequence[Claimed]], After]
-Failed = Callable[[App, Sequence[Claimed], Exception], None]
-SHIFT = 30.0  # seconds; a job that works much longer would be stopped by RQ in the middle of something
-LINGER, PAUSE = 0.5, 0.02  # seconds
+JOB_MAX_S = 30.0  # RQ would stop a job that works much longer in the middle of something
+LOCK_WAIT_S, FIRST_PAUSE_S = 0.5, 0.02
 log = structlog.get_logger()
 _apps: list[App] = []
-_finishing = threading.Event()
+_stopping = threading.Event()
 
 
-def ignored(app: App, rows: Sequence[Claimed], error: Exception) -> None:
-    """What is done for rows that failed where nothing is to be done."""
+class Claimed(Protocol):
+    """A row that this worker has locked; it belongs to a table."""
+
+    @property
+    def table(self) -> str: ...
 
 
-def work_for(app: App) -> None:
-    """From now on the jobs of this process work for that house."""
+Row = TypeVar("Row", bound=Claimed)
+AfterCommit = Callable[[], None]
+Claim = Callable[[Connection, Sequence[str], str | None], Sequence[Row]]
+Process = Callable[[App, Connection, Sequence[Row]], AfterCommit]
+OnFailure = Callable[[App, Sequence[Row], Exception], None]
+
+
+def set_app(app: App) -> None:
+    """Set the app that the jobs of this process work for."""
     _apps[:] = [app]
-    _finishing.clear()
-
-
-def finish() -> None:
-    """This process is to end: its jobs stop after the step in hand, and what they leave waits in the book."""
-    _finishing.set()
-
-
-def finishing() -> bool:
-    """Whether this process is to end."""
-    return _finishing.is_set()
+    _stopping.clear()
 
 
 def get_app() -> App:
-    """The house that this process works for."""
+    """The app that this process works for."""
     return _apps[0]
 
 
+def request_stop() -> None:
+    """Let the jobs of this process stop after their current step; what they leave waits in the database."""
+    _stopping.set()
+
+
+def is_stopping() -> bool:
+    """Whether this process is to end."""
+    return _stopping.is_set()
+
+
 def begin(queue: str) -> App:
-    """Begin to look: from now on a new bell means new work, and what is logged names the request that rang."""
+    """Begin a job: acknowledge its wake-up, and log with the id of the request that sent it."""
     app = get_app()
     if job := get_current_job():
         clear_contextvars()
@@ -70,100 +75,113 @@ def begin(queue: str) -> App:
     return app
 
 
-def answer(queue: str, work: Callable[[App], bool], held_up: Callable[[App], bool] = lambda _: False) -> None:
-    """Work step by step until nothing is left, or this process is to end; after a long shift ring for the next one.
+def run_job(queue: str, step: Callable[[App], bool], is_blocked: Callable[[App], bool] = lambda _: False) -> None:
+    """Repeat a step until it finds no work, or this process is to end; after JOB_MAX_S wake the next job.
 
-    What is held up because somebody else holds its table is waited for a moment; after that the clock rings for it.
+    Work that is blocked because another transaction holds its table is waited for a moment; later the clock wakes us.
     """
-    until = time.monotonic() + SHIFT
+    until = time.monotonic() + JOB_MAX_S
     app = begin(queue)
     try:
-        while not finishing() and (work(app) or _comes_free(app, work, held_up)):
+        while not is_stopping() and (step(app) or _wait_for_lock(app, step, is_blocked)):
             if time.monotonic() >= until:
                 app.wakeups.wake(queue)
                 return
-    except OperationalError as error:  # the database's trouble: the clock rings again when it is over
-        tell(error, "work not finished", queue=queue)
+    except OperationalError as error:  # the clock wakes us again when the database is back
+        log_database_error(error, "work not finished", queue=queue)
     finally:
         app.metrics.hand_over()
 
 
-def _comes_free(app: App, work: Callable[[App], bool], held_up: Callable[[App], bool]) -> bool:
-    """Whether some of what is held up could be done within a moment; the pauses between the tries grow."""
-    until, pause = time.monotonic() + LINGER, PAUSE
-    while held_up(app) and time.monotonic() < until:
-        if work(app):  # what has just come is held up by nobody
+def _wait_for_lock(app: App, step: Callable[[App], bool], is_blocked: Callable[[App], bool]) -> bool:
+    """Repeat the step for a moment, with growing pauses, while work is blocked; return whether it found work."""
+    until, pause = time.monotonic() + LOCK_WAIT_S, FIRST_PAUSE_S
+    while is_blocked(app) and time.monotonic() < until:
+        if step(app):  # also work that came just now
             return True
         time.sleep(pause)
         pause *= 1.5
     return False
 
 
-def take_next(app: App, line: Select[Any], passed: set[str], work: Work, failed: Failed = ignored) -> bool:
-    """Claim the next rows of a line and work on them in one transaction; False where no row could be claimed.
+def ignore_failure(app: App, rows: Sequence[Any], error: Exception) -> None:
+    """Do nothing more about rows that failed."""
 
-    What `work` returns is done after the commit. Of rows that fail together each is tried alone. A row that fails
-    alone, such as by a lock that somebody else holds, stays in line: its table is passed over from now on.
+
+def process_claimed(
+    app: App,
+    claim: Claim[Row],
+    skipped: set[str],
+    process: Process[Row],
+    on_failure: OnFailure[Row] = ignore_failure,
+    *,
+    lock_timeout: str | None = None,
+    table: str | None = None,
+) -> bool:
+    """Claim rows and process them in one transaction; return False if no row could be claimed.
+
+    What `process` returns is called after the commit. If several rows fail together, each is tried alone. A row that
+    fails alone stays in line, and its table is skipped from now on.
     """
-    rows: Sequence[Claimed] = ()
+    rows: Sequence[Row] = ()
     try:
-        with app.store.writing() as connection:
-            rows = connection.execute(line.where(tables.c.id.not_in(passed))).all()
+        with app.store.writing(lock_timeout=lock_timeout) as db:
+            rows = claim(db, sorted(skipped), table)
             if not rows:
                 return False
-            after = work(app, connection, rows)
-        after()
+            after_commit = process(app, db, rows)
+        after_commit()
     except Exception as error:
         if not rows:
             raise
-        failed(app, rows, error)
+        on_failure(app, rows, error)
         if len(rows) == 1:
-            _pass_over(rows[0].table, error, passed)
+            _skip(rows[0].table, error, skipped)
         for row in rows if len(rows) > 1 else ():
-            take_next(app, line.where(tables.c.id == row.table).limit(1), passed, work, failed)
+            process_claimed(app, claim, skipped, process, on_failure, lock_timeout=lock_timeout, table=row.table)
     return True
 
 
-def _pass_over(table: str, error: Exception, passed: set[str]) -> None:
-    """One table's trouble holds no other table up."""
-    passed.add(table)
+def _skip(table: str, error: Exception, skipped: set[str]) -> None:
+    """Skip a table whose work failed, so that it holds up no other, and log why."""
+    skipped.add(table)
     match error:
         case OperationalError():
-            tell(error, "table held", table=table)
+            log_database_error(error, "table locked", table=table)
         case NotInstalled():
-            tell_missing(table, str(error))
+            log_missing_game(table, str(error))
         case _:
-            log.error("table passed over", table=table, exc_info=error)
+            log.error("table skipped", table=table, exc_info=error)
 
 
-def apart(table: str, work: Callable[[], object], failed: str, **words: object) -> bool:
-    """Do what is to be done for one table: its trouble is logged and does not stop the work for the others.
+def try_table(table: str, work: Callable[[], object], failure: str, **words: object) -> bool:
+    """Do one table's work; its error is logged and does not stop the work for other tables.
 
-    False where the work itself failed; what is only held up, or waits for its game, is tried again by itself.
+    Return False if the work itself failed; a table that is locked or waits for its game is tried again by itself.
     """
     try:
         work()
     except Held:
-        pass  # somebody is at the table just now
+        pass
     except NotInstalled as missing:
-        tell_missing(table, str(missing))
+        log_missing_game(table, str(missing))
     except OperationalError as error:
-        if is_away(error):
+        if is_unavailable(error):
             raise
-        tell(error, failed, table=table, **words)
+        log_database_error(error, failure, table=table, **words)
     except Exception:
-        log.exception(failed, table=table, **words)
+        log.exception(failure, table=table, **words)
         return False
     return True
 
 
 @functools.cache
-def tell_missing(table: str, why: str) -> None:
+def log_missing_game(table: str, why: str) -> None:
     """Log, once in the life of a process, that a table waits for its game to be installed again."""
-    log.warning("table passed over", table=table, why=why)
+    log.warning("table skipped", table=table, why=why)
 
 
-def tell(error: OperationalError, what: str, **words: object) -> None:
-    """Log what the database prevented; where it is away altogether its store has told that already."""
-    if not is_away(error):
-        log.warning(what, **words, error=first_line(error))
+def log_database_error(error: OperationalError, event: str, **words: object) -> None:
+    """Log what the database prevented; if it is unavailable, its store has logged that already."""
+    if not is_unavailable(error):
+        log.warning(event, **words, error=first_line(error))

@@ -23,7 +23,7 @@ from rq.worker import WorkerStatus
 
 from service.app import App
 from workers import clock, process_pool
-from workers.jobs import finish, work_for
+from workers.jobs import request_stop, set_app
 
 QUEUES = ("referee", "post", "bots")
 TICK = 1.0
@@ -65,7 +65,7 @@ class ProcessWorker(SimpleWorker):
 
     def request_stop(self, signum: int | None, frame: FrameType | None) -> None:
         """The job in hand stops after its next step: a host waits ten seconds, and a night's letters take longer."""
-        finish()
+        request_stop()
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
 
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
@@ -86,7 +86,7 @@ class ThreadWorker(ProcessWorker):
 
 def run_worker(app: App, queues: Sequence[str] = QUEUES) -> None:
     """Work in this process until a signal ends it; a worker that quits for another reason is replaced."""
-    work_for(app)
+    set_app(app)
     if set(queues) == {"bots"}:
         process_pool.lower_priority()
     logging.getLogger("rq.worker").addFilter(WithoutOutages())

@@ -1,156 +1,193 @@
-"""The referee: claims submissions of many tables in one transaction and has each of them judged once."""
+"""The referee: claims submissions to many tables, judges each once, and stores the verdicts, all in one transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
-from typing import Any
 
 import structlog
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Connection, Row, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, select, tuple_, update
 from sqlalchemy.exc import OperationalError
 
 from engine.refusal import Refused
 from service.app import App
 from service.store import queries
+from service.store.batch import Batch
 from service.store.queries import Verdict
+from service.store.rows import SubmissionRow, TableRow
 from service.store.schema import submissions, tables
-from service.tables import clerk, judging, submitting
-from service.tables.clerk import LockedTable
+from service.tables import judging, locked_table, submitting
 from service.tables.judging import SeatCommand
-from service.tables.submitting import ToldVerdict
+from service.tables.locked_table import LockedTable
+from service.tables.submitting import VerdictMessage
 from service.text.languages import Said
-from workers.jobs import After, answer, take_next
+from workers.jobs import AfterCommit, process_claimed, run_job
 
-Submission = Row[Any]  # with the columns of its table
 log = structlog.get_logger()
 FAULT = Refused("This move met a fault of ours. Nothing was changed; the host has been told.")
 DEADLY = Refused("Our referee stopped several times over this move. Nothing was changed; please make another one.")
-SUSPECT = 10  # seconds; a submission that waits longer may have ended the process that judged it
-TRIES = 3
-MOST = 50  # judged in one transaction
+SUSPECT_AFTER_S = 10  # a submission that waits longer may have ended the process that judged it
+MAX_TRIES = 3
+BATCH_SIZE = 50
+SHORT_LOCK_TIMEOUT = "100ms"  # a batch holds many tables that others may want, so it hardly waits for other locks
 
 WAITING = select(submissions.c.id).where(submissions.c.accepted.is_(None))
-OWN = (column for column in submissions.c if column.name != "id")
-# The table is claimed with its submission: one that somebody else holds is passed over, and holds no other table up.
-# It is locked first, so that a submission that is passed over here stays free for the next referee.
-NEXT = (
-    select(submissions.c.id.label("number"), *OWN, *tables.c)
+# The table is claimed with its submission: a table that another transaction holds is passed over.
+# It is locked first, so that a submission that is passed over stays free for the next referee.
+CLAIM = (
+    select(*submissions.c, *tables.c)
     .join(tables, tables.c.id == submissions.c.table)
     .where(submissions.c.accepted.is_(None))
     .order_by(submissions.c.id)
-    .limit(MOST)
+    .limit(BATCH_SIZE)
     .with_for_update(skip_locked=True, key_share=True, of=[tables, submissions])
 )
+SUBMISSION_COLUMNS = len(submissions.c)
+
+
+class Claim(Struct, frozen=True):
+    """A submission that this referee has locked together with its table."""
+
+    submission: SubmissionRow
+    table_row: TableRow
+
+    @property
+    def table(self) -> str:
+        return self.submission.table
 
 
 class Judgement(Struct, frozen=True):
-    """What came of one transaction: the verdicts, and the tables as they are now."""
+    """What came of one transaction: the verdicts by submission, and the tables as they are now."""
 
-    verdicts: Mapping[int, ToldVerdict]
+    verdicts: Mapping[int, VerdictMessage]
     tables: Sequence[LockedTable]
 
 
 def run() -> None:
-    """Judge everything that waits for a verdict; a table that cannot be judged now is passed over."""
-    passed: set[str] = set()
-    answer("referee", lambda app: hear_some(app, passed), waits)
+    """Judge submissions until none waits; the RQ job of the queue `referee`."""
+    skipped: set[str] = set()
+    run_job("referee", lambda app: judge_batch(app, skipped), is_blocked)
 
 
-def waits(app: App) -> bool:
-    """Whether something waits; where nothing could be claimed, somebody else is at its table."""
-    with app.store.reading() as connection:
-        return connection.execute(WAITING.limit(1)).first() is not None
+def is_blocked(app: App) -> bool:
+    """Whether a submission waits; if none could be claimed, other transactions hold their tables."""
+    with app.store.reading() as db:
+        return db.execute(WAITING.limit(1)).first() is not None
 
 
-def hear_some(app: App, passed: set[str] | None = None) -> bool:
-    """Judge some of what waits, if anything does at a table that nobody holds and that is not passed over."""
-    return take_next(app, NEXT, set() if passed is None else passed, _hear, _failed)
+def judge_batch(app: App, skipped: set[str] | None = None) -> bool:
+    """Judge up to BATCH_SIZE submissions in one transaction; return False if none could be claimed."""
+    skipped = set() if skipped is None else skipped
+    return process_claimed(
+        app, claim_submissions, skipped, _judge_claimed, _on_failure, lock_timeout=SHORT_LOCK_TIMEOUT
+    )
 
 
-def _hear(app: App, connection: Connection, claimed: Sequence[Submission]) -> After:
-    """Judge submissions; where one may have ended a process before, that they are tried again is stored first."""
-    found = _together(claimed)
-    if not any(one.tries or one.at <= app.now() - SUSPECT for one in found):
-        heard = _heard(app, connection, found)
-        return lambda: _tell(app, heard)
-    connection.execute(update(submissions).where(_are(found)).values(tries=submissions.c.tries + 1))
-    return lambda: _retry(app, found)
+def claim_submissions(db: Connection, skipped: Sequence[str] = (), table: str | None = None) -> list[Claim]:
+    """Lock the next submissions with their tables, but none of skipped tables; of one table only the first."""
+    statement = CLAIM.where(tables.c.id.not_in(skipped))
+    if table is not None:
+        statement = statement.where(tables.c.id == table).limit(1)
+    return _load_claims(db, statement)
 
 
-def _together(claimed: Sequence[Submission]) -> Sequence[Submission]:
-    """The first of these that can be judged together; one that was tried before is judged alone."""
-    return list(takewhile(lambda one: not one.tries, claimed)) or claimed[:1]
+def _load_claims(db: Connection, statement: object) -> list[Claim]:
+    rows = db.execute(statement).all()  # type: ignore[call-overload]  # of a Select whose columns vary
+    return [Claim(SubmissionRow(*row[:SUBMISSION_COLUMNS]), TableRow(*row[SUBMISSION_COLUMNS:])) for row in rows]
 
 
-def _retry(app: App, found: Sequence[Submission]) -> None:
-    """Judge submissions whose try was counted, but for those where another referee was quicker."""
-    with app.store.writing() as connection:
-        same = connection.execute(NEXT.where(_are(found))).all()
-        if not same:
+def _judge_claimed(app: App, db: Connection, claims: Sequence[Claim]) -> AfterCommit:
+    """Judge submissions; if one may have ended a process before, count the new try first, in a transaction before."""
+    claims = _judged_together(claims)
+    if not any(_is_suspect(app, claim.submission) for claim in claims):
+        judgement = judge_all(app, Batch(db), claims)
+        return lambda: _announce(app, judgement)
+    db.execute(update(submissions).where(_among(claims)).values(tries=submissions.c.tries + 1))
+    return lambda: _judge_suspects(app, claims)
+
+
+def _judged_together(claims: Sequence[Claim]) -> Sequence[Claim]:
+    """The claims up to the first that was tried before; such a one is judged alone."""
+    return list(takewhile(lambda claim: not claim.submission.tries, claims)) or claims[:1]
+
+
+def _is_suspect(app: App, submission: SubmissionRow) -> bool:
+    return submission.tries > 0 or submission.at <= app.now() - SUSPECT_AFTER_S
+
+
+def _judge_suspects(app: App, claims: Sequence[Claim]) -> None:
+    """Judge submissions whose try was counted, unless another referee was quicker."""
+    with app.store.writing() as db:
+        again = _load_claims(db, CLAIM.where(_among(claims)))
+        if not again:
             return
-        heard = _heard(app, connection, same)
-    _tell(app, heard)
+        judgement = judge_all(app, Batch(db), again)
+    _announce(app, judgement)
 
 
-def _failed(app: App, found: Sequence[Submission], error: Exception) -> None:
-    """That the database did not let them be judged is no try; what fails alone for another reason is refused.
+def _on_failure(app: App, claims: Sequence[Claim], error: Exception) -> None:
+    """A failure of the database is no try; a submission that fails alone for another reason is refused.
 
-    What was judged by then, by us or by another referee, stays as it was told.
+    Verdicts that were stored by then stay as they are.
     """
-    with suppress(OperationalError), app.store.writing() as connection:
+    with suppress(OperationalError), app.store.writing() as db:
         if isinstance(error, OperationalError):
-            for one in found:
-                connection.execute(update(submissions).where(_are([one])).values(tries=one.tries))
-        elif len(found) == 1:
-            for one in connection.execute(NEXT.where(_are(found))).all():
-                queries.judge(connection, [(one.table, one.number, Verdict(False, Said.of(FAULT)))])
+            for claim in claims:
+                db.execute(update(submissions).where(_among([claim])).values(tries=claim.submission.tries))
+        elif len(claims) == 1:
+            refused = Verdict(False, Said.of(FAULT))
+            again = _load_claims(db, CLAIM.where(_among(claims)))
+            if again:
+                queries.store_verdicts(db, [(claim.table, claim.submission.id, refused) for claim in again])
 
 
-def _are(found: Sequence[Submission]) -> ColumnElement[bool]:
-    own = tuple_(submissions.c.table, submissions.c.id)
-    return own.in_([(one.table, one.number) for one in found])
+def _among(claims: Sequence[Claim]) -> ColumnElement[bool]:
+    keys = [(claim.table, claim.submission.id) for claim in claims]
+    return tuple_(submissions.c.table, submissions.c.id).in_(keys)
 
 
-def _tell(app: App, heard: Judgement) -> None:
-    submitting.tell(app, heard.verdicts)
-    judging.settle(app, heard.tables)
+def _announce(app: App, judgement: Judgement) -> None:
+    """After the commit: publish the verdicts, and what follows from the moves."""
+    submitting.publish_verdicts(app, judgement.verdicts)
+    judging.after_commit(app, judgement.tables)
 
 
-def _heard(app: App, connection: Connection, found: Sequence[Submission]) -> Judgement:
-    """Judge these in their order, each at the table as the one before left it."""
-    if len(found) > 1:
-        app.store.hurry(connection)
-    read, after, verdicts = clerk.reader(app, connection, found), dict[str, LockedTable](), dict[int, ToldVerdict]()
-    for one in found:
+def judge_all(app: App, batch: Batch, claims: Sequence[Claim]) -> Judgement:
+    """Judge submissions in their order, each at the table as the one before left it, and write everything."""
+    load = locked_table.load_locked(app, batch, [claim.table_row for claim in claims])
+    changed, verdicts = dict[str, LockedTable](), dict[int, VerdictMessage]()
+    for claim in claims:
+        submission = claim.submission
         try:
-            _refuse_deadly(one)
-            verdict, after[one.table] = judging.judge(after.get(one.table) or read(one), _command(one))
+            _refuse_deadly(submission)
+            locked = changed.get(claim.table) or load(claim.table_row)
+            verdict, changed[claim.table] = judging.judge(locked, _command(submission))
         except OperationalError:
-            raise  # the database's fault, not the submission's: it stays in line
+            raise  # the database failed, not the submission: it stays in line
         except Exception as error:
-            verdict = _refused(one, error)
-        verdicts[one.number] = ToldVerdict(one.table, verdict)
+            verdict = _refusal(submission, error)
+        verdicts[submission.id] = VerdictMessage(claim.table, verdict)
         app.metrics.count("moves", "accepted" if verdict.accepted else "refused")
-    queries.judge(connection, [(told.table, number, told.verdict) for number, told in verdicts.items()])
-    return Judgement(verdicts, list(after.values()))
+    db = batch.flush()
+    queries.store_verdicts(db, [(message.table, number, message.verdict) for number, message in verdicts.items()])
+    return Judgement(verdicts, list(changed.values()))
 
 
-def _command(one: Submission) -> SeatCommand:
-    return SeatCommand(one.seat, one.move, seen=one.seen, by_bot=one.source == "bot")
+def _command(submission: SubmissionRow) -> SeatCommand:
+    return SeatCommand(submission.seat, submission.move, seen=submission.seen, by_bot=submission.source == "bot")
 
 
-def _refuse_deadly(one: Submission) -> None:
-    if one.tries > TRIES:
-        log.error("submission given up", submission=one.number, table=one.table)
+def _refuse_deadly(submission: SubmissionRow) -> None:
+    if submission.tries > MAX_TRIES:
+        log.error("submission given up", submission=submission.id, table=submission.table)
         raise DEADLY
 
 
-def _refused(one: Submission, error: Exception) -> Verdict:
-    """What a player is told whose move could not be judged."""
+def _refusal(submission: SubmissionRow, error: Exception) -> Verdict:
+    """The verdict on a submission that could not be judged."""
     if not isinstance(error, Refused):
-        log.error("submission not judged", submission=one.number, table=one.table, exc_info=error)
+        log.error("submission not judged", submission=submission.id, table=submission.table, exc_info=error)
         error = FAULT
     return Verdict(False, Said.of(error))

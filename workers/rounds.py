@@ -16,11 +16,12 @@ from engine.menu import Move
 from service import beacon as beacons
 from service.app import App
 from service.store import queries
-from service.store.appending import Owed
+from service.store.batch import OwedLetter
 from service.store.schema import tables
-from service.tables import clerk, judging, sitting, snapshots
+from service.tables import judging, sitting, snapshots
+from service.tables.locked_table import lock_free_table
 from service.tables.snapshots import Snapshot
-from workers.jobs import apart, begin, tell
+from workers.jobs import begin, log_database_error, try_table
 
 LONGEST = 300  # seconds between two looks at a beacon that does not answer
 
@@ -47,10 +48,10 @@ def run() -> None:
     try:
         rounds = Rounds(app)
         for table in _waiting(app):
-            if not apart(table, partial(_draw, app, table, rounds), "round not drawn"):
+            if not try_table(table, partial(_draw, app, table, rounds), "round not drawn"):
                 _later(app, snapshots.look(app, table))
     except OperationalError as error:  # the database's trouble: the clock rings again when it is over
-        tell(error, "rounds not drawn")
+        log_database_error(error, "rounds not drawn")
 
 
 def _waiting(app: App) -> Sequence[str]:
@@ -61,30 +62,30 @@ def _waiting(app: App) -> Sequence[str]:
 
 def _draw(app: App, table: str, rounds: Rounds) -> None:
     look = snapshots.look(app, table)
-    beacon, awaited = look.table.beacon, look.table.waiting_command
-    signature = rounds.signature(beacon, awaited.round) if beacon and awaited else None
-    if awaited is None or signature is None:
+    beacon, waiting = look.table.beacon, look.table.waiting_command
+    signature = rounds.signature(beacon, waiting.round) if beacon and waiting else None
+    if waiting is None or signature is None:
         _later(app, look)
         return
-    with judging.at_table(app, table, clerk.lock_free) as work:
-        if work.locked.table.waiting_command == awaited:
+    with judging.at_table(app, table, lock_free_table) as work:
+        if work.locked.table.waiting_command == waiting:
             begins = work.locked.table.phase == "gathering"
-            work.locked = judging.by_server(work.locked, Move("round", (str(awaited.round), signature)))
+            work.locked = judging.carry_out_for_server(work.locked, Move("round", (str(waiting.round), signature)))
             work.locked = sitting.begun(work.locked) if begins else work.locked
 
 
 def _later(app: App, look: Snapshot) -> None:
     """Look again, after twice as long each time; a round that is missing for long is told to the players, once."""
-    beacon, awaited = look.table.beacon, look.table.waiting_command
+    beacon, waiting = look.table.beacon, look.table.waiting_command
     with app.store.writing() as connection:
-        if beacon is None or awaited is None:
-            queries.look_for_round(connection, look.row.id, None)
+        if beacon is None or waiting is None:
+            queries.set_draw_time(connection, look.row.id, None)
             return
-        late = app.now() - beacon.time_of(awaited.round)
-        queries.look_for_round(connection, look.row.id, app.now() + max(beacon.period, min(late, LONGEST)))
+        late = app.now() - beacon.time_of(waiting.round)
+        queries.set_draw_time(connection, look.row.id, app.now() + max(beacon.period, min(late, LONGEST)))
         if late >= beacons.LATE:
             for seat in _players(look):
-                queries.owe(connection, look.row.id, awaited.seq, Owed(seat, "unlit", app.now()))
+                queries.owe_letter(connection, look.row.id, waiting.seq, OwedLetter(seat, "unlit", app.now()))
     app.wakeups.wake("post")
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select, update
 from service.app import App
 from service.people.register import forgotten
 from service.store import queries
-from service.store.appending import Owed
+from service.store.batch import OwedLetter
 from service.store.schema import people, seats, tables
 
 LONGEST_REASON = 300
@@ -36,7 +36,9 @@ def _tell(connection: Connection, place: Any, person: int, at: int) -> None:
     others = select(seats.c.seat).where(seats.c.table == place.table, seats.c.person != person)
     due = queries.HELD if place.held else at
     for seat in connection.execute(others.order_by(seats.c.seat)).scalars().all():
-        queries.owe(connection, place.table, place.length - 1, Owed(seat, f"unreachable/{place.seat}", due))
+        queries.owe_letter(
+            connection, place.table, place.length - 1, OwedLetter(seat, f"unreachable/{place.seat}", due)
+        )
 
 
 def unreachable(app: App, table: str) -> Collection[int]:

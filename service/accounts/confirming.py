@@ -35,7 +35,7 @@ def confirm(app: App, token: str) -> list[str]:
     with app.store.writing() as connection:
         waiting = register.held(connection, person.id)
         for table in waiting:
-            queries.spare_organiser(connection, table)
+            queries.cancel_own_invitation(connection, table)
         register.confirmed(connection, person.id, app.now())
         register.release(connection, waiting, app.now())
         own = select(seats).where(seats.c.person == person.id, seats.c.table.in_(waiting))
@@ -50,7 +50,7 @@ def by_seat(app: App, place: Place) -> None:
     A player who sits there already proves nothing: he may have come by the link of an open table, with any address.
     """
     look = snapshots.look(app, place.table)
-    if not app.settings.confirms or place.seat is None or place.seat == queries.organiser(look.seats):
+    if not app.settings.confirms or place.seat is None or place.seat == queries.find_organiser(look.seats):
         return
     person = look.seats[place.seat].person if look.seats[place.seat].status == "invited" else None
     if person is not None:
@@ -66,9 +66,9 @@ def correct(app: App, place: Place, text: str) -> None:
     """
     address = register.clean_address(text)
     with app.store.writing() as connection:
-        row = queries.lock(connection, place.table)
-        sitting = queries.seats_of(connection, place.table)
-        seat = queries.organiser(sitting)
+        row = queries.lock_table(connection, place.table)
+        sitting = queries.list_seats(connection, place.table)
+        seat = queries.find_organiser(sitting)
         if seat is None or seat != place.seat or row is None or not row.held:
             raise Refused("This address is confirmed already, or is not yours to change.")
         own = sitting[seat]
@@ -77,13 +77,13 @@ def correct(app: App, place: Place, text: str) -> None:
             raise Refused("Somebody else at this table has this address; please give your own.")
         limits.refuse(connection, app.settings, person, [], app.now(), proven=False)
         queries.change_seat(connection, place.table, seat, person=person)
-        queries.owe_person(connection, person, f"confirm/{place.table}", app.now())
+        queries.owe_personal_letter(connection, person, f"confirm/{place.table}", app.now())
         _forget_mistyped(connection, own.person, person, f"confirm/{place.table}")
     app.wakeups.wake("post")
 
 
-def _forget_mistyped(connection: Connection, old: int, new: int, kind: str) -> None:
-    if old == new:
+def _forget_mistyped(connection: Connection, old: int | None, new: int, kind: str) -> None:
+    if old is None or old == new:
         return
     waiting = (letters.c.person == old, letters.c.sent_at.is_(None))
     connection.execute(delete(letters).where(*waiting, letters.c.kind == kind))

@@ -18,9 +18,9 @@ from service.store.schema import branches, letters, mailbox, mails, seats, submi
 from service.store.schema import orders as order_table
 from service.store.schema import people as people_table
 from service.store.schema import vacations as vacation_table
-from service.tables import access, clerk, sitting, standing_orders
-from service.tables.clerk import LockedTable
+from service.tables import access, sitting, standing_orders
 from service.tables.judging import at_table
+from service.tables.locked_table import LockedTable, append_command, change_seat
 
 
 class SeatBelongings(Struct, frozen=True):
@@ -133,7 +133,7 @@ def _unsay(connection: Connection, person: int) -> None:
 def _give_up(app: App, person: int, table: str, seat: int) -> None:
     """Give one seat up: resigned in the log where it is played, without a person in the database."""
     with at_table(app, table) as work:
-        connection = work.locked.connection
+        connection = work.locked.flush()
         if work.locked.seats[seat].person != person:
             return  # another player has sat down there in the meantime
         own = {"table": table, "seat": seat}
@@ -141,7 +141,7 @@ def _give_up(app: App, person: int, table: str, seat: int) -> None:
             connection.execute(delete(kept).where(*(kept.c[name] == value for name, value in own.items())))
         mine = (seats.c.table == table, seats.c.seat == seat)
         row = connection.execute(select(seats).where(*mine)).one()
-        work.locked = _resigned(clerk.change_seat(work.locked, seat, **_nobody(app, row)), seat)
+        work.locked = _resigned(change_seat(work.locked, seat, **_nobody(app, row)), seat)
 
 
 def _resigned(locked: LockedTable, seat: int) -> LockedTable:
@@ -153,7 +153,7 @@ def _resigned(locked: LockedTable, seat: int) -> LockedTable:
         return sitting.seat_bot(locked, seat, chair.nonce or "bot")
     if locked.table.phase != "playing" or chair.status != "taken":
         return locked
-    return standing_orders.follow(clerk.enter(locked, seat, Move("resign")))
+    return standing_orders.follow(append_command(locked, seat, Move("resign")))
 
 
 def _nobody(app: App, seat: Any) -> dict[str, Any]:

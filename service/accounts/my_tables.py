@@ -169,8 +169,8 @@ def _rank(app: App, person: int) -> None:
         rows = connection.execute(wanted.limit(UNRANKED)).all()
     for row in rows:
         with app.store.writing() as connection:
-            (last,) = queries.entries_of(connection, row.id, row.length - 1, row.length)
+            (last,) = queries.list_entries(connection, row.id, row.length - 1, row.length)
             ended = next(
                 event for event in canonical_json.decode_object(last.body)["events"] if event["type"] == "table.Ended"
             )
-            queries.rank(connection, row.id, tuple(ended["places"]))
+            queries.store_places(connection, row.id, tuple(ended["places"]))

@@ -17,9 +17,11 @@ from service.people import letter_settings, register, vacations
 from service.people.letter_settings import LetterSettings, Mode, TableLetterSettings
 from service.people.vacations import Span
 from service.store import queries
+from service.store.batch import Batch
 from service.store.schema import people, seats, submissions
-from service.tables import clerk, seat_changes
+from service.tables import seat_changes
 from service.tables.access import Unknown
+from service.tables.locked_table import lock_table
 from service.text.languages import LANGUAGES
 from service.timing import Calendar
 
@@ -59,8 +61,8 @@ def reader(app: App, token: str) -> Recipient:
 def seated(app: App, one: Recipient, table: str) -> TableOfRecipient | None:
     """The settings at this table; None where this person has no seat there."""
     with app.store.reading() as connection:
-        row = queries.find(connection, table)
-        rows = queries.seats_of(connection, table) if row is not None else ()
+        row = queries.find_table(connection, table)
+        rows = queries.list_seats(connection, table) if row is not None else ()
     own = [seat for seat in rows if seat.person == one.id]
     if row is None or not own:
         return None
@@ -129,11 +131,11 @@ def rest(app: App, person: int, calendar: Calendar) -> None:
         running = connection.execute(own.order_by(seats.c.table)).all()
     for seat in running:
         with app.store.writing() as connection:
-            locked = clerk.lock(app, connection, seat.table)
+            locked = lock_table(app, Batch(connection), seat.table)
             held, share = locked.seats[seat.seat], app.settings.reminder
             update_ = seat_changes.rested(held, locked.table, locked.clock, share, app.now())
             if update_ is not None:
-                queries.sit(connection, seat.table, update_)
+                queries.update_seat(connection, seat.table, update_)
 
 
 def away(app: App, one: Recipient) -> list[Span]:

@@ -35,7 +35,7 @@ def send_link(app: App, text: str) -> None:
         known = select(people_table.c.id).where(people_table.c.address.in_(typed))
         for person in connection.execute(known).scalars().all():
             if limits.may_be_written(connection, person, app.now()):
-                queries.owe_person(connection, person, f"enter/{app.now()}", app.now())
+                queries.owe_personal_letter(connection, person, f"enter/{app.now()}", app.now())
         _write_in_vain(connection, app.now())
     app.wakeups.wake("post")
 

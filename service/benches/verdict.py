@@ -42,7 +42,7 @@ class Players:
         """How many seconds one of them waited for the verdict on a move."""
         place, move = self._next()
         begun = time.perf_counter()
-        verdict = submitting.verdict(self._app, submitting.submit(self._app, place, move), 10)
+        verdict = submitting.wait_for_verdict(self._app, submitting.submit(self._app, place, move), 10)
         took = time.perf_counter() - begun
         if verdict is None or not verdict.accepted:
             raise AssertionError(f"{move} was not accepted: {verdict}")
@@ -62,5 +62,5 @@ class Players:
         guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta", "Clara")]
         places = [access.find(app, link) for link in opening.open_table(app, "kaiser", {}, guests).links]
         for place in places:
-            submitting.verdict(app, submitting.submit(app, place, "sit word"), 10)
+            submitting.wait_for_verdict(app, submitting.submit(app, place, "sit word"), 10)
         return places

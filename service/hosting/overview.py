@@ -14,14 +14,13 @@ from msgspec import Struct
 from sqlalchemy import Connection, func, or_, select
 
 from service.app import App
-from service.store.queries import Found
 from service.store.schema import letters, people, seats, tables
 
 MOST = 100
 SETTLED = ("sent", "overtaken", "not wanted", "nobody there", "gathered")  # outcomes that need no host
 
 
-class TableRow(Struct, frozen=True):
+class TableOverview(Struct, frozen=True):
     """A table as its host sees it."""
 
     id: str
@@ -39,7 +38,7 @@ class Overview(Struct, frozen=True):
     shape: str
     free: int | None  # megabytes
     phases: dict[str, int]
-    tables: tuple[TableRow, ...]
+    tables: tuple[TableOverview, ...]
     owed: int
     stuck: Sequence[Any]
     bounced: Sequence[Any]
@@ -61,22 +60,22 @@ def _phases() -> Any:
     return select(tables.c.phase, func.count().label("number")).group_by(tables.c.phase)
 
 
-def _tables(connection: Connection, wanted: str) -> tuple[TableRow, ...]:
+def _tables(connection: Connection, wanted: str) -> tuple[TableOverview, ...]:
     chosen = tables.c.id == wanted if wanted else tables.c.phase != "over"
     rows = connection.execute(select(tables).where(chosen).order_by(tables.c.moved_at.desc()).limit(MOST)).all()
-    sitting: dict[str, list[Found]] = {row.id: [] for row in rows}
+    sitting: dict[str, list[Any]] = {row.id: [] for row in rows}
     for seat in connection.execute(select(seats).where(seats.c.table.in_(sitting)).order_by(seats.c.seat)).all():
         sitting[seat.table].append(seat)
     return tuple(_row(row, sitting[row.id]) for row in rows)
 
 
-def _row(row: Found, sitting: Sequence[Found]) -> TableRow:
+def _row(row: Any, sitting: Sequence[Any]) -> TableOverview:
     if row.phase == "gathering":
         waits = [seat for seat in sitting if seat.status in ("invited", "open")]
     else:
         waits = [seat for seat in sitting if seat.open_since is not None]
     due = min((seat.due_at for seat in waits if seat.due_at is not None), default=None)
-    return TableRow(row.id, row.game, row.phase, row.moved_at, tuple(seat.name for seat in waits), due)
+    return TableOverview(row.id, row.game, row.phase, row.moved_at, tuple(seat.name for seat in waits), due)
 
 
 def _stuck(connection: Connection) -> Sequence[Any]:

@@ -21,7 +21,7 @@ def link(app: App, renew: bool = False) -> str:
     with app.store.writing() as connection:
         number = _number(connection) + renew
         if renew:
-            facts.note(connection, LINK, str(number))
+            facts.set_fact(connection, LINK, str(number))
     return app.links.host(number)
 
 
@@ -32,7 +32,7 @@ def opens(app: App, token: str) -> bool:
 
 
 def _number(connection: Connection) -> int:
-    return int(facts.read(connection, [LINK]).get(LINK, 0))
+    return int(facts.get_facts(connection, [LINK]).get(LINK, 0))
 
 
 def finish(app: App, table: str) -> None:
@@ -41,7 +41,7 @@ def finish(app: App, table: str) -> None:
         if work.locked.table.phase != "playing":
             raise Refused("Only a table that is being played can be finished.")
         held = [number for number, seat in enumerate(work.locked.table.seats) if seat.status == "taken"]
-        work.locked = judging.by_server(work.locked, *(Move("relieve", (str(seat),)) for seat in held))
+        work.locked = judging.carry_out_for_server(work.locked, *(Move("relieve", (str(seat),)) for seat in held))
 
 
 def readdress(app: App, person: int, text: str) -> None:

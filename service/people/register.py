@@ -109,13 +109,13 @@ def confirmed(connection: Connection, person: int, at: int) -> None:
     unproven = update(people).where(people.c.id == person, people.c.confirmed_at.is_(None))
     if connection.execute(unproven.values(confirmed_at=at)).rowcount:
         release(connection, held(connection, person), at)
-        queries.release_person(connection, person, at)
+        queries.release_letters_to(connection, person, at)
 
 
 def release(connection: Connection, waiting: Iterable[str], at: int) -> None:
     """Let the letters of these tables go: who opened them is known."""
     for table in waiting:
-        queries.release(connection, table, at)
+        queries.release_letters(connection, table, at)
 
 
 def held(connection: Connection, person: int) -> list[str]:

@@ -1,5 +1,5 @@
 """The book of record: what is stored, and the few ways to change it."""
 
-from service.store.connect import Store
+from service.store.connection import Store
 
 __all__ = ["Store"]

@@ -21,7 +21,7 @@ from sqlalchemy import URL, inspect, make_url
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
 from service.settings import Settings, keep_secret, put_secret
-from service.store.connect import MIGRATIONS, Store
+from service.store.connection import MIGRATIONS, Store
 
 FORMAT = 1
 CONTENTS, SECRET, DATABASE = "copy.json", "secret", "database"

@@ -1,4 +1,4 @@
-"""Facts about the house as a whole, a word each: whose links these are, what the host tells everybody."""
+"""Facts about the server as a whole, one word each, such as the fingerprint of its secret."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from sqlalchemy.dialects import postgresql, sqlite
 from service.store.schema import server_facts
 
 
-def read(connection: Connection, names: Iterable[str]) -> dict[str, str]:
-    """What is noted under these names."""
+def get_facts(connection: Connection, names: Iterable[str]) -> dict[str, str]:
+    """The facts of these names that are set."""
     columns = server_facts.c
     rows = connection.execute(select(columns.name, columns.value).where(columns.name.in_(list(names)))).all()
     return {row.name: row.value for row in rows}
 
 
-def note(connection: Connection, name: str, value: str) -> None:
-    """From now on this is so, also where two processes say it at once; an empty word takes the fact away."""
+def set_fact(connection: Connection, name: str, value: str) -> None:
+    """Set a fact, also where two processes do so at once; an empty value deletes it."""
     if not value:
         connection.execute(delete(server_facts).where(server_facts.c.name == name))
         return

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from engine.refusal import Refused
 from service.links import Links
 from service.store import facts, queries
-from service.store.connect import Store
+from service.store.connection import Store
 from service.store.schema import server_facts
 
 SECRET = "secret"  # noqa: S105 - the name of a row, which holds a fingerprint
@@ -38,4 +38,4 @@ def _refuse_another(known: str | None, links: Links) -> None:
 
 
 def _known(connection: Connection) -> str | None:
-    return facts.read(connection, [SECRET]).get(SECRET)
+    return facts.get_facts(connection, [SECRET]).get(SECRET)

@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from service.store import facts
-from service.store.connect import Store
+from service.store.connection import Store
 
 Name = Literal["banner", "closed"]
 NAMES: tuple[Name, ...] = ("banner", "closed")
@@ -45,10 +45,10 @@ class Board:
     def put(self, name: Name, words: str) -> None:
         """Put this notice up, or take it down where the words are empty."""
         with self._store.writing() as connection:
-            facts.note(connection, name, words[:LONGEST])
+            facts.set_fact(connection, name, words[:LONGEST])
         self._seen = None
 
 
 def newest(connection: Connection) -> Notices:
     """The notices as they are now."""
-    return Notices(**facts.read(connection, NAMES))
+    return Notices(**facts.get_facts(connection, NAMES))

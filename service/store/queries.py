@@ -1,4 +1,4 @@
-"""Tables, seats and entries: reading them, and the one way to add to them."""
+"""Statements that several modules share: tables, seats, entries, verdicts and owed letters."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Executable,
-    Row,
     ScalarSelect,
+    Select,
     Table,
     bindparam,
     delete,
@@ -28,11 +28,11 @@ from sqlalchemy.exc import IntegrityError
 
 from engine import log
 from engine.log import Export
-from service.store.appending import SIT, Owed, SeatUpdate, columns
+from service.store.batch import UPDATE_SEAT, OwedLetter, SeatUpdate, seat_values
+from service.store.rows import EntryRow, SeatRow, TableRow
 from service.store.schema import branches, entries, former_links, letters, orders, people, seats, submissions, tables
 from service.text.languages import Said
 
-Found = Row[Any]
 NOTHING = Said()
 HELD = 253_402_300_799  # due date of a letter that waits for a proof of address: the last second of the year 9999
 
@@ -50,23 +50,22 @@ class Verdict(Struct, frozen=True):
         return str(self.why)
 
 
-# Tells PostgreSQL, within a statement, that the commit of this one transaction need not wait for the disk.
-HASTE = func.set_config("synchronous_commit", "off", True)
-# `key_share`: others may meanwhile add rows that refer to this one, such as the next submission.
-LOCK = select(tables).where(tables.c.id == bindparam("wanted")).with_for_update(key_share=True)
-LOCK_FREE = LOCK.with_for_update(key_share=True, skip_locked=True)
-LOOK = select(tables).where(tables.c.id == bindparam("wanted"))
-SEATS = select(seats).where(seats.c.table == bindparam("wanted")).order_by(seats.c.seat)
-SITTING = (
-    select(*seats.c, people.c.calendar)
+# Part of a single statement: it lets PostgreSQL commit without waiting for the disk.
+NOT_DURABLE = func.set_config("synchronous_commit", "off", True)
+TABLE = select(tables).where(tables.c.id == bindparam("key_table"))
+# `key_share`: other transactions may still add rows that refer to this one, such as the next submission.
+LOCKED_TABLE = TABLE.with_for_update(key_share=True)
+FREE_TABLE = TABLE.with_for_update(key_share=True, skip_locked=True)
+SEATS: Select[Any] = (
+    select(*seats.c, people.c.calendar, people.c.confirmed_at, people.c.bounced_at)
     .select_from(seats.outerjoin(people, people.c.id == seats.c.person))
-    .where(seats.c.table.in_(bindparam("wanted", expanding=True)))
+    .where(seats.c.table.in_(bindparam("key_tables", expanding=True)))
     .order_by(seats.c.table, seats.c.seat)
 )
 ENTRIES = (
     select(entries)
     .where(
-        entries.c.table == bindparam("wanted"), entries.c.seq >= bindparam("first"), entries.c.seq < bindparam("end")
+        entries.c.table == bindparam("key_table"), entries.c.seq >= bindparam("first"), entries.c.seq < bindparam("end")
     )
     .order_by(entries.c.seq)
 )
@@ -75,156 +74,160 @@ ENTRIES_AT = (
     .where(tuple_(entries.c.table, entries.c.seq).in_(bindparam("places", expanding=True)))
     .order_by(entries.c.table, entries.c.seq)
 )
-JUDGE = update(submissions).where(submissions.c.table == bindparam("wanted"), submissions.c.id == bindparam("one"))
+STORE_VERDICT = update(submissions).where(
+    submissions.c.table == bindparam("key_table"), submissions.c.id == bindparam("key_id")
+)
 
 
-def lock(connection: Connection, table: str) -> Found | None:
-    """The table's row, locked until this transaction ends."""
-    return connection.execute(LOCK, {"wanted": table}).one_or_none()
+def find_table(db: Connection, table: str) -> TableRow | None:
+    """The table with this id."""
+    return _one_table(db, TABLE, table)
 
 
-def lock_free(connection: Connection, table: str) -> Found | None:
-    """The same where nobody else holds it; None where somebody does, so that other tables need not wait."""
-    return connection.execute(LOCK_FREE, {"wanted": table}).one_or_none()
+def lock_table(db: Connection, table: str) -> TableRow | None:
+    """The table with this id, locked until this transaction ends."""
+    return _one_table(db, LOCKED_TABLE, table)
 
 
-def entries_at(connection: Connection, places: Sequence[tuple[str, int]]) -> Sequence[Found]:
-    """The entries of these numbers at these tables."""
-    return connection.execute(ENTRIES_AT, {"places": places}).all() if places else ()
+def lock_free_table(db: Connection, table: str) -> TableRow | None:
+    """The same without waiting: None if another transaction has locked the table."""
+    return _one_table(db, FREE_TABLE, table)
 
 
-def rows_of(table: str, export: Export, bodies: Sequence[bytes]) -> Iterator[dict[str, Any]]:
-    """The entries of a log as rows of this table."""
+def _one_table(db: Connection, statement: Executable, table: str) -> TableRow | None:
+    row = db.execute(statement, {"key_table": table}).one_or_none()
+    return None if row is None else TableRow(*row)
+
+
+def list_seats(db: Connection, *names: str) -> list[SeatRow]:
+    """The seats of these tables, in order."""
+    return [SeatRow(*row) for row in db.execute(SEATS, {"key_tables": names}).all()]
+
+
+def list_entries(db: Connection, table: str, first: int = 0, end: int = 2**31 - 1) -> list[EntryRow]:
+    """The entries from `first` up to, not including, `end`."""
+    return [EntryRow(*row) for row in db.execute(ENTRIES, {"key_table": table, "first": first, "end": end})]
+
+
+def list_entries_at(db: Connection, places: Sequence[tuple[str, int]]) -> list[EntryRow]:
+    """The entries with these numbers at these tables."""
+    return [EntryRow(*row) for row in db.execute(ENTRIES_AT, {"places": places})] if places else []
+
+
+def entry_values(table: str, export: Export, bodies: Sequence[bytes]) -> Iterator[dict[str, Any]]:
+    """The entries of a log as values of rows."""
     digests = [link.digest for link in export.entries]
     for seq, (body, digest, head) in enumerate(zip(bodies, digests, log.compute_heads(digests), strict=True)):
         yield {"table": table, "seq": seq, "body": body.decode(), "digest": digest, "hash": head}
 
 
-def find(connection: Connection, table: str) -> Found | None:
-    return connection.execute(LOOK, {"wanted": table}).one_or_none()
+def update_seat(db: Connection, table: str, update: SeatUpdate) -> None:
+    """Change the time of a seat without an entry, such as its deadline."""
+    db.execute(UPDATE_SEAT, seat_values(table, update))
 
 
-def seats_of(connection: Connection, table: str) -> Sequence[Found]:
-    return connection.execute(SEATS, {"wanted": table}).all()
-
-
-def held(connection: Connection, names: Sequence[str]) -> Sequence[Any]:
-    """The seats of these tables, each with the calendar of its player."""
-    return connection.execute(SITTING, {"wanted": names}).all()
-
-
-def entries_of(connection: Connection, table: str, first: int = 0, end: int = 2**31 - 1) -> Sequence[Found]:
-    """The entries from `first` up to, not including, `end`."""
-    return connection.execute(ENTRIES, {"wanted": table, "first": first, "end": end}).all()
-
-
-def sit(connection: Connection, table: str, update: SeatUpdate) -> None:
-    """Change the columns of a seat outside an entry, such as its deadline."""
-    connection.execute(SIT, columns(table, update))
-
-
-def change_seat(connection: Connection, table: str, seat: int, **columns: Any) -> None:
-    """Change columns of a seat that no entry changes, such as its player; a new link ends all that led here before."""
-    own = update(seats).where(seats.c.table == table, seats.c.seat == seat)
-    connection.execute(own.values(**columns))
+def change_seat(db: Connection, table: str, seat: int, **columns: Any) -> None:
+    """Change columns of a seat that no entry changes, such as its player; a new link ends all former links."""
+    db.execute(update(seats).where(seats.c.table == table, seats.c.seat == seat).values(**columns))
     if "link" in columns:
-        ended = (former_links.c.table == table, former_links.c.seat == seat)
-        connection.execute(delete(former_links).where(*ended))
+        db.execute(delete(former_links).where(former_links.c.table == table, former_links.c.seat == seat))
 
 
-def clear_seat(connection: Connection, table: str, seat: int) -> None:
-    """Delete what the player of a seat kept there for himself: orders, branches, note, letter settings."""
+def clear_seat(db: Connection, table: str, seat: int) -> None:
+    """Delete what the player of a seat keeps private there: orders, branches, note, letter settings."""
     for private in (orders, branches):
-        connection.execute(delete(private).where(private.c.table == table, private.c.seat == seat))
-    change_seat(connection, table, seat, orders=0, wishes="", note="")
+        db.execute(delete(private).where(private.c.table == table, private.c.seat == seat))
+    change_seat(db, table, seat, orders=0, wishes="", note="")
 
 
-def organiser(sitting: Sequence[Any]) -> int | None:
+def find_organiser(rows: Sequence[SeatRow]) -> int | None:
     """The seat of the player who opened the table: the first with an address, or the first that is no bot's."""
-    known = [seat.seat for seat in sitting if seat.person is not None]
-    nameless = [seat.seat for seat in sitting if seat.status not in ("bot", "open")]
-    return next(iter(known + nameless), None)
+    persons = [row.seat for row in rows if row.person is not None]
+    nameless = [row.seat for row in rows if row.status not in ("bot", "open")]
+    return next(iter(persons + nameless), None)
 
 
 def organiser_of(table: ColumnElement[str]) -> ScalarSelect[Any]:
-    """The same as SQL, for tables where letters go to."""
+    """The seat of the organiser as SQL, for tables whose organiser has an address."""
     other = seats.alias()
     first = select(func.min(other.c.seat)).where(other.c.table == table, other.c.person.is_not(None))
     return first.scalar_subquery()
 
 
-def judge(connection: Connection, verdicts: Sequence[tuple[str, int, Verdict]]) -> None:
-    """Note the verdicts on submissions, each with its table."""
-    connection.execute(
-        JUDGE, [{"wanted": table, "one": number, **kept(verdict)} for table, number, verdict in verdicts]
-    )
+def store_verdicts(db: Connection, verdicts: Sequence[tuple[str, int, Verdict]]) -> None:
+    """Store the verdicts on submissions, each with its table and number."""
+    rows = [{"key_table": table, "key_id": number, **verdict_values(verdict)} for table, number, verdict in verdicts]
+    db.execute(STORE_VERDICT, rows)
 
 
-def kept(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as it is stored with its submission."""
+def verdict_values(verdict: Verdict) -> dict[str, Any]:
+    """The columns of a submission that hold its verdict."""
     return {"accepted": verdict.accepted, "said": verdict.why.kept(), "rule": verdict.rule, "seq": verdict.seq}
 
 
-def insert_new(connection: Connection, into: Table, row: Mapping[str, Any], *, hasty: bool = False) -> Any:
-    """The key of a new row; None where there is one like it, which no database's log then tells in its words.
+def insert_new(db: Connection, into: Table, row: Mapping[str, Any], *, durable: bool = True) -> Any:
+    """Insert a row and return its key; return None if a row with the same key exists, which no log of errors shows.
 
-    A hasty one is alone in its transaction and does not wait for the disk.
+    A row that is not durable is inserted by a transaction of its own that does not wait for the disk.
     """
-    return connection.execute(_new(connection.dialect.name, into, hasty), row).scalar_one_or_none()
+    return db.execute(_insert_new(db.dialect.name, into, durable), row).scalar_one_or_none()
 
 
 @functools.cache
-def _new(dialect: str, into: Table, hasty: bool) -> Executable:
+def _insert_new(dialect: str, into: Table, durable: bool) -> Executable:
     insert_into: Any = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[dialect]
-    also = [HASTE] if hasty and dialect == "postgresql" else []
-    made: Executable = insert_into(into).on_conflict_do_nothing().returning(*into.primary_key, *also)
-    return made
+    also = [] if durable or dialect != "postgresql" else [NOT_DURABLE]
+    statement: Executable = insert_into(into).on_conflict_do_nothing().returning(*into.primary_key, *also)
+    return statement
 
 
-def owe(connection: Connection, table: str, seq: int, letter: Owed, why: Said = NOTHING) -> None:
-    """A letter that no entry makes necessary; one that is owed already stays as it is."""
+def owe_letter(db: Connection, table: str, seq: int, letter: OwedLetter, why: Said = NOTHING) -> None:
+    """Owe a seat a letter that no entry makes necessary; one that is owed already stays as it is."""
     key = {"table": table, "seq": seq, "seat": letter.seat, "kind": letter.kind}
     same = select(letters.c.id).where(*(letters.c[name] == value for name, value in key.items()))
-    if connection.execute(same).first() is None:
-        connection.execute(insert(letters), {**key, "due_at": letter.due_at, "said": why.kept()})
+    if db.execute(same).first() is None:
+        db.execute(insert(letters), {**key, "due_at": letter.due_at, "said": why.kept()})
 
 
-def spare_organiser(connection: Connection, table: str) -> None:
-    """Owe no invitation to a player who has sat down in opening this table himself; he is there already."""
-    seat = organiser(sitting := seats_of(connection, table))
-    if seat is None or sitting[seat].status != "taken":
+def owe_personal_letter(db: Connection, person: int, kind: str, due_at: int, why: Said = NOTHING) -> None:
+    """Owe a person a letter that belongs to no seat; one of that kind that is owed already stays as it is."""
+    row = {"person": person, "kind": kind, "due_at": due_at, "said": why.kept()}
+    with suppress(IntegrityError), db.begin_nested():
+        db.execute(insert(letters), row)
+
+
+def cancel_own_invitation(db: Connection, table: str) -> None:
+    """Delete the invitation to the player who opened this table, if that player has sat down already."""
+    rows = list_seats(db, table)
+    seat = find_organiser(rows)
+    if seat is None or rows[seat].status != "taken":
         return
     own = (letters.c.table == table, letters.c.seat == seat, letters.c.kind == "invitation")
-    connection.execute(delete(letters).where(*own, letters.c.sent_at.is_(None)))
+    db.execute(delete(letters).where(*own, letters.c.sent_at.is_(None)))
 
 
-def look_for_round(connection: Connection, table: str, draws_at: int | None) -> None:
-    """When to look for the awaited round of this table the next time."""
-    connection.execute(update(tables).where(tables.c.id == table).values(draws_at=draws_at))
+def set_draw_time(db: Connection, table: str, draws_at: int | None) -> None:
+    """Set when to ask the beacon again for the round that this table awaits."""
+    db.execute(update(tables).where(tables.c.id == table).values(draws_at=draws_at))
 
 
-def rank(connection: Connection, table: str, places: Sequence[int]) -> None:
+def store_places(db: Connection, table: str, places: Sequence[int]) -> None:
     """Store the place of every seat, so that statistics need no replay."""
-    connection.execute(SIT, [{"wanted": table, "one": seat, "place": place} for seat, place in enumerate(places)])
+    db.execute(
+        UPDATE_SEAT, [{"key_table": table, "key_seat": seat, "place": place} for seat, place in enumerate(places)]
+    )
 
 
-def owe_person(connection: Connection, person: int, kind: str, due_at: int, why: Said = NOTHING) -> None:
-    """A letter that belongs to a person and not to a seat; one of that kind that is owed already stays as it is."""
-    row = {"person": person, "kind": kind, "due_at": due_at, "said": why.kept()}
-    with suppress(IntegrityError), connection.begin_nested():
-        connection.execute(insert(letters), row)
-
-
-def release(connection: Connection, table: str, at: int) -> None:
-    """Let the letters go of a table that was held until now."""
-    connection.execute(update(tables).where(tables.c.id == table).values(held=False))
+def release_letters(db: Connection, table: str, at: int) -> None:
+    """Make the letters of a table due that waited for the organiser's address to be proven."""
+    db.execute(update(tables).where(tables.c.id == table).values(held=False))
     waiting = update(letters).where(letters.c.table == table, letters.c.due_at == HELD, letters.c.sent_at.is_(None))
-    connection.execute(waiting.values(due_at=at))
+    db.execute(waiting.values(due_at=at))
 
 
-def release_person(connection: Connection, person: int, at: int) -> None:
-    """Let the letters go that waited for this person's word alone; where the whole table waits, they wait on."""
+def release_letters_to(db: Connection, person: int, at: int) -> None:
+    """Make the letters due that waited for this person's address alone, not those of a table that still waits."""
     seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat) & (seats.c.person == person)
     own = select(seats.c.seat).select_from(seats.join(tables)).where(seat, ~tables.c.held).exists()
     waiting = update(letters).where(own, letters.c.due_at == HELD, letters.c.sent_at.is_(None))
-    connection.execute(waiting.values(due_at=at))
+    db.execute(waiting.values(due_at=at))

@@ -10,17 +10,16 @@ from service import timing
 from service.people import vacations
 from service.people.vacations import Span
 from service.store import queries
+from service.store.rows import SeatRow
 from service.store.schema import submissions
-from service.tables import clerk
-from service.tables.clerk import LockedTable
-from service.tables.seat_changes import SeatRow
+from service.tables.locked_table import LockedTable, append_command
 
 
 def announce(locked: LockedTable, seat: int) -> LockedTable:
     """Tell a table that begins, or that gets a new player, which days this seat will be away."""
     row = locked.seats[seat]
     if row.person is not None:
-        for span in vacations.coming(locked.connection, row.person, _today(locked, row)):
+        for span in vacations.coming(locked.flush(), row.person, _today(locked, row)):
             locked = _entered(locked, seat, span)
     return locked
 
@@ -29,7 +28,7 @@ def go_away(locked: LockedTable, seat: int, words: list[str]) -> LockedTable:
     """Take these days off, here and at all other tables of the same person."""
     span, row = vacations.read(words), locked.seats[seat]
     person = _person(row)
-    vacations.grant(locked.connection, person, span, _today(locked, row), locked.settings.vacation)
+    vacations.grant(locked.flush(), person, span, _today(locked, row), locked.settings.vacation)
     if span in locked.table.seats[seat].vacations:
         return locked
     _tell_elsewhere(locked, person, f"vacation {span[0]} {span[1]}")
@@ -45,18 +44,18 @@ def come_home(locked: LockedTable, seat: int, words: list[str]) -> LockedTable:
     person = _person(row)
     if words:
         first, last = vacations.read(words)
-        if dict(vacations.of(locked.connection, person)).get(first, last) != last:
+        if dict(vacations.of(locked.flush(), person)).get(first, last) != last:
             raise Refused("To end a vacation early write only: home")
     else:
-        first, last = vacations.end(locked.connection, person, _today(locked, row))
+        first, last = vacations.end(locked.flush(), person, _today(locked, row))
         _tell_elsewhere(locked, person, f"home {first} {last}")
     if last >= dict(locked.table.seats[seat].vacations).get(first, ""):
         return locked
-    return clerk.enter(locked, None, Move("home", (str(seat), first, last)))
+    return append_command(locked, None, Move("home", (str(seat), first, last)))
 
 
 def _entered(locked: LockedTable, seat: int, span: Span) -> LockedTable:
-    return clerk.enter(locked, None, Move("vacation", (str(seat), *span)))
+    return append_command(locked, None, Move("vacation", (str(seat), *span)))
 
 
 def _person(row: SeatRow) -> int:
@@ -71,7 +70,7 @@ def _today(locked: LockedTable, row: SeatRow) -> date:
 
 def _tell_elsewhere(locked: LockedTable, person: int, text: str) -> None:
     """Submit the same for this person's other seats, to be judged in line like everything else."""
-    for table, seat in vacations.elsewhere(locked.connection, person, locked.row.id):
+    for table, seat in vacations.elsewhere(locked.flush(), person, locked.row.id):
         key = f"{locked.row.id}/{locked.table.length}/{text}"
         row = {"source": "server", "key": key, "table": table, "seat": seat, "move": text, "at": locked.now}
-        queries.insert_new(locked.connection, submissions, row)
+        queries.insert_new(locked.flush(), submissions, row)

@@ -12,7 +12,6 @@ from service import links, numbers
 from service.app import App
 from service.links import hashed
 from service.people import register
-from service.store.queries import Found
 from service.store.schema import former_links, people, seats, tables
 from service.tables import gallery
 
@@ -91,12 +90,12 @@ def answered(app: App, token: str) -> Place:
     return Place(table, seat.seat, link_of(app, seat))
 
 
-def link_of(app: App, seat: Found) -> str:
-    """The link of a seat, made again."""
+def link_of(app: App, seat: Any) -> str:
+    """The link of a seat, from any row that has its table, its number and the number of its link."""
     return app.links.seat(seat.table, seat.seat, seat.link_number)
 
 
-def address_of(app: App, seat: Found) -> str:
+def address_of(app: App, seat: Any) -> str:
     """The reply address of a seat; that of the house where the subject tells the seat."""
     token, settings = app.links.answer(seat.table, seat.seat, seat.link_number), app.settings
     match settings.answered_at:
@@ -107,7 +106,7 @@ def address_of(app: App, seat: Found) -> str:
     return f"play+{token}@{settings.mail_host}"
 
 
-def mark_of(app: App, seat: Found) -> str:
+def mark_of(app: App, seat: Any) -> str:
     """The mark at the end of a subject: the beginning of the table's id, or what tells the seat of an answer."""
     if app.settings.answered_at == "subject":
         return app.links.answer(seat.table, seat.seat, seat.link_number)

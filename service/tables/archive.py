@@ -17,18 +17,18 @@ from service import beacon
 from service.app import App
 from service.links import Links, hashed
 from service.store import Store, queries
-from service.store.queries import Found
+from service.store.rows import EntryRow, TableRow
 from service.store.schema import entries, seats, tables
 from service.tables.access import Place
 
 LATEST = 253_402_300_799  # the last second of the year 9999
 
 
-def export(connection: Connection, row: Found, seat: int | None = None) -> log.Export:
+def export(connection: Connection, row: TableRow, seat: int | None = None) -> log.Export:
     """The log of a table: whole with its seed after the end, before that as this seat may know it."""
     game = catalogue.find_all().get(row.game) and catalogue.find(row.game, row.edition)
     over = row.phase == "over"
-    rows = queries.entries_of(connection, row.id)
+    rows = queries.list_entries(connection, row.id)
     return log.Export(
         table=row.id,
         game=row.game,
@@ -43,12 +43,12 @@ def export(connection: Connection, row: Found, seat: int | None = None) -> log.E
 def export_for(app: App, place: Place) -> Export:
     """The log as the holder of this link may keep it."""
     with app.store.reading() as connection:
-        row = queries.find(connection, place.table)
+        row = queries.find_table(connection, place.table)
         assert row
         return export(connection, row, place.seat)
 
 
-def _link(game: Game | None, row: Found, stored: Found, seat: int | None) -> log.Link:
+def _link(game: Game | None, row: TableRow, stored: EntryRow, seat: int | None) -> log.Link:
     if row.phase == "over":
         return log.Link(stored.digest, True, canonical_json.decode_object(stored.body))
     if game is None:
@@ -57,7 +57,7 @@ def _link(game: Game | None, row: Found, stored: Found, seat: int | None) -> log
     return log.make_link(row.seed, entry, record.redact(game, entry, seat), stored.digest)
 
 
-def _without_rules(row: Found, stored: Found) -> log.Link:
+def _without_rules(row: TableRow, stored: EntryRow) -> log.Link:
     """An entry of a game that is not installed: nobody here knows what it hides, so only the table's part is told."""
     entry = make_decoder(log.Entry[dict[str, Any]]).decode(stored.body)
     events = tuple(event for event in entry.events if event["type"].startswith("table."))
@@ -114,7 +114,7 @@ class Archive:
             row = self._row(connection, table)
             links = tuple(
                 log.Link(stored.digest, True, canonical_json.decode_object(stored.body))
-                for stored in queries.entries_of(connection, table)
+                for stored in queries.list_entries(connection, table)
             )
             return replace(export(connection, row), entries=links, seed=row.seed.hex())
 
@@ -125,16 +125,16 @@ class Archive:
         bodies = [canonical_json.encode(link.entry) for link in brought.entries]
         ended = record.fold(game, map(record.make_entry_decoder(game).decode, bodies))
         with self._store.writing() as connection:
-            if queries.find(connection, brought.table):
+            if queries.find_table(connection, brought.table):
                 raise Refused("The table {table} is in the book already.", table=brought.table)
             connection.execute(insert(tables), self._table(brought, len(ended.seats)))
             connection.execute(insert(seats), [self._seat(brought.table, seat) for seat in range(len(ended.seats))])
-            queries.rank(connection, brought.table, ended.places)
-            connection.execute(insert(entries), list(queries.rows_of(brought.table, brought, bodies)))
+            queries.store_places(connection, brought.table, ended.places)
+            connection.execute(insert(entries), list(queries.entry_values(brought.table, brought, bodies)))
         return brought.table
 
-    def _row(self, connection: Connection, table: str) -> Found:
-        row = queries.find(connection, table)
+    def _row(self, connection: Connection, table: str) -> TableRow:
+        row = queries.find_table(connection, table)
         if row is None:
             raise Refused("There is no table {table}.", table=table)
         return row

@@ -18,7 +18,7 @@ from service.store import queries
 from service.store.schema import hints
 from service.tables import snapshots, thinking
 from service.tables.access import Place, player
-from service.tables.clerk import LockedTable
+from service.tables.locked_table import LockedTable
 from service.tables.snapshots import Snapshot
 from service.timing import HOUR
 
@@ -64,7 +64,7 @@ def note(connection: Connection, look: Snapshot | LockedTable, seat: int, at: in
     """The number of the hint for this position, which waits to be found; refused where there may be none."""
     if not allowed(look, seat):
         raise Refused("There are no hints at this table: its players did not agree to them when it was opened.")
-    if not snapshots.menu(look, seat):
+    if not snapshots.open_menu(look.game, look.table, seat):
         raise Refused("A hint is for your own turn; now there is nothing for you to choose.")
     own = (hints.c.table == look.row.id, hints.c.seat == seat)
     same = select(hints.c.id).where(*own, hints.c.length == look.table.length)

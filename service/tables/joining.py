@@ -12,11 +12,11 @@ from service import links
 from service.app import App
 from service.people import limits, names, register
 from service.store import queries
-from service.store.appending import Owed
-from service.tables import access, clerk, seating, sitting, snapshots
+from service.store.batch import OwedLetter
+from service.tables import access, seating, sitting, snapshots
 from service.tables.access import Place, Unknown
-from service.tables.clerk import LockedTable
 from service.tables.judging import at_table
+from service.tables.locked_table import LockedTable, change_seat
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
 from service.text.languages import SOURCE
@@ -40,14 +40,14 @@ def join(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
     table = opened(app, token).row.id
     name, address = names.clean(guest.name), register.clean_address(guest.address)
     with at_table(app, table) as work:
-        connection = work.locked.connection
-        seat = next((one for one in queries.seats_of(connection, table) if one.status == FREE), None)
+        connection = work.locked.flush()
+        seat = next((one for one in queries.list_seats(connection, table) if one.status == FREE), None)
         if seat is None:
             raise Unknown("Somebody was quicker; all seats at this table are taken.")
         person = register.person(connection, address, name, app.now(), language)
         seating.refuse_twice(work.locked, seat.seat, person, name)
         limits.refuse_invitation(connection, app.settings, person, app.now())
-        locked = clerk.change_seat(work.locked, seat.seat, person=person, name=name, status="invited")
+        locked = change_seat(work.locked, seat.seat, person=person, name=name, status="invited")
         nonce = register.clean_nonce(guest.nonce, secrets.token_hex(8))
         work.locked = sitting.sit(locked, seat.seat, nonce)
         _write(work.locked, seat.seat, person)
@@ -56,25 +56,25 @@ def join(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
 
 def _write(locked: LockedTable, seat: int, person: int) -> None:
     """Owe a letter with the link; an unproven address gets only a question whether it is right."""
-    if locked.settings.confirms and not register.is_confirmed(locked.connection, person):
-        queries.owe_person(locked.connection, person, f"confirm/{locked.row.id}", locked.now)
+    if locked.settings.confirms and not register.is_confirmed(locked.flush(), person):
+        queries.owe_personal_letter(locked.flush(), person, f"confirm/{locked.row.id}", locked.now)
     else:
-        queries.owe(locked.connection, locked.row.id, 0, Owed(seat, "invitation", locked.now))
+        queries.owe_letter(locked.flush(), locked.row.id, 0, OwedLetter(seat, "invitation", locked.now))
 
 
 def fill(app: App, place: Place) -> None:
     """Let bots take the seats that are still free; the organiser waits no longer."""
     look = snapshots.look(app, place.table)
-    if place.seat is None or place.seat != queries.organiser(look.seats):
+    if place.seat is None or place.seat != queries.find_organiser(look.seats):
         raise Refused("Only the player who opened the table can let bots take its free seats.")
     with at_table(app, place.table) as work:
-        for seat in [one for one in queries.seats_of(work.locked.connection, place.table) if one.status == FREE]:
-            name = _bot_name(work.locked.connection, place.table)
-            locked = clerk.change_seat(work.locked, seat.seat, name=name, status="bot")
+        for seat in [one for one in queries.list_seats(work.locked.flush(), place.table) if one.status == FREE]:
+            name = _bot_name(work.locked.flush(), place.table)
+            locked = change_seat(work.locked, seat.seat, name=name, status="bot")
             work.locked = sitting.seat_bot(locked, seat.seat, "bot")
 
 
 def _bot_name(connection: Connection, table: str) -> str:
     """A name for a bot that no player at the table has."""
-    names = {seat.name.casefold() for seat in queries.seats_of(connection, table)}
+    names = {seat.name.casefold() for seat in queries.list_seats(connection, table)}
     return next(name for number in itertools.count(1) if (name := f"Bot {number}").casefold() not in names)

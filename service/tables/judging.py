@@ -1,6 +1,6 @@
-"""The one judge: every command of a seat or of the house is carried out here, wherever it comes from.
+"""The one judge: every command of a seat or of the server is carried out here, wherever it comes from.
 
-A caller locks a table with `lock`, judges commands, and calls `settle` after the commit; `at_table` does both ends.
+A caller locks a table, judges commands, flushes the batch, and calls `after_commit`; `at_table` does the rest.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from msgspec import Struct
-from sqlalchemy import Connection
 
 from engine import menu as menus
 from engine import table as tables
@@ -18,22 +17,22 @@ from engine.record import Table
 from engine.refusal import Refused
 from service import beacon
 from service.app import App
-from service.store.appending import attempt
+from service.store.batch import Batch
 from service.store.queries import Verdict
-from service.tables import clerk, seat_commands, sitting, standing_orders
+from service.tables import seat_commands, sitting, standing_orders
 from service.tables.access import moved
-from service.tables.clerk import BOT_STATUSES, LockedTable
+from service.tables.locked_table import BOT_STATUSES, LockedTable, append_command, lock_table
 from service.text import words
 from service.text.languages import Said
 
 BACK = Move("back")
-FREED = ("referee", "inbox", "post")  # bells of those who pass over a table that is held, and of what became owed there
+QUEUES = ("referee", "inbox", "post")  # of workers that skip a locked table, or send what it owes now
 
 
 class SeatCommand(Struct, frozen=True):
-    """What a seat asks for, in words, and which position its player had before him.
+    """What a seat asks for, in words, and which position its player had seen.
 
-    `seen` is the last entry on his page; `answers` is the entry that began the turn whose letter he answered.
+    `seen` is the last entry on the player's page; `answers` is the entry that began the turn whose letter is answered.
     """
 
     seat: int
@@ -44,43 +43,44 @@ class SeatCommand(Struct, frozen=True):
 
 
 class Work:
-    """A locked table that a caller of `at_table` replaces as commands are carried out."""
+    """A locked table, which the caller of `at_table` replaces as commands are carried out."""
 
     def __init__(self, locked: LockedTable) -> None:
         self.locked = locked
 
 
-Lock = Callable[[App, Connection, str], LockedTable]
-lock = clerk.lock
+Lock = Callable[[App, Batch, str], LockedTable]
 
 
 @contextmanager
-def at_table(app: App, table: str, take: Lock = clerk.lock) -> Iterator[Work]:
-    """One transaction at one table; after its commit the new position is cached and the bells ring."""
-    with app.store.writing() as connection:
-        work = Work(take(app, connection, table))
+def at_table(app: App, table: str, lock: Lock = lock_table) -> Iterator[Work]:
+    """Change one table in one transaction; after its commit cache the new position and wake the workers."""
+    with app.store.writing() as db:
+        batch = Batch(db)
+        work = Work(lock(app, batch, table))
         yield work
-    settle(app, [work.locked])
-    for queue in FREED:
+        batch.flush()
+    after_commit(app, [work.locked])
+    for queue in QUEUES:
         app.wakeups.wake(queue)
 
 
-def settle(app: App, found: Sequence[LockedTable]) -> None:
-    """What follows a commit: positions are cached, open pages are told, and bells ring for letters and bots."""
-    for locked in found:
+def after_commit(app: App, changed: Sequence[LockedTable]) -> None:
+    """Cache the new positions of changed tables, tell their open pages, and wake the post and the bots if needed."""
+    for locked in changed:
         app.caches.newest.put(locked.row.id, locked.table)
-    app.wakeups.announce(*(locked.row.id for locked in found))
-    if any(locked.urgent for locked in found):
+    app.wakeups.announce(*(locked.row.id for locked in changed))
+    if any(locked.urgent for locked in changed):
         app.wakeups.wake("post")
-    if any(seat.open_since is not None and seat.status in BOT_STATUSES for locked in found for seat in locked.seats):
+    if any(seat.open_since is not None and seat.status in BOT_STATUSES for locked in changed for seat in locked.seats):
         app.wakeups.wake("bots")
 
 
 def judge(locked: LockedTable, command: SeatCommand) -> tuple[Verdict, LockedTable]:
-    """Carry a command out; one that is refused leaves the table as it was."""
+    """Carry a command out; if it is refused, the table stays as it was."""
     length = locked.table.length
     try:
-        with attempt(locked.connection):
+        with locked.batch.savepoint():
             after = carry_out(locked, command)
     except Refused as refused:
         return Verdict(False, Said.of(refused), refused.rule), locked
@@ -88,31 +88,31 @@ def judge(locked: LockedTable, command: SeatCommand) -> tuple[Verdict, LockedTab
 
 
 def carry_out(locked: LockedTable, command: SeatCommand) -> LockedTable:
-    """The table after a command of a seat and the standing orders that follow it; raises Refused."""
+    """The table after a command of a seat and the standing orders that follow; raise Refused if it is not legal."""
     if locked.row.moved_to:
         raise moved(locked.row.moved_to)
     verb, *args = command.text.split()
     verb = verb.casefold()
     if verb == "sit":
-        return go_on(locked, sitting.sit(locked, command.seat, args[0] if args else ""))
+        return follow_orders(locked, sitting.sit(locked, command.seat, args[0] if args else ""))
     if verb == "refuse" and locked.table.phase == "gathering" and not locked.table.waiting_command:
         return sitting.decline(locked, command.seat)
     if verb in seat_commands.COMMANDS:
         after = seat_commands.carry_out(locked, command.seat, verb, args)
-        return standing_orders.follow(after) if verb == "order" else go_on(locked, after)
-    return go_on(locked, _moved(locked, command))
+        return standing_orders.follow(after) if verb == "order" else follow_orders(locked, after)
+    return follow_orders(locked, _move(locked, command))
 
 
-def by_server(locked: LockedTable, *moves: Move) -> LockedTable:
-    """The table after commands of the house and the standing orders that follow them."""
+def carry_out_for_server(locked: LockedTable, *moves: Move) -> LockedTable:
+    """The table after commands of the server and the standing orders that follow."""
     after = locked
     for move in moves:
-        after = clerk.enter(after, None, move)
-    return go_on(locked, after)
+        after = append_command(after, None, move)
+    return follow_orders(locked, after)
 
 
-def go_on(before: LockedTable, after: LockedTable) -> LockedTable:
-    """Follow standing orders where the game went on; after a move taken back nothing happens by itself."""
+def follow_orders(before: LockedTable, after: LockedTable) -> LockedTable:
+    """Follow standing orders if the game went on; after an undo no move is made automatically."""
     return standing_orders.follow(after) if _went_on(before.table, after.table) else after
 
 
@@ -122,35 +122,35 @@ def _went_on(before: Table, after: Table) -> bool:
     return before.paused != after.paused or before.seats != after.seats
 
 
-def _moved(locked: LockedTable, command: SeatCommand) -> LockedTable:
+def _move(locked: LockedTable, command: SeatCommand) -> LockedTable:
     """The table after a move of the game or a command of the table such as undo."""
     seat_commands.refuse_closed(locked)
-    then = _on_the_page(locked, command)
-    _refuse_old_page(locked, then, command.seat)
-    move = _read(locked, command)
+    seen = _seen_position(locked, command)
+    _refuse_old_page(locked, seen, command.seat)
+    move = _parse(locked, command)
     _refuse_early_sealing(locked, move)
-    _refuse_old_question(locked, then, move)
+    _refuse_old_question(locked, seen, move)
     _refuse_old_letter(locked, command, move)
     if not command.by_bot:
-        locked = _returned(locked, command.seat, move)
-    return clerk.enter(locked, command.seat, move)
+        locked = _take_seat_back(locked, command.seat, move)
+    return append_command(locked, command.seat, move)
 
 
-def _on_the_page(locked: LockedTable, command: SeatCommand) -> Table:
-    """The position that the player had before him."""
+def _seen_position(locked: LockedTable, command: SeatCommand) -> Table:
+    """The position that the player had seen."""
     if command.seen is None or command.seen >= locked.table.length - 1:
         return locked.table
-    return locked.before(command.seen + 1)
+    return locked.position_before(command.seen + 1)
 
 
-def _read(locked: LockedTable, command: SeatCommand) -> Move:
-    """The move these words mean; moves of the game go before commands of the table, so that short words stay short."""
+def _parse(locked: LockedTable, command: SeatCommand) -> Move:
+    """The move that these words mean; moves of the game come before commands of the table, so that short words work."""
     own = tables.menu(locked.game, locked.table, command.seat)
-    spoken = words.of(locked.game, ())
+    vocabulary = words.of(locked.game, ())
     with suppress(Refused):
-        return menus.parse_move(own, command.text, spoken)
+        return menus.parse_move(own, command.text, vocabulary)
     try:
-        return menus.parse_move(own + tables.list_commands(locked.table, command.seat), command.text, spoken)
+        return menus.parse_move(own + tables.list_commands(locked.table, command.seat), command.text, vocabulary)
     except Refused:
         if own:
             raise
@@ -159,17 +159,17 @@ def _read(locked: LockedTable, command: SeatCommand) -> Move:
         raise Refused("It is not your turn; somebody else has to move first.") from None
 
 
-def _returned(locked: LockedTable, seat: int, move: Move) -> LockedTable:
-    """A player who moves takes his seat back from the bot, unless he has resigned."""
+def _take_seat_back(locked: LockedTable, seat: int, move: Move) -> LockedTable:
+    """A player who moves takes the seat back from the bot; raise Refused after a resignation."""
     if locked.table.seats[seat].status == "resigned":
         raise Refused("This seat was given up; a bot plays on in it.")
     if move.verb not in tables.RESERVED_VERBS and menus.allows(tables.list_commands(locked.table, seat), BACK):
-        return clerk.enter(locked, seat, BACK)
+        return append_command(locked, seat, BACK)
     return locked
 
 
 def _refuse_old_page(locked: LockedTable, then: Table, seat: int) -> None:
-    """A page is old only if what this seat sees, or may do, has changed since it was drawn."""
+    """Refuse a move from a page that shows other things, or another menu, than this seat has now."""
     game, now = locked.game, locked.table
     same = then is now or (
         then.phase == now.phase
@@ -181,18 +181,15 @@ def _refuse_old_page(locked: LockedTable, then: Table, seat: int) -> None:
 
 
 def _refuse_old_question(locked: LockedTable, then: Table, move: Move) -> None:
-    """An answer is for the question on the page, not for one that was asked since."""
-    if move.verb in ("agree", "refuse") and _asked(then) != _asked(locked.table):
+    """Refuse an answer to a question that is not the one on the page."""
+    if move.verb in ("agree", "refuse") and _question(then) != _question(locked.table):
         raise Refused("Something else is asked by now; look at the table again before you answer.")
 
 
 def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
-    """Nobody gives up the beacon that is on time."""
-    due = (
-        locked.table.beacon.time_of(locked.table.waiting_command.round)
-        if locked.table.beacon and locked.table.waiting_command
-        else 0
-    )
+    """Refuse to give up a beacon that is not late."""
+    public, waiting = locked.table.beacon, locked.table.waiting_command
+    due = public.time_of(waiting.round) if public and waiting else 0
     if move.verb == "sealed" and locked.now < due + beacon.LATE:
         minutes = -(-(due + beacon.LATE - locked.now) // 60)
         raise Refused(
@@ -201,13 +198,13 @@ def _refuse_early_sealing(locked: LockedTable, move: Move) -> None:
         )
 
 
-def _asked(table: Table) -> tuple[object, ...]:
+def _question(table: Table) -> tuple[object, ...]:
     wish = table.seal_request if table.waiting_command else table.undo_request or table.pause_request
     return (type(wish), wish.seat) if wish else ()
 
 
 def _refuse_old_letter(locked: LockedTable, command: SeatCommand, move: Move) -> None:
-    """An answer to the letter of an earlier turn was written with another position in mind."""
+    """Refuse an answer to the letter of an earlier turn: its player had another position in mind."""
     since = locked.seats[command.seat].open_since
     if command.answers is None or since is None or command.answers == since:
         return

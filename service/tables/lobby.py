@@ -46,4 +46,4 @@ def _open() -> tuple[ColumnElement[bool], ...]:
 
 
 def _looks(app: App, connection: Connection, found: Iterable[str]) -> list[Snapshot]:
-    return [snapshots.seen(app, connection, table) for table in found]
+    return [snapshots.load_table(app, connection, table) for table in found]

@@ -27,8 +27,8 @@ from service.app import App
 from service.links import hashed
 from service.people import register
 from service.store import queries
-from service.store.appending import Owed
-from service.store.queries import Found
+from service.store.batch import OwedLetter
+from service.store.rows import SeatRow, TableRow
 from service.store.schema import branches, entries, former_links, letters, orders, people, seats, tables, talk
 
 TIMES = ("due_at", "remind_at", "late_at", "clock_from")
@@ -161,8 +161,8 @@ def leave(app: App, connection: Connection, names: Sequence[str], to: str) -> Lo
     return Load(app.settings.address, to, app.now(), folk, carried)
 
 
-def _row(connection: Connection, name: str) -> Found:
-    row = queries.lock(connection, name)
+def _row(connection: Connection, name: str) -> TableRow:
+    row = queries.lock_table(connection, name)
     if row is None:
         raise Refused("There is no table {table}.", table=name)
     if row.moved_to:
@@ -172,18 +172,20 @@ def _row(connection: Connection, name: str) -> Found:
     return row
 
 
-def _carried(connection: Connection, row: Found, known: dict[int, int]) -> Carried:
+def _carried(connection: Connection, row: TableRow, known: dict[int, int]) -> Carried:
     links = tuple(
-        Link(one.digest, True, canonical_json.decode_object(one.body)) for one in queries.entries_of(connection, row.id)
+        Link(one.digest, True, canonical_json.decode_object(one.body))
+        for one in queries.list_entries(connection, row.id)
     )
     whole = Export(row.id, row.game, row.commitment, row.head, links, seed=row.seed.hex())
     _audited(whole, over=row.phase == "over")
-    sitting = queries.seats_of(connection, row.id)
-    own = {"watched": row.watched, "watch": row.watch, "draws_at": row.draws_at}
+    sitting = queries.list_seats(connection, row.id)
     return Carried(
         whole,
         row.pace,
-        **own,
+        watched=row.watched,
+        watch=row.watch,
+        draws_at=row.draws_at,
         opened_at=row.opened_at,
         moved_at=row.moved_at,
         ended_at=row.ended_at,
@@ -203,7 +205,7 @@ def _audited(whole: Export, *, over: bool) -> Game:
     return game
 
 
-def _carried_seat(seat: Found, known: dict[int, int]) -> CarriedSeat:
+def _carried_seat(seat: SeatRow, known: dict[int, int]) -> CarriedSeat:
     person = None if seat.person is None else known.setdefault(seat.person, len(known))
     rest = {name: getattr(seat, name) for name in CarriedSeat.__struct_fields__ if name != "person"}
     return CarriedSeat(person, **rest)
@@ -221,7 +223,7 @@ def _text(value: Any) -> Any:
     return value.hex() if isinstance(value, bytes) else value
 
 
-def _stop(connection: Connection, row: Found, to: str) -> None:
+def _stop(connection: Connection, row: TableRow, to: str) -> None:
     """Nothing is played here any more: no clock runs, no letter leaves, no round is looked for."""
     connection.execute(update(tables).where(tables.c.id == row.id).values(moved_to=to, draws_at=None))
     connection.execute(update(seats).where(seats.c.table == row.id).values(**STILL))
@@ -246,15 +248,15 @@ def arrive(app: App, connection: Connection, load: Load) -> None:
 
 def _make_room(connection: Connection, whole: Export) -> None:
     """A table that once left from here comes back with all that was played here; any other must be new here."""
-    row = queries.lock(connection, whole.table)
+    row = queries.lock_table(connection, whole.table)
     if row is None:
         return
     if not row.moved_to:
         raise Refused("The table {table} is in this house already.", table=whole.table)
-    stayed = [one.digest for one in queries.entries_of(connection, row.id)]
+    stayed = [one.digest for one in queries.list_entries(connection, row.id)]
     if stayed != [link.digest for link in whole.entries[: len(stayed)]]:
         raise Refused("The table {table} left this house with another log than it brings back.", table=whole.table)
-    for seat in queries.seats_of(connection, row.id):
+    for seat in queries.list_seats(connection, row.id):
         _remember(connection, row.id, seat.seat, seat.link)
     for rows in (seats, entries, orders, branches, talk):
         connection.execute(delete(rows).where(rows.c.table == row.id))
@@ -287,14 +289,14 @@ def _settle(app: App, connection: Connection, carried: Carried, known: dict[int,
     if not connection.execute(update(tables).where(tables.c.id == name).values(**row, moved_to="")).rowcount:
         connection.execute(insert(tables), row)
     connection.execute(insert(seats), list(_seat_rows(app, carried, known, away)))
-    connection.execute(insert(entries), list(queries.rows_of(name, whole, bodies)))
+    connection.execute(insert(entries), list(queries.entry_values(name, whole, bodies)))
     for seat, chair in enumerate(carried.chairs):
         _remember(connection, name, seat, chair.link)
     _remember(connection, name, None, carried.watch)
     _unpack(connection, carried)
     for seat, chair in enumerate(carried.chairs):
         if chair.person is not None:
-            queries.owe(connection, name, len(bodies) - 1, Owed(seat, "rehoused", app.now()))
+            queries.owe_letter(connection, name, len(bodies) - 1, OwedLetter(seat, "rehoused", app.now()))
 
 
 def _table_row(app: App, carried: Carried, position: Table) -> dict[str, Any]:

@@ -25,9 +25,10 @@ from service.links import hashed
 from service.people import limits, names, register
 from service.settings import EMBEDDED
 from service.store import notices, queries
+from service.store.batch import Batch
 from service.store.schema import seats, tables
-from service.tables import access, clerk, sitting
-from service.tables.clerk import LockedTable
+from service.tables import access, sitting
+from service.tables.locked_table import LockedTable, append_command, lock_table
 from service.text.languages import LANGUAGES, SOURCE, say
 from service.timing import Clock
 
@@ -137,8 +138,10 @@ def open_once(app: App, opening: NewTable) -> Opened:
     """Open a table, or return the one that was opened with the same idempotency key."""
     opening = _allowed(opening)
     try:
-        with app.store.writing() as connection:
-            table = open_within(app, connection, opening)
+        with app.store.writing() as db:
+            batch = Batch(db)
+            table = open_within(app, batch, opening)
+            batch.flush()
     except IntegrityError:  # asked for twice in this very moment
         with app.store.reading() as connection:
             again = _known(connection, opening.once)
@@ -149,10 +152,10 @@ def open_once(app: App, opening: NewTable) -> Opened:
     return _opened(app, table)
 
 
-def open_within(app: App, connection: Connection, opening: NewTable) -> str:
+def open_within(app: App, batch: Batch, opening: NewTable) -> str:
     """The same as part of something greater, after which the house is told by `ring`; the result is the table."""
     opening = _allowed(opening)
-    return _known(connection, opening.once) or _laid_if_open(app, connection, opening)
+    return _known(batch.flush(), opening.once) or _laid_if_open(app, batch, opening)
 
 
 def ring(app: App) -> None:
@@ -171,11 +174,11 @@ def _allowed(opening: NewTable) -> NewTable:
     return replace(opening, guests=checked(opening.guests, opening.language))
 
 
-def _laid_if_open(app: App, connection: Connection, opening: NewTable) -> str:
+def _laid_if_open(app: App, batch: Batch, opening: NewTable) -> str:
     """Lay a table, unless the host opens no new ones for now."""
-    if closed := notices.newest(connection).closed:
+    if closed := notices.newest(batch.flush()).closed:
         raise Refused("No new tables are opened here for now: {why}", why=closed)
-    return _laid(app, connection, opening)
+    return _laid(app, batch, opening)
 
 
 def checked(invited: Sequence[Invited], language: str = SOURCE) -> tuple[Invited, ...]:
@@ -225,8 +228,9 @@ def _known(connection: Connection, once: str | None) -> str | None:
     return connection.execute(wanted).scalar_one_or_none() if once else None
 
 
-def _laid(app: App, connection: Connection, opening: NewTable) -> str:
+def _laid(app: App, batch: Batch, opening: NewTable) -> str:
     """The table with its seats, opened; who can sit down at once does."""
+    connection = batch.flush()
     table, seed, at, guests = secrets.token_hex(8), secrets.token_bytes(32), app.now(), opening.guests
     owners = _owners(connection, guests, at, opening.language)
     organiser = next((owners[guest.address] for guest in guests if guest.address), None)
@@ -243,11 +247,12 @@ def _laid(app: App, connection: Connection, opening: NewTable) -> str:
     beacon = app.settings.beacon_source.beacon if (opening.luck or app.settings.luck) == "public" else None
     clock = timing.words(opening.clock)
     move = open_command.make_open_command(game, len(guests), seed, opening.chosen, clock, table, beacon)
-    _seat(clerk.enter(clerk.lock(app, connection, table), None, move), guests)
+    _seat(append_command(lock_table(app, batch, table), None, move), guests)
+    connection = batch.flush()
     if held and organiser is not None:
-        queries.owe_person(connection, organiser, f"confirm/{table}", at)
+        queries.owe_personal_letter(connection, organiser, f"confirm/{table}", at)
     elif proven or app.settings.smtp == EMBEDDED:  # nobody else can have typed his address
-        queries.spare_organiser(connection, table)
+        queries.cancel_own_invitation(connection, table)
     return table
 
 
@@ -255,7 +260,7 @@ def _seat(locked: LockedTable, guests: Sequence[Invited]) -> None:
     """Bots sit down, and every guest who gave a word for the dice."""
     for number, guest in enumerate(guests):
         if guest.status == "bot":
-            locked = clerk.enter(locked, None, Move("bot", (str(number), secrets.token_hex(8))))
+            locked = append_command(locked, None, Move("bot", (str(number), secrets.token_hex(8))))
     for number, guest in enumerate(guests):
         if guest.status == "invited" and guest.nonce:
             locked = sitting.sit(locked, number, register.clean_nonce(guest.nonce, "word"))
@@ -303,7 +308,7 @@ def _seat_row(app: App, table: str, number: int, guest: Invited, owner: int | No
 def _opened(app: App, table: str) -> Opened:
     """The links to the table; where addresses are proven by letters, the others' leave by letter alone."""
     with app.store.reading() as connection:
-        sitting = queries.seats_of(connection, table)
+        sitting = queries.list_seats(connection, table)
     shown = {seat.seat for seat in sitting if seat.status not in ("bot", "open")}
     if app.settings.confirms:
         shown = {min(shown)}

@@ -1,6 +1,6 @@
 """Positions of tables, rebuilt from the log where they are not cached; states are immutable, so threads may share them.
 
-The newest position of a table is cached, and of earlier ones every sixteenth, so that no other is ever far from one.
+The newest position of a table is cached, and of earlier ones every sixteenth, so that no replay is ever long.
 """
 
 from __future__ import annotations
@@ -8,90 +8,145 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import Connection
 
 from engine import catalogue, record
+from engine.canonical_json import make_decoder
 from engine.game import Game
 from engine.log import Entry
 from engine.record import Table
+from engine.table import RESERVED_VERBS
 from service.lru import Caches
 from service.store import queries
-from service.store.queries import Found
-from service.tables.turns import TurnIndex, extended
+from service.store.rows import EntryRow, TableRow
 
-APART = 16
-
-
-def current(caches: Caches, connection: Connection, game: Game, row: Found, stored: Sequence[Found] = ()) -> Table:
-    """The position of this table as its row says it is now; `stored` are its entries that are `missing`, if read."""
-    known = _known(caches, row)
-    if known is None or known.length < row.length:
-        known = _catch_up(caches, connection, game, row, known or Table(), stored)
-        caches.newest.put(row.id, known)
-    return known
+CACHED_EVERY = 16
 
 
-def missing(caches: Caches, rows: Iterable[Found]) -> list[tuple[str, int]]:
-    """Table and number of the few entries that others have added to tables whose position is cached."""
-    known = ((row, _known(caches, row)) for row in rows)
-    few = {
-        row.id: range(table.length, row.length) for row, table in known if table and row.length <= table.length + APART
-    }
-    return [(name, seq) for name, seqs in few.items() for seq in seqs]
+def load_position(caches: Caches, db: Connection, game: Game, row: TableRow, stored: Sequence[EntryRow] = ()) -> Table:
+    """The position of this table as its row says it is now; `stored` are its `missing_entries`, if loaded."""
+    cached = _cached(caches, row) or Table()
+    if cached.length == row.length:
+        return cached
+    stored = stored or queries.list_entries(db, row.id, cached.length, row.length)
+    position = _replay(caches, db, game, row, cached, stored)
+    caches.newest.put(row.id, position)
+    return position
 
 
-def _known(caches: Caches, row: Found) -> Table | None:
-    known = caches.newest.get(row.id)
-    return known if known is not None and known.length <= row.length else None
+def missing_entries(caches: Caches, rows: Iterable[TableRow]) -> list[tuple[str, int]]:
+    """Table and number of the few entries that other processes have added to tables whose position is cached."""
+    missing = list[tuple[str, int]]()
+    for row in rows:
+        cached = _cached(caches, row)
+        if cached is not None and row.length <= cached.length + CACHED_EVERY:
+            missing += [(row.id, seq) for seq in range(cached.length, row.length)]
+    return missing
 
 
-def _catch_up(
-    caches: Caches, connection: Connection, game: Game, row: Found, known: Table, stored: Sequence[Found]
+def _cached(caches: Caches, row: TableRow) -> Table | None:
+    cached = caches.newest.get(row.id)
+    return cached if cached is not None and cached.length <= row.length else None
+
+
+def _replay(
+    caches: Caches, db: Connection, game: Game, row: TableRow, position: Table, stored: Sequence[EntryRow]
 ) -> Table:
-    stored = stored or queries.entries_of(connection, row.id, known.length, row.length)
-    added = [record.make_entry_decoder(game).decode(one.body) for one in stored]
-    if known.length == 0:
-        return record.fold(game, added)
-    for entry in added:
-        known = record.apply(game, known, entry, lambda seq: before(caches, connection, row, seq))
-    return known
+    entries = [record.make_entry_decoder(game).decode(one.body) for one in stored]
+    if position.length == 0:
+        return record.fold(game, entries)
+    for entry in entries:
+        position = record.apply(game, position, entry, lambda seq: position_before(caches, db, row, seq))
+    return position
 
 
-def before(caches: Caches, connection: Connection, row: Found, seq: int) -> Table:
+def position_before(caches: Caches, db: Connection, row: TableRow, seq: int) -> Table:
     """The position of this table before entry `seq`."""
     game = catalogue.find(row.game, row.edition)
-    head, table = _mark(caches, row.id, seq)
-    stored = queries.entries_of(connection, row.id, max(table.length - 1, 0), seq)
-    if table.length and stored[0].hash != head:  # cached by a transaction that was rolled back
-        table, stored = Table(), queries.entries_of(connection, row.id, 0, seq)
-    for one in stored[1 if table.length else 0 :]:
+    head, position = _nearest_cached(caches, row.id, seq)
+    stored = queries.list_entries(db, row.id, max(position.length - 1, 0), seq)
+    if position.length and stored[0].hash != head:  # cached by a transaction that was rolled back
+        position, stored = Table(), queries.list_entries(db, row.id, 0, seq)
+    for one in stored[1 if position.length else 0 :]:
         entry = record.make_entry_decoder(game).decode(one.body)
-        table = record.apply(game, table, entry, lambda seq: before(caches, connection, row, seq))
-        if table.length % APART == 0:
-            caches.marks.put((row.id, table.length), (one.hash, table))
-    return table
+        position = record.apply(game, position, entry, lambda seq: position_before(caches, db, row, seq))
+        if position.length % CACHED_EVERY == 0:
+            caches.marks.put((row.id, position.length), (one.hash, position))
+    return position
 
 
-def _mark(caches: Caches, table: str, seq: int) -> tuple[str, Table]:
-    """The nearest cached position before entry `seq`, with its hash; the empty table where there is none."""
-    for length in range(seq - seq % APART, 0, -APART):
-        found = caches.marks.get((table, length))
-        if found is not None:
-            return found
+def _nearest_cached(caches: Caches, table: str, seq: int) -> tuple[str, Table]:
+    """The nearest cached position before entry `seq`, with its hash; the empty table if there is none."""
+    for length in range(seq - seq % CACHED_EVERY, 0, -CACHED_EVERY):
+        cached = caches.marks.get((table, length))
+        if cached is not None:
+            return cached
     return "", Table()
 
 
-def turn_index(caches: Caches, connection: Connection, row: Found) -> TurnIndex:
-    """Who acted in each entry of this table."""
-    known = caches.turns.get(row.id) or TurnIndex()
-    if len(known.actors) < row.length:
-        missing = queries.entries_of(connection, row.id, len(known.actors), row.length)
-        known = extended(known, (one.body for one in missing))
-        caches.turns.put(row.id, known)
-    return known
-
-
-def entries(connection: Connection, game: Game, table: str, first: int = 0, end: int = 2**31 - 1) -> list[Entry[Any]]:
-    """Stored entries, decoded."""
+def load_entries(db: Connection, game: Game, table: str, first: int = 0, end: int = 2**31 - 1) -> list[Entry[Any]]:
+    """The decoded entries from `first` up to, not including, `end`."""
     decode = record.make_entry_decoder(game).decode
-    return [decode(row.body) for row in queries.entries_of(connection, table, first, end)]
+    return [decode(row.body) for row in queries.list_entries(db, table, first, end)]
+
+
+class _Header(Struct):
+    """The two fields of a stored entry that tell who acted."""
+
+    seat: int | None
+    move: str
+
+
+HEADER = make_decoder(_Header)
+
+
+class TurnIndex(Struct, frozen=True):
+    """For each entry the seat that acted and the seat that moved; `first` is the entry that began the game."""
+
+    actors: tuple[int | None, ...] = ()
+    movers: tuple[int | None, ...] = ()
+    first: int | None = None
+
+    def since(self, seat: int | None) -> int | None:
+        """The first entry after the last one of this seat; None if there is none."""
+        last = max((seq for seq, actor in enumerate(self.actors) if actor == seat), default=None)
+        return last + 1 if seat is not None and last is not None and last + 1 < len(self.actors) else None
+
+    def rounds(self, seat: int | None) -> tuple[int, ...]:
+        """The entries where this seat's turns begin; for spectators those of the seat that moved first."""
+        own = next((one for one in self.movers if one is not None), None) if seat is None else seat
+        starts, before = list[int](), None
+        for seq, mover in enumerate(self.movers):
+            if mover is not None:
+                if mover == own != before:
+                    starts.append(seq)
+                before = mover
+        return tuple(starts)
+
+    def extend(self, bodies: Iterable[str]) -> TurnIndex:
+        """The index with more stored entries."""
+        headers = [HEADER.decode(body) for body in bodies]
+        first, length = self.first, len(self.actors)
+        if first is None:
+            first = next((length + number for number, one in enumerate(headers) if one.move == "start"), None)
+        actors = (*self.actors, *(one.seat for one in headers))
+        return TurnIndex(actors, (*self.movers, *map(_find_mover, headers)), first)
+
+
+def _find_mover(header: _Header) -> int | None:
+    """The seat whose move in the game this is, made by its player or by the server after a missed deadline."""
+    verb, *args = header.move.split()
+    if verb == "expire":
+        return int(args[0])
+    return header.seat if verb not in RESERVED_VERBS else None
+
+
+def load_turn_index(caches: Caches, db: Connection, row: TableRow) -> TurnIndex:
+    """Who acted in each entry of this table."""
+    index = caches.turns.get(row.id) or TurnIndex()
+    if len(index.actors) < row.length:
+        stored = queries.list_entries(db, row.id, len(index.actors), row.length)
+        index = index.extend(one.body for one in stored)
+        caches.turns.put(row.id, index)
+    return index

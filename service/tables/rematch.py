@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from typing import cast
 
 from sqlalchemy import select
 
@@ -10,13 +11,13 @@ from engine.refusal import Refused
 from service.app import App
 from service.people import register
 from service.store import queries
-from service.store.queries import Found
+from service.store.rows import SeatRow
 from service.store.schema import people, seats
 from service.tables import access, opening, snapshots
 from service.tables.access import Place
-from service.tables.clerk import LockedTable
 from service.tables.judging import SeatCommand, at_table, carry_out
-from service.tables.opening import Invited, NewTable
+from service.tables.locked_table import LockedTable
+from service.tables.opening import Invited, NewTable, Strength
 from service.tables.snapshots import Snapshot
 from service.text.languages import SOURCE
 
@@ -38,15 +39,15 @@ def lay(app: App, place: Place, language: str = SOURCE) -> str:
     return access.link_of(app, seat)
 
 
-def seat_of(locked: LockedTable, name: str, person: int | None) -> Found:
+def seat_of(locked: LockedTable, name: str, person: int | None) -> SeatRow:
     """This player's seat at the new table."""
-    for seat in queries.seats_of(locked.connection, locked.row.id):
+    for seat in queries.list_seats(locked.flush(), locked.row.id):
         if (seat.name, seat.person) == (name, person):
             return seat
     raise Refused("The table is laid again, but you have given up your seat there.")
 
 
-def seated(locked: LockedTable, seat: Found) -> LockedTable:
+def seated(locked: LockedTable, seat: SeatRow) -> LockedTable:
     """The new table with this player on his seat, whoever of them asked for it first."""
     if seat.status != "invited":
         return locked
@@ -72,7 +73,10 @@ def _guests(app: App, look: Snapshot, own: int) -> list[Invited]:
     addresses = _addresses(app, look.row.id)
     order = [*look.seats[own:], *look.seats[:own]]
     mine = Invited(look.names[own], addresses.get(own, ""), secrets.token_hex(8), "person")
-    return [mine, *(Invited(seat.name, addresses.get(seat.seat, ""), level=seat.level) for seat in order[1:])]
+    return [
+        mine,
+        *(Invited(seat.name, addresses.get(seat.seat, ""), level=cast(Strength, seat.level)) for seat in order[1:]),
+    ]
 
 
 def _addresses(app: App, table: str) -> dict[int, str]:

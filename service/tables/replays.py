@@ -13,8 +13,8 @@ from engine.options import describe
 from engine.refusal import Refused
 from service.app import App
 from service.tables import positions, snapshots
+from service.tables.positions import TurnIndex
 from service.tables.snapshots import Snapshot
-from service.tables.turns import TurnIndex
 from service.text import board_cache, chronicle
 from service.text.board_cache import DrawnBoard
 from service.text.chronicle import Chapter
@@ -119,7 +119,7 @@ def world(app: App, look: Snapshot, reader: Viewpoint, asked: int | None) -> Wor
 def _begun(app: App, look: Snapshot) -> tuple[TurnIndex, int]:
     """Who moved when, and the entry with which the game began."""
     with app.store.reading() as connection:
-        index = positions.turn_index(app.caches, connection, look.row)
+        index = positions.load_turn_index(app.caches, connection, look.row)
     if index.first is None:
         raise Refused("There is nothing to replay yet; the game has not begun.")
     return index, index.first

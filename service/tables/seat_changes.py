@@ -25,25 +25,9 @@ from engine.table_events import (
     VacationTaken,
 )
 from service import timing
-from service.store.appending import SeatUpdate
+from service.store.batch import SeatUpdate
+from service.store.rows import SeatRow
 from service.timing import Calendar, Clock
-
-
-class SeatRow(Struct, frozen=True):
-    """A seat as it is stored: its player, since when it may act, and how its time runs."""
-
-    seat: int
-    status: str
-    open_since: int | None
-    person: int | None
-    due_at: int | None = None
-    remind_at: int | None = None
-    late_at: int | None = None
-    clock_from: int | None = None
-    clock_left: int | None = None
-    misses: int = 0
-    orders: int = 0
-    calendar: str | None = None
 
 
 class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached property
@@ -105,10 +89,10 @@ class SeatTurn(Struct, frozen=True, dict=True):  # `dict` for the cached propert
         )
 
 
-def changed(
+def list_seat_updates(
     game: Game, seats: tuple[SeatRow, ...], before: Table, after: Table, entry: Entry[Any], clock: Clock, share: float
 ) -> Iterator[SeatUpdate]:
-    """The seats whose row changes with this entry."""
+    """The seats whose row changes with this entry, with their new columns."""
     player, on_turn = record.find_player(entry), tables.find_seats_to_move(game, after)
     for seat in seats:
         chair = after.seats[seat.seat]

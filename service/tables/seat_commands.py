@@ -9,7 +9,7 @@ from engine.refusal import Refused
 from service.people import letter_settings
 from service.people.letter_settings import Mode
 from service.tables import absences, standing_orders
-from service.tables.clerk import LockedTable
+from service.tables.locked_table import LockedTable
 
 Words = list[str]
 MODES = get_args(Mode)
@@ -40,7 +40,7 @@ def _letters(locked: LockedTable, seat: int, words: Words) -> LockedTable:
         raise Refused("Write which letters you want, such as: letters digest ({modes})", modes=", ".join(MODES))
     person = locked.seats[seat].person
     if person is not None:
-        letter_settings.choose(locked.connection, locked.row.id, person, cast(Mode, words[0]))
+        letter_settings.choose(locked.flush(), locked.row.id, person, cast(Mode, words[0]))
     return locked
 
 

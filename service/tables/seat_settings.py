@@ -33,7 +33,7 @@ def write(app: App, place: Place, text: str) -> None:
 def move_at_once(app: App, place: Place, wanted: bool) -> None:
     """Whether moves put together on this table's board are made without asking again."""
     with app.store.reading() as connection:
-        kept = letter_settings.read_otherwise(queries.seats_of(connection, place.table)[player(place)].wishes)
+        kept = letter_settings.read_otherwise(queries.list_seats(connection, place.table)[player(place)].wishes)
     _keep(app, place, {"wishes": letter_settings.kept(replace(kept, at_once=wanted))})
 
 
@@ -52,7 +52,7 @@ def moves_at_once(app: App, place: Place, look: Snapshot) -> bool:
 def let_look_on(app: App, place: Place, allowed: bool) -> None:
     """Allow or forbid spectators."""
     with app.store.writing() as connection:
-        if player(place) != queries.organiser(queries.seats_of(connection, place.table)):
+        if player(place) != queries.find_organiser(queries.list_seats(connection, place.table)):
             raise Refused("Only the player who opened this table can allow or forbid spectators.")
         connection.execute(update(tables).where(tables.c.id == place.table).values(watched=allowed))
 
@@ -60,7 +60,7 @@ def let_look_on(app: App, place: Place, allowed: bool) -> None:
 def release(app: App, place: Place, agreed: bool) -> None:
     """Agree to show a finished game in the gallery, or take that back."""
     with app.store.writing() as connection:
-        row = queries.lock(connection, place.table)
+        row = queries.lock_table(connection, place.table)
         gallery.release(connection, row, player(place), agreed)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from engine.refusal import Refused
 from service.people import names
 from service.store import queries
-from service.tables.clerk import LockedTable
+from service.tables.locked_table import LockedTable
 
 
 def refuse_twice(locked: LockedTable, seat: int, person: int, name: str) -> None:
     """Refuse a person who plays at this table already, and a name that another player has."""
-    for other in queries.seats_of(locked.connection, locked.row.id):
+    for other in queries.list_seats(locked.flush(), locked.row.id):
         if other.seat == seat:
             continue
         if other.person == person and other.status in ("taken", "invited"):

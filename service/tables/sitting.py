@@ -8,9 +8,9 @@ from engine.menu import Move
 from engine.refusal import Refused
 from service.links import hashed
 from service.store import queries
-from service.store.appending import Owed
-from service.tables import absences, clerk
-from service.tables.clerk import LockedTable
+from service.store.batch import OwedLetter
+from service.tables import absences
+from service.tables.locked_table import LockedTable, append_command, change_seat
 from service.text.languages import Said
 
 
@@ -18,42 +18,42 @@ def sit(locked: LockedTable, seat: int, nonce: str) -> LockedTable:
     """A player takes a seat; after the last one the game begins."""
     if locked.table.phase != "gathering" or locked.table.seats[seat].status != "empty":
         raise Refused("You have sat down already.")
-    return begin(clerk.enter(locked, None, Move("sit", (str(seat), nonce))))
+    return begin(append_command(locked, None, Move("sit", (str(seat), nonce))))
 
 
 def decline(locked: LockedTable, seat: int) -> LockedTable:
     """An invited player does not come: the seat is free for anybody with the table's link, and the opener hears it."""
-    opener = queries.organiser(queries.seats_of(locked.connection, locked.row.id))
+    opener = queries.find_organiser(queries.list_seats(locked.flush(), locked.row.id))
     if seat == opener or locked.table.phase != "gathering" or locked.table.seats[seat].status != "empty":
         raise Refused("There is no invitation to decline here; to leave the game, write: resign")
     app, table = locked.app, locked.row.id
-    held = next(one for one in queries.seats_of(locked.connection, table) if one.seat == seat)
+    held = next(one for one in queries.list_seats(locked.flush(), table) if one.seat == seat)
     number, link = held.link_number + 1, f"{app.settings.address}/join/{app.links.join(table)}"
-    queries.clear_seat(locked.connection, table, seat)
+    queries.clear_seat(locked.flush(), table, seat)
     fresh = {"link_number": number, "link": hashed(app.links.seat(table, seat, number))}
-    locked = clerk.change_seat(locked, seat, person=None, name="", status="open", **fresh)
+    locked = change_seat(locked, seat, person=None, name="", status="open", **fresh)
     why = Said(
         "{who} does not play. The seat is free for the first who sits down here: {link}",
         {"who": held.name, "link": link},
     )
     at = queries.HELD if locked.row.held else locked.now
     if opener is not None:
-        queries.owe(
-            locked.connection, table, locked.table.length - 1, Owed(opener, f"declined/{seat}.{number}", at), why
+        queries.owe_letter(
+            locked.flush(), table, locked.table.length - 1, OwedLetter(opener, f"declined/{seat}.{number}", at), why
         )
     return replace(locked, urgent=True)
 
 
 def seat_bot(locked: LockedTable, seat: int, nonce: str) -> LockedTable:
     """A bot takes a seat before the game has begun."""
-    return begin(clerk.enter(locked, None, Move("bot", (str(seat), nonce))))
+    return begin(append_command(locked, None, Move("bot", (str(seat), nonce))))
 
 
 def begin(locked: LockedTable) -> LockedTable:
     """The game begins where no seat is empty."""
     if locked.table.waiting_command or any(seat.status == "empty" for seat in locked.table.seats):
         return locked
-    return begun(clerk.enter(locked, None, Move("start")))
+    return begun(append_command(locked, None, Move("start")))
 
 
 def begun(locked: LockedTable) -> LockedTable:

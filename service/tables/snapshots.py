@@ -15,17 +15,17 @@ from engine.record import Table
 from service import timing
 from service.app import App
 from service.store import queries
+from service.store.rows import SeatRow, TableRow
 from service.tables import positions
 from service.tables.access import Unknown
-from service.tables.clerk import LockedTable
 from service.timing import Clock
 
 
 class Snapshot(Struct, frozen=True):
     """A table at one moment: its row, its seats, its game, and the position."""
 
-    row: Any
-    seats: tuple[Any, ...]
+    row: TableRow
+    seats: tuple[SeatRow, ...]
     game: Game
     table: Table
     names: tuple[str, ...]
@@ -36,44 +36,60 @@ class Snapshot(Struct, frozen=True):
 
 
 def look(app: App, table: str) -> Snapshot:
-    """The table as it is now."""
-    with app.store.reading() as connection:
-        return seen(app, connection, table)
+    """Load a table in a transaction of its own."""
+    with app.store.reading() as db:
+        return load_table(app, db, table)
 
 
-def seen(app: App, connection: Connection, table: str) -> Snapshot:
-    """The table as this transaction sees it."""
-    row = queries.find(connection, table)
+def load_table(app: App, db: Connection, table: str) -> Snapshot:
+    """The table as this transaction sees it; raise Unknown if there is none."""
+    row = queries.find_table(db, table)
     if row is None:
         raise Unknown("There is no such table.")
-    sitting = tuple(queries.seats_of(connection, table))
-    names = tuple(seat.name for seat in sitting)
+    seats = tuple(queries.list_seats(db, table))
+    names = tuple(seat.name for seat in seats)
     game = catalogue.find(row.game, row.edition)
-    return Snapshot(row, sitting, game, positions.current(app.caches, connection, game, row), names)
+    return Snapshot(row, seats, game, positions.load_position(app.caches, db, game, row), names)
 
 
-def menu(look: Snapshot | LockedTable, seat: int | None) -> Menu:
-    """What this seat may do in the game: nothing for a spectator, or for a player who has left."""
-    if seat is None or look.table.phase != "playing" or look.table.seats[seat].status == "resigned":
+def open_menu(game: Game, table: Table, seat: int | None) -> Menu:
+    """What this seat may do in the game: nothing for a spectator, or for a player who has resigned."""
+    if seat is None or table.phase != "playing" or table.seats[seat].status == "resigned":
         return ()
-    return engine_table.menu(look.game, look.table, seat)
+    return engine_table.menu(game, table, seat)
 
 
-def past(app: App, look: Snapshot, seq: int) -> Table:
+def load_past(app: App, db: Connection, snapshot: Snapshot, seq: int) -> Table:
     """The table as it was after entry `seq`."""
-    if seq + 1 >= look.row.length:
-        return look.table
-    with app.store.reading() as connection:
-        return positions.before(app.caches, connection, look.row, seq + 1)
+    if seq + 1 >= snapshot.row.length:
+        return snapshot.table
+    return positions.position_before(app.caches, db, snapshot.row, seq + 1)
 
 
-def entries(app: App, look: Snapshot, first: int = 0, end: int | None = None) -> list[log.Entry[Any]]:
+def load_entries(db: Connection, snapshot: Snapshot, first: int = 0, end: int | None = None) -> list[log.Entry[Any]]:
     """The entries of a table from `first` up to, not including, `end`."""
-    with app.store.reading() as connection:
-        return positions.entries(connection, look.game, look.row.id, first, look.row.length if end is None else end)
+    row = snapshot.row
+    return positions.load_entries(db, snapshot.game, row.id, first, row.length if end is None else end)
 
 
-def receipt(app: App, look: Snapshot, seq: int) -> str:
+def load_receipt(db: Connection, snapshot: Snapshot, seq: int) -> str:
     """The hash of the chain after entry `seq`."""
-    with app.store.reading() as connection:
-        return str(queries.entries_of(connection, look.row.id, seq, seq + 1)[0].hash)
+    return queries.list_entries(db, snapshot.row.id, seq, seq + 1)[0].hash
+
+
+def past(app: App, snapshot: Snapshot, seq: int) -> Table:
+    """`load_past` in a transaction of its own."""
+    with app.store.reading() as db:
+        return load_past(app, db, snapshot, seq)
+
+
+def entries(app: App, snapshot: Snapshot, first: int = 0, end: int | None = None) -> list[log.Entry[Any]]:
+    """`load_entries` in a transaction of its own."""
+    with app.store.reading() as db:
+        return load_entries(db, snapshot, first, end)
+
+
+def receipt(app: App, snapshot: Snapshot, seq: int) -> str:
+    """`load_receipt` in a transaction of its own."""
+    with app.store.reading() as db:
+        return load_receipt(db, snapshot, seq)

@@ -20,13 +20,12 @@ from engine.menu import Move
 from engine.refusal import Refused
 from service import numbers
 from service.app import App
-from service.store.appending import attempt
 from service.store.schema import orders, seats
-from service.tables import clerk, order_conditions
+from service.tables import order_conditions
 from service.tables.access import Place
-from service.tables.clerk import LockedTable
+from service.tables.locked_table import LockedTable, append_command
 from service.tables.order_conditions import Condition, Status
-from service.tables.positions import entries
+from service.tables.positions import load_entries
 from service.text import words
 
 MOST = 5
@@ -56,7 +55,7 @@ def holds(order: Any) -> bool:
 
 def give(locked: LockedTable, seat: int, text: str) -> LockedTable:
     """Note an order."""
-    known = [order for order in of(locked.connection, locked.row.id, seat) if not order.after]
+    known = [order for order in of(locked.flush(), locked.row.id, seat) if not order.after]
     if not text or len(text) > LONGEST:
         raise Refused("Write the move after the word order, such as: order pass")
     _refuse_stand_ins(locked, seat)
@@ -65,7 +64,7 @@ def give(locked: LockedTable, seat: int, text: str) -> LockedTable:
     if len(known) >= MOST:
         raise Refused("You can have {most} orders at a time; cancel one first.", most=MOST)
     row = {"table": locked.row.id, "seat": seat, "move": text, "at": locked.now}
-    locked.connection.execute(insert(orders), row)
+    locked.flush().execute(insert(orders), row)
     return _counted(locked, seat)
 
 
@@ -73,12 +72,12 @@ def plan(locked: LockedTable, seat: int, branch: int, planned: list[tuple[str, C
     """Replace what a seat ordered from a branch."""
     _refuse_stand_ins(locked, seat)
     forget(locked, seat, branch)
-    known = [order for order in of(locked.connection, locked.row.id, seat) if order.after and holds(order)]
+    known = [order for order in of(locked.flush(), locked.row.id, seat) if order.after and holds(order)]
     if len(known) + len(planned) > MOST_PLANNED:
         raise Refused("You can have {most} orders from branches at a time; cancel some first.", most=MOST_PLANNED)
     common = {"table": locked.row.id, "seat": seat, "branch": branch, "at": locked.now}
     rows = [{**common, "move": move, "after": order_conditions.kept(one)} for move, one in planned]
-    locked.connection.execute(insert(orders), rows)
+    locked.flush().execute(insert(orders), rows)
     return _counted(locked, seat)
 
 
@@ -89,7 +88,7 @@ def _refuse_stand_ins(locked: LockedTable, seat: int) -> None:
 
 def forget(locked: LockedTable, seat: int, branch: int) -> LockedTable:
     """Drop the orders of a branch, and all orders that no longer hold."""
-    for order in of(locked.connection, locked.row.id, seat):
+    for order in of(locked.flush(), locked.row.id, seat):
         if order.branch == branch or not holds(order):
             _delete(locked, order)
     return _counted(locked, seat)
@@ -100,7 +99,7 @@ def cancel(locked: LockedTable, seat: int, said: list[str]) -> LockedTable:
     wanted = delete(orders).where(orders.c.table == locked.row.id, orders.c.seat == seat)
     if said:
         wanted = wanted.where(orders.c.id == (numbers.read(said[0]) or 0))
-    if not locked.connection.execute(wanted).rowcount:
+    if not locked.flush().execute(wanted).rowcount:
         raise Refused("There is no such order; it may have been done already.")
     return _counted(locked, seat)
 
@@ -143,7 +142,7 @@ def _weeded(locked: LockedTable) -> LockedTable:
                 _delete(locked, order)
             elif status == "left":
                 marked = update(orders).where(orders.c.id == order.id)
-                locked.connection.execute(marked.values(after=order_conditions.kept(replace(condition, left=True))))
+                locked.flush().execute(marked.values(after=order_conditions.kept(replace(condition, left=True))))
             if status in ("done", "left"):
                 locked = _counted(locked, seat.seat)
     return locked
@@ -151,7 +150,7 @@ def _weeded(locked: LockedTable) -> LockedTable:
 
 def _conditional(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Condition, Status]]:
     """The conditional orders of a seat that still hold, with their status."""
-    known = [(order, order_conditions.read(order.after)) for order in of(locked.connection, locked.row.id, seat)]
+    known = [(order, order_conditions.read(order.after)) for order in of(locked.flush(), locked.row.id, seat)]
     held = [(order, condition) for order, condition in known if condition is not None and not condition.left]
     judged = statuses(locked, seat, [(order.move, condition) for order, condition in held])
     for (order, condition), status in zip(held, judged, strict=True):
@@ -165,7 +164,7 @@ def statuses(locked: LockedTable, seat: int, planned: Sequence[tuple[str, Condit
     game, table = locked.game, locked.table
     now, so_far = order_conditions.sight(game, table.state, seat), dict[int, order_conditions.Heard | None]()
     for since in {condition.since for _, condition in planned}:
-        later = entries(locked.connection, game, locked.row.id, since + 1, table.length)
+        later = load_entries(locked.flush(), game, locked.row.id, since + 1, table.length)
         so_far[since] = order_conditions.heard(game, table, later, since, seat)
     return [order_conditions.status(condition, seat, move, so_far[condition.since], now) for move, condition in planned]
 
@@ -175,7 +174,7 @@ def _legal(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Move]]:
     own = tables.menu(locked.game, locked.table, seat)
     spoken = words.of(locked.game, ())
     ready = {order.id for order, _, status in _conditional(locked, seat) if status == "now"}
-    for order in of(locked.connection, locked.row.id, seat):
+    for order in of(locked.flush(), locked.row.id, seat):
         if order.after and order.id not in ready:
             continue
         try:
@@ -187,8 +186,8 @@ def _legal(locked: LockedTable, seat: int) -> Iterator[tuple[Any, Move]]:
 def _entered(locked: LockedTable, seat: int, move: Move) -> LockedTable | None:
     """The table after this move; None, and nothing is changed, where the game raises an error."""
     try:
-        with attempt(locked.connection):
-            return clerk.enter(locked, seat, move)
+        with locked.batch.savepoint():
+            return append_command(locked, seat, move)
     except OperationalError:
         raise  # the database's trouble, and the caller's
     except Exception:
@@ -197,13 +196,13 @@ def _entered(locked: LockedTable, seat: int, move: Move) -> LockedTable | None:
 
 
 def _delete(locked: LockedTable, order: Any) -> None:
-    locked.connection.execute(delete(orders).where(orders.c.id == order.id))
+    locked.flush().execute(delete(orders).where(orders.c.id == order.id))
 
 
 def _counted(locked: LockedTable, seat: int) -> LockedTable:
     """The table with the number of the seat’s orders counted again."""
-    count = sum(map(holds, of(locked.connection, locked.row.id, seat)))
+    count = sum(map(holds, of(locked.flush(), locked.row.id, seat)))
     own = update(seats).where(seats.c.table == locked.row.id, seats.c.seat == seat)
-    locked.connection.execute(own.values(orders=count))
+    locked.flush().execute(own.values(orders=count))
     held = (replace(one, orders=count) if one.seat == seat else one for one in locked.seats)
     return replace(locked, seats=tuple(held))

@@ -84,7 +84,7 @@ def told(app: App, look: Snapshot, in_pool: InPool) -> Story:
     if asked and asked.told:
         return asked.told
     with app.store.reading() as connection:
-        bodies = tuple(str(row.body) for row in queries.entries_of(connection, look.row.id))
+        bodies = tuple(str(row.body) for row in queries.list_entries(connection, look.row.id))
     found = in_pool(tell, look.game.META.name, look.game.META.edition, bodies)
     _keep(app, look, found)
     return found

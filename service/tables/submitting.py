@@ -1,4 +1,4 @@
-"""Submitting a command: it becomes a row, a bell rings for the referee, and the verdict is waited for."""
+"""Submitting a command: it is stored as a row, the referee is woken, and its verdict is waited for."""
 
 from __future__ import annotations
 
@@ -16,48 +16,41 @@ from engine.refusal import Refused
 from service.app import App
 from service.links import hashed
 from service.store import queries
-from service.store.queries import Found, Verdict
+from service.store.queries import Verdict
+from service.store.rows import SubmissionRow
 from service.store.schema import submissions
 from service.tables.access import Place, player
 from service.text.languages import Said
 
 Source = Literal["player", "sit", "bot", "mail", "server"]
-MOVE_LENGTH = 2_000
+MAX_MOVE_LENGTH = 2_000
 
 
-class Handed(Struct, frozen=True):
-    """A submission that was handed in: its table, its number, and whether it is the first with its key."""
+class Submitted(Struct, frozen=True):
+    """A stored submission: its table, its number, and whether it is the first with its key."""
 
     table: str
     number: int
     new: bool = True
 
 
-class ToldVerdict(Struct, frozen=True):
-    """A verdict as it comes with the bell; numbers begin anew in another database, names of tables do not."""
+class VerdictMessage(Struct, frozen=True):
+    """A verdict as it is published; the table tells it from one of another database with the same numbers."""
 
     table: str
     verdict: Verdict
 
-    @classmethod
-    def read(cls, told: bytes | None, handed: Handed) -> Verdict | None:
-        """The verdict on this submission, if that was told."""
-        with suppress(msgspec.MsgspecError):  # an older referee tells only that there is one
-            found = make_decoder(cls).decode(told or b"")
-            return found.verdict if found.table == handed.table else None
-        return None
-
 
 def submit(
     app: App, place: Place, text: str, key: str = "", seen: int | None = None, source: Source = "player"
-) -> Handed:
-    """Hand a command in for the referee; the key makes it idempotent: the same key again is the same submission.
+) -> Submitted:
+    """Store a command for the referee; the same key again from the same source is the same submission.
 
-    Every source has keys of its own. What the house hands in itself is new again once it was refused. Nobody waits for
-    the disk here: the verdict's commit does, and what it stores lies behind this.
+    What the server submits itself may be submitted again once it was refused. The commit does not wait for the disk:
+    the commit of the verdict, which comes later, does.
     """
     seat = player(place)
-    if len(text) > MOVE_LENGTH:
+    if len(text) > MAX_MOVE_LENGTH:
         raise Refused("A move is a few words; this is {length} characters long.", length=len(text))
     if not text.strip() or not text.replace("\n", " ").isprintable():
         raise Refused("Please write a move in plain words.")
@@ -70,75 +63,85 @@ def submit(
         "seen": seen,
         "at": app.now(),
     }
-    handed = _insert(app, row)
+    submitted = _store(app, row)
     app.wakeups.wake("referee")
-    return handed
+    return submitted
 
 
-def sit(app: App, place: Place, nonce: str) -> Handed:
-    """Hand in that a player sits down with this word for the dice; with one link that is one submission."""
+def sit(app: App, place: Place, nonce: str) -> Submitted:
+    """Submit that a player sits down with this word for the dice; from one link that is one submission."""
     return submit(app, place, f"sit {nonce}", hashed(place.link), source="sit")
 
 
-def _insert(app: App, row: dict[str, Any]) -> Handed:
-    """The new submission, or the one that has this key already."""
+def _store(app: App, row: dict[str, Any]) -> Submitted:
+    """Store the new submission, or find the one that has this key already."""
     if row["source"] != "player":
-        with app.store.reading() as connection:
-            row["key"] += f"/{_refused(connection, row)}"
-    with app.store.stating() as connection:
-        made = queries.insert_new(connection, submissions, row, hasty=True)
-    if made is not None:
-        return Handed(row["table"], int(made))
-    with app.store.reading() as connection:
-        same = select(submissions.c.id).where(_own(row), submissions.c.key == row["key"])
-        return Handed(row["table"], int(connection.execute(same).scalar_one()), new=False)
+        with app.store.reading() as db:
+            row["key"] += f"/{_count_refused(db, row)}"
+    with app.store.writing(durable=False, autocommit=True) as db:
+        number = queries.insert_new(db, submissions, row, durable=False)
+    if number is not None:
+        return Submitted(row["table"], int(number))
+    with app.store.reading() as db:
+        same = select(submissions.c.id).where(_of_seat(row), submissions.c.key == row["key"])
+        return Submitted(row["table"], int(db.execute(same).scalar_one()), new=False)
 
 
-def _refused(connection: Connection, row: dict[str, Any]) -> int:
-    """How often this was refused so far."""
-    again = (_own(row), submissions.c.key.startswith(f"{row['key']}/"), submissions.c.accepted.is_(False))
-    return int(connection.execute(select(func.count()).where(*again)).scalar_one())
+def _count_refused(db: Connection, row: dict[str, Any]) -> int:
+    """How often a submission with this key was refused so far."""
+    again = (_of_seat(row), submissions.c.key.startswith(f"{row['key']}/"), submissions.c.accepted.is_(False))
+    return int(db.execute(select(func.count()).where(*again)).scalar_one())
 
 
-def _own(row: dict[str, Any]) -> ColumnElement[bool]:
+def _of_seat(row: dict[str, Any]) -> ColumnElement[bool]:
     return and_(*(submissions.c[name] == row[name] for name in ("table", "seat", "source")))
 
 
-def verdict(app: App, handed: Handed, patience: float | None = None) -> Verdict | None:
-    """The referee's verdict, waited for a little; None while there is none, but then the submission is on the disk."""
+def wait_for_verdict(app: App, submitted: Submitted, seconds: float | None = None) -> Verdict | None:
+    """Wait a moment for the referee's verdict; return None if there is none yet, but then the row is on the disk."""
+    seconds = app.settings.patience if seconds is None else seconds
     with app.metrics.timed("verdict_seconds", "page"):
-        found = None if handed.new else _verdict(app, handed)
-        if found is None:
-            told = app.wakeups.wait(handed.number, app.settings.patience if patience is None else patience)
-            found = ToldVerdict.read(told, handed) or _verdict(app, handed)
-        if found is None:
-            app.store.secure()
-    return found
+        verdict = None if submitted.new else _load_verdict(app, submitted)
+        if verdict is None:
+            message = app.wakeups.wait(submitted.number, seconds)
+            verdict = _decode(message, submitted) or _load_verdict(app, submitted)
+        if verdict is None:
+            app.store.sync()
+    return verdict
 
 
-def _verdict(app: App, handed: Handed) -> Verdict | None:
-    row = _find(app, handed)
-    return None if row is None or row.accepted is None else _read(row)
+def _decode(message: bytes | None, submitted: Submitted) -> Verdict | None:
+    """The published verdict on this submission; None if it is not about it."""
+    with suppress(msgspec.MsgspecError):
+        decoded = make_decoder(VerdictMessage).decode(message or b"")
+        return decoded.verdict if decoded.table == submitted.table else None
+    return None
 
 
-def tell(app: App, verdicts: Mapping[int, ToldVerdict]) -> None:
-    """Wake those who wait for these verdicts, which are stored by now."""
-    app.wakeups.publish({number: msgspec.json.encode(told) for number, told in verdicts.items()})
+def publish_verdicts(app: App, verdicts: Mapping[int, VerdictMessage]) -> None:
+    """Publish stored verdicts to those who wait for them."""
+    app.wakeups.publish({number: msgspec.json.encode(message) for number, message in verdicts.items()})
 
 
-def verdict_of(app: App, place: Place, submission: int) -> Verdict | Literal["waiting"] | None:
-    """The verdict on a submission of this very seat; None where the seat has no such submission."""
-    row = _find(app, Handed(place.table, submission))
+def _load_verdict(app: App, submitted: Submitted) -> Verdict | None:
+    with app.store.reading() as db:
+        row = _find(db, submitted.table, submitted.number)
+    return None if row is None or row.accepted is None else _verdict_of(row)
+
+
+def find_verdict(db: Connection, place: Place, number: int) -> Verdict | Literal["waiting"] | None:
+    """The verdict on a submission of this very seat; None if the seat has no such submission."""
+    row = _find(db, place.table, number)
     if row is None or row.seat != place.seat:
         return None
-    return "waiting" if row.accepted is None else _read(row)
+    return "waiting" if row.accepted is None else _verdict_of(row)
 
 
-def _find(app: App, handed: Handed) -> Found | None:
-    own = select(submissions).where(submissions.c.table == handed.table, submissions.c.id == handed.number)
-    with app.store.reading() as connection:
-        return connection.execute(own).one_or_none()
+def _find(db: Connection, table: str, number: int) -> SubmissionRow | None:
+    wanted = select(submissions).where(submissions.c.table == table, submissions.c.id == number)
+    row = db.execute(wanted).one_or_none()
+    return SubmissionRow(*row) if row else None
 
 
-def _read(row: Found) -> Verdict:
-    return Verdict(row.accepted, Said.read(row.said), row.rule, row.seq)
+def _verdict_of(row: SubmissionRow) -> Verdict:
+    return Verdict(bool(row.accepted), Said.read(row.said), row.rule, row.seq)

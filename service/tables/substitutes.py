@@ -10,10 +10,10 @@ from service.app import App
 from service.links import hashed
 from service.people import limits, names, register
 from service.store import queries
-from service.tables import absences, clerk, seating, snapshots
+from service.tables import absences, seating, snapshots
 from service.tables.access import Unknown
-from service.tables.clerk import LockedTable
 from service.tables.judging import at_table
+from service.tables.locked_table import LockedTable, append_command, change_seat
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
 from service.text.languages import SOURCE
@@ -41,29 +41,29 @@ def take(app: App, token: str, guest: Invited, language: str = SOURCE) -> str:
     look, seat = offered(app, token)
     name, address = names.clean(guest.name), register.clean_address(guest.address)
     with at_table(app, look.row.id) as work:
-        connection = work.locked.connection
+        connection = work.locked.flush()
         if not work.locked.table.seats[seat].offered:
             raise Unknown("Somebody was quicker; this seat has been taken.")
-        held = queries.seats_of(connection, look.row.id)[seat]
+        held = queries.list_seats(connection, look.row.id)[seat]
         if held.link_number != look.seats[seat].link_number:
             raise Unknown("This seat is no longer offered.")
         person = register.person(connection, address, name, app.now(), language)
         seating.refuse_twice(work.locked, seat, person, name)
         limits.refuse_invitation(connection, app.settings, person, app.now())
         locked = _change_hands(work.locked, held, person, name)
-        locked = clerk.enter(locked, None, Move("substitute", (str(seat),)))
+        locked = append_command(locked, None, Move("substitute", (str(seat),)))
         work.locked = absences.announce(locked, seat)
         if app.settings.confirms and not register.is_confirmed(connection, person):
-            queries.owe_person(connection, person, f"confirm/{look.row.id}", app.now())
+            queries.owe_personal_letter(connection, person, f"confirm/{look.row.id}", app.now())
     return app.links.seat(look.row.id, seat, held.link_number + 1)
 
 
 def _change_hands(locked: LockedTable, held: Any, person: int, name: str) -> LockedTable:
     """The seat with its new player, a new link, and nothing of what the last player kept there."""
     number = held.link_number + 1
-    queries.clear_seat(locked.connection, held.table, held.seat)
+    queries.clear_seat(locked.flush(), held.table, held.seat)
     if held.person not in (None, person):
         kind = f"replaced/{held.table}/{held.seat}/{number}"
-        queries.owe_person(locked.connection, held.person, kind, locked.now)
+        queries.owe_personal_letter(locked.flush(), held.person, kind, locked.now)
     link = hashed(locked.app.links.seat(held.table, held.seat, number))
-    return clerk.change_seat(locked, held.seat, person=person, name=name, link=link, link_number=number)
+    return change_seat(locked, held.seat, person=person, name=name, link=link, link_number=number)

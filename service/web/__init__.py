@@ -28,7 +28,7 @@ from service.app import App
 from service.links import hashed
 from service.outages import first_line
 from service.settings import EMBEDDED
-from service.store.connect import is_away
+from service.store.connection import is_unavailable
 from service.tables.access import Moved, Unknown
 from service.text.languages import Said, say
 from service.text.template_files import TEMPLATES
@@ -238,7 +238,7 @@ def _said(error: Exception, sentences: Mapping[int, Said]) -> tuple[int, Said]:
         case DataError():  # PostgreSQL keeps no text with a NUL in it
             return 400, sentences[400]
         case OperationalError() | NoConnection():
-            if not (isinstance(error, OperationalError) and is_away(error)):
+            if not (isinstance(error, OperationalError) and is_unavailable(error)):
                 log.warning("database too slow", route=str(request.url_rule), error=first_line(error))
             return 503, BUSY
     log.error("page failed", route=str(request.url_rule), exc_info=error)

@@ -149,7 +149,7 @@ def _offer_page(token: str, error: Refused | None = None) -> Response:
 
 def waiting(place: Place, look: Snapshot) -> dict[str, Any]:
     """What a table waits for besides moves: an address to be confirmed, and players for its free seats."""
-    own = place.seat is not None and place.seat == queries.organiser(look.seats)
+    own = place.seat is not None and place.seat == queries.find_organiser(look.seats)
     free = look.table.phase == "gathering" and any(seat.status == open_seats.FREE for seat in look.seats)
     token = get_app().links.join(look.row.id)
     return {

@@ -55,7 +55,7 @@ def _can_write(app: App) -> bool:
     if app.store.url.startswith("sqlite:///") and shutil.disk_usage(app.settings.folder).free < MIN_FREE_BYTES:
         return False
     try:
-        with app.store.noting() as db:
+        with app.store.writing(durable=False) as db:
             db.execute(delete(server_facts).where(server_facts.c.name == "health"))
             db.execute(insert(server_facts), {"name": "health", "value": str(app.now())})
     except IntegrityError:

@@ -277,7 +277,7 @@ def _gallery_game(table: Snapshot) -> GalleryGame:
     return GalleryGame(
         table=table.row.id,
         title=game_title(table.game.META),
-        ended_at=table.row.ended_at,
+        ended_at=table.row.ended_at or 0,
         length=table.row.length,
         ranks=tuple((place, seated[seat]) for place, seat in ranks),
     )

@@ -35,5 +35,5 @@ def _is_over(link: str) -> bool:
     """Of a game that is being played everybody wants to see the last move."""
     place = access.find(get_app(), link)
     with get_app().store.reading() as connection:
-        row = queries.find(connection, place.table)
+        row = queries.find_table(connection, place.table)
     return row is not None and row.phase == "over"

@@ -59,7 +59,7 @@ def show(link: str) -> Response:
     common = {**_common(place, look), **around(place, look), "said": _said(place, look)}
     if look.table.phase != "playing" and look.table.phase != "over":
         return page("gathering.html", **common, nonce=secrets.token_hex(4))
-    menu = snapshots.menu(look, place.seat)
+    menu = snapshots.open_menu(look.game, look.table, place.seat)
     scene, voice = _scene(place, look, look.table, menu), _voice(place, look)
     board = board_cache.staged(get_app().caches.stages, (place.table, look.row.length), scene, voice)
     entries, since = _latest(place, look)
@@ -144,7 +144,7 @@ def move(link: str) -> Reply:
     seen = numbers.read(form.get("seen", ""), 2**31 - 1)
     key = form.get("key", "")
     handed = submitting.submit(app, place, text, f"{key[:16]}/{text}" if key else "", seen)
-    submitting.verdict(app, handed)
+    submitting.wait_for_verdict(app, handed)
     return redirect(url_for("table.show", link=link, said=handed.number), 303)
 
 
@@ -177,7 +177,7 @@ def sit(link: str) -> Reply:
     access.speak(get_app(), place, language())
     confirming.by_seat(get_app(), place)
     handed = submitting.sit(get_app(), place, nonce)
-    submitting.verdict(get_app(), handed)
+    submitting.wait_for_verdict(get_app(), handed)
     return redirect(url_for("table.show", link=link, said=handed.number), 303)
 
 
@@ -342,7 +342,8 @@ def _places(look: Snapshot) -> list[tuple[int, int]]:
 def _said(place: Place, look: Snapshot) -> Any:
     """The verdict that the page shows: “waiting” until there is one, None once the game has gone on."""
     number = numbers.read(request.args.get("said", ""))
-    said = None if number is None else submitting.verdict_of(get_app(), place, number)
+    with get_app().store.reading() as db:
+        said = None if number is None else submitting.find_verdict(db, place, number)
     return None if isinstance(said, Verdict) and _outdated(said, place, look) else said
 
 

@@ -86,7 +86,7 @@ def start_game(app: App, number: int, moves: int = MOVES, judge: Callable[[], No
     for place in places:
         submission = submitting.submit(app, place, "sit word")
         judge()
-        submitting.verdict(app, submission, 10)
+        submitting.wait_for_verdict(app, submission, 10)
     return next(
         game
         for seed in range(1_000)
@@ -141,7 +141,7 @@ def play_moves(app: App, games: list[Game], moves: range) -> None:
     """Submit one move at each table, wait for all verdicts, and go on with the next move."""
     for number in moves:
         for submission in [submitting.submit(app, *game[number]) for game in games]:
-            verdict = submitting.verdict(app, submission, 60)
+            verdict = submitting.wait_for_verdict(app, submission, 60)
             assert verdict
             assert verdict.accepted
 

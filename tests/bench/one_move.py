@@ -19,7 +19,7 @@ from tests import servers
 from tests.bench.bench_servers import make_settings
 from tests.bench.moves import Game, start_game
 from workers import referee
-from workers.jobs import work_for
+from workers.jobs import set_app
 
 TABLES, ROUNDS, WARM_UP_ROUNDS = 32, 12, 3
 
@@ -51,7 +51,7 @@ def count_costs(database: str, redis: str, at_once: int) -> Counts:
     with tempfile.TemporaryDirectory() as folder:
         app = App(make_settings(Path(folder), database, redis))
         app.open()
-        work_for(app)
+        set_app(app)
         games = [start_game(app, number, ROUNDS, referee.run) for number in range(TABLES)]
         counts = Counts()
         for number in range(ROUNDS):
@@ -67,7 +67,7 @@ def judge(app: App, moves: Game, counts: Counts, is_counted: bool) -> None:
     counts.submit_s += (time.process_time() + database_seconds(app) - before) if is_counted else 0
     with counting(app, counts) if is_counted else counting(app, Counts()):
         referee.run()
-    accepted = [submitting.verdict(app, number) for number in numbers]
+    accepted = [submitting.wait_for_verdict(app, number) for number in numbers]
     if not all(one and one.accepted for one in accepted):
         raise AssertionError("a legal move was not accepted")
     counts.moves += len(moves) if is_counted else 0

@@ -18,7 +18,7 @@ from service.benches import Measure, bench
 from service.benches.engine import _long
 from service.settings import Settings
 from service.store import appending, queries
-from service.store.appending import Addition, Sealed
+from service.store.batch import Addition, Sealed
 from service.store.schema import tables
 from tests.servers import Unavailable
 
@@ -90,7 +90,7 @@ def _run_depesche(bodies: Sequence[bytes]) -> Times:
         times = {"append": time.perf_counter() - start, "append_cpu": time.process_time() - cpu}
         start, cpu = time.perf_counter(), time.process_time()
         with app.store.reading() as connection:
-            stored = [entry.body for entry in queries.entries_of(connection, table)]
+            stored = [entry.body for entry in queries.list_entries(connection, table)]
         record.fold(game, map(record.make_entry_decoder(game).decode, stored))
         times |= {"replay": time.perf_counter() - start, "replay_cpu": time.process_time() - cpu}
         app.close()

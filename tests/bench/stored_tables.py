@@ -26,7 +26,7 @@ from tests.bench.bench_servers import make_settings
 from tests.bench.moves import Game, start_game
 from tests.bench.one_move import Counts, judge
 from workers import referee
-from workers.jobs import work_for
+from workers.jobs import set_app
 
 FEW_TABLES, MANY_TABLES = 1_000, int(os.environ.get("DEPESCHE_STORED", "100000"))
 MOVES, PARTS = int(os.environ.get("DEPESCHE_STORED_MOVES", "0")), int(os.environ.get("DEPESCHE_STORED_PARTS", "1"))
@@ -72,7 +72,7 @@ def fill_database(database: str, redis: str, number: int) -> Iterator[tuple[App,
     with servers.fresh_database(database, f"stored_{number}") as own, tempfile.TemporaryDirectory() as folder:
         app = App(make_settings(Path(folder), own, redis))
         app.open()
-        work_for(app)
+        set_app(app)
         *before, last = start_game(app, 0, MOVES + 1, referee.run)
         for move in before:
             judge(app, [move], Counts(), False)
@@ -116,7 +116,7 @@ def copy_expression(into: str, column: str) -> str:
 
 def measure_move(app: App, game: Game, random: Random) -> float:
     """Return the processor time of a move, made at some random tables where no copy has moved yet."""
-    work_for(app)
+    set_app(app)
     ((place, move),) = game
     with app.store.reading() as connection:
         most = connection.execute(select(func.count()).select_from(tables)).scalar_one()

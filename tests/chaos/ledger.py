@@ -14,7 +14,7 @@ from engine import catalogue, record
 from engine.log import Export
 from service.store import Store, queries
 from service.store.schema import letters, mails, seats, submissions, tables
-from service.tables.clerk import BOT_STATUSES
+from service.tables.locked_table import BOT_STATUSES
 from tests.chaos.crowd import Crowd
 from tests.chaos.faults import CLOCK_SHIFTS_S
 from tests.chaos.processes import Process, wait_until_none
@@ -115,7 +115,7 @@ def _check_logs(store: Store, crowd: Crowd) -> None:
 
 def _check_log(store: Store, table: Any) -> None:
     with store.reading() as connection:
-        stored = queries.entries_of(connection, table.id)
+        stored = queries.list_entries(connection, table.id)
         own = select(submissions).where(submissions.c.table == table.id, submissions.c.accepted)
         accepted = {row.seq: row for row in connection.execute(own).all()}
         count = connection.execute(select(func.count()).select_from(own.subquery())).scalar_one()
@@ -164,7 +164,7 @@ def _check_letters(store: Store, received: Sequence[str]) -> int:
 def _list_entries(store: Store, table: str) -> list[tuple[int, int | None, int]]:
     """Return number, seat and time of every entry of a table."""
     with store.reading() as connection:
-        bodies = [msgspec.json.decode(entry.body) for entry in queries.entries_of(connection, table)]
+        bodies = [msgspec.json.decode(entry.body) for entry in queries.list_entries(connection, table)]
     return [(body["seq"], body["seat"], body["at"]) for body in bodies]
 
 

@@ -14,7 +14,7 @@ from rq.serializers import JSONSerializer
 from tests.sites import Site
 from workers import referee
 from workers.commands import run
-from workers.jobs import work_for
+from workers.jobs import set_app
 
 
 @pytest.fixture(params=["plain", "json"])
@@ -94,8 +94,8 @@ def test_what_a_worker_logs_names_the_request_that_rang(
     del programs.app.wakeups.wake  # the true bell, whose job stands in the queue
     queue = programs.app.wakeups.queue("referee")
     answer = programs.new_visitor().post(f"/t/{opened.links[0]}", move="no such move")
-    work_for(programs.app)
-    monkeypatch.setattr(referee, "hear_some", lambda *_: structlog.get_logger().warning("looked"))
+    set_app(programs.app)
+    monkeypatch.setattr(referee, "judge_batch", lambda *_: structlog.get_logger().warning("looked"))
     SimpleWorker([queue], connection=programs.app.redis, serializer=JSONSerializer).work(burst=True)
     line = next(line for line in lines(capsys) if line["event"] == "looked")
     assert line["request"] == answer.headers["X-Request-Id"]

@@ -48,7 +48,7 @@ def wait_until(is_true: Callable[[], bool]) -> None:
 def start_game(app: App) -> StoredLetter:
     """Open a table against a bot and return the letter that says that the guest is to move."""
     opened = opening.open_table(app, "kaiser", {}, [Invited("Guest", "guest@localhost"), Invited("Bot")])
-    submitting.verdict(app, submitting.submit(app, access.find(app, opened.links[0]), "sit word"), 5)
+    submitting.wait_for_verdict(app, submitting.submit(app, access.find(app, opened.links[0]), "sit word"), 5)
     return wait_for_letter(app, "Guest, it is your turn")
 
 

@@ -6,12 +6,12 @@ READ = """
 from pathlib import Path
 from engine import log
 from service import timing
-from service.tables.submitting import Handed, ToldVerdict
+from service.tables.submitting import Submitted, VerdictMessage
 
 export = Path("tests/golden/kaiser/abandoned.json").read_bytes()
 
 def read():
-    ToldVerdict.read(b'{"table":"a","verdict":{"accepted":true,"why":{"sentence":"Well done."}}}', Handed("a", 1))
+    VerdictMessage.read(b'{"table":"a","verdict":{"accepted":true,"why":{"sentence":"Well done."}}}', Submitted("a", 1))
     timing.read({"bank": "86400", "increment": "3600"}, 60)
     log.parse_export(export)
 """

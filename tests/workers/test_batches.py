@@ -12,9 +12,9 @@ from engine.games import kaiser
 from engine.refusal import Refused
 from service.app import App
 from service.store.schema import letters, orders, submissions
-from service.tables import archive, snapshots, standing_orders, submitting
+from service.tables import archive, positions, snapshots, standing_orders, submitting
 from service.tables.access import Place
-from service.tables.submitting import Handed
+from service.tables.submitting import Submitted
 from tests import apps
 from workers import jobs, referee
 
@@ -34,7 +34,7 @@ def statements(app: App) -> Iterator[list[str]]:
     event.remove(app.store.engine, "before_cursor_execute", note)
 
 
-def handed_in(app: App, tables: Sequence[list[Place]]) -> list[Handed]:
+def handed_in(app: App, tables: Sequence[list[Place]]) -> list[Submitted]:
     return [submitting.submit(app, *apps.find_move(app, places)) for places in tables]
 
 
@@ -49,7 +49,7 @@ def test_many_tables_cost_hardly_more_statements_than_one(any_app: App) -> None:
     for some in (tables[:1], tables[1:]):
         numbers = handed_in(any_app, some)
         with statements(any_app) as said:
-            referee.hear_some(any_app)
+            referee.judge_batch(any_app)
         assert all(apps.get_verdict(any_app, number).accepted for number in numbers)
         counts.append(len(said))
     assert counts[0] <= 9
@@ -63,7 +63,7 @@ def test_no_savepoint_is_made_for_a_move(any_app: App) -> None:
     handed_in(any_app, [places])
     submitting.submit(any_app, places[0], "fly to the moon")
     with statements(any_app) as said:
-        referee.hear_some(any_app)
+        referee.judge_batch(any_app)
     assert not any("SAVEPOINT" in statement for statement in said)
 
 
@@ -74,7 +74,7 @@ def test_submissions_of_one_table_are_judged_in_their_order(any_app: App) -> Non
     first, second = (submitting.submit(any_app, mover, move, key, seen) for key in "ab")
     resigned = submitting.submit(any_app, mover, "resign")
     late = submitting.submit(any_app, apps.find_waiting(any_app, places), "resign")
-    referee.hear_some(any_app)
+    referee.judge_batch(any_app)
     said = [apps.get_verdict(any_app, number) for number in (first, second, resigned, late)]
     assert [one.accepted for one in said] == [True, False, True, False]
     assert (said[0].seq, said[2].seq) == (seen + 1, seen + 2)
@@ -91,7 +91,7 @@ def test_what_was_moved_in_the_same_batch_can_be_taken_back_in_it(any_app: App) 
     for place, text in ((mover, move), (mover, "undo"), (other, "agree")):
         numbers.append(submitting.submit(any_app, place, text))
     numbers.append(submitting.submit(any_app, *apps.find_move(any_app, tables[2])))
-    referee.hear_some(any_app)
+    referee.judge_batch(any_app)
     assert [apps.get_verdict(any_app, number).said for number in numbers] == [""] * len(numbers)
     assert snapshots.look(any_app, mover.table).table.state == before
     for places in tables:
@@ -110,7 +110,7 @@ def test_what_a_refused_command_has_written_is_undone_alone(any_app: App, monkey
     numbers = handed_in(any_app, tables[:1])
     bad = submitting.submit(any_app, tables[1][0], "order pass")
     numbers += handed_in(any_app, tables[2:])
-    referee.hear_some(any_app)
+    referee.judge_batch(any_app)
     assert apps.get_verdict(any_app, bad).said == "Not this time."
     assert all(apps.get_verdict(any_app, number).accepted for number in numbers)
     with any_app.store.reading() as connection:
@@ -131,7 +131,7 @@ def test_a_game_that_raises_takes_no_other_table_with_it(any_app: App, monkeypat
 
     monkeypatch.setattr(kaiser, "decide", sick)
     with statements(any_app) as said:
-        referee.hear_some(any_app)
+        referee.judge_batch(any_app)
     assert [apps.get_verdict(any_app, number).accepted for number in numbers] == [True, False, True]
     assert len(said) <= 10
 
@@ -154,13 +154,13 @@ def test_what_the_database_does_not_take_is_refused_alone(any_app: App) -> None:
 
 def test_a_log_that_cannot_be_read_holds_nobody_up(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [apps.start_table(any_app) for _ in range(3)]
-    numbers, current = handed_in(any_app, tables), referee.clerk.positions.current
+    numbers, current = handed_in(any_app, tables), positions.load_position
 
     def broken(caches: Any, connection: Any, game: Any, row: Any, *others: Any) -> Any:
         return 1 / 0 if row.id == tables[1][0].table else current(caches, connection, game, row, *others)
 
-    monkeypatch.setattr(referee.clerk.positions, "current", broken)
-    referee.hear_some(any_app)
+    monkeypatch.setattr(positions, "load_position", broken)
+    referee.judge_batch(any_app)
     assert [apps.get_verdict(any_app, number).accepted for number in numbers] == [True, False, True]
 
 
@@ -172,8 +172,8 @@ def test_what_was_tried_before_is_judged_alone(any_app: App, clock: apps.FakeTim
         tried = submissions.c.id.in_([one.number for one in numbers[:2]])
         connection.execute(submissions.update().values(tries=1).where(tried))
     for judged in range(1, 4):
-        referee.hear_some(any_app)
-        assert [submitting.verdict(any_app, number) is not None for number in numbers] == [
+        referee.judge_batch(any_app)
+        assert [submitting.wait_for_verdict(any_app, number) is not None for number in numbers] == [
             place < judged for place in range(3)
         ]
 
@@ -184,14 +184,14 @@ def test_others_moves_are_read_in_one_go(any_app: App, tmp_path: Any, clock: app
     with apps.run_app(any_app.settings, clock, any_app.redis) as other:
         for places in tables:
             snapshots.look(other, places[0].table)
-        jobs.work_for(any_app)
+        jobs.set_app(any_app)
         numbers = handed_in(any_app, tables)
         referee.run()
         numbers += handed_in(any_app, tables)
         with statements(other) as said:
-            referee.hear_some(other)
+            referee.judge_batch(other)
         assert all(apps.get_verdict(other, number).accepted for number in numbers)
         assert len(said) <= 11
-    jobs.work_for(any_app)
+    jobs.set_app(any_app)
     for places in tables:
         sound(any_app, places[0])

@@ -214,7 +214,7 @@ def test_bells_lost_in_an_emptied_redis_change_nothing(any_app: App, smtp_sink: 
     submissions = [submitting.submit(any_app, place, "sit word") for place in places]
     any_app.redis.flushall()
     answer_all(any_app)
-    assert submitting.verdict(any_app, submissions[0]) is None
+    assert submitting.wait_for_verdict(any_app, submissions[0]) is None
     tick(any_app)
     answer_all(any_app)
     assert all(apps.get_verdict(any_app, submission).accepted for submission in submissions)
@@ -241,7 +241,7 @@ def test_without_redis_submissions_are_taken_and_judged_later(any_app: App) -> N
     server.connected = False
     submissions = [submitting.submit(any_app, place, "sit word") for place in places]
     tick(any_app)
-    assert submitting.verdict(any_app, submissions[0], 0.1) is None
+    assert submitting.wait_for_verdict(any_app, submissions[0], 0.1) is None
     server.connected = True
     tick(any_app)
     answer_all(any_app)

@@ -12,7 +12,8 @@ from engine.menu import Move
 from service.app import App
 from service.settings import DAY
 from service.store.schema import letters
-from service.tables import clerk, submitting
+from service.tables import judging, submitting
+from service.tables.locked_table import LockedTable
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
@@ -38,22 +39,22 @@ def test_what_ends_every_referee_is_refused_after_some_tries(
 ) -> None:
     places = apps.start_table(any_app)
     place, move = apps.find_move(any_app, places)
-    deadly, enter = move, clerk.enter
+    deadly, append_command = move, judging.append_command
 
-    def entered(locked: clerk.LockedTable, seat: int | None, move: Move) -> clerk.LockedTable:
+    def die_of_it(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
         if str(move) == deadly:
             os.kill(os.getpid(), signal.SIGKILL)
-        return enter(locked, seat, move)
+        return append_command(locked, seat, move)
 
-    monkeypatch.setattr(clerk, "enter", entered)
+    monkeypatch.setattr(judging, "append_command", die_of_it)
     submission = submitting.submit(any_app, place, deadly)
     other = submitting.submit(any_app, apps.find_waiting(any_app, places), "resign")
     assert dies(any_app), "while it is young it costs nothing to count"
-    clock.advance(referee.SUSPECT)
+    clock.advance(referee.SUSPECT_AFTER_S)
     deaths = 0
     while dies(any_app):
         deaths += 1
-    assert deaths == referee.TRIES
+    assert deaths == referee.MAX_TRIES
     verdict = apps.get_verdict(any_app, submission)
     assert not verdict.accepted
     assert "please make another one" in verdict.said

@@ -22,14 +22,14 @@ from service.settings import DAY, Settings
 from service.store.schema import letters, tables
 from service.tables import archive, snapshots, submitting, thinking
 from service.tables.access import Place
-from service.tables.submitting import Handed
+from service.tables.submitting import Submitted
 from service.wakeups import Wakeups
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
 from workers import bots, referee
 from workers.clock import tick
-from workers.jobs import work_for
+from workers.jobs import set_app
 from workers.outgoing import pictures, post
 
 Work = Callable[[App], object]
@@ -64,7 +64,7 @@ def doomed(chosen: Settings, now: int, relay: str, redis: str, work: Work, last:
     steps = Steps(last)
     app = App(chosen, lambda: now, Redis.from_url(redis))
     app.relay = relay
-    work_for(app)
+    set_app(app)
     for moment in ("before_cursor_execute", "commit"):
         event.listen(app.store.engine, moment, steps.take)
     for name in ("wake", "acknowledge", "publish"):
@@ -163,7 +163,7 @@ def test_a_web_process(app: App, redis_url: str, steps: range, smtp_sink: Sink, 
         return apps.find_move(app, apps.start_table(app))
 
     def work(prepared: tuple[Place, str]) -> Work:
-        return lambda app: submitting.verdict(app, submitting.submit(app, *prepared, "once"), 0.0)
+        return lambda app: submitting.wait_for_verdict(app, submitting.submit(app, *prepared, "once"), 0.0)
 
     for mover, move in every_step(app, redis_url, steps, prepare, work):
         before = snapshots.look(app, mover.table).row.length
@@ -197,7 +197,7 @@ def test_a_referee(app: App, redis_url: str, steps: range, smtp_sink: Sink, cloc
 def test_a_referee_with_many_tables(app: App, redis_url: str, steps: range, smtp_sink: Sink, clock: FakeTime) -> None:
     """Killed while it judges moves of several tables, two of them at one: each counts once, and in its order."""
 
-    def prepare() -> list[tuple[Place, int, Handed]]:
+    def prepare() -> list[tuple[Place, int, Submitted]]:
         tables = [apps.start_table(app) for _ in range(3)]
         handed = [
             (mover, apps.count_entries(app, mover), submitting.submit(app, mover, move, "once"))

@@ -66,12 +66,12 @@ def test_a_held_table_holds_no_verdict_of_another_up(app: App, clock: FakeTime, 
     clock.advance(3_600)  # also where they have waited for long
     other = submitting.submit(app, *apps.find_move(app, free))
     with held(app, rows(stuck[0])), soon():
-        for _ in range(referee.TRIES + 2):
+        for _ in range(referee.MAX_TRIES + 2):
             referee.run()
-            if submitting.verdict(app, other):
+            if submitting.wait_for_verdict(app, other):
                 break
         assert apps.get_verdict(app, other).accepted
-        assert submitting.verdict(app, waiting[0]) is None
+        assert submitting.wait_for_verdict(app, waiting[0]) is None
     referee.run()
     assert apps.get_verdict(app, waiting[0]).accepted
     assert not any("several times" in apps.get_verdict(app, number).said for number in waiting)
@@ -148,8 +148,8 @@ def test_who_passes_a_submission_over_leaves_it_free_for_the_next(app: App) -> N
     number = submitting.submit(app, *apps.find_move(app, places))
     with app.store.writing() as slow:  # another referee, which looks while the table is held, and takes long to go
         with held(app, row_of(places[0])):
-            assert slow.execute(referee.NEXT).first() is None
-        assert referee.hear_some(app)
+            assert referee.claim_submissions(slow) == []
+        assert referee.judge_batch(app)
     assert apps.get_verdict(app, number).accepted
 
 
@@ -159,7 +159,7 @@ def test_a_mail_that_was_passed_over_is_free_for_the_next(app: App) -> None:
     inbox.take(app, answer(app, place, move).as_bytes(), address(app, place), "somebody@example.org")
     with app.store.writing() as slow:
         with held(app, row_of(places[0])):
-            assert slow.execute(mail_moves.NEXT).first() is None
+            assert mail_moves.claim_mail(slow, []) == []
         assert mail_moves.hear_one(app)
 
 
@@ -167,18 +167,18 @@ def test_after_a_long_shift_too_a_held_table_is_waited_for_a_moment(app: App, mo
     stuck, free = apps.start_table(app), apps.start_table(app, 3)
     other = submitting.submit(app, *apps.find_move(app, free))
     number = submitting.submit(app, *apps.find_move(app, stuck))
-    judged, lets_go = referee.hear_some, ExitStack()
+    judged, lets_go = referee.judge_batch, ExitStack()
     lets_go.enter_context(held(app, row_of(stuck[0])))
 
     def slowly(app: App, passed: set[str]) -> bool:
-        if submitting.verdict(app, other) is None:
-            time.sleep(jobs.LINGER)
+        if submitting.wait_for_verdict(app, other) is None:
+            time.sleep(jobs.LOCK_WAIT_S)
         found = judged(app, passed)
         if not found:
             lets_go.close()  # after nothing could be claimed for the first time
         return found
 
-    monkeypatch.setattr(referee, "hear_some", slowly)
+    monkeypatch.setattr(referee, "judge_batch", slowly)
     referee.run()
     assert apps.get_verdict(app, number).accepted
 

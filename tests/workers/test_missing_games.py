@@ -26,7 +26,7 @@ from workers.outgoing import post
 
 @pytest.fixture(autouse=True)
 def _nothing_told() -> None:
-    jobs.tell_missing.cache_clear()
+    jobs.log_missing_game.cache_clear()
 
 
 def gone(app: App, place: Place) -> None:
@@ -45,7 +45,7 @@ def test_the_clock_says_it_once_and_keeps_the_other_deadlines(tmp_path: Path, cl
             for _ in range(3):
                 clocks.tick(app)
         assert apps.count_entries(app, other) > before
-    assert [line["table"] for line in lines if line["event"] == "table passed over"] == [lost.table]
+    assert [line["table"] for line in lines if line["event"] == "table skipped"] == [lost.table]
     assert not [line for line in lines if line["log_level"] == "error"]
 
 
@@ -79,7 +79,7 @@ def test_its_letters_wait_are_told_once_and_leave_when_the_game_is_back(app: App
         for _ in range(30):
             post.run()
             app.now.advance(HOUR + 1)  # type: ignore[attr-defined]  # a clock of the tests
-    assert [line["table"] for line in lines if line["event"] == "table passed over"] == [place.table]
+    assert [line["table"] for line in lines if line["event"] == "table skipped"] == [place.table]
     assert not [line for line in lines if line["log_level"] == "error"]
     assert smtp_sink.envelopes == []
     with app.store.writing() as connection:

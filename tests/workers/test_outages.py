@@ -62,7 +62,7 @@ def test_a_redis_that_is_away_is_told_once_and_heard_again_at_once(
         server.start()
         began = time.monotonic()
         number = submitting.submit(app, *apps.find_move(app, places))
-        while submitting.verdict(app, number, 0.5) is None:
+        while submitting.wait_for_verdict(app, number, 0.5) is None:
             assert time.monotonic() < began + 10
         assert time.monotonic() - began < 5
         stop.set()

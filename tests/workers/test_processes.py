@@ -99,7 +99,7 @@ def test_a_worker_with_much_to_do_ends_after_the_step_in_hand(
             steps.write("x")
         return True
 
-    monkeypatch.setattr(referee, "run", lambda: jobs.answer("referee", step))
+    monkeypatch.setattr(referee, "run", lambda: jobs.run_job("referee", step))
     is_told_to_stop(redis_url, tmp_path)
     assert 1 <= len((tmp_path / "steps").read_text()) <= 5
 
@@ -109,8 +109,8 @@ def test_bots_that_wait_for_their_turn_to_think_are_left_when_their_process_is_t
 ) -> None:
     thought = list[object]()
     monkeypatch.setattr(bots, "waiting", lambda _: [("one", 0), ("two", 1)])
-    monkeypatch.setattr(bots, "_move", lambda _, place: (thought.append(place.table), jobs.finish()))
-    jobs.work_for(app)
+    monkeypatch.setattr(bots, "_move", lambda _, place: (thought.append(place.table), jobs.request_stop()))
+    jobs.set_app(app)
     bots.run()
     assert thought == ["one"]
 

@@ -23,7 +23,7 @@ from tests import apps
 from tests.apps import FakeTime, get_verdict
 from workers import clock as clocks
 from workers import referee
-from workers.referee import hear_some, waits
+from workers.referee import is_blocked, judge_batch
 
 ROUNDS = 12
 Two = tuple[App, App]
@@ -51,7 +51,7 @@ def at_once(*works: Callable[[], Any]) -> list[Any]:
 def judge_all(app: App) -> None:
     """Judge until nothing waits, as a referee does: what another one works on is waited for."""
     until = time.monotonic() + 10
-    while hear_some(app) or (waits(app) and time.monotonic() < until):
+    while judge_batch(app) or (is_blocked(app) and time.monotonic() < until):
         pass
 
 
@@ -80,12 +80,12 @@ def test_who_comes_too_late_to_try_again_has_nothing_to_say(
 
     def overtaken(app: App, found: Any) -> None:
         monkeypatch.undo()
-        assert hear_some(there)
-        referee._retry(app, found)
+        assert judge_batch(there)
+        referee._judge_suspects(app, found)
 
-    monkeypatch.setattr(referee, "_retry", overtaken)
+    monkeypatch.setattr(referee, "_judge_suspects", overtaken)
     with capture_logs() as lines:
-        assert hear_some(app)
+        assert judge_batch(app)
     assert get_verdict(app, number).accepted
     assert lines == []
 
@@ -209,7 +209,7 @@ def test_all_who_wait_for_a_verdict_hear_it(two: Two) -> None:
     app, _ = two
     mover, move = apps.find_move(app, apps.start_table(app))
     number = submitting.submit(app, mover, move)
-    waiting = [lambda one=one: submitting.verdict(one, number, 5.0) for one in (*two, *two)]
+    waiting = [lambda one=one: submitting.wait_for_verdict(one, number, 5.0) for one in (*two, *two)]
     begun = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
         heard = pool.submit(at_once, *waiting)

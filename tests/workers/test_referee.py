@@ -128,7 +128,7 @@ def test_an_entry_that_changes_nothing_one_sees_makes_no_page_stale(any_app: App
     seen = apps.count_entries(any_app, mover) - 1
     other = next(place.seat for place in places if place.seat != mover.seat)
     with judging.at_table(any_app, mover.table) as work:
-        work.locked = judging.by_server(work.locked, Move("relieve", (str(other),)))
+        work.locked = judging.carry_out_for_server(work.locked, Move("relieve", (str(other),)))
     assert submit(any_app, mover, move, seen=seen).accepted
 
 
@@ -166,13 +166,13 @@ def test_a_verdict_comes_with_the_bell_and_else_from_the_database(any_app: App, 
     handed = submitting.submit(any_app, *apps.find_move(any_app, apps.start_table(any_app)))
     referee.run()
     with counted(any_app) as asked:
-        assert submitting.verdict(any_app, handed, 1).accepted
+        assert submitting.wait_for_verdict(any_app, handed, 1).accepted
     assert asked == []
     any_app.redis.delete(f"verdict:{handed.number}")
     if told:
         any_app.wakeups.publish({handed.number: told})
     with counted(any_app) as asked:
-        assert submitting.verdict(any_app, handed, 1).accepted
+        assert submitting.wait_for_verdict(any_app, handed, 1).accepted
     assert len(asked) == 1
 
 
@@ -232,13 +232,13 @@ def test_rows_nobody_could_have_handed_in_hold_nobody_up(any_app: App) -> None:
 
 
 def test_a_long_line_is_worked_off_in_shifts(any_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.jobs.SHIFT", 0.0)
-    monkeypatch.setattr(referee, "NEXT", referee.NEXT.limit(1))
+    monkeypatch.setattr("workers.jobs.JOB_MAX_S", 0.0)
+    monkeypatch.setattr(referee, "CLAIM", referee.CLAIM.limit(1))
     places = apps.open_table(any_app, 3)
     numbers = [submitting.submit(any_app, place, "sit word") for place in places]
     any_app.redis.flushall()
     rings = 0
-    while submitting.verdict(any_app, numbers[-1]) is None:
+    while submitting.wait_for_verdict(any_app, numbers[-1]) is None:
         referee.run()
         rings += 1
         assert any_app.wakeups.queue("referee").count == rings
@@ -251,10 +251,11 @@ def test_a_fault_after_a_verdict_leaves_it_as_it_was_told(any_app: App, monkeypa
     def fail(*_: Any) -> None:
         raise RuntimeError("nobody could be told")
 
-    monkeypatch.setattr(judging, "settle", fail)
+    monkeypatch.setattr(judging, "after_commit", fail)
     handed = submitting.submit(any_app, mover, move)
     referee.run()
     verdict = apps.get_verdict(any_app, handed)
     assert verdict.accepted
     assert verdict.seq == snapshots.look(any_app, mover.table).row.length - 1
-    assert submitting.verdict_of(any_app, mover, handed.number) == verdict
+    with any_app.store.reading() as db:
+        assert submitting.find_verdict(db, mover, handed.number) == verdict

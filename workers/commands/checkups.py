@@ -178,7 +178,7 @@ def _clock(store: Store) -> Iterator[Finding]:
 def _apart(whose: str, seconds: float) -> Iterator[Finding]:
     if abs(seconds) > CLOCKS_APART:
         mend = "set the clocks of all machines by the network: apt install systemd-timesyncd"
-        yield odd("clock", f"clock: this one and {whose} are {abs(seconds):.0f} s apart", mend)
+        yield odd("clock", f"clock: this one and {whose} are {abs(seconds):.0f} s try_table", mend)
     else:
         yield well("clock", f"clock: as {whose}, within {max(1, round(abs(seconds)))} s")
 

@@ -19,7 +19,8 @@ from engine.menu import Move
 from service.app import App
 from service.lru import Caches
 from service.store.schema import tables
-from service.tables import clerk, judging, opening, snapshots
+from service.tables import judging, opening, snapshots
+from service.tables.locked_table import append_command
 from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
 from service.text import drawing, languages, rulebook, words
@@ -82,19 +83,19 @@ def _played(app: App, table: str, seats: int, moves: int) -> int:
     random = Random(SEED)  # noqa: S311 - any moves will do
     with judging.at_table(app, table) as work:
         sitting = [Move("sit", (str(seat), "word")) for seat in range(seats)]
-        work.locked = judging.by_server(work.locked, *sitting, Move("start"))
+        work.locked = judging.carry_out_for_server(work.locked, *sitting, Move("start"))
         for made in range(moves):
             game, at = work.locked.game, work.locked.table
             open_menus = [(seat, menu) for seat in range(seats) if (menu := engine_table.menu(game, at, seat))]
             if not open_menus:
                 return made
             seat, menu = random.choice(open_menus)
-            work.locked = clerk.enter(work.locked, seat, bots.pick_random_move(menu, random))
+            work.locked = append_command(work.locked, seat, bots.pick_random_move(menu, random))
     return moves
 
 
 def _seat(app: App, look: Snapshot, seat: int | None, language: str) -> DevSeat:
-    menu = snapshots.menu(look, seat)
+    menu = snapshots.open_menu(look.game, look.table, seat)
     view = look.game.view(look.table.state, seat)
     scene = Scene(look.game, view, drawing.players(look.names), seat, menu, language)
     voice = Voice(look.game, look.names, language, seat)
@@ -117,7 +118,7 @@ def _hints(look: Snapshot, menu: Any, voice: Voice, language: str) -> Iterator[s
 def _letter(app: App, look: Snapshot, seat: int, language: str) -> str:
     row = look.seats[seat]
     order = envelopes.LetterOrder(
-        look.row.id, row.open_since, seat, "turn", "anna@localhost", row.name, language, plain=True
+        look.row.id, row.open_since or 0, seat, "turn", "anna@localhost", row.name, language, plain=True
     )
     letter = letters.write(app, order)
     body = letter.get_body(("plain",)) if letter else None

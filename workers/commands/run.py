@@ -203,7 +203,7 @@ def open_demo_table(app: App) -> str:
         guests = [Invited("Guest", "guest@localhost"), Invited("Bot")]
         opened = opening.open_table(app, "kaiser", {}, guests, 0)
         place = access.find(app, opened.links[0])
-        submitting.verdict(app, submitting.submit(app, place, "sit demonstration", "sit"), 5)
+        submitting.wait_for_verdict(app, submitting.submit(app, place, "sit demonstration", "sit"), 5)
         note.write_text(opened.links[0], "ascii")
     return f"{app.settings.address}/t/{note.read_text('ascii').strip()}"
 
@@ -265,11 +265,11 @@ def run_clock(options: argparse.Namespace) -> int:
     """Run the clock."""
     from service.app import App
     from workers import processes
-    from workers.jobs import work_for
+    from workers.jobs import set_app
 
     app = App(_load_shared_settings(options))
     _open(app)
-    work_for(app)
+    set_app(app)
     processes.run_clock(app, _stop_on_signal())
     return 0
 

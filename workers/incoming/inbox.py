@@ -21,7 +21,7 @@ from service.app import App
 from service.people import register
 from service.settings import DAY
 from service.store import queries
-from service.store.appending import Owed
+from service.store.batch import OwedLetter
 from service.store.schema import mails, seats
 from service.tables import access
 from service.tables.access import Place
@@ -30,7 +30,7 @@ from workers.incoming import bounce_reports, reply_text, sender_checks
 from workers.incoming.mail_headers import MailHeaders
 from workers.incoming.mail_moves import ELSEWHERE
 from workers.incoming.sender_checks import Ignored, Stranger
-from workers.jobs import tell
+from workers.jobs import log_database_error
 
 log = structlog.get_logger()
 
@@ -97,7 +97,7 @@ def received(app: App, raw: bytes, recipient: str, envelope_sender: str) -> str:
     try:
         take(app, raw, recipient, envelope_sender)
     except OperationalError as error:
-        tell(error, "mail not stored", recipient=_shown(recipient))
+        log_database_error(error, "mail not stored", recipient=_shown(recipient))
         return LATER
     except Exception:
         log.exception("mail not stored", recipient=_shown(recipient))
@@ -157,8 +157,8 @@ def _warn(app: App, place: Place, owner: str, address: str) -> None:
         "It came from {address}. At this table only answers from {own} play.", {"address": address, "own": owner}
     )
     with app.store.writing() as connection:
-        letter = Owed(place.seat or 0, f"stranger/{app.now() // DAY}", app.now())
-        queries.owe(connection, place.table, 0, letter, why)
+        letter = OwedLetter(place.seat or 0, f"stranger/{app.now() // DAY}", app.now())
+        queries.owe_letter(connection, place.table, 0, letter, why)
     app.wakeups.wake("post")
 
 

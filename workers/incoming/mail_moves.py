@@ -24,20 +24,20 @@ from engine.refusal import Refused
 from service.app import App
 from service.people import register
 from service.store import queries
-from service.store.appending import Owed, attempt
+from service.store.batch import Batch, OwedLetter
 from service.store.queries import Verdict
 from service.store.schema import letters, mails, submissions
 from service.store.schema import tables as table_rows
 from service.tables import hints, judging, opening, rematch, seat_commands, snapshots, standing_orders, talk
-from service.tables.clerk import LockedTable
 from service.tables.judging import SeatCommand
+from service.tables.locked_table import LockedTable, lock_table
 from service.text import words
 from service.text.languages import Said
 from service.text.words import Vocabulary
 from workers.incoming import mail_commands, mail_reports
 from workers.incoming.mail_reports import MailReport, ReportLine
 from workers.incoming.move_parser import TALK, Guess, Meaning, TalkLine, bits, length_of, understand, verb_of
-from workers.jobs import After, answer, take_next
+from workers.jobs import AfterCommit, process_claimed, run_job
 
 log = structlog.get_logger()
 
@@ -85,7 +85,7 @@ class Reading(Struct, frozen=True):
 def run() -> None:
     """Read every mail that waits."""
     passed: set[str] = set()
-    answer("inbox", lambda app: hear_one(app, passed), _waits)
+    run_job("inbox", lambda app: hear_one(app, passed), _waits)
 
 
 def _waits(app: App) -> bool:
@@ -96,18 +96,25 @@ def _waits(app: App) -> bool:
 
 def hear_one(app: App, passed: set[str] | None = None) -> bool:
     """Read one mail, if any waits at a table that nobody holds and that is not passed over."""
-    return take_next(app, NEXT, set() if passed is None else passed, _hear)
+    return process_claimed(app, claim_mail, set() if passed is None else passed, _hear)
 
 
-def _hear(app: App, connection: Connection, found: Sequence[Mail]) -> After:
+def claim_mail(db: Connection, skipped: Sequence[str], table: str | None = None) -> Sequence[Mail]:
+    """Lock the next mail with its table, but none of skipped tables."""
+    statement = NEXT.where(table_rows.c.id.not_in(skipped))
+    return db.execute(statement if table is None else statement.where(table_rows.c.id == table)).all()
+
+
+def _hear(app: App, db: Connection, found: Sequence[Mail]) -> AfterCommit:
     (mail,) = found
-    reading = _read_whole(judging.lock(app, connection, mail.table), mail)
-    _finish(app, connection, mail, reading)
+    batch = Batch(db)
+    reading = _read_whole(lock_table(app, batch, mail.table), mail)
+    _finish(app, batch.flush(), mail, reading)
     return lambda: _settle(app, reading)
 
 
 def _settle(app: App, reading: Reading) -> None:
-    judging.settle(app, [reading.locked, *reading.laid])
+    judging.after_commit(app, [reading.locked, *reading.laid])
     app.wakeups.wake("post")
     if reading.laid:
         opening.ring(app)
@@ -116,7 +123,7 @@ def _settle(app: App, reading: Reading) -> None:
 def _read_whole(locked: LockedTable, mail: Mail) -> Reading:
     """The mail read to its end; after a fault of ours as if it had not been."""
     try:
-        with attempt(locked.connection):
+        with locked.batch.savepoint():
             return read(locked, mail)
     except OperationalError:
         raise  # the database's trouble, not the mail's: it stays in line
@@ -137,7 +144,7 @@ def _finish(app: App, connection: Connection, mail: Mail, read: Reading) -> None
     if needed:
         kind = "refused" if report.has("refused") else "accepted"
         seq = read.locked.table.length - 1 if seat.open_since is None else seat.open_since
-        queries.owe(connection, mail.table, seq, Owed(mail.seat, f"{kind}/{mail.id}", app.now()))
+        queries.owe_letter(connection, mail.table, seq, OwedLetter(mail.seat, f"{kind}/{mail.id}", app.now()))
         _forget_turn(connection, mail, seat.open_since)
 
 
@@ -163,7 +170,7 @@ def read(locked: LockedTable, mail: Mail) -> Reading:
     if mail.answers == ELSEWHERE:
         return Reading(locked, (mail_reports.refused("", OTHER_TABLE),), True)
     reading, lines = Reading(locked), make_decoder(tuple[str, ...]).decode(mail.lines)
-    names = tuple(seat.name for seat in queries.seats_of(locked.connection, mail.table))
+    names = tuple(seat.name for seat in queries.list_seats(locked.flush(), mail.table))
     spoken = words.of(locked.game, names)
     signed = {names[mail.seat].casefold(), names[mail.seat].split()[0].casefold()}
     for place, line in enumerate(lines):
@@ -228,7 +235,7 @@ def _guessed(locked: LockedTable, mail: Mail, line: str, may: Menu, spoken: Voca
     said = [bit for bit in bits(line) if bit.casefold() not in spoken.small]
     if menus.allows(may, Move("agree")) or len(said) != 1 or verb_of(said, ("agree",), spoken) is None:
         return None
-    found = mail_reports.before(locked.connection, mail)
+    found = mail_reports.before(locked.flush(), mail)
     meant = [line.meant for line in found[1].lines if line.length == locked.table.length] if found else []
     return Move.parse(meant[-1]) if meant and meant[-1] else None
 
@@ -277,7 +284,7 @@ def _to_server(locked: LockedTable, mail: Mail, line: str, verb: str) -> ReportL
         return ReportLine(line, "help")
     if verb == "hint":
         return _hint(locked, mail, line)
-    known = standing_orders.of(locked.connection, locked.row.id, mail.seat)
+    known = standing_orders.of(locked.flush(), locked.row.id, mail.seat)
     listed = "; ".join(f"{order.id}: {order.move}" for order in known)
     return ReportLine(line, "status", why=Said("Your orders: {orders}", {"orders": listed}) if known else Said())
 
@@ -285,7 +292,7 @@ def _to_server(locked: LockedTable, mail: Mail, line: str, verb: str) -> ReportL
 def _hint(locked: LockedTable, mail: Mail, line: str) -> ReportLine:
     """A good move is looked for; the letter about this mail tells it."""
     try:
-        number = hints.note(locked.connection, locked, mail.seat, locked.now)
+        number = hints.note(locked.flush(), locked, mail.seat, locked.now)
     except Refused as refused:
         return mail_reports.refused(line, refused)
     return ReportLine(line, "hint", hint=number)
@@ -293,10 +300,10 @@ def _hint(locked: LockedTable, mail: Mail, line: str) -> ReportLine:
 
 def _said(reading: Reading, mail: Mail, line: str, remark: TalkLine) -> Reading:
     text = remark.text
-    if not text and (found := mail_reports.before(reading.locked.connection, mail)) and found[1].has("talk"):
+    if not text and (found := mail_reports.before(reading.locked.flush(), mail)) and found[1].has("talk"):
         text = "\n".join(found[0])
     try:
-        talk.note(reading.locked.connection, mail.table, mail.seat, text, reading.locked.now)
+        talk.note(reading.locked.flush(), mail.table, mail.seat, text, reading.locked.now)
     except Refused as refused:
         return reading.after(mail_reports.refused(line, refused))
     return reading.after(ReportLine(line, "said"))
@@ -306,11 +313,11 @@ def _again(reading: Reading, mail: Mail, line: str) -> Reading:
     """Lay the table of a finished game again, or find it laid; the player who asks sits down there."""
     locked = reading.locked
     look = snapshots.look(locked.app, mail.table)
-    person = register.find(locked.connection, str(mail.person))
+    person = register.find(locked.flush(), str(mail.person))
     try:
         new = rematch.asked(locked.app, look, mail.seat, person.language)
-        table = opening.open_within(locked.app, locked.connection, new)
-        laid = judging.lock(locked.app, locked.connection, table)
+        table = opening.open_within(locked.app, locked.batch, new)
+        laid = lock_table(locked.app, locked.batch, table)
         laid = rematch.seated(laid, rematch.seat_of(laid, look.names[mail.seat], look.seats[mail.seat].person))
     except Refused as refused:
         return reading.after(mail_reports.refused(line, refused))
@@ -347,12 +354,12 @@ def _command(reading: Reading, mail: Mail, move: Move) -> SeatCommand:
 
 
 def _last_order(locked: LockedTable, mail: Mail) -> int | None:
-    known = standing_orders.of(locked.connection, locked.row.id, mail.seat)
+    known = standing_orders.of(locked.flush(), locked.row.id, mail.seat)
     return int(known[-1].id) if known else None
 
 
 def _note(reading: Reading, mail: Mail, move: Move, verdict: Verdict) -> None:
     key = f"{mail.key}/{len(reading.lines)}"
     row = {"source": "mail", "key": key, "table": mail.table, "seat": mail.seat, "move": str(move)}
-    said = queries.kept(verdict)
-    reading.locked.connection.execute(insert(submissions), {**row, **said, "by_mail": True, "at": reading.locked.now})
+    said = queries.verdict_values(verdict)
+    reading.locked.flush().execute(insert(submissions), {**row, **said, "by_mail": True, "at": reading.locked.now})

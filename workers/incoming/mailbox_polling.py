@@ -155,14 +155,14 @@ def _tokens(headers: MailHeaders) -> Iterator[str]:
 def _last(app: App, found: OpenMailbox) -> int:
     """The number of the last mail that was looked at; 0 where none was, or the mailbox has numbered its mails anew."""
     with app.store.reading() as connection:
-        kept = facts.read(connection, [found.name])
+        kept = facts.get_facts(connection, [found.name])
     numbering, _, last = kept.get(found.name, "0:0").partition(":")
     return int(last) if int(numbering) == found.numbering else 0
 
 
 def _note(app: App, found: OpenMailbox, uid: int) -> None:
     with app.store.writing() as connection:
-        facts.note(connection, found.name, f"{found.numbering}:{uid}")
+        facts.set_fact(connection, found.name, f"{found.numbering}:{uid}")
 
 
 def _rest(box: BaseMailBox, stop: Event) -> None:

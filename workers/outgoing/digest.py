@@ -21,7 +21,7 @@ from service.text import chronicle
 from service.text.drawing import Voice
 from service.text.languages import in_game
 from service.timing import Calendar
-from workers.jobs import tell_missing
+from workers.jobs import log_missing_game
 
 GATHERED = "gathered"
 MOST = 30  # tables in one letter
@@ -50,7 +50,7 @@ def owe(connection: Connection, person: int, hour: int, calendar: Calendar, now:
     due = timing.daily(now, hour, calendar)
     while _left(connection, person, kind := _kind(calendar, due)):
         due = timing.daily(due, hour, calendar)
-    queries.owe_person(connection, person, kind, due)
+    queries.owe_personal_letter(connection, person, kind, due)
 
 
 def _kind(calendar: Calendar, due: int) -> str:
@@ -93,7 +93,7 @@ def turn(app: App, seat: Any, person: Any, language: str) -> DigestTurn | None:
     try:
         look = snapshots.look(app, seat.table)
     except NotInstalled as missing:
-        tell_missing(seat.table, str(missing))
+        log_missing_game(seat.table, str(missing))
         return None
     if look.table.paused:
         return None
@@ -105,7 +105,7 @@ def turn(app: App, seat: Any, person: Any, language: str) -> DigestTurn | None:
     return DigestTurn(
         title=in_game(language, look.game.META.name, look.game.META.title),
         players=tuple(name for number, name in enumerate(look.names) if number != seat.seat),
-        due=datetime.fromtimestamp(seat.due_at, timing.calendar(person.calendar).app) if seat.due_at else None,
+        due=datetime.fromtimestamp(seat.due_at, timing.calendar(person.calendar).timezone) if seat.due_at else None,
         left=max(0, seat.due_at - app.now()) if seat.due_at else 0,
         sentences=tuple(told[-LINES:]),
         earlier=max(0, len(told) - LINES),

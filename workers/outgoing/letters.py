@@ -111,17 +111,17 @@ class LetterContext(Struct, frozen=True):
 def write(app: App, order: LetterOrder) -> EmailMessage | None:
     """The letter as it is right now; None where it has been overtaken and would only confuse."""
     with app.store.reading() as connection:
-        look = snapshots.seen(app, connection, order.table)
+        look = snapshots.load_table(app, connection, order.table)
         if overtaken(look, order):
             return None
-        known = positions.entries(connection, look.game, order.table)
+        known = positions.load_entries(connection, look.game, order.table)
         remarks = _talk(connection, look, order.seat)
     if _reachable_again(app, look, order):
         return None
     game, voice = look.game, Voice(look.game, look.names, order.language, order.seat)
     pen = Pen(game, look.names, order.language)
     playing = look.table.phase in ("playing", "over")
-    menu = snapshots.menu(look, order.seat)
+    menu = snapshots.open_menu(look.game, look.table, order.seat)
     scene = (
         Scene(game, game.view(look.table.state, order.seat), players(look.names), order.seat, menu, order.language)
         if playing
@@ -246,7 +246,7 @@ def _sheet(
         game=box.name,
         title=in_game(order.language, box.name, box.title),
         players=scene.players if scene else players(look.names),
-        organiser=look.names[queries.organiser(look.seats) or 0],
+        organiser=look.names[queries.find_organiser(look.seats) or 0],
         seats=look.seats,
         to_move=tuple(one.name for one in look.seats if one.open_since is not None),
         **_answerable(look, order, voice, pen, menu),
@@ -277,7 +277,7 @@ def _sheet(
 
 def _time(app: App, seat: Any, calendar: Calendar) -> dict[str, Any]:
     """Until when the reader may take, in his own time, and how long that is."""
-    due = datetime.fromtimestamp(seat.due_at, calendar.app) if seat.due_at else None
+    due = datetime.fromtimestamp(seat.due_at, calendar.timezone) if seat.due_at else None
     left = max(0, seat.due_at - app.now()) if seat.due_at else 0
     return {"due": due, "left": left, "zone": calendar.zone.replace("_", " ")}
 

@@ -54,7 +54,7 @@ def _enter(app: App, _: LetterOrder, person: Row[Any], at: str) -> PersonalLette
     if app.now() >= until:
         return None
     link = f"{app.settings.address}/enter/{app.links.enter(person.id, person.sessions, int(at))}"
-    until_there = datetime.fromtimestamp(until, timing.calendar(person.calendar).app)
+    until_there = datetime.fromtimestamp(until, timing.calendar(person.calendar).timezone)
     return replace(_blank(app, person, "enter"), link=link, until=until_there)
 
 

@@ -27,7 +27,7 @@ from service.store.schema import letters, people, seats
 from service.timing import HOUR, Calendar
 from workers import process_pool
 from workers.incoming import bounce_reports
-from workers.jobs import answer, tell_missing
+from workers.jobs import log_missing_game, run_job
 from workers.outgoing import digest, letter_kinds, personal_letters
 from workers.outgoing.envelopes import LetterOrder
 from workers.outgoing.letter_kinds import Fate, LetterKind
@@ -70,7 +70,7 @@ class LetterInHand(Struct, frozen=True):
 
 def run() -> None:
     """Send everything that is owed now."""
-    answer("post", deliver_some)
+    run_job("post", deliver_some)
 
 
 def deliver_some(app: App) -> bool:
@@ -221,7 +221,7 @@ def _written(app: App, letter: LetterInHand) -> EmailMessage | None:
     except OperationalError:
         raise
     except NotInstalled as missing:  # its table waits for its game, and so does the letter
-        tell_missing(row.table or "", str(missing))
+        log_missing_game(row.table or "", str(missing))
         _wait(app, row, app.now() + HOUR)
         return None
     except Exception as error:
@@ -296,7 +296,7 @@ def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> 
 
 def _done(app: App, row: Due, outcome: str) -> None:
     """Mark a letter as done. A mark lost in a power cut sends it again, with the same Message-ID."""
-    with app.store.noting() as connection:
+    with app.store.writing(durable=False) as connection:
         _mark(connection, row, app.now(), outcome)
     app.metrics.count("letters", outcome.partition(":")[0])
 

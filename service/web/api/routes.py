@@ -26,7 +26,7 @@ from service.tables import access, archive, hints, opening, snapshots, submittin
 from service.tables.access import Place, Unknown
 from service.tables.opening import Invited, Luck, Opened, Strength, Who
 from service.tables.snapshots import Snapshot
-from service.tables.submitting import Handed
+from service.tables.submitting import Submitted
 from service.text.drawing import Voice
 from service.text.languages import in_game, say
 from service.timing import Clock
@@ -188,7 +188,7 @@ def menu(link: str, asked: Words) -> Choices:
     """What this seat may do now, and with `said` how the words of a move go on."""
     place = access.find(get_app(), link)
     look = snapshots.look(get_app(), place.table)
-    found = snapshots.menu(look, place.seat)
+    found = snapshots.open_menu(look.game, look.table, place.seat)
     return Choices(
         length=look.row.length,
         count=menus.count(found),
@@ -233,7 +233,9 @@ def hint(link: str) -> Answer:
 @interface.offers("GET", f"/t/<link>/submissions/<int(max={LARGEST}):number>", {200: Judged, 404: Refusal})
 def submission(link: str, number: int) -> Judged:
     """The verdict on a submission of this seat, for who was told 202."""
-    found = submitting.verdict_of(get_app(), access.find(get_app(), link), number)
+    place = access.find(get_app(), link)
+    with get_app().store.reading() as db:
+        found = submitting.find_verdict(db, place, number)
     if found is None:
         raise Unknown("There is no submission {number} of this seat.", number=number)
     if found == "waiting":
@@ -326,8 +328,8 @@ def _way(menu: Menu, said: list[str]) -> Way:
     return Way(found.tokens, found.following, str(found.move) if found.move else None)
 
 
-def _verdict(link: str, handed: Handed) -> Answer:
-    verdict = submitting.verdict(get_app(), handed)
+def _verdict(link: str, handed: Submitted) -> Answer:
+    verdict = submitting.wait_for_verdict(get_app(), handed)
     if verdict is None:
         later = url_for("api.submission", link=link, number=handed.number)
         return Answer(Judged(handed.number, None), 202, {"Location": later})
@@ -338,7 +340,7 @@ def _verdict(link: str, handed: Handed) -> Answer:
 
 def _seen(place: Place, look: Snapshot) -> Seen:
     begun = look.table.phase in ("playing", "over")
-    menu = snapshots.menu(look, place.seat)
+    menu = snapshots.open_menu(look.game, look.table, place.seat)
     return Seen(
         table=place.table,
         game=look.row.game,

@@ -9,18 +9,18 @@ from service.store import facts
 def test_the_newest_word_holds_and_an_empty_one_takes_the_fact_away(any_app: App) -> None:
     with any_app.store.writing() as connection:
         for value in ("one", "two"):
-            facts.note(connection, "a fact", value)
-            assert facts.read(connection, ["a fact", "another"]) == {"a fact": value}
-        facts.note(connection, "a fact", "")
-        assert facts.read(connection, ["a fact"]) == {}
+            facts.set_fact(connection, "a fact", value)
+            assert facts.get_facts(connection, ["a fact", "another"]) == {"a fact": value}
+        facts.set_fact(connection, "a fact", "")
+        assert facts.get_facts(connection, ["a fact"]) == {}
 
 
 def test_many_may_note_the_same_fact_at_once(any_app: App) -> None:
     def note(number: int) -> None:
         with any_app.store.writing() as connection:
-            facts.note(connection, "a fact", str(number))
+            facts.set_fact(connection, "a fact", str(number))
 
     with ThreadPoolExecutor(8) as crowd:
         list(crowd.map(note, range(40)))
     with any_app.store.reading() as connection:
-        assert int(facts.read(connection, ["a fact"])["a fact"]) in range(40)
+        assert int(facts.get_facts(connection, ["a fact"])["a fact"]) in range(40)

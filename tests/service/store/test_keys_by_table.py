@@ -5,7 +5,7 @@ from sqlalchemy import inspect, select, text
 from sqlalchemy.exc import IntegrityError
 
 from service.store import Store, queries
-from service.store.appending import Owed
+from service.store.batch import OwedLetter
 from service.store.schema import letters
 
 TABLE = """INSERT INTO tables (id,game,seats,seed,commitment,phase,length,head,pace,watch,opened_at,moved_at)
@@ -29,8 +29,8 @@ def filled(database_url: str) -> Store:
 
 def test_what_is_owed_once_is_owed_once_as_before(filled: Store) -> None:
     with filled.writing() as connection:
-        queries.owe(connection, "t", 2, Owed(1, "turn", 9))
-        queries.owe_person(connection, 1, "enter/0", 9)
+        queries.owe_letter(connection, "t", 2, OwedLetter(1, "turn", 9))
+        queries.owe_personal_letter(connection, 1, "enter/0", 9)
         assert len(connection.execute(select(letters)).all()) == 2
     for statement in (LETTER, PERSONAL):
         with pytest.raises(IntegrityError), filled.writing() as connection:

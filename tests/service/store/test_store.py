@@ -21,8 +21,8 @@ from engine.refusal import Refused
 from service.accounts import confirming, leaving, my_tables, signing_in
 from service.app import App
 from service.store import Store, queries
-from service.store.appending import Addition, Owed, Sealed, append
-from service.store.connect import MIGRATIONS
+from service.store.batch import Addition, Batch, OwedLetter, SealedEntry
+from service.store.connection import MIGRATIONS
 from service.store.schema import entries, letters, metadata, people, tables
 from service.tables import access, joining, opening, snapshots, submitting
 from service.tables.opening import Invited
@@ -89,8 +89,22 @@ def test_a_new_sqlite_file_may_be_opened_by_many_at_once(tmp_path: Path) -> None
                 done.result()
 
 
-def sealed(seq: int) -> Sealed:
-    return Sealed(seq, "{}", f"digest {seq}", f"hash {seq}")
+def append(connection: Connection, addition: Addition) -> None:
+    """Append one entry, and write it at once."""
+    batch = Batch(connection)
+    batch.append(addition)
+    batch.flush()
+
+
+def append(connection: Connection, addition: Addition) -> None:
+    """Append one entry, and write it at once."""
+    batch = Batch(connection)
+    batch.append(addition)
+    batch.flush()
+
+
+def sealed(seq: int) -> SealedEntry:
+    return SealedEntry(seq, "{}", f"digest {seq}", f"hash {seq}")
 
 
 @pytest.fixture
@@ -111,22 +125,22 @@ def test_an_error_after_append_leaves_nothing(any_app: App, table: str) -> None:
         pass
 
     with suppress(Struck), any_app.store.writing() as connection:
-        append(connection, Addition(table, sealed(1), "gathering", 5, owed=[Owed(0, "turn", 5)]))
+        append(connection, Addition(table, sealed(1), "gathering", 5, letters=[OwedLetter(0, "turn", 5)]))
         assert counted(connection, table) == (2, 3)
         raise Struck
     with any_app.store.reading() as connection:
-        row = queries.find(connection, table)
+        row = queries.find_table(connection, table)
         assert row
         assert (row.length, row.moved_at) == (1, apps.NOON)
         assert counted(connection, table) == (1, 2)
 
 
 def test_an_error_within_append_leaves_nothing(any_app: App, table: str) -> None:
-    twice = [Owed(0, "turn", 5), Owed(0, "turn", 6)]
+    twice = [OwedLetter(0, "turn", 5), OwedLetter(0, "turn", 6)]
     with pytest.raises(IntegrityError), any_app.store.writing() as connection:
-        append(connection, Addition(table, sealed(1), "gathering", 5, owed=twice))
+        append(connection, Addition(table, sealed(1), "gathering", 5, letters=twice))
     with any_app.store.reading() as connection:
-        row = queries.find(connection, table)
+        row = queries.find_table(connection, table)
         assert row
         assert row.length == 1
         assert counted(connection, table) == (1, 2)
@@ -149,7 +163,7 @@ def test_whoever_locks_a_table_sees_what_the_last_one_wrote(any_app: App, table:
     def add() -> None:
         for _ in range(10):
             with any_app.store.writing() as connection:
-                row = queries.lock(connection, table)
+                row = queries.lock_table(connection, table)
                 assert row
                 append(connection, Addition(table, sealed(row.length), "gathering", 5))
 
@@ -162,17 +176,17 @@ def test_whoever_locks_a_table_sees_what_the_last_one_wrote(any_app: App, table:
 
 def test_a_reader_sees_one_moment(any_app: App, table: str) -> None:
     with any_app.store.reading() as connection:
-        row = queries.find(connection, table)
+        row = queries.find_table(connection, table)
         with any_app.store.writing() as other:
             append(other, Addition(table, sealed(1), "gathering", 5))
         assert row
-        assert [entry.hash for entry in queries.entries_of(connection, table)] == [row.head]
+        assert [entry.hash for entry in queries.list_entries(connection, table)] == [row.head]
 
 
 def test_the_receipt_is_the_head_of_the_chain(any_app: App, table: str) -> None:
     with any_app.store.reading() as connection:
-        row = queries.find(connection, table)
-        (entry,) = queries.entries_of(connection, table)
+        row = queries.find_table(connection, table)
+        (entry,) = queries.list_entries(connection, table)
         assert row
         assert row.head == entry.hash == log.extend_head(log.GENESIS, entry.digest)
 
@@ -235,8 +249,8 @@ def test_waiting_letters_leave_when_an_address_is_proven_on_both(migrated_url: s
 def test_only_notes_do_not_wait_for_the_disk(any_app: App) -> None:
     asked = "PRAGMA synchronous" if any_app.store.engine.dialect.name == "sqlite" else "SHOW synchronous_commit"
     found = []
-    for begin in (any_app.store.writing, any_app.store.noting, any_app.store.writing):
-        with begin() as connection:
+    for durable in (True, False, True):
+        with any_app.store.writing(durable=durable) as connection:
             found.append(connection.exec_driver_sql(asked).scalar_one())
     assert found[0] == found[2]
     assert found[1] in (1, "off")  # SQLite counts: 1 is NORMAL
@@ -253,7 +267,7 @@ def test_what_is_handed_in_does_not_wait_for_the_disk_but_lies_there_where_no_ve
         for _ in range(10):  # the server itself writes what is committed every 200 ms
             handed = submitting.submit(app, *apps.find_move(app, places))
             waited.append(unwritten(app) == 0)
-            assert submitting.verdict(app, handed) is None
+            assert submitting.wait_for_verdict(app, handed) is None
             assert unwritten(app) == 0
         assert not all(waited)
 

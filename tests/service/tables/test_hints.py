@@ -181,6 +181,6 @@ def test_a_hint_goes_before_the_next_bot(app, monkeypatch):
     monkeypatch.setattr(bots, "_move", moving)
     bots.run()
     assert seen == [False, True]
-    assert menus.allows(
-        snapshots.menu(snapshots.look(app, place.table), place.seat), hints.find(app, place, asked[0]).move
-    )
+    snapshot = snapshots.look(app, place.table)
+    menu = snapshots.open_menu(snapshot.game, snapshot.table, place.seat)
+    assert menus.allows(menu, hints.find(app, place, asked[0]).move)

@@ -23,7 +23,7 @@ from service.tables.opening import Invited
 from service.web.api.routes import described
 from tests import apps
 from workers import bots, clock, referee
-from workers.jobs import work_for
+from workers.jobs import set_app
 
 OLD, NEW = "https://old.example.org", "https://new.example.org"
 GUESTS = [Invited("Anna", "anna@example.org"), Invited("Berta", "berta@example.org"), Invited("Bot 1")]
@@ -43,7 +43,7 @@ def new(tmp_path: Path, clock: apps.FakeTime, migrated_postgres_url: str) -> Ite
 
 
 def opened(app: App) -> list[Place]:
-    work_for(app)
+    set_app(app)
     made = opening.open_table(app, "kurier", {}, GUESTS)
     places = [access.find(app, link) for link in made.links if link]
     for place in places:
@@ -53,7 +53,7 @@ def opened(app: App) -> list[Place]:
 
 def play(app: App, places: list[Place], moves: int = 8) -> None:
     """So many moves, of people and bots."""
-    work_for(app)
+    set_app(app)
     for _ in range(moves):
         waits = [place for place in places if apps.list_moves(app, place)]
         if waits:

@@ -18,8 +18,8 @@ from service.benches.pages import Visitor
 from service.lru import LRU
 from service.tables import access, opening, replays, snapshots
 from service.tables.archive import Archive
+from service.tables.positions import TurnIndex
 from service.tables.replays import Viewpoint
-from service.tables.turns import TurnIndex, extended
 from service.text import drawing, samples
 from service.text.drawing import Scene, Voice, players
 from service.web import warm_up
@@ -101,7 +101,7 @@ def test_a_step_late_in_a_long_game_costs_little_more_than_an_early_one(app, vis
 
 def course(*said):
     bodies = [json.dumps({"seat": seat, "move": move, "more": 1}) for seat, move in said]
-    return extended(extended(TurnIndex(), bodies[:4]), bodies[4:])
+    return TurnIndex().extend(bodies[:4]).extend(bodies[4:])
 
 
 GAME = (

@@ -47,13 +47,13 @@ def test_a_half_made_choice_is_not_lost_when_something_happens(service: RunningS
     opened = service.start_table()
     first = service.find_mover(opened.table)
     app, mover = service.app, access.find(service.app, opened.links[first])
-    submitting.verdict(
+    submitting.wait_for_verdict(
         app, submitting.submit(app, mover, "move " + SHORT_GAMES[first].split()[0].replace("-", " ")), 10
     )
     page = visit(f"/t/{opened.links[1 - first]}")
     start = SHORT_GAMES[first].split()[1].split("-")[0]
     spot(page, start).click()
-    submitting.verdict(app, submitting.submit(app, mover, "undo"), 10)
+    submitting.wait_for_verdict(app, submitting.submit(app, mover, "undo"), 10)
     asked = page.locator(".notices").get_by_text("would like to take the last move back")
     expect(asked).to_be_visible(timeout=PAGE_TIMEOUT_MS)
     expect(page.locator(".bar .made")).to_have_text(f"Move a stone: {start}")

@@ -76,7 +76,7 @@ def test_a_board_can_be_enlarged_on_a_phone_and_stays_so(service: RunningService
     seat = service.find_mover(opened.table)
     app = service.app
     move = "move " + SHORT_GAMES[seat].split()[0].replace("-", " ")
-    submitting.verdict(app, submitting.submit(app, access.find(app, opened.links[seat]), move), 10)
+    submitting.wait_for_verdict(app, submitting.submit(app, access.find(app, opened.links[seat]), move), 10)
     page = visit(f"/t/{opened.links[seat]}/replay", viewport={"width": 360, "height": 740}, has_touch=True)
     small = width(page)
     top = page.locator("figure.plate").bounding_box()

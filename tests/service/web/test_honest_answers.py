@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from service import create_app
 from service.app import App
-from service.store.connect import Store
+from service.store.connection import Store
 from service.tables import seat_settings, submitting
 from service.tables.access import Place
 from service.web import monitoring

@@ -10,7 +10,7 @@ from service import cli
 from service.accounts import bounces
 from service.hosting import remedies
 from service.store import queries
-from service.store.appending import Owed
+from service.store.batch import OwedLetter
 from service.store.schema import letters, people, seats, tables
 from tests.sites import ROWS, Site, Visitor
 
@@ -103,7 +103,7 @@ def test_an_address_that_takes_no_letters_is_replaced(site: Site, visitor: Visit
     with site.app.store.writing() as connection:
         person = connection.execute(select(people.c.id).where(people.c.address == "bert@example.org")).scalar_one()
         bounces.note(connection, person, "550 no such user", site.time)
-        queries.owe(connection, opened.table, 2, Owed(1, "turn", site.time))
+        queries.owe_letter(connection, opened.table, 2, OwedLetter(1, "turn", site.time))
         connection.execute(
             update(letters)
             .where(letters.c.seat == 1, letters.c.kind == "turn")
@@ -124,7 +124,7 @@ def test_an_address_that_takes_no_letters_is_replaced(site: Site, visitor: Visit
 def test_a_refused_letter_is_tried_again(site: Site, visitor: Visitor, door: str) -> None:
     opened = site.start_table()
     with site.app.store.writing() as connection:
-        queries.owe(connection, opened.table, 2, Owed(0, "turn", site.time))
+        queries.owe_letter(connection, opened.table, 2, OwedLetter(0, "turn", site.time))
         wanted = (letters.c.seat == 0, letters.c.kind == "turn")
         connection.execute(update(letters).where(*wanted).values(sent_at=site.time, outcome="refused: 550 spam"))
         number = connection.execute(select(letters.c.id).where(*wanted)).scalars().first()

@@ -13,8 +13,9 @@ from engine import table as tables
 from engine.contract.cases import list_variants
 from service.app import App
 from service.store.schema import letters, people, seats
-from service.tables import access, clerk, judging, opening, snapshots
+from service.tables import access, judging, opening, snapshots
 from service.tables.access import Place
+from service.tables.locked_table import append_command
 from service.tables.opening import Invited
 from tests import apps
 from tests.servers import Sink
@@ -86,7 +87,7 @@ def long_game(app: App, moves: int) -> tuple[str, ...]:
         for _ in range(moves):
             seat = tables.find_seats_to_move(game, work.locked.table)[0]
             move = bots.pick_random_move(tables.menu(game, work.locked.table, seat), random)
-            work.locked = clerk.enter(work.locked, seat, move)
+            work.locked = append_command(work.locked, seat, move)
     return opened.links
 
 

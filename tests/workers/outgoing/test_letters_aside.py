@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 
 from engine.catalogue import NotInstalled
 from service.app import App
-from service.store.connect import is_away
+from service.store.connection import is_unavailable
 from service.store.schema import letters as letters_owed
 from service.store.schema import tables
 from service.tables import snapshots
@@ -143,4 +143,4 @@ def test_a_database_that_is_away_is_told_from_a_letter_that_cannot_be_written(ap
     app.settings.folder.joinpath("depesche.sqlite").rename(app.settings.folder / "elsewhere")
     with pytest.raises(OperationalError) as caught:
         process_pool.run(letters.write, app, wanted)
-    assert is_away(caught.value)
+    assert is_unavailable(caught.value)

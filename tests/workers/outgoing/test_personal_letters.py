@@ -37,7 +37,7 @@ def anna(app: App, language: str = "en") -> Row[Any]:
 
 def owe(app: App, person: int, kind: str) -> None:
     with app.store.writing() as connection:
-        queries.owe_person(connection, person, kind, app.now())
+        queries.owe_personal_letter(connection, person, kind, app.now())
 
 
 def text(message: EmailMessage) -> str:

@@ -19,7 +19,7 @@ from service.tables.access import Place
 from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink, free_port
-from workers.jobs import work_for
+from workers.jobs import set_app
 from workers.outgoing import post
 
 
@@ -291,7 +291,7 @@ def test_an_embedded_house_reads_its_own_letters(tmp_path: Path, clock: FakeTime
         mail = local_mailbox.start(app)
         app.relay = f"smtp://127.0.0.1:{mail.port}"
         try:
-            work_for(app)
+            set_app(app)
             apps.open_table(app)
             post.run()
             assert {letter.recipient for letter in local_mailbox.list_newest(app)} == {

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from engine import catalogue
 from service import create_app
 from service.app import App
-from service.store.queries import seats_of
+from service.store.queries import list_seats
 from service.tables import access, snapshots
 from service.tables.archive import Archive
 from tests import apps
@@ -148,7 +148,7 @@ def test_a_bot_of_a_level_sits_at_the_table(client, app):
     status, opened = post(client, "/tables", {"game": "kaiser", "players": [PLAYERS[0], hal]})
     assert status == 201
     with app.store.reading() as connection:
-        levels = [(seat.name, seat.level) for seat in seats_of(connection, opened["table"])]
+        levels = [(seat.name, seat.level) for seat in list_seats(connection, opened["table"])]
     assert levels[1] == ("Hal (easy)", "easy")
     status, answer = post(client, "/tables", {"game": "kaiser", "players": [PLAYERS[0], hal | {"level": "godlike"}]})
     assert status in (400, 422)

@@ -23,23 +23,20 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from engine.refusal import Refused
 from service.outages import Outage
-from service.store import appending, facts
-from service.store.appending import Unwritten
+from service.store import facts
 
-# What waits for a lock so long fails, and is tried again; whoever forgets a transaction loses it.
-LIMITS = "-c lock_timeout=2s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s"
-AWAY = ("08", "53", "57P", "58")  # classes of PostgreSQL's errors: connection, resources, shutdown, disk
-HURRIED = "100ms"
-RESTED = 0.5  # seconds in the pool, after which a connection is tried before it is used
-BUSY, SCRUBBED_WITHIN = 20_000, 1_000  # milliseconds that SQLite waits for others
-SECURED = "secured"
-LOOK = 0.0005  # seconds between two looks whether another writer is ready
+# A statement that waits longer for a lock fails and is tried again; a transaction that is left open is ended.
+TIMEOUTS = "-c lock_timeout=2s -c statement_timeout=60s -c idle_in_transaction_session_timeout=60s"
+UNAVAILABLE = ("08", "53", "57P", "58")  # classes of PostgreSQL's errors: connection, resources, shutdown, disk
+POOL_CHECK_AFTER_S = 0.5  # a connection that was unused for longer is tried before it is used
+BUSY_TIMEOUT_MS, SCRUB_TIMEOUT_MS = 20_000, 1_000
+WRITER_POLL_S = 0.0005
 MIGRATIONS = Path(__file__).parent / "migrations"
 _elsewhere = ContextVar("elsewhere", default=False)
 
 
 class Store:
-    """A database, and transactions on it; its replica, if it has one, answers what may be a moment old."""
+    """A database and its transactions. A replica, where there is one, serves what may be a moment old."""
 
     def __init__(self, url: str, replica: str = "") -> None:
         self.url = url
@@ -50,14 +47,14 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only looks, and sees one moment however long it looks."""
+        """A transaction that only reads, and sees one moment of the database."""
         replica = self.replica if _elsewhere.get() else None
-        with nullcontext() if replica else self._noticed(), (replica or self._snapshots).begin() as connection:
+        with nullcontext() if replica else self._watched(), (replica or self._snapshots).begin() as connection:
             yield connection
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
-        """What is read in here comes from the replica."""
+        """Read from the replica inside."""
         before = _elsewhere.set(True)
         try:
             yield
@@ -65,48 +62,37 @@ class Store:
             _elsewhere.reset(before)
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction that changes something: all of it, or nothing."""
-        with self._noticed(), self._writer(unwritten=Unwritten()) as connection, connection.begin():
-            event.listen(connection, "before_cursor_execute", appending.before_statement)
-            yield connection
-            appending.write(connection)
+    def writing(
+        self, *, durable: bool = True, lock_timeout: str | None = None, autocommit: bool = False
+    ) -> Iterator[Connection]:
+        """A transaction that writes all of its changes or none.
 
-    @contextmanager
-    def noting(self) -> Iterator[Connection]:
-        """The same for what may be done once more: kept when this process dies, but it does not wait for the disk."""
-        with self._noticed(), self._writer(lasting=False) as connection, connection.begin():
-            if connection.dialect.name == "postgresql":
+        A commit that is not durable survives the death of this process, but maybe not a power cut: it does not wait
+        for the disk. `autocommit` is for a single statement; on PostgreSQL that statement itself says whether it is
+        durable (see `insert_new`). `lock_timeout`, such as "100ms", limits how long a statement waits for a lock.
+        """
+        postgresql = self.engine.dialect.name == "postgresql"
+        options = {"isolation_level": "AUTOCOMMIT"} if autocommit and postgresql else {}
+        connection = self.engine.connect().execution_options(writing=True, durable=durable, **options)
+        with self._watched(), connection, connection.begin():
+            if postgresql and not (durable or autocommit):
                 connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+            if postgresql and lock_timeout:
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{lock_timeout}'")
             yield connection
 
-    @contextmanager
-    def stating(self) -> Iterator[Connection]:
-        """A transaction of one statement that does not wait for the disk; PostgreSQL is told so in it, by `HASTE`."""
-        alone = {} if self.engine.dialect.name == "sqlite" else {"isolation_level": "AUTOCOMMIT"}
-        with self._noticed(), self._writer(lasting=False, **alone) as connection, connection.begin():
-            yield connection
-
-    def secure(self) -> None:
-        """Wait until everything that was committed so far lies on the disk: it lies there before what comes later."""
+    def sync(self) -> None:
+        """Wait until everything that was committed so far is on the disk: a durable commit carries it along."""
         with self.writing() as connection:
-            facts.note(connection, SECURED, secrets.token_hex(4))
-
-    def hurry(self, connection: Connection) -> None:
-        """What others hold is hardly waited for in this transaction: it holds much that others may want."""
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{HURRIED}'")
-
-    def _writer(self, **options: Any) -> Connection:
-        return self.engine.connect().execution_options(writing=True, **options)
+            facts.set_fact(connection, "synced", secrets.token_hex(4))
 
     @contextmanager
-    def _noticed(self) -> Iterator[None]:
-        """Tells where the database is away, and when it is back, once each."""
+    def _watched(self) -> Iterator[None]:
+        """Log once that the database is unavailable, and once that it is back."""
         try:
             yield
         except OperationalError as error:
-            if is_away(error):
+            if is_unavailable(error):
                 self.outage.met(error)
             raise
         if self.outage.since is not None:
@@ -140,13 +126,13 @@ class Store:
             return MigrationContext.configure(connection).get_current_revision() or ""
 
     def scrub(self) -> None:
-        """Of what was deleted, leave no copy in SQLite's log ahead of the file; while others read, as far as can be."""
+        """Empty SQLite's write-ahead log, which still holds what was deleted; as far as other readers allow."""
         if self.engine.dialect.name == "sqlite":
             with closing(self.engine.raw_connection()) as connection:
                 cursor = connection.cursor()
-                cursor.execute(f"PRAGMA busy_timeout={SCRUBBED_WITHIN}")  # a program that copies reads all the time
+                cursor.execute(f"PRAGMA busy_timeout={SCRUB_TIMEOUT_MS}")  # backup programs never stop reading
                 cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                cursor.execute(f"PRAGMA busy_timeout={BUSY}")
+                cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
 
     def close(self) -> None:
         self.engine.dispose()
@@ -161,82 +147,82 @@ def _is_unknown(connection: Connection) -> bool:
     return not heads <= revisions
 
 
-def is_away(error: OperationalError) -> bool:
-    """Whether the database itself is away or full, which its store tells; not so where only a lock is held."""
+def is_unavailable(error: OperationalError) -> bool:
+    """Whether the database itself is unavailable or full, which its store logs; a held lock is neither."""
     state = getattr(error.orig, "sqlstate", None)
     if isinstance(error.orig, sqlite3.Error):
         return "locked" not in str(error.orig)
-    return state is None or state.startswith(AWAY)
+    return state is None or state.startswith(UNAVAILABLE)
 
 
 def _engine(url: str) -> Engine:
-    """What an error says goes to a log, so it holds no values: they may be addresses, or notes."""
+    """Make the engine for a database; its errors go to a log, so they hide values such as addresses and notes."""
     if not url.startswith("sqlite"):
         pool: dict[str, Any] = {"pool_size": 10, "max_overflow": 20, "pool_timeout": 10}
-        engine = create_engine(_bounded(url), connect_args={"connect_timeout": 10}, hide_parameters=True, **pool)
-        _ping_rested(engine)
+        engine = create_engine(_with_timeouts(url), connect_args={"connect_timeout": 10}, hide_parameters=True, **pool)
+        _ping_idle(engine)
         return engine
-    _for_us_alone(url)
+    _make_private(url)
     engine = create_engine(url, connect_args={"timeout": 20, "check_same_thread": False}, hide_parameters=True)
     event.listen(engine, "connect", _sqlite_connected)
     event.listen(engine, "begin", _sqlite_begin)
     return engine
 
 
-def _ping_rested(engine: Engine) -> None:
-    """A connection that rested in the pool is tried before it is used: its server may have gone meanwhile."""
+def _ping_idle(engine: Engine) -> None:
+    """Try a connection that was idle in the pool before it is used: its server may have gone meanwhile."""
 
-    def rests(_: Any, record: ConnectionPoolEntry) -> None:
-        record.info["rests_since"] = time.monotonic()
+    def note_idle(_: Any, record: ConnectionPoolEntry) -> None:
+        record.info["idle_since"] = time.monotonic()
 
-    def wakes(connection: Any, record: ConnectionPoolEntry, _: Any) -> None:
-        if record.info.get("rests_since", math.inf) > time.monotonic() - RESTED:
+    def ping(connection: Any, record: ConnectionPoolEntry, _: Any) -> None:
+        if record.info.get("idle_since", math.inf) > time.monotonic() - POOL_CHECK_AFTER_S:
             return
         try:
             engine.dialect.do_ping(connection)
         except Exception as error:
             raise InvalidatePoolError from error
 
-    event.listen(engine, "checkin", rests)
-    event.listen(engine, "checkout", wakes)
+    event.listen(engine, "checkin", note_idle)
+    event.listen(engine, "checkout", ping)
 
 
-def _for_us_alone(url: str) -> None:
-    """The file holds addresses and what seats know: only its owner may read it, also one that was made before."""
+def _make_private(url: str) -> None:
+    """Let only the owner read the file and its companions: it holds addresses and what seats know."""
     path = make_url(url).database
     if path and path != ":memory:" and not path.startswith("file:"):
-        with suppress(OSError):  # whether it can be opened at all is found out, and told, by whoever opens it
+        with suppress(OSError):  # whoever opens the file finds out whether that is possible, and says so
             Path(path).touch(0o600)
             for name in (path, f"{path}-wal", f"{path}-shm"):
                 with suppress(FileNotFoundError):
                     os.chmod(name, 0o600)
 
 
-def _bounded(url: str) -> URL:
-    """The same database, where nobody waits for ever; what the host chose himself stands above that."""
-    found = make_url(url)
-    own = found.query.get("options", "")
-    return found.update_query_dict({"options": f"{LIMITS} {own if isinstance(own, str) else ' '.join(own)}".strip()})
+def _with_timeouts(url: str) -> URL:
+    """The address with our timeouts; options that the host has set come later and win."""
+    parsed = make_url(url)
+    own = parsed.query.get("options", "")
+    return parsed.update_query_dict({"options": f"{TIMEOUTS} {own if isinstance(own, str) else ' '.join(own)}".strip()})
 
 
 def _snapshots(engine: Engine) -> Engine:
-    """The same database, where a transaction sees what was true as it began; SQLite's always do."""
+    """The same database, with transactions that see the moment at which they began; SQLite's always do."""
     if engine.dialect.name == "sqlite":
         return engine
     return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 def _sqlite_connected(connection: Any, _: Any) -> None:
-    """Durable, and readers never wait; what is deleted is overwritten; transactions are begun by us, not the driver."""
+    """Make commits durable, let readers never wait, overwrite deleted data, and begin transactions ourselves."""
     connection.isolation_level = None
-    for pragma in (f"busy_timeout={BUSY}", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+    for pragma in (f"busy_timeout={BUSY_TIMEOUT_MS}", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
-    _write_ahead(connection)
+    _enable_wal(connection)
 
 
-def _write_ahead(connection: Any) -> None:
-    """Keep a log ahead of the file; while others change a new file to that, SQLite would fail instead of waiting."""
-    until = time.monotonic() + 20
+def _enable_wal(connection: Any) -> None:
+    """Switch to a write-ahead log; SQLite fails instead of waiting while others switch a new file, so try again."""
+    until = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
@@ -253,14 +239,14 @@ def _sqlite_begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN")
         return
     raw: Any = connection.connection.driver_connection
-    raw.execute(f"PRAGMA synchronous={'FULL' if options.get('lasting', True) else 'NORMAL'}")
-    if not _begun(raw):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")  # which fails, and says why in the words of all databases
+    raw.execute(f"PRAGMA synchronous={'FULL' if options.get('durable', True) else 'NORMAL'}")
+    if not _begin_writing(raw):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # fails, with an error that names the reason
 
 
-def _begun(raw: sqlite3.Connection) -> bool:
-    """Whether it is our turn to write now; SQLite itself would sleep ten times as long as anybody writes."""
-    until = time.monotonic() + BUSY / 1000
+def _begin_writing(raw: sqlite3.Connection) -> bool:
+    """Begin a write transaction when no other is open; SQLite itself would sleep ten times as long as any lasts."""
+    until = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     raw.execute("PRAGMA busy_timeout=0")
     try:
         while time.monotonic() < until:
@@ -270,7 +256,7 @@ def _begun(raw: sqlite3.Connection) -> bool:
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                     break
-                time.sleep(LOOK)
+                time.sleep(WRITER_POLL_S)
         return False
     finally:
-        raw.execute(f"PRAGMA busy_timeout={BUSY}")
+        raw.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")

@@ -1,0 +1,210 @@
+"""A table whose row is locked, and the one function that appends a command to its log with all that follows from it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import Connection
+
+from engine import canonical_json, catalogue, log
+from engine import table as tables
+from engine.game import Game
+from engine.log import Entry
+from engine.menu import Move
+from engine.record import Table
+from engine.table_events import (
+    Ended,
+    Missed,
+    Offered,
+    Opened,
+    PauseAsked,
+    Paused,
+    Resumed,
+    SealAsked,
+    Substituted,
+    TimedOut,
+    UndoAsked,
+)
+from service import timing
+from service.app import App
+from service.settings import Settings
+from service.store import queries
+from service.store.batch import SEAT_COLUMNS, Addition, Batch, OwedLetter, SealedEntry, SeatUpdate
+from service.store.rows import SeatRow, TableRow
+from service.tables import positions
+from service.tables.access import Unknown, moved
+from service.tables.seat_changes import list_seat_updates
+from service.timing import Clock
+
+BOT_STATUSES = ("bot", "resigned")
+
+
+class Held(Exception):
+    """Another transaction has locked the table."""
+
+
+class LockedTable(Struct, frozen=True, eq=False):
+    """A table whose row is locked in this transaction: its row, its seats, and its position.
+
+    What is appended to it is gathered in the batch of the transaction. It is urgent once it owes a letter that is due
+    at once; the clock wakes the post for letters that are due later.
+    """
+
+    app: App
+    batch: Batch
+    row: TableRow
+    head: str
+    seats: tuple[SeatRow, ...]
+    game: Game
+    table: Table
+    urgent: bool = False
+
+    @property
+    def now(self) -> int:
+        return self.app.now()
+
+    @property
+    def settings(self) -> Settings:
+        return self.app.settings
+
+    @property
+    def clock(self) -> Clock:
+        return timing.read(self.table.clock, self.row.pace)
+
+    def flush(self) -> Connection:
+        """Write what was appended, and return the connection for further statements."""
+        return self.batch.flush()
+
+    def position_before(self, seq: int) -> Table:
+        """The position before entry `seq`."""
+        return positions.position_before(self.app.caches, self.flush(), self.row, seq)
+
+
+def lock_table(app: App, batch: Batch, table: str) -> LockedTable:
+    """Lock a table until this transaction ends; raise Unknown if there is none."""
+    row = queries.lock_table(batch.flush(), table)
+    if row is None:
+        raise Unknown("There is no such table.")
+    return load_locked(app, batch, [row])(row)
+
+
+def lock_free_table(app: App, batch: Batch, table: str) -> LockedTable:
+    """Lock a table without waiting; raise Held if another transaction has locked it."""
+    row = queries.lock_free_table(batch.flush(), table)
+    if row is None:
+        raise Held
+    return load_locked(app, batch, [row])(row)
+
+
+def load_locked(app: App, batch: Batch, rows: Sequence[TableRow]) -> Callable[[TableRow], LockedTable]:
+    """Load the seats and the missing entries of locked tables at once; the result makes each LockedTable."""
+    db = batch.flush()
+    by_table = {row.id: row for row in rows}
+    seats = _load_seats(db, list(by_table))
+    stored = queries.list_entries_at(db, positions.missing_entries(app.caches, by_table.values()))
+
+    def make(row: TableRow) -> LockedTable:
+        game, added = catalogue.find(row.game, row.edition), [one for one in stored if one.table == row.id]
+        position = positions.load_position(app.caches, db, game, row, added)
+        return LockedTable(app, batch, row, row.head, seats[row.id], game, position)
+
+    return make
+
+
+def _load_seats(db: Connection, names: Sequence[str]) -> dict[str, tuple[SeatRow, ...]]:
+    """The seats of each of these tables."""
+    rows = itertools.groupby(queries.list_seats(db, *sorted(names)), lambda seat: seat.table)
+    return {table: tuple(seats) for table, seats in rows}
+
+
+def change_seat(locked: LockedTable, seat: int, **columns: Any) -> LockedTable:
+    """Change columns of a seat that no entry changes, such as its player."""
+    db = locked.flush()
+    queries.change_seat(db, locked.row.id, seat, **columns)
+    return replace(locked, seats=_load_seats(db, [locked.row.id])[locked.row.id])
+
+
+def append_command(locked: LockedTable, seat: int | None, move: Move) -> LockedTable:
+    """Append a command of a seat, or of the server (None), to the log; raise Refused and change nothing if illegal."""
+    if locked.row.moved_to:
+        raise moved(locked.row.moved_to)
+    before, game, at = locked.table, locked.game, locked.now
+    chance = tables.make_chance(before, locked.row.seed, move, at)
+    after, events = tables.play(game, before, seat, move, chance, locked.position_before)
+    entry = Entry(before.length, at, seat, str(move), tuple(chance.draws), events, game.META.edition)
+    sealed = seal(locked.row.seed, locked.head, entry)
+    clock = timing.read(after.clock, locked.row.pace)
+    updates = {
+        update.seat: update
+        for update in list_seat_updates(game, locked.seats, before, after, entry, clock, locked.settings.reminder)
+    }
+    letters = tuple(_list_owed_letters(locked, after, updates.values(), entry))
+    places = after.places if after.phase == "over" else ()
+    locked.batch.append(
+        Addition(locked.row.id, sealed, after.phase, at, tuple(updates.values()), letters, _draw_time(after), places)
+    )
+    seats = tuple(_update_seat(row, updates) for row in locked.seats)
+    urgent = locked.urgent or any(letter.due_at <= at for letter in letters)
+    return replace(locked, head=sealed.hash, table=after, seats=seats, urgent=urgent)
+
+
+def _draw_time(after: Table) -> int | None:
+    """When the beacon publishes the round that this table awaits."""
+    return after.beacon.time_of(after.waiting_command.round) if after.beacon and after.waiting_command else None
+
+
+def _update_seat(row: SeatRow, updates: Mapping[int, SeatUpdate]) -> SeatRow:
+    update = updates.get(row.seat)
+    return replace(row, **{name: getattr(update, name) for name in SEAT_COLUMNS}) if update else row
+
+
+def seal(seed: bytes, head: str, entry: Entry[Any]) -> SealedEntry:
+    """The entry's bytes, its digest, and the new head of the chain."""
+    body = canonical_json.encode(entry)
+    digest = log.digest(seed, entry.seq, body)
+    return SealedEntry(entry.seq, body.decode(), digest, log.extend_head(head, digest))
+
+
+def _list_owed_letters(
+    locked: LockedTable, after: Table, updates: Iterable[SeatUpdate], entry: Entry[Any]
+) -> Iterator[OwedLetter]:
+    """The letters that this entry makes necessary; letters about a turn wait a moment, in case it is over by then."""
+    people = [row.seat for row in locked.seats if row.person is not None]
+    held = locked.row.held
+    at, soon = (queries.HELD, queries.HELD) if held else (entry.at, entry.at + locked.settings.gathers)
+    kinds = (one for event in entry.events for one in _list_letter_kinds(event, after, entry, people))
+    yield from (OwedLetter(seat, kind, at) for seat, kind in kinds if seat in people)
+    for update in updates:
+        if update.open_since == entry.seq and update.status == "taken" and update.seat in people:
+            yield OwedLetter(update.seat, "turn", soon)
+
+
+def _list_letter_kinds(event: Any, after: Table, entry: Entry[Any], people: list[int]) -> Iterator[tuple[int, str]]:
+    """The seats that get a letter about this event, and the kind of letter."""
+    match event:
+        case Opened():
+            yield from ((seat, "invitation") for seat in people)
+        case UndoAsked() if after.undo_request:
+            yield from ((seat, "asked") for seat in after.undo_request.waiting)
+        case PauseAsked() if after.pause_request:
+            yield from ((seat, "pausing") for seat in after.pause_request.waiting)
+        case SealAsked() if after.seal_request:
+            yield from ((seat, "sealing") for seat in after.seal_request.waiting)
+        case Paused():
+            yield from ((seat, "paused") for seat in people if seat != entry.seat)
+        case Resumed():
+            yield from ((seat, "resumed") for seat in people if seat != entry.seat)
+        case TimedOut(seat):
+            yield seat, "timeout"
+        case Missed(seat):
+            yield seat, "forfeited" if after.seats[seat].status == "resigned" else "relieved"
+        case Offered(seat):
+            yield from ((other, "offered" if other == seat else "offer") for other in people)
+        case Substituted(seat, False):
+            yield seat, "seat"
+        case Ended():
+            yield from ((seat, "over") for seat in people)
