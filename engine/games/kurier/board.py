@@ -56,5 +56,13 @@ def departure_order(guests: Mapping[Kind, int]) -> tuple[Kind, ...]:
     return ORDER_BY_FREE_ROOM[next(kind for kind in KINDS if kind not in guests)]
 
 
+PURSE = "purse"
+
+
+def purse_owner(token: str) -> int:
+    """Return the seat whose purse is written so in a move, counted from 0; `purse1` belongs to seat 0."""
+    return int(token.removeprefix(PURSE)) - 1
+
+
 def count_roubles(coins: Iterable[Coin]) -> int:
     return sum(WORTH[coin] for coin in coins)

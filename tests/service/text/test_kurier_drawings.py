@@ -43,6 +43,12 @@ def test_every_token_of_the_menu_can_be_touched(seats, chosen):
         assert {token for move in menu.iter_moves(kurier.menu(state, seat)) for token in move.args} <= words
 
 
+def test_an_inn_is_drawn_open_also_after_a_table_where_it_is_closed():
+    for seats, closed in ((2, 6), (5, 0)):
+        state, *_ = next(moments(seats, {}))
+        assert drawing.board_svg(scene(state, None)).count('<g opacity="0.55">') == closed
+
+
 @every_table
 def test_every_courier_in_an_inn_can_be_touched_where_he_is(seats, chosen):
     for state, seat, _ in list(moments(seats, chosen))[::9]:
