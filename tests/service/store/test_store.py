@@ -96,13 +96,6 @@ def append(connection: Connection, addition: Addition) -> None:
     batch.flush()
 
 
-def append(connection: Connection, addition: Addition) -> None:
-    """Append one entry, and write it at once."""
-    batch = Batch(connection)
-    batch.append(addition)
-    batch.flush()
-
-
 def sealed(seq: int) -> SealedEntry:
     return SealedEntry(seq, "{}", f"digest {seq}", f"hash {seq}")
 
