@@ -1,55 +1,158 @@
-"""The module that templates use as `board`: the tiles, and where moves, figures and new tiles are on the table."""
+"""The module that templates use as `board`: what a menu offers, and where the pieces of a table are drawn."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from engine.games.carcassonne.tiles import PIECES, TRACK, Piece, cells_around, coordinates, neighbours
+from msgspec import Struct
+from msgspec.structs import replace
 
-__all__ = ["PIECES", "TRACK", "Extension", "coordinates", "find_extension"]
+from engine.games.carcassonne.letter import lay_out_letter, space_point
+from engine.games.carcassonne.points import (
+    CORNERS,
+    GARDENS,
+    STAGES,
+    corner_point,
+    figure_point,
+    is_lying,
+    offer_point,
+    place_point,
+    tile_point,
+)
+from engine.games.carcassonne.sentences import describe_neighbours, describe_tile, find_extension
+from engine.games.carcassonne.text_board import SIGN_LETTERS, draw_text_map
+from engine.games.carcassonne.tiles import (
+    PIECES,
+    SIDES,
+    TRACK,
+    TURNS,
+    Segment,
+    coordinates,
+)
+from engine.menu import Choice, Menu, MenuEntry, Subset
+
+__all__ = [
+    "GARDENS",
+    "PIECES",
+    "STAGES",
+    "TRACK",
+    "Extent",
+    "Offers",
+    "coordinates",
+    "corner_point",
+    "describe_neighbours",
+    "describe_tile",
+    "draw_text_map",
+    "figure_point",
+    "find_extension",
+    "find_extent",
+    "is_lying",
+    "lay_out_letter",
+    "list_signs",
+    "offer_point",
+    "place_point",
+    "read_offers",
+    "side_letters",
+    "space_point",
+    "tile_point",
+    "turns_by_cell",
+]
 
 
-class Extension(NamedTuple):
-    """The feature that a new tile extended: a cloister, or a road or city with figures of these seats.
+class Offers(Struct, frozen=True):
+    """All that the moves of a menu touch: the options of `place`, and other tokens by the kind of thing they name."""
 
-    `tiles` is the number of tiles that the road or city gained.
-    """
-
-    kind: str
-    seats: tuple[int, ...] = ()
-    tiles: int = 0
-
-
-def find_extension(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) -> Extension | None:
-    """Return what the tile of a cell extended when it was placed, judged by the figures that are there now."""
-    before = itertools.takewhile(lambda item: item[0] != cell, tiles.items())
-    earlier = {one: PIECES[placed.tile][placed.turn] for one, placed in before}
-    new = PIECES[tiles[cell].tile][tiles[cell].turn]
-    for kind in ("city", "road"):
-        own = ((cell, segment.token) for segment in new.segments if segment.kind == kind)
-        feature = _find_connected({**earlier, cell: new}, own)
-        owners = [figure for figure in figures if figure.cell != cell and (figure.cell, figure.segment) in feature]
-        if owners:
-            old = _find_connected(earlier, ((figure.cell, figure.segment) for figure in owners))
-            added = {one for one, _ in feature} - {one for one, _ in old}
-            return Extension(kind, tuple(sorted({figure.seat for figure in owners})), len(added))
-    beside = (earlier[one] for one in cells_around(cell) if one in earlier)
-    return Extension("cloister") if any("cloister" in piece.locals for piece in beside) else None
+    places: tuple[tuple[str, ...], ...] = ()
+    cells: tuple[str, ...] = ()
+    turns: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    segments: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
+    corners: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    is_scoring: bool = False
+    is_message: bool = False
+    is_builder: bool = False
 
 
-def _find_connected(pieces: Mapping[str, Piece], start: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return all segments (cell, token) of roads or cities that are connected with these."""
-    queue, connected = list(start), set[tuple[str, str]]()
-    while queue:
-        cell, token = queue.pop()
-        if (cell, token) in connected:
-            continue
-        connected.add((cell, token))
-        segment = pieces[cell].segments[pieces[cell].locals[token]]
-        for side, beyond in enumerate(neighbours(cell)):
-            if side in segment.ends and beyond in pieces:
-                others = (one for one in pieces[beyond].segments if one.kind == segment.kind)
-                queue += [(beyond, one.token) for one in others if (side + 2) % 4 in one.ends]
-    return connected
+def read_offers(menu: Menu) -> Offers:
+    """Sort the options of a menu by the kind of thing they touch."""
+    offers = Offers()
+    for entry in menu:
+        offers = _add_entry(offers, entry)
+    return offers
+
+
+def _add_entry(offers: Offers, entry: MenuEntry) -> Offers:
+    options = _options_of(entry)
+    firsts = tuple(dict.fromkeys(option[0] for option in options))
+    match entry.verb:
+        case "place":
+            turns = {option[-1] for option in options}
+            in_order = tuple(str(turn) for turn in TURNS if str(turn) in turns)
+            return replace(offers, places=options, cells=offers.cells + firsts, turns=in_order)
+        case "figure":
+            segments = tuple(dict.fromkeys(option[-1] for option in options))
+            return replace(offers, kinds=firsts, segments=offers.segments + segments)
+        case "score":
+            return replace(offers, is_scoring=True)
+        case "message" if "draw" not in firsts:
+            figures = tuple(option[-1] for option in options if len(option) > 1)
+            return replace(offers, is_message=True, figures=offers.figures + figures)
+        case "builder":
+            return replace(offers, is_builder=True)
+    for token in firsts:
+        field = _field_of(entry.verb, token)
+        offers = replace(offers, **{field: (*getattr(offers, field), token)})
+    return offers
+
+
+def _options_of(entry: MenuEntry) -> tuple[tuple[str, ...], ...]:
+    """Return the options of an entry that have arguments."""
+    if isinstance(entry, Subset):
+        return tuple((item,) for item in entry.items)
+    return tuple(option for option in entry.options if option) if isinstance(entry, Choice) else ()
+
+
+def _field_of(verb: str, token: str) -> str:
+    """Return the field of the offers to which a token of an entry with one argument belongs."""
+    if token in CORNERS:
+        return "corners"
+    if "/" in token:
+        return "segments" if verb == "drive" else "figures"
+    return "cells" if "," in token else "words"
+
+
+class Extent(NamedTuple):
+    """The outermost columns and rows of some cells."""
+
+    west: int
+    east: int
+    north: int
+    south: int
+
+
+def find_extent(cells: Iterable[str]) -> Extent:
+    """Return the extent of these cells and the start tile."""
+    xs, ys = zip((0, 0), *map(coordinates, cells), strict=True)
+    return Extent(min(xs), max(xs), min(ys), max(ys))
+
+
+def list_signs(tiles: Mapping[str, Any]) -> list[str]:
+    """Return the words of the signs on the table that the text board shows by a letter, in alphabetical order."""
+    signs = {sign.split()[0] for placed in tiles.values() for sign in PIECES[placed.tile][0].signs}
+    return sorted(signs & SIGN_LETTERS.keys())
+
+
+def side_letters(segment: Segment) -> str:
+    """Return the sides that a road or city reaches, such as `NE`."""
+    return "".join(SIDES[end] for end in segment.ends)
+
+
+def turns_by_cell(places: Iterable[tuple[str, ...]]) -> dict[str, list[str]]:
+    """Return for each cell of the options of `place` the turns in which the tile fits."""
+    turns: dict[str, list[str]] = {}
+    for cell, turn in places:
+        turns.setdefault(cell, []).append(turn)
+    return turns

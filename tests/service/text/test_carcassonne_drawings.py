@@ -11,6 +11,7 @@ from engine import menu
 from engine import options as choices
 from engine.chance import make_sealed
 from engine.games import carcassonne
+from engine.games.carcassonne import board
 from engine.games.carcassonne.tiles import PIECES
 from service.text import drawing
 from tests.board_tokens import list_tokens
@@ -153,7 +154,7 @@ def test_a_mat_shows_the_abbeys_and_the_fruit_of_its_seat():
 @pytest.mark.parametrize(("tile", "pockets"), [("AM01", 0), ("AM02", 2), ("AM03", 1)])
 def test_fields_shut_in_between_two_cities_are_drawn(tile, pockets):
     template = drawing.environment("en", "carcassonne").get_template("games/carcassonne/tiles.svg")
-    drawn = str(template.make_module().tile(tile, PIECES))
+    drawn = str(template.make_module().tile(tile, board))
     grass = template.make_module().GRASS
     assert len(re.findall(f'<path [^>]*fill="{grass}"', drawn)) == pockets
     assert sum(segment.kind == "field" for segment in PIECES[tile][0].segments) >= pockets

@@ -1,0 +1,187 @@
+"""The points at which pieces are drawn: a tile is 100 wide, and the middle of the start tile is the origin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from engine.games.carcassonne.state import Figure, PlacedTile
+from engine.games.carcassonne.tiles import PIECES, Segment, coordinates
+
+TILE_SIZE = 100
+
+
+class Point(NamedTuple):
+    """A point of the drawing, to the right and down."""
+
+    x: float
+    y: float
+
+
+Offset = tuple[int, int]
+
+SEGMENT_OFFSETS: Mapping[str, Offset] = {
+    "city0": (0, -35),
+    "city1": (35, 0),
+    "city2": (0, 35),
+    "city3": (-35, 0),
+    "city03": (-24, -26),
+    "city12": (26, 24),
+    "city13": (0, 0),
+    "city02": (0, 0),
+    "city01": (24, -26),
+    "city013": (0, -12),
+    "city0123": (0, 4),
+    "road0": (0, -32),
+    "road1": (32, 0),
+    "road2": (0, 32),
+    "road3": (-32, 0),
+    "road13": (-6, 5),
+    "road02": (6, -28),
+    "road12": (15, 15),
+    "road23": (-15, 15),
+    "road03": (-15, -15),
+    "road01": (15, -15),
+    "road013": (0, -10),
+    "cloister": (0, -4),
+    "field0": (-24, -37),
+    "field1": (24, -37),
+    "field2": (37, -20),
+    "field3": (37, 22),
+    "field4": (24, 37),
+    "field5": (-24, 37),
+    "field6": (-37, 22),
+    "field7": (-37, -20),
+}
+"""Where a figure is on an unturned tile: by the ends of a road or city, by the half side in the middle of a field."""
+
+INNER_FIELDS: Mapping[str, Offset] = {
+    "AM02 field-inner": (-27, -27),
+    "AM02 field-inner2": (27, -27),
+    "AM03 field-inner": (-16, -24),
+    "T03 field-inner": (-22, 30),
+    "T04 field-inner": (-22, 30),
+    "T06 field": (12, 10),
+    "T14 field": (6, -6),
+}
+"""Where a figure is on a field that reaches no side; on other tiles it is in the middle."""
+
+GARDENS: Mapping[str, Offset] = {
+    "E": (0, 12),
+    "H": (0, 0),
+    "I": (16, 16),
+    "M": (31, 17),
+    "N": (31, 17),
+    "R": (0, 41),
+    "U": (-24, -24),
+    "V": (20, -20),
+    "I03": (0, 0),
+    "I15": (-24, -25),
+    "T08": (34, 34),
+    "T11": (18, 30),
+    "R10": (20, -20),
+    "BT01": (24, 26),
+    "BT07": (30, -28),
+    "HS14": (32, 30),
+    "AM10": (26, -24),
+}
+STAGES: Mapping[str, Offset] = {
+    "BT01": (0, -6),
+    "BT02": (0, -14),
+    "BT03": (20, -16),
+    "BT04": (-24, 0),
+    "BT05": (-24, 0),
+}
+"""Where the acrobats perform."""
+
+SMALL_CLOISTER = ("R05", (0, -30))
+CORNERS: Mapping[str, Offset] = {"NE": (46, -46), "SE": (46, 46), "SW": (-46, 46), "NW": (-46, -46)}
+BESIDE_OTHERS: Mapping[str, Offset] = {"2": (12, 0), "3": (6, -14)}
+"""How far the second and third figure of a segment are from the first."""
+
+BESIDE_UPRIGHT = 22
+"""How far the mark for a figure that lies is from the mark for one that does not."""
+
+UPRIGHT_ON_FIELDS = frozenset({"pig", "shepherd", "barn"})
+
+Tiles = Mapping[str, PlacedTile]
+
+
+def tile_point(cell: str) -> Point:
+    """Return the middle of a cell."""
+    return _offset_point(cell, (0, 0))
+
+
+def corner_point(cell: str, corner: str) -> Point:
+    """Return the corner of a cell, such as `NE`."""
+    return _offset_point(cell, CORNERS[corner])
+
+
+def is_lying(figure: Figure) -> bool:
+    """Whether a figure is drawn lying: a farmer on his field, or a figure that was placed so."""
+    return figure.way == "lying" or (figure.segment.startswith("field") and figure.kind not in UPRIGHT_ON_FIELDS)
+
+
+def figure_point(tiles: Tiles, figure: Figure) -> Point:
+    """Return the point of a figure; figures on the same segment are beside each other."""
+    if figure.way in CORNERS:
+        return corner_point(figure.cell, figure.way)
+    x, y = segment_point(tiles, figure.cell, figure.segment)
+    dx, dy = BESIDE_OTHERS.get(figure.way, (0, 0))
+    return Point(x + dx, y + dy)
+
+
+def place_point(tiles: Tiles, place: str) -> Point:
+    """Return the point of a place such as `1,0/cloister-lying`; the way of the figure does not matter."""
+    cell, _, token = place.partition("/")
+    segment, _ = split_way(tiles, cell, token)
+    return segment_point(tiles, cell, segment)
+
+
+def offer_point(tiles: Tiles, token: str) -> Point:
+    """Return the point of the mark for placing a figure; a token without a cell belongs to the latest tile."""
+    cell, _, rest = token.rpartition("/")
+    cell = cell or list(tiles)[-1]
+    segment, way = split_way(tiles, cell, rest)
+    x, y = segment_point(tiles, cell, segment)
+    return Point(x + (BESIDE_UPRIGHT if way else 0), y)
+
+
+def split_way(tiles: Tiles, cell: str, token: str) -> tuple[str, str]:
+    """Split `cloister-lying` into the token of the segment and the way of the figure."""
+    placed = tiles[cell]
+    if token in PIECES[placed.tile][placed.turn].locals:
+        return token, ""
+    segment, _, way = token.rpartition("-")
+    return segment, way
+
+
+def segment_point(tiles: Tiles, cell: str, token: str) -> Point:
+    """Return the point of the first figure of a segment."""
+    placed = tiles[cell]
+    pieces = PIECES[placed.tile]
+    unturned = pieces[0].segments[pieces[placed.turn].locals[token]]
+    x, y = _find_offset(placed.tile, unturned)
+    return _offset_point(cell, ((x, y), (-y, x), (-x, -y), (y, -x))[placed.turn // 90])
+
+
+def _find_offset(tile: str, segment: Segment) -> Offset:
+    """Return where the first figure of a segment is on the unturned tile."""
+    plain, ends = tile.rstrip("*"), segment.ends
+    match segment.kind:
+        case "garden":
+            return GARDENS[plain]
+        case "acrobats":
+            return STAGES[plain]
+        case "cloister" if tile == SMALL_CLOISTER[0]:
+            return SMALL_CLOISTER[1]
+        case "field" if not ends:
+            return INNER_FIELDS.get(f"{plain} {segment.token}", (0, 0))
+        case "field":
+            return SEGMENT_OFFSETS[f"field{ends[len(ends) // 2]}"]
+    return SEGMENT_OFFSETS[segment.kind + "".join(map(str, ends))]
+
+
+def _offset_point(cell: str, offset: Offset) -> Point:
+    x, y = coordinates(cell)
+    return Point(float(x * TILE_SIZE + offset[0]), float(y * TILE_SIZE + offset[1]))

@@ -1,0 +1,88 @@
+"""Facts about the land that sentences need: the picture on a tile, what it extended, the surroundings of a cell."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from engine.games.carcassonne.tiles import PIECES, SIDES, Piece, Segment, cells_around, neighbours
+
+
+def describe_tile(tile: str) -> list[str]:
+    """Return what a tile shows, the most striking first, as keys for `tile_words.txt`."""
+    piece = PIECES[tile][0]
+    cities = [segment for segment in piece.segments if segment.kind == "city"]
+    roads = [segment for segment in piece.segments if segment.kind == "road"]
+    words = ["cloister"] if "cloister" in (segment.kind for segment in piece.segments) else []
+    words += [_describe_cities(cities)] if cities else []
+    words += [_describe_roads(roads)] if roads else []
+    words += ["river"] if piece.rivers else []
+    return words or ["fields"]
+
+
+def _describe_cities(cities: list[Segment]) -> str:
+    return "two cities" if len(cities) > 1 else f"city {len(cities[0].ends)}"
+
+
+def _describe_roads(roads: list[Segment]) -> str:
+    ends = [end for road in roads for end in road.ends]
+    if len(ends) > 3:
+        return "crossroads"
+    if len(ends) == 3:
+        return "fork"
+    if len(ends) == 1:
+        return "road end"
+    if len(roads) > 1:
+        return "two roads"
+    return "straight road" if abs(ends[0] - ends[1]) == 2 else "road bend"
+
+
+def describe_neighbours(tiles: Mapping[str, Any], cell: str) -> list[tuple[str, str]]:
+    """Return for each tile beside an empty cell its side and the kind of its edge there: `("N", "c")` for a city."""
+    beside = [(side, tiles[beyond]) for side, beyond in enumerate(neighbours(cell)) if beyond in tiles]
+    return [(SIDES[side], PIECES[placed.tile][placed.turn].edges[side - 2]) for side, placed in beside]
+
+
+class Extension(NamedTuple):
+    """The feature that a new tile extended: a cloister, or a road or city with figures of these seats.
+
+    `tiles` is the number of tiles that the road or city gained.
+    """
+
+    kind: str
+    seats: tuple[int, ...] = ()
+    tiles: int = 0
+
+
+def find_extension(tiles: Mapping[str, Any], figures: Iterable[Any], cell: str) -> Extension | None:
+    """Return what the tile of a cell extended when it was placed, judged by the figures that are there now."""
+    before = itertools.takewhile(lambda item: item[0] != cell, tiles.items())
+    earlier = {one: PIECES[placed.tile][placed.turn] for one, placed in before}
+    new = PIECES[tiles[cell].tile][tiles[cell].turn]
+    for kind in ("city", "road"):
+        own = ((cell, segment.token) for segment in new.segments if segment.kind == kind)
+        feature = _find_connected({**earlier, cell: new}, own)
+        owners = [figure for figure in figures if figure.cell != cell and (figure.cell, figure.segment) in feature]
+        if owners:
+            old = _find_connected(earlier, ((figure.cell, figure.segment) for figure in owners))
+            added = {one for one, _ in feature} - {one for one, _ in old}
+            return Extension(kind, tuple(sorted({figure.seat for figure in owners})), len(added))
+    beside = (earlier[one] for one in cells_around(cell) if one in earlier)
+    return Extension("cloister") if any("cloister" in piece.locals for piece in beside) else None
+
+
+def _find_connected(pieces: Mapping[str, Piece], start: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return all segments (cell, token) of roads or cities that are connected with these."""
+    queue, connected = list(start), set[tuple[str, str]]()
+    while queue:
+        cell, token = queue.pop()
+        if (cell, token) in connected:
+            continue
+        connected.add((cell, token))
+        segment = pieces[cell].segments[pieces[cell].locals[token]]
+        for side, beyond in enumerate(neighbours(cell)):
+            if side in segment.ends and beyond in pieces:
+                others = (one for one in pieces[beyond].segments if one.kind == segment.kind)
+                queue += [(beyond, one.token) for one in others if (side + 2) % 4 in one.ends]
+    return connected
