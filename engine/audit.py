@@ -86,7 +86,7 @@ def audit(
     beacon; without it they are not checked, and the report says so.
     """
     fault = log.find_format_fault(export, running=running) or next(beacons.find_faults(export, verify_signature), None)
-    finding, replayed = (_tampering(*fault) if fault else None), 0
+    finding, replayed = (_report_tampering(*fault) if fault else None), 0
     checked = 0
     if finding is None and export.seed is not None:
         seed = bytes.fromhex(export.seed)
@@ -107,7 +107,7 @@ def audit(
     )
 
 
-def _tampering(seq: int, sentence: str) -> Finding:
+def _report_tampering(seq: int, sentence: str) -> Finding:
     return Finding(seq, "tampering", sentence)
 
 
@@ -119,8 +119,8 @@ def _check_head(export: Export, finding: Finding | None) -> Finding | None:
         return finding
     sentence = "The digests do not lead to the head hash of this log."
     if finding:
-        return _tampering(finding.seq, f"{sentence} {finding.sentence}")
-    return _tampering(len(export.entries) - 1, sentence)
+        return _report_tampering(finding.seq, f"{sentence} {finding.sentence}")
+    return _report_tampering(len(export.entries) - 1, sentence)
 
 
 def _replay(game: Game, export: Export, seed: bytes) -> tuple[Finding | None, int]:
@@ -147,7 +147,9 @@ def _check_without_rules(export: Export, seed: bytes) -> tuple[Finding | None, i
     for number, link in enumerate(export.entries):
         entry = canonical_json.convert(link.entry, Entry[dict[str, Any]])
         if log.digest(seed, number, canonical_json.encode(entry)) != link.digest:
-            return _tampering(number, f"Entry {number} is not the one that was sealed: its digest differs."), number
+            return _report_tampering(
+                number, f"Entry {number} is not the one that was sealed: its digest differs."
+            ), number
         nonces |= {event["seat"]: event["nonce"] for event in entry.events if event["type"] == "table.Sat"}
         if entry.move == "start" and not key:
             key = chances.derive_key(seed, (nonces[seat] for seat in sorted(nonces)))
@@ -160,23 +162,25 @@ def _open_entry(decode: Callable[[bytes], Entry[Any]], seq: int, link: Link, see
     """Decode an entry if its digest is right and it is in canonical form."""
     body = canonical_json.encode(link.entry)
     if log.digest(seed, seq, body) != link.digest:
-        return _tampering(seq, f"Entry {seq} is not the one that was sealed: its digest differs.")
+        return _report_tampering(seq, f"Entry {seq} is not the one that was sealed: its digest differs.")
     try:
         entry = decode(body)
     except msgspec.MsgspecError as error:
         return Finding(seq, "drift", f"Today's rules cannot read entry {seq}: {error}.")
     again = canonical_json.encode(entry)
-    if again != body and not _only_adds_fields(link.entry, canonical_json.decode_object(again)):
-        return _tampering(seq, f"Entry {seq} is not in its one written form: a field is unknown, or tells a default.")
+    if again != body and not _has_only_more_fields(link.entry, canonical_json.decode_object(again)):
+        return _report_tampering(
+            seq, f"Entry {seq} is not in its one written form: a field is unknown, or tells a default."
+        )
     return entry
 
 
-def _only_adds_fields(then: Any, now: Any) -> bool:
+def _has_only_more_fields(then: Any, now: Any) -> bool:
     """Whether `now` is `then`, apart from more fields: those were added to the game later and have their defaults."""
     if isinstance(then, dict) and isinstance(now, dict):
-        return all(name in now and _only_adds_fields(value, now[name]) for name, value in then.items())
+        return all(name in now and _has_only_more_fields(value, now[name]) for name, value in then.items())
     if isinstance(then, list) and isinstance(now, list):
-        return len(then) == len(now) and all(map(_only_adds_fields, then, now))
+        return len(then) == len(now) and all(map(_has_only_more_fields, then, now))
     return type(then) is type(now) and bool(then == now)
 
 
@@ -190,11 +194,11 @@ def _derive_entry_key(entry: Entry[Any], key: bytes) -> bytes:
 
 def _check_draws(entry: Entry[Any], key: bytes) -> Finding | None:
     if entry.draws and not key:
-        return _tampering(entry.seq, f"Entry {entry.seq} draws before the table has started.")
+        return _report_tampering(entry.seq, f"Entry {entry.seq} draws before the table has started.")
     for number, draw in enumerate(entry.draws):
         result = chances.compute_draw(key, entry.seq, number, draw.size) if draw.size > 0 else None
         if result != draw.result:
-            return _tampering(
+            return _report_tampering(
                 entry.seq,
                 f"Draw {number} of entry {entry.seq} (“{draw.label}”) gives {result} of "
                 f"{draw.size} from the revealed seed, not {draw.result}.",
@@ -207,13 +211,13 @@ def _judge_again(game: Game, table: Table, entry: Entry[Any], rewind: Rewind) ->
     chance = _make_pending_chance(table, entry) if table.beacon else Chance(_replay_draws(entry))
     move = Move.parse(entry.move or "-")
     if why := _find_objection(table, entry, move):
-        return _tampering(entry.seq, f"The table’s own law forbids {_name(entry)}: {why}.")
+        return _report_tampering(entry.seq, f"The table’s own law forbids {_name(entry)}: {why}.")
     try:
         after, events = tables.play(game, table, entry.seat, move, chance, rewind)
     except (Refused, DifferentDraw) as refused:
         kind: Kind = "drift" if _depends_on_rules(entry, move) else "tampering"
         return Finding(entry.seq, kind, f"Today's rules would not allow {_name(entry)}: {refused}")
-    same = events == entry.events or _without_later_options(game, entry, events) == entry.events
+    same = events == entry.events or _remove_later_options(game, entry, events) == entry.events
     if same and tuple(chance.draws) == entry.draws:
         return after
     kind = "drift" if _differs_by_rules_only(entry, events) else "tampering"
@@ -226,7 +230,7 @@ def _name(entry: Entry[Any]) -> str:
 
 
 class DifferentDraw(Exception):
-    """Today's rules make another draw than the one that is recorded."""
+    """Today's rules make another draw than the recorded one."""
 
 
 def _make_pending_chance(table: Table, entry: Entry[Any]) -> Chance:
@@ -261,7 +265,7 @@ def _describe_difference(then: tuple[Any, ...], now: tuple[Any, ...]) -> str:
 
 
 def _find_objection(table: Table, entry: Entry[Any], move: Move) -> str:
-    """Return why this entry is impossible whatever the rules of the game are; empty if it is possible."""
+    """Return why no rules of a game can allow this entry; empty if some can."""
     if str(move) != entry.move:
         return "its words are not parted by single blanks"
     if table.phase == "over":
@@ -305,7 +309,7 @@ def _differs_by_rules_only(entry: Entry[Any], events: tuple[Any, ...]) -> bool:
     return then == now and _begins_with_table_event(entry.events) == _begins_with_table_event(events)
 
 
-def _without_later_options(game: Game, entry: Entry[Any], events: tuple[Any, ...]) -> tuple[Any, ...]:
+def _remove_later_options(game: Game, entry: Entry[Any], events: tuple[Any, ...]) -> tuple[Any, ...]:
     """Remove from an opening the options that the game got later, if they have their defaults."""
     match entry.events, events:
         case (Opened() as then,), (Opened() as now,):
@@ -359,7 +363,7 @@ def _compare_receipt(receipt: Receipt, heads: Sequence[str]) -> Comparison:
 
 
 def describe(report: Report) -> Iterator[str]:
-    """Yield the report as sentences: the fault, or what is proven and what is not."""
+    """Yield the report as sentences: the fault, or the proven facts and the unproven ones."""
     yield f"{report.entries} entries, receipt {report.head}"
     if report.finding:
         yield f"{report.finding.kind.upper()} at entry {report.finding.seq}: {report.finding.sentence}"

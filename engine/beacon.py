@@ -1,7 +1,7 @@
 """Public draws: which round of a beacon an entry waits for, and whether a log keeps to those rounds.
 
-A beacon publishes a signature of each round's number every few seconds; nobody knows a signature before its time. The
-engine fetches nothing: rounds are values, and a function that the caller passes verifies their signatures.
+A beacon publishes a signature of each round's number every few seconds; it cannot be known before its time. The engine
+fetches nothing: rounds are values, and a function that the caller passes verifies their signatures.
 """
 
 from __future__ import annotations
@@ -73,24 +73,24 @@ def find_faults(export: Export, verify_signature: VerifySignature | None) -> Ite
     except (Refused, AttributeError, TypeError):
         yield RoundFault(0, "The table was opened with a beacon that is not told right.")
         return
-    awaited: int | None = None
+    expected: int | None = None
     for seq, link in enumerate(export.entries):
         events = link.entry["events"]
         if not beacon and (not events or events[0]["type"] not in ROUND_EVENTS):
             continue  # most entries of most logs
         kinds = {str(event["type"]): event for event in events}
         if named := kinds.get("table.RoundNamed"):
-            if why := _check_named(beacon, awaited, named, link.entry):
+            if why := _check_named(beacon, expected, named, link.entry):
                 yield RoundFault(seq, f"Entry {seq} {why}.")
-            awaited = named.get("round")
+            expected = named.get("round")
         elif drawn := kinds.get("table.RoundDrawn"):
-            if why := _check_drawn(beacon, awaited, drawn, verify_signature):
+            if why := _check_drawn(beacon, expected, drawn, verify_signature):
                 yield RoundFault(seq, f"Entry {seq} {why}.")
-            awaited = None
+            expected = None
         elif "table.WentSealed" in kinds:
-            if beacon is None or awaited is None:
+            if beacon is None or expected is None:
                 yield RoundFault(seq, f"Entry {seq} goes on sealed, though no round is waited for.")
-            beacon = awaited = None
+            beacon = expected = None
         elif beacon and any(map(_is_uncertain, link.entry["draws"])):
             yield RoundFault(seq, f"Entry {seq} draws without a round of the beacon, though its table draws in public.")
 
@@ -103,10 +103,10 @@ def _is_uncertain(draw: Any) -> bool:
     return False
 
 
-def _check_named(beacon: Beacon | None, awaited: int | None, named: dict[str, Any], entry: dict[str, Any]) -> str:
+def _check_named(beacon: Beacon | None, expected: int | None, named: dict[str, Any], entry: dict[str, Any]) -> str:
     if beacon is None:
         return "names a round, though its table knows no beacon"
-    if awaited is not None:
+    if expected is not None:
         return "names a round while another one is waited for"
     if entry["draws"] or len(entry["events"]) > 1:
         return "names a round, and yet more happens"
@@ -115,16 +115,16 @@ def _check_named(beacon: Beacon | None, awaited: int | None, named: dict[str, An
 
 
 def _check_drawn(
-    beacon: Beacon | None, awaited: int | None, drawn: dict[str, Any], verify_signature: VerifySignature | None
+    beacon: Beacon | None, expected: int | None, drawn: dict[str, Any], verify_signature: VerifySignature | None
 ) -> str:
     number, signature = drawn.get("round"), drawn.get("signature")
-    if beacon is None or awaited is None:
+    if beacon is None or expected is None:
         return "draws by a round that no entry named"
-    if number != awaited:
-        return f"draws by round {number}, and round {awaited} was named"
+    if number != expected:
+        return f"draws by round {number}, and round {expected} was named"
     if not isinstance(signature, str) or not SIGNATURE.fullmatch(signature):
         return "has no signature of 96 small hexadecimal digits"
-    if verify_signature and not verify_signature(beacon.key, awaited, signature):
+    if verify_signature and not verify_signature(beacon.key, expected, signature):
         return f"draws by a signature that is not the beacon's for round {number}"
     return ""
 

@@ -15,13 +15,13 @@ import msgspec
 
 Kind = TypeVar("Kind")
 
-LARGEST = 2**53 - 1  # every language counts exactly up to here
+MAX_INT = 2**53 - 1  # every language counts exactly up to here
 # A number of sixteen digits may be too large; it follows neither a quotation mark nor a digit, as those of hashes do.
 KINDS = bytes(
     b"0"[0] if chr(one) in "0123456789" else b"a"[0] if chr(one) in 'abcdef"' else b" "[0] for one in range(256)
 )
 LONG_NUMBER = b" " + b"0" * 16
-SORTED = msgspec.json.Encoder(order="sorted")
+ENCODER = msgspec.json.Encoder(order="sorted")
 
 _analysing = threading.Lock()
 
@@ -49,7 +49,7 @@ def convert(value: Any, kind: type[Kind], *, strict: bool = True) -> Kind:
 
 def encode(value: Any) -> bytes:
     """Return the one JSON form that is hashed: UTF-8, no white space, keys in order."""
-    return SORTED.encode(value)
+    return ENCODER.encode(value)
 
 
 def decode_object(text: str | bytes) -> dict[str, Any]:
@@ -96,5 +96,5 @@ WHOLE_NUMBERS = msgspec.json.Decoder(float_hook=_refuse_fraction)
 
 
 def _check_int(text: str) -> None:
-    if text == "-0" or len(text) > 17 or abs(int(text)) > LARGEST:
+    if text == "-0" or len(text) > 17 or abs(int(text)) > MAX_INT:
         raise msgspec.ValidationError(f"numbers lie between -2^53 and 2^53 and have one form each, not {text[:40]}")

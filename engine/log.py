@@ -138,7 +138,7 @@ class FormatFault(NamedTuple):
 def find_format_fault(export: Export, *, running: bool = False) -> FormatFault | None:
     """Return the first rule of the format that the log breaks, or None; needs neither digests nor rules of a game.
 
-    `running` allows a seed before the end of the table: the host has such logs.
+    `running` allows a seed before the end of the table, as in the logs of the host.
     """
     checks = (_check_order, _check_opening, _check_seed, _check_redacted if export.seed is None else _check_disclosed)
     for check in checks:
@@ -211,7 +211,7 @@ def _check_seed(export: Export) -> Iterator[FormatFault]:
 
 
 def _check_disclosed(export: Export) -> Iterator[FormatFault]:
-    """With the seed, each entry is complete and has no salt of its own."""
+    """Check that each entry is complete and has no salt, because the seed is revealed."""
     for seq, link in enumerate(export.entries):
         if link.whole and link.salt is None and type(link.entry["move"]) is str:
             continue
@@ -221,7 +221,7 @@ def _check_disclosed(export: Export) -> Iterator[FormatFault]:
 
 
 def _check_redacted(export: Export) -> Iterator[FormatFault]:
-    """Without the seed, each entry is either complete and proven by its salt, or redacted.
+    """Check that each entry is either complete and proven by its salt, or redacted, because there is no seed.
 
     Logs that do not seal the name of their table may be older than salts.
     """

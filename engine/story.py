@@ -46,7 +46,7 @@ class Moment(Struct, frozen=True):
 
 
 class TurningPoint(Struct, frozen=True):
-    """A move, a better one that was possible, and how much larger the seat's share would have been."""
+    """A move, a better possible move, and how much larger the seat's share would have been."""
 
     seq: int
     seat: int

@@ -33,7 +33,7 @@ def from_points(points: Sequence[float], unit: float = 1.0, out: Sequence[bool] 
     most = max(points)
     weights = [exp((own - most) / unit) for own in points]
     if True in out:
-        weights = [0.0 if gone else weight for weight, gone in zip(weights, out, strict=True)]
+        weights = [0.0 if is_out else weight for weight, is_out in zip(weights, out, strict=True)]
     total = sum(weights) or 1.0
     return tuple([weight / total for weight in weights])
 

@@ -58,7 +58,7 @@ class RankedMove(NamedTuple):
 def choose_move(
     level: Level, game: Game, state: Any, seat: int, seed: int, avoid: Collection[Move] = frozenset()
 ) -> Move:
-    """Return the move of a bot of this level; the same for the same seed, whatever the seat cannot know.
+    """Return the move of a bot of this level; it depends on the seed and on what the seat may know.
 
     Moves in `avoid` were refused before; one of them is returned only if there is no other.
     """

@@ -17,7 +17,7 @@ from engine.win_shares import Shares, average
 
 PRIOR_WEIGHT = 1.0  # the first evaluation of a move counts as so many tries
 EXPLORATION = 0.12  # the larger, the more often moves are tried that were tried seldom
-WIDENING = 2.0  # a node tries two moves, and this many times the root of its visits more
+WIDTH_FACTOR = 2.0  # a node tries two moves, and this times the root of its visits more
 MAX_FIELD = 16  # so many moves of the root are tried in the first round
 
 MAX_TURNS = 2  # how often the turn comes round to the searching seat in a try
@@ -66,9 +66,9 @@ class Node:
         return self.edges[0].prior
 
     def pick(self) -> Edge:
-        """Return the move to try next: one with good results, or one that was tried seldom."""
+        """Return the move to try next: it has good results, or was seldom tried."""
         self.visits += 1
-        width = 2 + int(WIDENING * sqrt(self.visits))
+        width = 2 + int(WIDTH_FACTOR * sqrt(self.visits))
         seat, bonus = self.seat, EXPLORATION * sqrt(log(1 + self.visits))
         return max(self.edges[:width], key=lambda edge: edge.average(seat) + bonus / sqrt(1 + edge.visits))
 
