@@ -20,7 +20,7 @@ from engine import catalogue, options
 from engine import game as games
 from tests.bench.match_rows import Row, find_older_row, find_row, hash_code, store, store_again
 from tests.engine.adversaries import alpha_beta, greedy_turn, monte_carlo, one_ply
-from tests.engine.matches import Pair, Player, at_random, level, pair
+from tests.engine.matches import Pair, Player, make_level_player, play_at_random, play_pair
 
 PAIRS = 100
 
@@ -40,8 +40,8 @@ class Match(NamedTuple):
 
 
 PLAYERS: dict[str, Player] = {
-    **{name: level(name) for name in ("easy", "normal", "strong")},
-    "random": at_random,
+    **{name: make_level_player(name) for name in ("easy", "normal", "strong")},
+    "random": play_at_random,
     "alpha-beta-3": alpha_beta(3),
     "greedy-turn": greedy_turn,
     "one-ply": one_ply,
@@ -117,7 +117,7 @@ def _play_again(cores: ProcessPoolExecutor, one: Match, pairs: int, codes: Mappi
 
 def _pair(one: Match, number: int) -> Pair:
     players = PLAYERS[one.names[0]], PLAYERS[one.names[1]]
-    return pair(catalogue.find(one.game), one.options, one.seats, players, number)
+    return play_pair(catalogue.find(one.game), one.options, one.seats, players, number)
 
 
 if __name__ == "__main__":

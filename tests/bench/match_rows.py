@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct, convert, to_builtins
 
-from tests.engine.matches import Pair, Rate, summed
+from tests.engine.matches import Pair, Rate, compute_rate
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent.parent
@@ -48,7 +48,7 @@ class Row(Struct):
     @property
     def rate(self) -> Rate:
         """The figure that is compared with the wanted one."""
-        return summed(self.won)
+        return compute_rate(self.won)
 
     def add(self, pair: Pair) -> None:
         """Add the result of a pair of games."""
@@ -141,7 +141,7 @@ def _line(row: Row, code: str) -> str:
     words = ["" if rate.mean >= row.wanted else "**missed**" if rate.mean + rate.error < row.wanted else "**below**"]
     words += ["short"] * (rate.games < MIN_GAMES) + ["older code"] * (row.code != code) + [row.again]
     remarks = ", ".join(filter(None, words))
-    cells = [row.match, _figure(rate), _figure(summed(row.before)), str(rate.games), f"{row.wanted:.0%}", remarks]
+    cells = [row.match, _figure(rate), _figure(compute_rate(row.before)), str(rate.games), f"{row.wanted:.0%}", remarks]
     return f"| {' | '.join([*cells, row.date, row.commit])} |"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from engine import catalogue, story
 from engine.win_shares import Shares, evaluate
-from tests.engine.ledger import play_on, started
+from tests.engine.ledger import play_on, start_table
 
 REPORT_GAMES = 100  # games between two reports
 
@@ -29,7 +29,7 @@ def evaluate_without_moves(game: Any, state: Any, _: int) -> Shares:
 def measure_luck(name: str, number: int, quick: bool) -> float:
     """Return the luck of the first seat in one game."""
     game = catalogue.find(name)
-    ledger = play_on(started(game, game.META.seats[0], seed=number.to_bytes(32, "big")), Random(number))
+    ledger = play_on(start_table(game, game.META.seats[0], seed=number.to_bytes(32, "big")), Random(number))
     evaluation, redraws = (evaluate_without_moves, 1) if quick else (story._evaluate_best_move, story.MAX_REDRAWS)
     pages = story._list_steps(game, ledger.entries)
     return sum(luck[0] for page in pages if (luck := story._compute_luck(game, page, evaluation, redraws)))

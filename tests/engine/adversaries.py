@@ -1,4 +1,4 @@
-"""Simple players that know their game, for the bots to be measured against."""
+"""Simple players that know their game; bots are compared with them."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ FIGURES = {"emperor": 0, "king": 2, "nobleman": 3}
 
 
 def alpha_beta(depth: int) -> Player:
-    """Kaiser for two: figures and the emperors' ways, looked ahead so many moves."""
-    return lambda game, state, seat, seed: _searched(state, depth, -1e9, 1e9, seat, Random(seed))[1]
+    """Return a player of Kaiser for two that searches `depth` moves ahead, by figures and the emperors' ways."""
+    return lambda game, state, seat, seed: _search(state, depth, -1e9, 1e9, seat, Random(seed))[1]
 
 
-def _searched(state: Any, depth: int, low: float, high: float, seat: int, random: Random) -> tuple[float, Any]:
-    """The value for the seat whose move it is, and its best move."""
-    best, found = -1e9, None
+def _search(state: Any, depth: int, low: float, high: float, seat: int, random: Random) -> tuple[float, Any]:
+    """Return the value for the seat on turn, and its best move."""
+    best, best_move = -1e9, None
     moves = list(kaiser.menu(state, seat)[0].iter_moves())
     random.shuffle(moves)
     moves.sort(key=lambda move: move.args[1] not in state.stones)
     for move in moves:
         after = games.perform(kaiser, state, seat, move, make_from_seed(0)).state
         if after.places or depth == 1:
-            value = _material(after, seat) + depth * bool(after.places and after.places[seat] == 1)
+            value = _count_material(after, seat) + depth * bool(after.places and after.places[seat] == 1)
         elif after.turn == seat:
-            value = _searched(after, depth - 1, max(low, best), high, seat, random)[0]
+            value = _search(after, depth - 1, max(low, best), high, seat, random)[0]
         else:
-            value = -_searched(after, depth - 1, -high, -max(low, best), 1 - seat, random)[0]
+            value = -_search(after, depth - 1, -high, -max(low, best), 1 - seat, random)[0]
         if value > best:
-            best, found = value, move
+            best, best_move = value, move
         if best >= high:
             break
-    return best, found
+    return best, best_move
 
 
-def _material(state: Any, seat: int) -> float:
+def _count_material(state: Any, seat: int) -> float:
     if state.places:
         return 1000.0 * (state.places[1 - seat] - state.places[seat])
     value = 0.0
@@ -58,27 +58,27 @@ def _material(state: Any, seat: int) -> float:
 
 
 def greedy_turn(game: Any, state: Any, seat: int, seed: int) -> Move:
-    """Carcassonne: the tile and the meeple that look best by the points on the table, one whole turn ahead."""
+    """Choose the tile of Carcassonne with the best points on the table, one whole turn ahead."""
     return _best_turn(state, seat, 2)[1]
 
 
 def _best_turn(state: Any, seat: int, depth: int) -> tuple[float, Any]:
-    best, found = -1e9, None
+    best, best_move = -1e9, None
     for move in menu.iter_moves(carcassonne.menu(state, seat)):
         after = games.perform(carcassonne, state, seat, move, make_from_seed(5)).state
         goes_on = after.turn == state.turn and after.work and after.work[-1].step == "figure"
         if depth > 1 and goes_on and carcassonne.menu(after, seat):
             value = _best_turn(after, seat, depth - 1)[0]
         else:
-            points = _on_the_table(after)
+            points = _estimate_points(after)
             value = points[seat] - max(own for other, own in enumerate(points) if other != seat)
         if value > best:
-            best, found = value, move
-    return best, found
+            best, best_move = value, move
+    return best, best_move
 
 
-def _on_the_table(state: Any) -> list[float]:
-    """Points as if the game ended now, a little more for what may still be finished, and for meeples in hand."""
+def _estimate_points(state: Any) -> list[float]:
+    """Count the points as if the game ended now, with bonuses for unfinished features and for meeples in hand."""
     rules, seats = rules_of(state.options), range(len(state.track))
     points = [float(score(state, seat)) for seat in seats]
     for feature in state.features.values():
@@ -94,21 +94,21 @@ def _on_the_table(state: Any) -> list[float]:
 
 
 def one_ply(game: Any, state: Any, seat: int, seed: int) -> Move:
-    """Kurier: the move after which dispatch, purse and couriers look best."""
+    """Choose the move of Kurier after which dispatch, purse and couriers are worth most."""
     random = Random(seed)
-    imagined = game.redeal(state, seat, make_from_seed(seed))
+    deal = game.redeal(state, seat, make_from_seed(seed))
 
     def value(move: Move) -> float:
-        after = games.perform(game, imagined, seat, move, make_from_seed(seed)).state
+        after = games.perform(game, deal, seat, move, make_from_seed(seed)).state
         if after.places:
             return 1000.0 * (after.places[seat] == 1)
-        others = [_progress(after, other) for other in range(len(after.players)) if other != seat]
-        return _progress(after, seat) - sum(others) / len(others) + random.random() / 10
+        others = [_estimate_progress(after, other) for other in range(len(after.players)) if other != seat]
+        return _estimate_progress(after, seat) - sum(others) / len(others) + random.random() / 10
 
     return max(menu.iter_moves(game.menu(state, seat)), key=value)
 
 
-def _progress(state: Any, seat: int) -> float:
+def _estimate_progress(state: Any, seat: int) -> float:
     player = state.players[seat]
     money = count_roubles(player.purse + player.secured)
     value = money + (2.0 * count_roubles(state.turned) if seat == state.turn else 0.0)
@@ -119,24 +119,24 @@ def _progress(state: Any, seat: int) -> float:
 
 
 def monte_carlo(tries: int, depth: int = 40, most: int = 24) -> Player:
-    """Our first bot: some moves are played out at random, each as often as the others, so many times in all."""
+    """Return a player that tries some moves by random games, each equally often, `tries` times in all."""
 
     def choose(game: Any, state: Any, seat: int, seed: int) -> Move:
-        random, offered = Random(seed), game.menu(state, seat)
-        moves = list(menu.iter_moves(offered)) if menu.count(offered) <= most else []
-        moves = moves or list(dict.fromkeys(bots.pick_random_move(offered, random) for _ in range(most)))
+        random, choices = Random(seed), game.menu(state, seat)
+        moves = list(menu.iter_moves(choices)) if menu.count(choices) <= most else []
+        moves = moves or list(dict.fromkeys(bots.pick_random_move(choices, random) for _ in range(most)))
         worths = dict.fromkeys(moves, 0.0)
         for _ in range(ceil(tries / len(moves)) if len(moves) > 1 else 0):
             for move in moves:
-                luck = chance.make_from_random(random)
-                after = games.perform(game, game.redeal(state, seat, luck), seat, move, luck).state
-                worths[move] += _promise(game.standing(bots.play_random_moves(game, after, random, depth)), seat)
+                imagined = chance.make_from_random(random)
+                after = games.perform(game, game.redeal(state, seat, imagined), seat, move, imagined).state
+                worths[move] += _estimate_share(game.standing(bots.play_random_moves(game, after, random, depth)), seat)
         return max(moves, key=lambda move: worths[move])
 
     return choose
 
 
-def _promise(standing: Any, seat: int) -> float:
+def _estimate_share(standing: Any, seat: int) -> float:
     own, others = standing[seat], [one for number, one in enumerate(standing) if number != seat]
     if own.place is not None:
         return sum(1.0 if other.place > own.place else 0.5 * (other.place == own.place) for other in others)

@@ -1,4 +1,4 @@
-"""Matches of one player against another: paired luck, alternating seats, rates with their error."""
+"""Matches of one player against another: pairs of games with the same draws and exchanged seats, and rates."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from engine import game as games
 from engine.menu import Move
 
 Player = Callable[[Any, Any, int, int], Move]
-"""A player's move at a game's position, for a seat, from a seed."""
+"""Chooses a move in a position of a game, for a seat, from a seed."""
 
-LONGEST = 1_000
-FOREVER = 3600.0
+MAX_POSITIONS = 1_000
+NO_LIMIT_S = 3600.0
 
 
 class Pair(NamedTuple):
-    """Of two games: how often the first player came in before the second one, and how often he won.
+    """The result of two games: how often the first player was placed before the second one, and how often he won.
 
-    With two seats both are the same. With more, the places behind the winner count in the first alone.
+    With two seats both are the same. With more, the places behind the winner count only in `before`.
     """
 
     before: float
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """A mean of pairs of games, and the 95 % interval."""
+    """The mean of pairs of games, and the 95 % interval."""
 
     mean: float
     error: float
@@ -42,35 +42,40 @@ class Rate(NamedTuple):
         return f"{self.mean:.1%} ± {self.error:.1%} in {self.games} games"
 
 
-def level(name: str) -> Player:
-    """The bot of a level; only its budget ends its thoughts, so that a match comes out the same on every machine."""
-    strength = replace(search.LEVELS[name], seconds=FOREVER)
+def make_level_player(name: str) -> Player:
+    """Return the bot of a level without a limit of time, so that a match has the same result on every machine."""
+    strength = replace(search.LEVELS[name], seconds=NO_LIMIT_S)
     return lambda game, state, seat, seed: search.choose_move(strength, game, state, seat, seed)
 
 
-def at_random(game: Any, state: Any, seat: int, seed: int) -> Move:
+def play_at_random(game: Any, state: Any, seat: int, seed: int) -> Move:
     return bots.pick_random_move(game.menu(state, seat), Random(seed))
 
 
-def match(game: Any, chosen: dict[str, str], seats: int, players: tuple[Player, Player], pairs: int) -> Rate:
-    """So many pairs of games."""
-    return summed([pair(game, chosen, seats, players, number).before for number in range(pairs)])
+def play_match(game: Any, chosen: dict[str, str], seats: int, players: tuple[Player, Player], pairs: int) -> Rate:
+    """Play pairs of games."""
+    return compute_rate([play_pair(game, chosen, seats, players, number).before for number in range(pairs)])
 
 
-def pair(game: Any, chosen: dict[str, str], seats: int, players: tuple[Player, Player], number: int) -> Pair:
-    """Two games with the luck of this number; in the second one the players change seats."""
-    settled, halves = options.parse(game.META.options, chosen), list[Pair]()
-    for turned in (0, 1):
-        seated = [players[(seat + turned) % 2] for seat in range(seats)]
-        standing = _played(game, settled, seated, number)
-        halves.append(Pair(_before(standing, seated, players[0]), _won(standing, seated, players[0])))
+def play_pair(game: Any, chosen: dict[str, str], seats: int, players: tuple[Player, Player], number: int) -> Pair:
+    """Play two games with the draws of this number; in the second one the players exchange seats."""
+    parsed, halves = options.parse(game.META.options, chosen), list[Pair]()
+    for swapped in (0, 1):
+        players_of_seats = [players[(seat + swapped) % 2] for seat in range(seats)]
+        standing = _play(game, parsed, players_of_seats, number)
+        halves.append(
+            Pair(
+                _compare_places(standing, players_of_seats, players[0]),
+                _count_wins(standing, players_of_seats, players[0]),
+            )
+        )
     return Pair(*(sum(column) / 2 for column in zip(*halves, strict=True)))
 
 
-def summed(rates: list[float]) -> Rate:
-    """The mean of these pairs of games; the error is that of pairs, whose two games hang together.
+def compute_rate(rates: list[float]) -> Rate:
+    """Return the mean of pairs of games; the error is that of pairs, because their two games are related.
 
-    It is taken as if one pair more had been won and one lost: else it would be nothing where all were won.
+    It is computed with one more win and one more loss: otherwise it would be 0 if all games were won.
     """
     around = [*rates, 1.0, 0.0]
     centre = sum(around) / len(around)
@@ -78,41 +83,41 @@ def summed(rates: list[float]) -> Rate:
     return Rate(sum(rates) / len(rates), 1.96 * sqrt(spread / len(around)), 2 * len(rates))
 
 
-def _played(game: Any, settled: Any, seated: list[Player], number: int) -> Any:
-    """The standing at the end of a game whose luck has this number; a game without end is a draw of all."""
-    last = deque(states(game, settled, seated, number), 1)[0]
-    return game.standing(last) if games.is_over(game, last) else [games.Standing(0, place=1)] * len(seated)
+def _play(game: Any, parsed: Any, players_of_seats: list[Player], number: int) -> Any:
+    """Return the standing at the end of the game of this number; a game without an end is a draw of all seats."""
+    last = deque(iter_states(game, parsed, players_of_seats, number), 1)[0]
+    return game.standing(last) if games.is_over(game, last) else [games.Standing(0, place=1)] * len(players_of_seats)
 
 
-def states(game: Any, settled: Any, seated: list[Player], number: int) -> Iterator[Any]:
-    """The positions of a game whose luck has this number, at most so many."""
+def iter_states(game: Any, parsed: Any, players_of_seats: list[Player], number: int) -> Iterator[Any]:
+    """Iterate over the positions of the game of this number, at most `MAX_POSITIONS`."""
     key = chance.derive_key(b"match %d" % number, ())
-    state = games.begin(game, settled, len(seated), chance.make_sealed(key, 0)).state
-    for entry in range(1, LONGEST):
+    state = games.begin(game, parsed, len(players_of_seats), chance.make_sealed(key, 0)).state
+    for entry in range(1, MAX_POSITIONS):
         yield state
-        open_seats = [seat for seat in range(len(seated)) if game.menu(state, seat)]
+        open_seats = [seat for seat in range(len(players_of_seats)) if game.menu(state, seat)]
         if not open_seats:
             return
         seat = open_seats[0]
-        move = seated[seat](game, state, seat, 1_000_003 * number + entry)
+        move = players_of_seats[seat](game, state, seat, 1_000_003 * number + entry)
         assert menu.allows(game.menu(state, seat), move)
         state = games.play(game, state, seat, move, chance.make_sealed(key, entry)).state
 
 
-def game_length(game: Any, chosen: dict[str, str], seated: list[Player], number: int) -> int:
-    """How many positions the game of this number has."""
-    return sum(1 for _ in states(game, options.parse(game.META.options, chosen), seated, number))
+def count_positions(game: Any, chosen: dict[str, str], players_of_seats: list[Player], number: int) -> int:
+    """Return the number of positions of the game of this number."""
+    return sum(1 for _ in iter_states(game, options.parse(game.META.options, chosen), players_of_seats, number))
 
 
-def _before(standing: Any, seated: list[Player], player: Player) -> float:
-    """How often a seat of this player came in before a seat of the other one, shared places half."""
-    own = [one.place for one, other in zip(standing, seated, strict=True) if other is player]
-    others = [one.place for one, other in zip(standing, seated, strict=True) if other is not player]
-    beaten = [1.0 if mine < other else 0.5 if mine == other else 0.0 for mine in own for other in others]
-    return sum(beaten) / len(beaten)
+def _compare_places(standing: Any, players_of_seats: list[Player], player: Player) -> float:
+    """Return how often a seat of this player was placed before a seat of the other one; a shared place counts half."""
+    own = [one.place for one, other in zip(standing, players_of_seats, strict=True) if other is player]
+    others = [one.place for one, other in zip(standing, players_of_seats, strict=True) if other is not player]
+    points = [1.0 if mine < other else 0.5 if mine == other else 0.0 for mine in own for other in others]
+    return sum(points) / len(points)
 
 
-def _won(standing: Any, seated: list[Player], player: Player) -> float:
-    """This player's part of the victory, which several may share."""
-    winners = [other is player for one, other in zip(standing, seated, strict=True) if one.place == 1]
+def _count_wins(standing: Any, players_of_seats: list[Player], player: Player) -> float:
+    """Return this player's share of the victory."""
+    winners = [other is player for one, other in zip(standing, players_of_seats, strict=True) if one.place == 1]
     return sum(winners) / len(winners)

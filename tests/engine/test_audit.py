@@ -15,10 +15,10 @@ from engine import audit, canonical_json, chance, log
 from engine.log import Export, Link
 from tests.engine import highcard
 from tests.engine.cases import make_cases
-from tests.engine.ledger import SEED, abandon, live_on, play_on, started, variant
+from tests.engine.ledger import SEED, abandon, make_variant, play_eventfully, play_on, start_table
 
 OTHER_SEED = bytes(reversed(SEED))
-HONEST = live_on(started(highcard, 3, {"cards": "5"}.items()), Random(9)).export()
+HONEST = play_eventfully(start_table(highcard, 3, {"cards": "5"}.items()), Random(9)).export()
 DEAL = 4  # the entry in which the game starts: opened, three sat down
 MOVE = next(n for n, link in enumerate(HONEST.entries) if n > DEAL and str(link.entry["move"]).startswith("play"))
 
@@ -64,7 +64,7 @@ def another_move(entry):
 
 @pytest.mark.parametrize("case", make_cases(), ids=str)
 def test_an_honest_log_passes(case):
-    ledger = abandon(live_on(started(case.game, case.seats, case.chosen), Random(1), 5_000))
+    ledger = abandon(play_eventfully(start_table(case.game, case.seats, case.chosen), Random(1), 5_000))
     report = audit.audit(case.game, ledger.export())
     assert report.finding is None
     assert report.replayed == report.entries == len(ledger.entries)
@@ -129,7 +129,7 @@ def test_an_honest_log_that_todays_rules_decide_otherwise_is_drift():
             return highcard.TrickWon((state.leader + state.trick.index(min(state.trick))) % len(state.hands))
         return event
 
-    found = finding(HONEST, variant(highcard, upkeep=upkeep))
+    found = finding(HONEST, make_variant(highcard, upkeep=upkeep))
     first = next(
         n for n, link in enumerate(HONEST.entries) if any(e["type"] == "TrickWon" for e in link.entry["events"])
     )
@@ -138,7 +138,7 @@ def test_an_honest_log_that_todays_rules_decide_otherwise_is_drift():
 
 
 def test_a_move_that_todays_rules_forbid_is_drift():
-    found = finding(HONEST, variant(highcard, menu=lambda state, seat: ()))
+    found = finding(HONEST, make_variant(highcard, menu=lambda state, seat: ()))
     assert (found.kind, found.seq) == ("drift", MOVE)
     assert "would not allow" in found.sentence
 
@@ -150,7 +150,7 @@ def test_a_draw_that_todays_rules_do_not_make_or_make_otherwise_is_drift(label):
         hands = luck.shuffle(label, range(1, cards + 1))
         return [highcard.Dealt(seat, hands[seat : seat + 1]) for seat in range(seats)]
 
-    found = finding(HONEST, variant(highcard, setup=setup))
+    found = finding(HONEST, make_variant(highcard, setup=setup))
     assert (found.kind, found.seq) == ("drift", DEAL)
 
 
@@ -158,13 +158,13 @@ def test_events_that_todays_rules_no_longer_know_are_drift():
     class Forgotten(msgspec.Struct, frozen=True, tag=True):
         seat: int
 
-    found = finding(HONEST, variant(highcard, Event=Forgotten))
+    found = finding(HONEST, make_variant(highcard, Event=Forgotten))
     assert (found.kind, found.seq) == ("drift", DEAL)
     assert "cannot read" in found.sentence
 
 
 def test_a_log_in_the_middle_of_a_game_shows_its_chain_and_hides_the_rest():
-    ledger = play_on(started(highcard, 3), Random(1), 4)
+    ledger = play_on(start_table(highcard, 3), Random(1), 4)
     for seat in (0, 1, 2, None):
         export = ledger.export(seat)
         report = audit.audit(highcard, export)
@@ -176,7 +176,7 @@ def test_a_log_in_the_middle_of_a_game_shows_its_chain_and_hides_the_rest():
 
 
 def test_a_redacted_log_shows_a_missing_entry_and_a_wrong_head_too():
-    export = play_on(started(highcard, 2), Random(1), 3).export(0)
+    export = play_on(start_table(highcard, 2), Random(1), 3).export(0)
     dropped = with_entries([*export.entries[:2], *export.entries[3:]], export=export)
     tampered(2, "missing", dropped)
     tampered(len(export.entries) - 1, "head hash", replace(export, head=log.GENESIS))

@@ -11,16 +11,16 @@ from engine import table as tables
 from engine.menu import Choice
 from tests.engine import highcard
 from tests.engine.cases import make_cases
-from tests.engine.ledger import SEED, started, variant
+from tests.engine.ledger import SEED, make_variant, start_table
 
 
 @pytest.mark.parametrize("case", make_cases(), ids=str)
 def test_what_is_done_by_itself_was_the_only_choice_draws_nothing_and_is_open(case):
-    ledger, random, found = started(case.game, case.seats, case.chosen), Random(6), 0
+    ledger, random, found = start_table(case.game, case.seats, case.chosen), Random(6), 0
     for _ in range(150):
         if ledger.table.phase != "playing":
             break
-        for seat in ledger.waiting():
+        for seat in ledger.find_seats_to_move():
             move = bots.find_only_move(case.game, ledger.table, seat, SEED)
             if move:
                 own = tables.menu(case.game, ledger.table, seat)
@@ -31,12 +31,12 @@ def test_what_is_done_by_itself_was_the_only_choice_draws_nothing_and_is_open(ca
                 assert record.redact(case.game, entry, None) == entry
                 break
         else:
-            seat = random.choice(ledger.waiting())
-            ledger.do(seat, ledger.any_move(seat, random))
+            seat = random.choice(ledger.find_seats_to_move())
+            ledger.do(seat, ledger.pick_move(seat, random))
 
 
 def test_the_last_card_of_a_hidden_hand_is_not_played_by_itself():
-    ledger = started(highcard, 2, {"cards": "1"})
+    ledger = start_table(highcard, 2, {"cards": "1"})
     assert menu.count(tables.menu(highcard, ledger.table, 0)) == 1
     assert bots.find_only_move(highcard, ledger.table, 0, SEED) is None
 
@@ -44,12 +44,12 @@ def test_the_last_card_of_a_hidden_hand_is_not_played_by_itself():
 def open_only(**changed):
     """A variant where there is nothing to choose and nothing to hide: everybody plays his card."""
     alike = {"menu": lambda state, seat: (Choice("play", ((str(state.hands[seat][0]),),)),), **changed}
-    return variant(highcard, redeal=lambda state, seat, chance: state, **alike)
+    return make_variant(highcard, redeal=lambda state, seat, chance: state, **alike)
 
 
 def test_where_all_is_open_the_only_move_is_found():
     game = open_only()
-    ledger = started(game, 2)
+    ledger = start_table(game, 2)
     move = bots.find_only_move(game, ledger.table, 0, SEED)
     assert str(move) == f"play {ledger.table.state.hands[0][0]}"
 
@@ -60,15 +60,15 @@ def test_a_move_that_draws_is_left_to_its_player():
         return highcard.decide(state, seat, move, chance)
 
     game = open_only(decide=decide)
-    assert bots.find_only_move(game, started(game, 2).table, 0, SEED) is None
+    assert bots.find_only_move(game, start_table(game, 2).table, 0, SEED) is None
 
 
 def test_a_move_that_others_do_not_hear_whole_is_left_to_its_player():
     game = open_only(hear=lambda event, seat: None)
-    assert bots.find_only_move(game, started(game, 2).table, 0, SEED) is None
+    assert bots.find_only_move(game, start_table(game, 2).table, 0, SEED) is None
 
 
 def test_who_has_a_choice_or_is_not_on_turn_is_left_alone():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     assert bots.find_only_move(highcard, ledger.table, 0, SEED) is None
     assert bots.find_only_move(highcard, ledger.table, 1, SEED) is None

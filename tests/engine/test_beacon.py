@@ -20,14 +20,14 @@ from engine.table_events import (
 )
 from service.beacon import signed
 from tests.beacons import BEACON, sign
-from tests.engine import highcard, second
-from tests.engine.ledger import SEED, Ledger, lit, play_on, seated, started
+from tests.engine import highcard, second_verifier
+from tests.engine.ledger import SEED, Ledger, draw_awaited_round, open_table, play_on, start_table
 
 DRAWS = 100_000
 
 
 def awaiting() -> Ledger:
-    ledger = seated(highcard, 2, beacon=BEACON)
+    ledger = open_table(highcard, 2, beacon=BEACON)
     ledger.do(None, "start")
     return ledger
 
@@ -82,9 +82,9 @@ def test_before_the_first_round_that_one_is_named():
 
 
 def test_a_command_that_draws_nothing_waits_for_nothing():
-    ledger = lit(awaiting())
-    seat = ledger.waiting()[0]
-    ledger.do(seat, ledger.any_move(seat, Random(1)))
+    ledger = draw_awaited_round(awaiting())
+    seat = ledger.find_seats_to_move()[0]
+    ledger.do(seat, ledger.pick_move(seat, Random(1)))
     assert ledger.table.waiting_command is None
     assert not isinstance(ledger.entries[-1].events[0], RoundNamed)
 
@@ -111,9 +111,9 @@ def test_who_leaves_before_the_first_draws_is_followed_by_a_bot_with_the_same_no
     with pytest.raises(Refused):
         ledger.do(None, "bot 0 another")
     ledger.do(None, "bot 0 nonce-0")
-    export = play_on(lit(ledger), Random(4)).export()
+    export = play_on(draw_awaited_round(ledger), Random(4)).export()
     assert audit.audit(highcard, export, verify_signature=signed).finding is None
-    assert second.verify(msgspec.json.encode(export))["sound"]
+    assert second_verifier.verify(msgspec.json.encode(export))["sound"]
 
 
 def test_all_players_have_to_agree_before_a_table_goes_on_sealed():
@@ -130,20 +130,20 @@ def test_all_players_have_to_agree_before_a_table_goes_on_sealed():
 
 def test_the_last_one_who_stays_ends_the_table_though_a_round_is_awaited():
     kurier, random = catalogue.find("kurier"), Random(1)
-    ledger = lit(started(kurier, 2, beacon=BEACON))
+    ledger = draw_awaited_round(start_table(kurier, 2, beacon=BEACON))
     while not ledger.table.waiting_command:
-        seat = ledger.waiting()[0]
-        ledger.do(seat, ledger.any_move(seat, random))
+        seat = ledger.find_seats_to_move()[0]
+        ledger.do(seat, ledger.pick_move(seat, random))
     assert ledger.table.phase == "playing"
     ledger.do(0, "resign")
     assert (ledger.table.phase, ledger.table.waiting_command) == ("over", None)
     text = msgspec.json.encode(ledger.export())
     assert audit.audit(kurier, log.parse_export(text), verify_signature=signed).finding is None
-    assert second.verify(text)["sound"]
+    assert second_verifier.verify(text)["sound"]
 
 
 def test_an_audit_without_the_curve_says_that_signatures_were_not_checked():
-    export = play_on(lit(awaiting()), Random(1)).export()
+    export = play_on(draw_awaited_round(awaiting()), Random(1)).export()
     said = list(audit.describe(audit.audit(highcard, export)))
     assert any("NOT CHECKED: the signatures of 1 rounds" in sentence for sentence in said)
     assert not any(
@@ -153,8 +153,8 @@ def test_an_audit_without_the_curve_says_that_signatures_were_not_checked():
 
 def test_a_waiting_move_is_its_player_s_own_until_it_is_carried_out():
     """What it will hide nobody knows before its draws are there."""
-    ledger = lit(awaiting())
-    seat = ledger.waiting()[0]
+    ledger = draw_awaited_round(awaiting())
+    seat = ledger.find_seats_to_move()[0]
     waits = log.Entry(7, 1, seat, "play 3", (), (RoundNamed(9),), 1)
     assert record.redact(highcard, waits, seat) == waits
     assert record.redact(highcard, waits, 1 - seat).move is None
@@ -163,12 +163,12 @@ def test_a_waiting_move_is_its_player_s_own_until_it_is_carried_out():
 
 def test_logs_verify_offline_in_both_verifiers_while_played_and_after():
     waits = awaiting()
-    over = play_on(lit(awaiting()), Random(2))
+    over = play_on(draw_awaited_round(awaiting()), Random(2))
     for export in (waits.export(0), waits.export(), over.export()):
         text = msgspec.json.encode(export)
         assert audit.audit(highcard, log.parse_export(text), verify_signature=signed).finding is None
-        assert second.verify(text)["sound"]
-    assert second.verify(msgspec.json.encode(over.export()))["rounds"] == 1
+        assert second_verifier.verify(text)["sound"]
+    assert second_verifier.verify(msgspec.json.encode(over.export()))["rounds"] == 1
 
 
 # Rounds of drand's quicknet as they came, and as others have noted them.
@@ -186,7 +186,10 @@ CAME = {
 
 def verdicts(key: str, number: int, signature: str) -> set[bool]:
     """What the two verifiers say of a round: one word, if they agree."""
-    return {signed(key, number, signature), second.ask(signed={"key": key, "round": number, "signature": signature})}
+    return {
+        signed(key, number, signature),
+        second_verifier.ask(signed={"key": key, "round": number, "signature": signature}),
+    }
 
 
 @pytest.mark.parametrize("number", CAME)

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from engine import audit, catalogue, chance, game
 from engine.refusal import Refused
 from tests.engine import highcard
-from tests.engine.ledger import live_on, started, variant
+from tests.engine.ledger import make_variant, play_eventfully, start_table
 
-LOWEST = variant(
+LOWEST = make_variant(
     highcard,
     META=replace(highcard.META, edition=2, about="Everybody plays a card; the lowest one scores a point."),
     upkeep=lambda state, chance: _lowest(state, highcard.upkeep(state, chance)),
@@ -44,7 +44,7 @@ def test_each_table_is_audited_by_the_edition_it_was_opened_with():
     for edition in (1, 2):
         rules = catalogue.find("highcard", edition)
         assert rules.META.edition == edition
-        export = live_on(started(rules, 3), Random(4)).export()
+        export = play_eventfully(start_table(rules, 3), Random(4)).export()
         assert export.edition == edition
         assert audit.audit(catalogue.find(export.game, export.edition), export).finding is None
         assert audit.audit(catalogue.find(export.game, 3 - edition), export).finding
@@ -68,10 +68,10 @@ class More(msgspec.Struct, frozen=True):
 
 
 def test_an_option_that_came_later_leaves_older_logs_sound():
-    later = variant(highcard, Options=More, META=replace(highcard.META, options=More))
-    export = live_on(started(highcard, 3, {"cards": "2"}.items()), Random(4)).export()
+    later = make_variant(highcard, Options=More, META=replace(highcard.META, options=More))
+    export = play_eventfully(start_table(highcard, 3, {"cards": "2"}.items()), Random(4)).export()
     assert audit.audit(later, export).finding is None
-    with_jokers = live_on(started(later, 3, {"jokers": "on"}.items()), Random(4)).export()
+    with_jokers = play_eventfully(start_table(later, 3, {"jokers": "on"}.items()), Random(4)).export()
     assert audit.audit(later, with_jokers).finding is None
     assert audit.audit(highcard, with_jokers).finding
 

@@ -10,7 +10,7 @@ import pytest
 from engine import audit, catalogue, record, table_events
 from service.beacon import signed
 from tests.golden import make
-from tests.golden.make import read
+from tests.golden.make import load_file
 
 FOLDER = Path(make.__file__).parent
 FILES = sorted(FOLDER.glob("*/*.json"))
@@ -20,16 +20,16 @@ every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.par
 
 @every_file
 def test_the_log_passes_the_audit(path):
-    export = read(path)
+    export = load_file(path)
     report = audit.audit(catalogue.find(path.parent.name, export.edition), export, verify_signature=signed)
     assert report.finding is None
     assert report.replayed == len(export.entries)
-    assert path.stat().st_size <= make.LARGEST
+    assert path.stat().st_size <= make.MAX_FILE_BYTES
 
 
 @every_file
 def test_events_alone_lead_to_the_same_end(path):
-    export = read(path)
+    export = load_file(path)
     game = catalogue.find(export.game, export.edition)
     entries = [msgspec.convert(link.entry, record.get_entry_type(game)) for link in export.entries]
     table = record.fold(game, entries)
@@ -44,16 +44,16 @@ def test_events_alone_lead_to_the_same_end(path):
 @pytest.mark.parametrize("name", catalogue.find_all())
 def test_every_game_has_golden_logs(name):
     assert {path.stem for path in FILES if path.parent.name == name} >= {
-        plan.name for plan in make.plans(catalogue.find(name))
+        plan.name for plan in make.load_plans(catalogue.find(name))
     }
 
 
 def test_the_golden_logs_hold_everything_that_happens_at_a_table():
-    happened = {event["type"] for path in FILES for link in read(path).entries for event in link.entry["events"]}
+    happened = {event["type"] for path in FILES for link in load_file(path).entries for event in link.entry["events"]}
     assert {kind.__struct_config__.tag for kind in table_events.TABLE_EVENTS} <= happened
 
 
 def test_a_plan_makes_the_same_log_every_time():
     game = catalogue.find("kaiser")
-    plan = next(plan for plan in make.plans(game) if plan.name == "abandoned")
-    assert make.body(make.play(game, plan)) == make.body(make.play(game, plan))
+    plan = next(plan for plan in make.load_plans(game) if plan.name == "abandoned")
+    assert make.format_file(make.play(game, plan)) == make.format_file(make.play(game, plan))

@@ -17,7 +17,7 @@ from engine.table_events import (
     Sat,
 )
 from tests.engine import highcard
-from tests.engine.ledger import SEED, seated, started
+from tests.engine.ledger import SEED, open_table, start_table
 
 text = st.text(st.characters(codec="utf-8"))
 scalars = st.none() | st.booleans() | st.integers(-(2**63), 2**63) | text
@@ -36,7 +36,7 @@ def test_canonical_json_is_what_everybody_can_write(value):
 
 
 def test_an_entry_and_its_plain_form_have_the_same_bytes():
-    for entry in started(highcard, 3).entries:
+    for entry in start_table(highcard, 3).entries:
         body = canonical_json.encode(entry)
         assert canonical_json.encode(canonical_json.decode_object(body)) == body == plainly(json.loads(body))
         assert canonical_json.encode(record.make_entry_decoder(highcard).decode(body)) == body
@@ -71,7 +71,7 @@ def test_an_empty_chain_is_thirty_two_zero_bytes():
 
 
 def test_every_field_of_an_entry_is_sealed():
-    entry = seated(highcard, 2).entries[1]
+    entry = open_table(highcard, 2).entries[1]
     sealed = log.digest(SEED, 1, canonical_json.encode(entry))
     others = [
         msgspec.structs.replace(entry, **{name: value})
@@ -90,7 +90,7 @@ def test_every_field_of_an_entry_is_sealed():
 
 
 def test_an_export_is_read_back():
-    export = started(highcard, 2).export(0)
+    export = start_table(highcard, 2).export(0)
     assert msgspec.json.decode(msgspec.json.encode(export), type=log.Export) == export
     with pytest.raises(msgspec.ValidationError, match="format"):
         msgspec.convert(msgspec.to_builtins(export) | {"format": "depesche-log-9"}, log.Export)

@@ -10,7 +10,7 @@ from engine import catalogue
 from tests.bench import bots as long_matches
 from tests.bench import match_rows
 from tests.bench.bots import Match
-from tests.engine.matches import Pair, at_random, pair, summed
+from tests.engine.matches import Pair, compute_rate, play_at_random, play_pair
 
 KAISER = Match("kaiser", {}, 2, ("easy", "random"), 0.9)
 
@@ -31,7 +31,7 @@ def asked(monkeypatch):
         numbers.append(number)
         return Pair(float(number % 2 == 0), 0.5)
 
-    monkeypatch.setattr(long_matches, "pair", play)
+    monkeypatch.setattr(long_matches, "play_pair", play)
     monkeypatch.setattr(long_matches, "ProcessPoolExecutor", lambda: ThreadPoolExecutor(1))
     monkeypatch.setattr(long_matches, "matches", lambda: iter([KAISER]))
     return numbers
@@ -69,7 +69,7 @@ def test_a_row_whose_first_pairs_come_out_the_same_again_stands_for_the_new_code
 def test_a_row_that_comes_out_otherwise_stays_one_of_older_code(folder, asked, monkeypatch):
     long_matches.main(["3"])
     monkeypatch.setattr(long_matches, "hash_code", lambda game: "other")
-    monkeypatch.setattr(long_matches, "pair", lambda *_: Pair(1.0, 0.0))
+    monkeypatch.setattr(long_matches, "play_pair", lambda *_: Pair(1.0, 0.0))
     long_matches.main(["again", "2"])
     assert [(row.code == "other", row.again) for row in match_rows.load_rows()] == [(False, "")]
     assert "older code" in (folder / "MATCHES.md").read_text()
@@ -104,16 +104,16 @@ def test_the_code_of_a_game_changes_with_its_files(tmp_path, monkeypatch):
 
 
 def test_where_all_pairs_are_won_the_interval_is_not_nothing():
-    few, many = summed([1.0] * 4), summed([1.0] * 100)
+    few, many = compute_rate([1.0] * 4), compute_rate([1.0] * 100)
     assert few.mean == many.mean == 1.0
     assert few.error > many.error > 0
 
 
 def another_at_random(*position):
-    return at_random(*position)
+    return play_at_random(*position)
 
 
 def test_equal_players_have_half_of_the_victories_though_one_has_two_of_three_seats():
     kaiser = catalogue.find("kaiser")
-    pairs = [pair(kaiser, {}, 3, (at_random, another_at_random), number) for number in range(20)]
+    pairs = [play_pair(kaiser, {}, 3, (play_at_random, another_at_random), number) for number in range(20)]
     assert 0.2 < sum(one.won for one in pairs) / len(pairs) < 0.8

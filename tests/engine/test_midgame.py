@@ -15,7 +15,7 @@ from engine.log import Entry
 from engine.menu import Move
 from engine.refusal import Refused
 from tests.engine.cases import make_cases
-from tests.engine.ledger import Ledger, live_on, started
+from tests.engine.ledger import Ledger, play_eventfully, start_table
 from tests.engine.test_twins import Noted, again
 
 MOVES = 60
@@ -36,8 +36,8 @@ class Sealed(Noted):
 
 
 def lived(case) -> Ledger:
-    ledger = started(case.game, case.seats, case.chosen)
-    return live_on(ledger, Random(str(case)), MOVES, LIVELY)
+    ledger = start_table(case.game, case.seats, case.chosen)
+    return play_eventfully(ledger, Random(str(case)), MOVES, LIVELY)
 
 
 def twin(case, ledger, seq, reader):

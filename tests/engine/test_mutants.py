@@ -10,8 +10,8 @@ import pytest
 from engine import audit, catalogue, log
 from engine.refusal import Refused
 from service.beacon import signed
-from tests.engine import second
-from tests.engine.mutants import mutants
+from tests.engine import second_verifier
+from tests.engine.mutants import make_mutants
 from tests.engine.test_golden import FILES, every_file
 
 SHORT, LONG = 10, 1_500  # mutants of each golden log; there are at least seven of each game
@@ -31,10 +31,10 @@ def first_verdict(text: str) -> str:
 def missed(path, count):
     """The mutants of a golden log that one of the verifiers did not find."""
     random = Random(path.stem)
-    for kind, text in mutants(path.read_bytes(), random, count):
+    for kind, text in make_mutants(path.read_bytes(), random, count):
         if not first_verdict(text):
             yield f"the audit passes {kind}"
-        if second.verify(text)["sound"]:
+        if second_verifier.verify(text)["sound"]:
             yield f"the second verifier passes {kind}"
 
 
@@ -53,7 +53,7 @@ def test_ten_thousand_mutants_of_each_game_are_found_by_both_verifiers(path):
 @every_file
 def test_the_second_verifier_complains_of_no_golden_log(path):
     text = path.read_text("utf-8")
-    report = second.verify(text)
+    report = second_verifier.verify(text)
     assert (report["sound"], report["finding"]) == (True, None)
     assert report["head"] == log.parse_export(text.encode()).head
     assert report["proven"] == report["entries"]

@@ -17,7 +17,7 @@ from engine import bots, scenario, table_events
 from engine.scenario import SENTENCES
 from engine.table import RESERVED_VERBS
 from tests.engine import highcard
-from tests.engine.ledger import play_on, started
+from tests.engine.ledger import play_on, start_table
 
 PAGE = (Path(__file__).parents[2] / "engine/README.md").read_text("utf-8")
 
@@ -54,7 +54,7 @@ def test_the_game_on_the_page_plays(built):
 
 
 def test_the_examples_come_out_as_printed(built):
-    text = msgspec.json.encode(play_on(started(highcard, 3), Random(1)).export()).decode()
+    text = msgspec.json.encode(play_on(start_table(highcard, 3), Random(1)).export()).decode()
     example = doctest.DocTestParser().get_doctest(PAGE, {"text": text}, "engine/README.md", "engine/README.md", 0)
     assert len(example.examples) > 20
     report = []

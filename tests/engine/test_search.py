@@ -25,8 +25,8 @@ from engine.search.tree import TurnSearch
 from tests.engine import highcard
 from tests.engine.adversaries import greedy_turn, one_ply
 from tests.engine.cases import all_games, make_cases
-from tests.engine.ledger import variant
-from tests.engine.matches import at_random, game_length, level, match
+from tests.engine.ledger import make_variant
+from tests.engine.matches import count_positions, make_level_player, play_at_random, play_match
 
 every_game = pytest.mark.parametrize("game", all_games(), ids=lambda game: game.META.name)
 every_case = pytest.mark.parametrize("case", make_cases(), ids=str)
@@ -89,7 +89,7 @@ def test_a_bot_sees_nothing_but_imagined_deals():
 
     def choice(seed, hidden):
         state = dealt([(2, 9, 15), hidden, (4, 5, 6)], cards=3)
-        return search.choose_move(Level(200, 60.0), variant(highcard, redeal=redeal), state, 0, seed)
+        return search.choose_move(Level(200, 60.0), make_variant(highcard, redeal=redeal), state, 0, seed)
 
     for seed in range(5):
         assert choice(seed, (1, 3, 20)) == choice(seed, (10, 11, 12))
@@ -205,7 +205,7 @@ def test_the_cap_in_time_ends_a_long_thought(game):
 
 def weighing(entry, worth):
     """A game for two of one move, whose worth a test decides."""
-    return variant(
+    return make_variant(
         highcard,
         menu=lambda state, seat: (entry,) if state is None and seat == 0 else (),
         redeal=lambda state, seat, luck: state,
@@ -257,7 +257,7 @@ def test_the_better_half_is_tried_on_again_and_again():
 def test_moves_are_held_against_each_other_in_the_same_imagined_worlds():
     """What is dealt decides far more than the move; in worlds of its own the best move would be found by chance."""
     offered = (Choice("take", tuple((str(number),) for number in range(8))),)
-    game = variant(
+    game = make_variant(
         weighing(offered[0], lambda args: 0.0),
         redeal=lambda state, seat, luck: luck.roll("deal", 1_000),
         menu=lambda state, seat: () if isinstance(state, tuple) or seat else offered,
@@ -283,7 +283,7 @@ def in_turn(menu_of, outlook, rounds=4):
         going_on = len(moves) < 3 * rounds and len(moves) % 3 == seat
         return (Choice("take", tuple((one,) for one in menu_of(dealt, moves))),) if going_on else ()
 
-    return variant(
+    return make_variant(
         highcard,
         menu=offered,
         redeal=lambda state, seat, luck: (luck.roll("deal", 1_000), *state[1:]),
@@ -389,7 +389,9 @@ def test_of_moves_alike_not_always_the_same_is_made(name):
 @pytest.mark.parametrize("number", [4, 10, 12])
 def test_two_bots_that_would_rather_wait_come_to_an_end(number):
     """In Kurier's basic rules each may hand its own dispatch to and fro; in these games both once did so for ever."""
-    assert game_length(catalogue.find("kurier"), {"rules": "basic"}, [level("normal")] * 2, number) < 200
+    assert (
+        count_positions(catalogue.find("kurier"), {"rules": "basic"}, [make_level_player("normal")] * 2, number) < 200
+    )
 
 
 def test_every_move_of_a_choice_is_looked_at():
@@ -408,13 +410,13 @@ def test_every_move_of_a_choice_is_looked_at():
     ],
 )
 def test_how_good_a_standing_looks(standing, found):
-    assert win_shares.evaluate(variant(highcard, standing=lambda state: standing), None) == found
+    assert win_shares.evaluate(make_variant(highcard, standing=lambda state: standing), None) == found
 
 
 def test_more_points_look_better_but_never_as_good_as_a_win():
     looks = [
         win_shares.evaluate(
-            variant(highcard, standing=lambda state, score=score: (Standing(score), Standing(5))), None
+            make_variant(highcard, standing=lambda state, score=score: (Standing(score), Standing(5))), None
         )[0]
         for score in range(-10, 50)
     ]
@@ -447,12 +449,12 @@ def test_easy_beats_chance_in_more_games(name, chosen):
 
 
 def easy_against_chance(game, chosen, pairs):
-    return match(game, chosen, min(game.META.seats), (level("easy"), at_random), pairs).mean
+    return play_match(game, chosen, min(game.META.seats), (make_level_player("easy"), play_at_random), pairs).mean
 
 
 def test_normal_beats_a_greedy_turn_in_carcassonne():
-    assert match(catalogue.find("carcassonne"), {}, 2, (level("normal"), greedy_turn), 3).mean >= 0.5
+    assert play_match(catalogue.find("carcassonne"), {}, 2, (make_level_player("normal"), greedy_turn), 3).mean >= 0.5
 
 
 def test_normal_beats_a_heuristic_of_one_ply_in_kurier():
-    assert match(catalogue.find("kurier"), {}, 2, (level("normal"), one_ply), 5).mean >= 0.5
+    assert play_match(catalogue.find("kurier"), {}, 2, (make_level_player("normal"), one_ply), 5).mean >= 0.5

@@ -12,12 +12,12 @@ from engine import search, story, win_shares
 from engine.games import kaiser, kurier
 from tests.engine import highcard
 from tests.engine.cases import all_games
-from tests.engine.ledger import play_on, started, variant
+from tests.engine.ledger import make_variant, play_on, start_table
 
 
 def played(game, seats, seed):
     """A finished game, entry by entry."""
-    return play_on(started(game, seats, seed=bytes([seed % 256, seed // 256]) * 16), Random(seed))
+    return play_on(start_table(game, seats, seed=bytes([seed % 256, seed // 256]) * 16), Random(seed))
 
 
 def promised(state):
@@ -41,7 +41,7 @@ def test_a_story_is_the_same_every_time():
 
 def test_luck_is_nothing_in_the_mean():
     """Games of High Card: what a seat was dealt, less what it could have been dealt."""
-    game = variant(highcard, outlook=lambda state: win_shares.from_points(promised(state), 20))
+    game = make_variant(highcard, outlook=lambda state: win_shares.from_points(promised(state), 20))
     lucks = [story.make_story(game, played(game, 2, number).entries).luck for number in range(60)]
     for luck in zip(*lucks, strict=True):
         assert stdev(luck) > 0.01
@@ -88,12 +88,12 @@ def test_who_plays_well_makes_fewer_mistakes():
 
 def turns(game, name, seed):
     """All moves of a game that another one would have been better than, at a glance."""
-    ledger = started(game, 2, seed=bytes([seed]) * 32)
+    ledger = start_table(game, 2, seed=bytes([seed]) * 32)
     random = Random(seed)
     while ledger.table.phase == "playing":
         seat = next(seat for seat in range(2) if game.menu(ledger.table.state, seat))
         if name == "random":
-            move = ledger.any_move(seat, random)
+            move = ledger.pick_move(seat, random)
         else:
             move = search.choose_move(search.LEVELS[name], game, ledger.table.state, seat, random.getrandbits(60))
         ledger.do(seat, move)

@@ -27,7 +27,7 @@ from engine.table_events import (
 )
 from tests.engine import highcard
 from tests.engine.cases import all_games, make_cases
-from tests.engine.ledger import SEED, Ledger, live_on, play_on, started, variant
+from tests.engine.ledger import SEED, Ledger, make_variant, play_eventfully, play_on, start_table
 
 every_case = pytest.mark.parametrize("case", make_cases(), ids=str)
 
@@ -46,7 +46,7 @@ def position(table):
 
 def low_then_high(seats=2, game=highcard):
     """A table where seat 0 played low; with more seats, those between too. The last seat is to play."""
-    ledger = started(game, seats)
+    ledger = start_table(game, seats)
     for seat in range(seats - 1):
         ledger.do(seat, f"play {ledger.table.state.hands[seat][0]}")
     return ledger
@@ -91,7 +91,7 @@ def test_people_and_bots_sit_down_and_the_game_starts():
     table = ledger.do(None, "start")
     assert ledger.entries[-1].events[0] == Started()
     assert table.phase == "playing"
-    assert ledger.waiting() == (0,)
+    assert ledger.find_seats_to_move() == (0,)
 
 
 def test_a_bot_takes_the_chair_of_who_leaves_before_the_start_and_keeps_his_word():
@@ -135,18 +135,18 @@ def test_every_nonce_changes_the_deal():
 
 
 def test_moves_are_judged_by_the_game():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     refused(ledger, 1, "play 1", "not your turn")
     refused(ledger, 0, "play 99", "does not fit")
     refused(ledger, 7, "play 1", "no seat 7")
     refused(ledger, -1, "play 1", "no seat -1")
     refused(ledger, 0, "expire 1 play 5", "not possible")
     refused(ledger, 0, "relieve 1", "not one of your moves")
-    assert ledger.do(0, ledger.any_move(0, Random(1))).last.seat == 0
+    assert ledger.do(0, ledger.pick_move(0, Random(1))).last.seat == 0
 
 
 def test_the_end_of_the_game_ends_the_table():
-    ledger = play_on(started(highcard, 3), Random(1))
+    ledger = play_on(start_table(highcard, 3), Random(1))
     ended = ledger.entries[-1].events[-1]
     assert ended == Ended(ledger.table.state.places)
     assert ledger.table.phase == "over"
@@ -161,7 +161,7 @@ def test_the_end_of_the_game_ends_the_table():
 
 
 def test_who_resigns_leaves_a_chair_that_a_bot_plays_on():
-    ledger = started(highcard, 3)
+    ledger = start_table(highcard, 3)
     table = ledger.do(1, "resign")
     assert ledger.entries[-1].events == (Resigned(1),)
     assert (table.seats[1].status, table.seats[1].resigned_at) == ("resigned", ledger.entries[-1].seq)
@@ -171,7 +171,7 @@ def test_who_resigns_leaves_a_chair_that_a_bot_plays_on():
 
 
 def test_when_all_but_one_have_resigned_the_table_ends():
-    ledger = started(highcard, 3)
+    ledger = start_table(highcard, 3)
     ledger.do(2, "resign")
     table = ledger.do(0, "resign")
     assert ledger.entries[-1].events == (Resigned(0), Ended((2, 1, 3)))
@@ -179,7 +179,7 @@ def test_when_all_but_one_have_resigned_the_table_ends():
 
 
 def test_when_the_clock_runs_out_the_house_moves():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     card = ledger.table.state.hands[0][0]
     refused(ledger, None, f"expire 1 play {card}", "not your turn")
     refused(ledger, None, "expire 0 play 99", "does not fit")
@@ -191,7 +191,7 @@ def test_when_the_clock_runs_out_the_house_moves():
 
 
 def test_somebody_else_plays_on_and_a_bot_may_stand_in():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     ledger.do(None, "relieve 0")
     assert ledger.entries[-1].events == (Substituted(0, bot=True),)
     assert ledger.table.seats[0].status == "bot"
@@ -202,7 +202,7 @@ def test_somebody_else_plays_on_and_a_bot_may_stand_in():
 
 
 def test_a_substitute_may_take_a_chair_that_was_given_up():
-    ledger = started(highcard, 3)
+    ledger = start_table(highcard, 3)
     ledger.do(1, "resign")
     ledger.do(None, "substitute 1")
     assert ledger.table.seats[1].status == "taken"
@@ -218,7 +218,7 @@ def test_undo_is_free_while_nobody_else_could_act_and_nothing_was_drawn():
     high = max(ledger.table.state.hands[1])
     before = ledger.table
     ledger.do(1, f"play {high}")
-    assert ledger.waiting() == (1,)
+    assert ledger.find_seats_to_move() == (1,)
     assert tables.is_undo_free(highcard, ledger.table, 1, ledger.tables.__getitem__)
     ledger.do(1, "undo")
     assert ledger.entries[-1].events == (Undone(1, ledger.entries[-2].seq),)
@@ -226,9 +226,9 @@ def test_undo_is_free_while_nobody_else_could_act_and_nothing_was_drawn():
 
 
 def test_undo_is_by_consent_once_somebody_else_could_act():
-    ledger = started(highcard, 3)
+    ledger = start_table(highcard, 3)
     before = ledger.table
-    ledger.do(0, ledger.any_move(0, Random(1)))
+    ledger.do(0, ledger.pick_move(0, Random(1)))
     asked = ledger.do(0, "undo")
     assert ledger.entries[-1].events == (UndoAsked(0, before.length),)
     assert asked.undo_request == UndoRequest(0, before.length, (1, 2))
@@ -253,10 +253,10 @@ def test_one_refusal_lets_the_move_stand():
 
 
 def test_undo_takes_back_what_others_did_since():
-    ledger = started(highcard, 3)
+    ledger = start_table(highcard, 3)
     before = ledger.table
-    ledger.do(0, ledger.any_move(0, Random(1)))
-    ledger.do(1, ledger.any_move(1, Random(1)))
+    ledger.do(0, ledger.pick_move(0, Random(1)))
+    ledger.do(1, ledger.pick_move(1, Random(1)))
     ledger.do(0, "undo")
     ledger.do(1, "agree")
     ledger.do(2, "agree")
@@ -266,7 +266,7 @@ def test_undo_takes_back_what_others_did_since():
 def test_a_wish_to_undo_lapses_when_play_goes_on_or_somebody_leaves():
     ledger = low_then_high(3)
     ledger.do(0, "undo")
-    ledger.do(2, ledger.any_move(2, Random(1)))
+    ledger.do(2, ledger.pick_move(2, Random(1)))
     assert ledger.table.undo_request is None
     for seat, words in ((1, "resign"), (None, "relieve 1"), (None, "substitute 1")):
         ledger = low_then_high(3)
@@ -290,28 +290,28 @@ def test_undo_after_a_draw_is_by_consent():
         chance.reveal("the card below")
         return highcard.decide(state, seat, move, chance)
 
-    ledger = low_then_high(game=variant(highcard, decide=decide))
+    ledger = low_then_high(game=make_variant(highcard, decide=decide))
     ledger.do(1, f"play {max(ledger.table.state.hands[1])}")
-    assert ledger.waiting() == (1,)
+    assert ledger.find_seats_to_move() == (1,)
     assert not tables.is_undo_free(ledger.game, ledger.table, 1, ledger.tables.__getitem__)
     ledger.do(1, "undo")
     assert ledger.table.undo_request
 
 
 def test_nobody_takes_back_what_they_did_not_do():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     refused(ledger, 0, "undo", "not possible")
-    ledger.do(0, ledger.any_move(0, Random(1)))
+    ledger.do(0, ledger.pick_move(0, Random(1)))
     refused(ledger, 1, "undo", "not possible")
     assert not tables.is_undo_free(highcard, ledger.table, 1, ledger.tables.__getitem__)
 
 
 def test_one_after_the_other_everything_can_be_taken_back():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     fresh, random = ledger.table, Random(3)
     for _ in range(3):
-        seat = ledger.waiting()[0]
-        ledger.do(seat, ledger.any_move(seat, random))
+        seat = ledger.find_seats_to_move()[0]
+        ledger.do(seat, ledger.pick_move(seat, random))
     while ledger.table.last:
         seat = ledger.table.last.seat
         ledger.do(seat, "undo")
@@ -324,13 +324,13 @@ def test_one_after_the_other_everything_can_be_taken_back():
 @every_case
 def test_undo_restores_the_exact_state(case):
     random = Random(5)
-    ledger = started(case.game, case.seats, case.chosen)
+    ledger = start_table(case.game, case.seats, case.chosen)
     for _ in range(40):
         play_on(ledger, random, random.randrange(8))
         if ledger.table.phase == "over":
             break
-        before, seat = ledger.table, random.choice(ledger.waiting())
-        ledger.do(seat, ledger.any_move(seat, random))
+        before, seat = ledger.table, random.choice(ledger.find_seats_to_move())
+        ledger.do(seat, ledger.pick_move(seat, random))
         if ledger.table.phase == "over":
             break
         ledger.do(seat, "undo")
@@ -344,7 +344,7 @@ def test_undo_restores_the_exact_state(case):
 
 @every_case
 def test_entries_alone_rebuild_the_table(case):
-    ledger = live_on(started(case.game, case.seats, case.chosen), Random(2), 400)
+    ledger = play_eventfully(start_table(case.game, case.seats, case.chosen), Random(2), 400)
     decode = record.make_entry_decoder(case.game).decode
     read = [decode(canonical_json.encode(entry)) for entry in ledger.entries]
     assert read == ledger.entries
@@ -356,7 +356,7 @@ def test_entries_alone_rebuild_the_table(case):
 
 @every_case
 def test_no_entry_tells_a_seat_more_than_it_may_hear(case):
-    ledger = live_on(started(case.game, case.seats, case.chosen), Random(4), 150)
+    ledger = play_eventfully(start_table(case.game, case.seats, case.chosen), Random(4), 150)
     for entry in ledger.entries:
         for seat in (*range(case.seats), None):
             known = record.redact(case.game, entry, seat)
@@ -370,7 +370,7 @@ def test_no_entry_tells_a_seat_more_than_it_may_hear(case):
 
 
 def test_a_hidden_hand_stays_hidden():
-    ledger = started(highcard, 3)
+    ledger = start_table(highcard, 3)
     deal = ledger.entries[-1]
     for seat in range(3):
         known = record.redact(highcard, deal, seat)
@@ -387,8 +387,8 @@ def test_ones_own_hidden_move_is_known_to_oneself_alone_even_when_the_house_made
         hidden = isinstance(event, highcard.Played) and event.seat != seat
         return replace(event, card=0) if hidden else highcard.hear(event, seat)
 
-    game = variant(highcard, hear=hear)
-    ledger = started(game, 3)
+    game = make_variant(highcard, hear=hear)
+    ledger = start_table(game, 3)
     ledger.do(0, f"play {ledger.table.state.hands[0][0]}")
     assert record.redact(game, ledger.entries[-1], 0) == ledger.entries[-1]
     assert record.redact(game, ledger.entries[-1], 1).move is None
@@ -409,4 +409,4 @@ def test_what_the_table_does_is_heard_by_all(game):
 
 def test_nobody_expects_to_go_back_where_nothing_was_undone():
     with pytest.raises(AssertionError, match="nobody expected"):
-        record.apply(highcard, started(highcard, 2).table, Entry(4, 0, 0, "undo", (), (Undone(0, 3),), 1))
+        record.apply(highcard, start_table(highcard, 2).table, Entry(4, 0, 0, "undo", (), (Undone(0, 3),), 1))

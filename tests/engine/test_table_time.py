@@ -28,7 +28,7 @@ from engine.table_events import (
     VacationTaken,
 )
 from tests.engine import highcard
-from tests.engine.ledger import SEED, Ledger, play_on, started
+from tests.engine.ledger import SEED, Ledger, play_on, start_table
 
 
 def refused(ledger, seat, words, sentence="cannot do|not possible"):
@@ -67,7 +67,7 @@ def test_a_clock_is_told_in_plain_words(word):
 
 
 def test_who_misses_a_deadline_may_lose_the_seat_to_a_bot_and_come_back():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     before = ledger.table.last
     ledger.do(None, "miss 0 relieve")
     assert happened(ledger) == (Missed(0), Substituted(0, bot=True))
@@ -81,21 +81,21 @@ def test_who_misses_a_deadline_may_lose_the_seat_to_a_bot_and_come_back():
 
 
 def test_who_misses_a_deadline_may_lose_the_seat_for_good():
-    ledger = started(highcard, 3)
+    ledger = start_table(highcard, 3)
     ledger.do(None, "miss 0 resign")
     assert happened(ledger) == (Missed(0), Resigned(0))
     assert verbs(ledger, 0) == set()
 
 
 def test_when_the_last_but_one_misses_it_the_table_ends():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     ledger.do(None, "miss 0 resign")
     assert happened(ledger) == (Missed(0), Resigned(0), Ended((2, 1)))
 
 
 @pytest.mark.parametrize("words", ["miss 1 relieve", "miss 0", "miss 0 flog", "miss 9 resign", "miss 0 resign 1"])
 def test_only_who_is_to_move_misses_a_deadline(words):
-    refused(started(highcard, 2), None, words, "cannot do|no seat 9")
+    refused(start_table(highcard, 2), None, words, "cannot do|no seat 9")
 
 
 def test_a_bot_misses_nothing_and_never_comes_back():
@@ -113,7 +113,7 @@ def test_a_bot_misses_nothing_and_never_comes_back():
 
 
 def test_an_offered_seat_is_taken_by_a_substitute_or_kept_by_its_player():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     ledger.do(None, "offer 0")
     assert happened(ledger) == (Offered(0),)
     refused(ledger, None, "offer 0")
@@ -127,7 +127,7 @@ def test_an_offered_seat_is_taken_by_a_substitute_or_kept_by_its_player():
 
 
 def test_a_seat_given_up_can_be_offered():
-    ledger = started(highcard, 3)
+    ledger = start_table(highcard, 3)
     ledger.do(0, "resign")
     ledger.do(None, "offer 0")
     ledger.do(None, "substitute 0")
@@ -138,7 +138,7 @@ def test_a_seat_given_up_can_be_offered():
 
 
 def test_a_pause_needs_everybodys_consent():
-    ledger = started(highcard, 3)
+    ledger = start_table(highcard, 3)
     ledger.do(1, "pause")
     assert happened(ledger) == (PauseAsked(1),)
     assert ledger.table.pause_request == Request(1, (0, 2))
@@ -155,7 +155,7 @@ def test_a_pause_needs_everybodys_consent():
 
 
 def test_anybody_ends_a_pause():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     ledger.do(0, "pause")
     ledger.do(1, "agree")
     ledger.do(1, "resume")
@@ -166,7 +166,7 @@ def test_anybody_ends_a_pause():
 
 @pytest.mark.parametrize("seat", [0, 1, 2])
 def test_one_refusal_even_ones_own_and_the_clocks_run_on(seat):
-    ledger = started(highcard, 3)
+    ledger = start_table(highcard, 3)
     ledger.do(0, "pause")
     ledger.do(2, "agree")
     ledger.do(seat, "refuse")
@@ -175,24 +175,24 @@ def test_one_refusal_even_ones_own_and_the_clocks_run_on(seat):
 
 
 def test_a_wish_to_pause_outlives_moves_but_not_a_departure():
-    ledger = started(highcard, 3)
+    ledger = start_table(highcard, 3)
     ledger.do(0, "pause")
-    ledger.do(0, ledger.any_move(0, Random(1)))
+    ledger.do(0, ledger.pick_move(0, Random(1)))
     assert ledger.table.pause_request == Request(0, (1, 2))
     ledger.do(1, "resign")
     assert ledger.table.pause_request is None
 
 
 def test_where_only_bots_would_be_asked_a_pause_begins_at_once():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     ledger.do(None, "relieve 1")
     ledger.do(0, "pause")
     assert happened(ledger) == (PauseAsked(0), Paused())
 
 
 def test_an_answer_is_to_the_undo_first():
-    ledger = started(highcard, 2)
-    ledger.do(0, ledger.any_move(0, Random(1)))
+    ledger = start_table(highcard, 2)
+    ledger.do(0, ledger.pick_move(0, Random(1)))
     ledger.do(0, "pause")
     ledger.do(0, "undo")
     ledger.do(1, "refuse")
@@ -202,7 +202,7 @@ def test_an_answer_is_to_the_undo_first():
 
 
 def test_the_game_may_end_in_a_pause():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     ledger.do(0, "pause")
     ledger.do(1, "agree")
     assert play_on(ledger, Random(1)).table.phase == "over"
@@ -212,7 +212,7 @@ def test_the_game_may_end_in_a_pause():
 
 
 def test_a_vacation_is_announced_changed_ended_and_called_off():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     ledger.do(None, "vacation 0 2027-03-01 2027-03-10")
     ledger.do(None, "vacation 0 2027-01-30 2027-02-02")
     assert happened(ledger) == (VacationTaken(0, "2027-01-30", "2027-02-02"),)
@@ -235,11 +235,11 @@ def test_a_vacation_is_announced_changed_ended_and_called_off():
     ],
 )
 def test_a_vacation_is_told_in_days_that_exist(words):
-    refused(started(highcard, 2), None, words)
+    refused(start_table(highcard, 2), None, words)
 
 
 def test_who_takes_a_seat_over_is_not_away():
-    ledger = started(highcard, 2)
+    ledger = start_table(highcard, 2)
     ledger.do(None, "vacation 0 2027-03-01 2027-03-02")
     ledger.do(None, "substitute 0")
     assert ledger.table.seats[0].vacations == ()

@@ -20,7 +20,7 @@ from engine.menu import Move
 from engine.record import Seat, Table
 from engine.refusal import Refused
 from tests.engine.cases import all_games, make_cases
-from tests.engine.ledger import variant
+from tests.engine.ledger import make_variant
 
 SEED = b"two worlds"
 SHORT = 60  # positions of a game that is looked at by every reader
@@ -100,7 +100,7 @@ def test_no_entry_tells_what_a_seat_may_not_know(case, every_reader):
 def test_draws_out_of_hidden_purses_would_tell():
     """What the rule is for: with its draws shown, an entry of Kurier tells of other purses."""
     kurier = catalogue.find("kurier")
-    shown = variant(kurier, META=replace(kurier.META, hidden_draws=()))
+    shown = make_variant(kurier, META=replace(kurier.META, hidden_draws=()))
     case = next(case for case in make_cases() if case.game is kurier and case.seats == 5)
     told, _ = differences(case._replace(game=shown))
     assert {draw.label for pair in told for entry in pair for draw in entry.draws} >= {"rouble"}

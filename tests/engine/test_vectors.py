@@ -11,7 +11,7 @@ import pytest
 from engine import audit, log
 from engine.refusal import Refused
 from service.beacon import signed
-from tests.engine import highcard, second
+from tests.engine import highcard, second_verifier
 from tests.vectors import make
 
 INDEX = json.loads((make.FOLDER / "vectors.json").read_text("utf-8"))
@@ -38,7 +38,7 @@ def test_the_audit_says_what_the_index_says(vector):
 
 @every_vector
 def test_the_second_verifier_says_what_the_index_says(vector):
-    report = second.verify((make.FOLDER / vector["file"]).read_text("utf-8"))
+    report = second_verifier.verify((make.FOLDER / vector["file"]).read_text("utf-8"))
     assert report["sound"] == vector["sound"], report["finding"]
     if not vector["sound"] and report["finding"]["check"] != "read":
         assert report["finding"]["seq"] == vector["entry"], report["finding"]
@@ -65,10 +65,12 @@ def test_what_is_written_out_is_plain_sha_256():
 
 def test_the_second_verifier_hashes_and_writes_as_everybody_does():
     for text in ("", "abc", "é" * 100, "x" * 1000, "ab" * 32):
-        assert second.ask(sha256=text) == hashlib.sha256(text.encode()).hexdigest()
+        assert second_verifier.ask(sha256=text) == hashlib.sha256(text.encode()).hexdigest()
     value = {"\U0001d11e": 1, "\uff5e": 2, "é": [True, None, -5, '\u2028\x7f\x01\n"\\/'], "": {}}
     text = json.dumps(value)
-    assert second.ask(json=text) == json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    assert second_verifier.ask(json=text) == json.dumps(
+        value, ensure_ascii=False, separators=(",", ":"), sort_keys=True
+    )
 
 
 def test_a_copy_before_the_end_says_what_is_proven_and_what_is_not():
@@ -76,7 +78,7 @@ def test_a_copy_before_the_end_says_what_is_proven_and_what_is_not():
     for name in ("seat_0", "spectator", "unsalted"):
         raw = (make.FOLDER / f"sound/running_{name}.json").read_bytes()
         report = audit.audit(highcard, log.parse_export(raw))
-        assert second.verify(raw)["proven"] == report.proven
+        assert second_verifier.verify(raw)["proven"] == report.proven
         told[name] = " ".join(audit.describe(report))
     assert "5 entries are proven to be what was sealed. NOT PROVEN: what the other 1 show" in told["seat_0"]
     assert "NOT PROVEN: what the entries say" in told["unsalted"]
@@ -89,4 +91,4 @@ def test_with_salts_no_entry_that_its_reader_knows_can_be_altered():
         link["entry"]["at"] += 1
     text = json.dumps(raw)
     assert audit.audit(highcard, log.parse_export(text.encode())).finding
-    assert not second.verify(text)["sound"]
+    assert not second_verifier.verify(text)["sound"]

@@ -1,10 +1,10 @@
-"""Makes golden logs: finished games as they would be exported, kept so that no later change can alter the past.
+"""Makes golden logs: exported finished games that are stored, so that no later change can alter the past.
 
     python -m tests.golden.make GAME [NAME ...]
 
-writes `tests/golden/GAME/NAME.json` for every plan of the game, or for those named. Plans stand in
-`tests/golden/GAME/plans.toml`; a game without that file gets one for each number of seats. A golden log that exists is
-never made anew by accident: delete it first, and say in the commit why the past had to change.
+writes `tests/golden/GAME/NAME.json` for every plan of the game, or for those named. The file
+`tests/golden/GAME/plans.toml` has the plans; a game without it gets one for each number of seats. An existing golden
+log is never replaced: delete it first, and say in the commit why the past had to change.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from msgspec import Struct
 from engine import catalogue
 from engine.log import Export
 from tests.beacons import BEACON
-from tests.engine.ledger import Ledger, abandon, live_on, started
+from tests.engine.ledger import Ledger, abandon, play_eventfully, start_table
 
 FOLDER = Path(__file__).parent
-LARGEST = 300_000
+MAX_FILE_BYTES = 300_000
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
-    """A table to be played: its seats, options and clock, how many random moves it gets before everybody leaves, how
-    often time brings something, and whether its draws wait for a public beacon."""
+    """A table: its seats, options and clock, and the number of random moves before all players leave.
+
+    `restless` is the rate of events of time, `public` says that its draws wait for a beacon.
+    """
 
     name: str
     seats: int
@@ -40,8 +42,8 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     public: bool = False
 
 
-def plans(game: Any) -> tuple[Plan, ...]:
-    """The plans of a game, or one for each number of seats."""
+def load_plans(game: Any) -> tuple[Plan, ...]:
+    """Load the plans of a game, or make one for each number of seats."""
     path = FOLDER / game.META.name / "plans.toml"
     if not path.exists():
         return tuple(Plan(f"{seats}_seats", seats) for seats in game.META.seats)
@@ -49,39 +51,40 @@ def plans(game: Any) -> tuple[Plan, ...]:
 
 
 def play(game: Any, plan: Plan) -> Ledger:
-    """The whole table, with everything that happens at one; the same for the same plan every time."""
+    """Play the whole table of a plan; the result is the same every time."""
     name = f"{game.META.name} {plan.name}"
     seed, beacon = name.encode().ljust(32, b".")[:32], BEACON if plan.public else None
-    ledger = started(game, plan.seats, plan.options.items(), seed, plan.clock, beacon)
-    return abandon(live_on(ledger, Random(name), plan.moves, plan.restless))
+    ledger = start_table(game, plan.seats, plan.options.items(), seed, plan.clock, beacon)
+    return abandon(play_eventfully(ledger, Random(name), plan.moves, plan.restless))
 
 
-def kept(game: str, name: str) -> Export:
-    """A golden log as it was written once."""
-    return read(FOLDER / game / f"{name}.json")
+def load(game: str, name: str) -> Export:
+    """Load a golden log."""
+    return load_file(FOLDER / game / f"{name}.json")
 
 
-def read(path: Path) -> Export:
+def load_file(path: Path) -> Export:
+    """Load an exported log without a check."""
     return msgspec.json.decode(path.read_bytes(), type=Export)
 
 
-def body(ledger: Ledger) -> bytes:
-    """The export as a file: small, yet an entry a line."""
+def format_file(ledger: Ledger) -> bytes:
+    """Return the export as a file: small, but with one entry in each line."""
     return msgspec.json.encode(ledger.export()).replace(b'{"digest"', b'\n{"digest"') + b"\n"
 
 
-def main(name: str, *wanted: str) -> None:
+def main(name: str, *names: str) -> None:
     game, folder = catalogue.find(name), FOLDER / name
     folder.mkdir(exist_ok=True)
-    for plan in plans(game):
+    for plan in load_plans(game):
         path = folder / f"{plan.name}.json"
-        if path.exists() or (wanted and plan.name not in wanted):
+        if path.exists() or (names and plan.name not in names):
             continue
-        written = body(play(game, plan))
-        if len(written) > LARGEST:
-            raise SystemExit(f"{path.name} would be {len(written)} bytes; give the plan fewer moves")
-        path.write_bytes(written)
-        print(f"{path.relative_to(FOLDER)}: {len(written)} bytes")
+        content = format_file(play(game, plan))
+        if len(content) > MAX_FILE_BYTES:
+            raise SystemExit(f"{path.name} would be {len(content)} bytes; give the plan fewer moves")
+        path.write_bytes(content)
+        print(f"{path.relative_to(FOLDER)}: {len(content)} bytes")
 
 
 if __name__ == "__main__":

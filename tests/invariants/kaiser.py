@@ -1,4 +1,4 @@
-"""What is true of every position of Kaiser, König, Edelmann."""
+"""Invariants of every position of Kaiser, König, Edelmann."""
 
 from collections import Counter
 

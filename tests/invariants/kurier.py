@@ -1,4 +1,4 @@
-"""What is true of every position of Kurier des Zaren."""
+"""Invariants of every position of Kurier des Zaren."""
 
 from collections import Counter
 
@@ -21,27 +21,27 @@ def check_inns(state):
 
 
 def check_couriers(state):
-    """Every seat has whole colours, and no courier of them is lost or doubled."""
+    """Every seat has complete colours, and no courier of them is missing or doubled."""
     opened = 0
     for seat, player in enumerate(state.players):
         flipped = [state.flipped] if state.flipped and seat == state.turn else []
         lodged = [kind for guests in state.inns.values() for kind, owner in guests.items() if owner == seat]
-        held = Counter([*player.stack, *player.under, *player.reserve, *flipped, *lodged])
-        sets = held["officer"] // FULL_STACK.count("officer")
-        assert held == Counter(FULL_STACK * sets)
+        couriers = Counter([*player.stack, *player.under, *player.reserve, *flipped, *lodged])
+        sets = couriers["officer"] // FULL_STACK.count("officer")
+        assert couriers == Counter(FULL_STACK * sets)
         opened += sets
     assert opened + state.colours == 5
 
 
 def check_coins(state):
-    """No coin comes out of nowhere; with the revised rules none is lost before a seat turns one."""
-    held = Counter(state.palace + state.turned)
+    """There are not more coins than in the supply; with the revised rules none is lost before a seat turns one."""
+    coins = Counter(state.palace + state.turned)
     for player in state.players:
-        held.update(player.purse + player.secured)
-    whole = Counter(SUPPLY)
-    assert held <= whole
+        coins.update(player.purse + player.secured)
+    supply = Counter(SUPPLY)
+    assert coins <= supply
     if state.first_rouble is None:
-        assert whole - held <= Counter(blank=3)
+        assert supply - coins <= Counter(blank=3)
     if state.options.rules == "basic":
         assert not any(player.purse for player in state.players)
 

@@ -1,4 +1,4 @@
-"""What is true of every position of TurfMaster."""
+"""Invariants of every position of TurfMaster."""
 
 from collections import Counter
 from itertools import combinations

@@ -24,7 +24,7 @@ from service.tables.archive import Archive
 from service.text import samples
 from service.text.languages import LANGUAGES
 from tests import apps
-from tests.engine import second
+from tests.engine import second_verifier
 from workers.outgoing import envelopes, letters, pictures
 
 HASH = "0123456789abcdef" * 4
@@ -71,9 +71,9 @@ def test_a_saved_letter_says_its_receipt_in_every_language(app, played, tmp_path
     assert (found.hash, found.length, found.table) == (row.head, row.length, played)
     assert str(file) in found.source
     seen = {"table": played, "length": row.length, "hash": row.head}
-    assert second.ask(letter=file.read_text("utf-8")) == [seen]
+    assert second_verifier.ask(letter=file.read_text("utf-8")) == [seen]
     export = Archive(app.store, app.links).export(played)
-    assert second.ask(held={"log": msgspec.json.encode(export).decode(), "receipt": seen}) == "agrees"
+    assert second_verifier.ask(held={"log": msgspec.json.encode(export).decode(), "receipt": seen}) == "agrees"
 
 
 def test_a_mailbox_gives_the_receipts_of_all_its_letters(app, played, tmp_path):
@@ -107,14 +107,14 @@ def test_a_mailbox_gives_the_receipts_of_all_its_letters(app, played, tmp_path):
 def test_a_receipt_is_read_however_it_was_copied(tmp_path, text):
     (tmp_path / "note").write_text(f"Hello,\n{text}\nBye", "utf-8")
     assert [(one.hash, one.length) for one in receipts.found(tmp_path / "note")] == [(HASH, 12)]
-    assert second.ask(letter=f"Hello,\n{text}\nBye") == [{"table": "", "length": 12, "hash": HASH}]
+    assert second_verifier.ask(letter=f"Hello,\n{text}\nBye") == [{"table": "", "length": 12, "hash": HASH}]
 
 
 def test_what_is_no_receipt_is_none(tmp_path):
     for text in (f"Receipt after twelve entries: {HASH}", "Receipt after 12 entries: 0123", HASH, ""):
         (tmp_path / "note").write_text(text)
         assert list(receipts.found(tmp_path / "note")) == []
-        assert second.ask(letter=text) == []
+        assert second_verifier.ask(letter=text) == []
 
 
 def rewritten() -> tuple[Export, Export]:
@@ -131,13 +131,13 @@ def rewritten() -> tuple[Export, Export]:
 
 
 def test_a_rewritten_log_is_sound_by_itself_and_found_out_by_a_receipt():
-    first, second = rewritten()
+    first, other = rewritten()
     game, heads = catalogue.find("kaiser"), log.compute_heads([link.digest for link in first.entries])
-    assert audit(game, second).finding is None
+    assert audit(game, other).finding is None
     kept = [Receipt(heads[length - 1], length, f"letter {length}") for length in (5, 13, 20)]
     assert [one.agrees for one in compare_receipts(first, kept)] == [True, True, True]
-    assert [one.agrees for one in compare_receipts(second, kept)] == [True, True, False]
-    assert "letter 20" in compare_receipts(second, kept)[2].sentence
+    assert [one.agrees for one in compare_receipts(other, kept)] == [True, True, False]
+    assert "letter 20" in compare_receipts(other, kept)[2].sentence
     late = Receipt(heads[-1], len(heads) + 5)
     assert "has" in compare_receipts(first, [late])[0].sentence
     assert compare_receipts(first, [msgspec.structs.replace(late, table="another")]) == ()
@@ -155,15 +155,15 @@ def depesche(capsys):
 
 
 def test_the_command_names_the_letter_that_contradicts_the_log(depesche, tmp_path):
-    first, second = rewritten()
+    first, other = rewritten()
     head = log.compute_heads([link.digest for link in first.entries])[19]
-    (tmp_path / "log").write_bytes(msgspec.json.encode(second))
+    (tmp_path / "log").write_bytes(msgspec.json.encode(other))
     (tmp_path / "note").write_text(f"Quittung nach 20 Einträgen: {head}")
-    status, out, _ = depesche(tmp_path / "log", "--receipts", tmp_path / "note", "--receipt", f"{second.head}@14")
+    status, out, _ = depesche(tmp_path / "log", "--receipts", tmp_path / "note", "--receipt", f"{other.head}@14")
     assert status == 1
     assert f"({tmp_path / 'note'}) contradicts the log" in out
     assert out.count("contradicts") == 2
-    status, out, _ = depesche(tmp_path / "log", "--receipt", f"{second.head}@{len(second.entries)}", "--json")
+    status, out, _ = depesche(tmp_path / "log", "--receipt", f"{other.head}@{len(other.entries)}", "--json")
     assert (status, json.loads(out)[0]["receipts"][0]["agrees"]) == (0, True)
 
 

@@ -1,9 +1,9 @@
-"""Writes the test vectors: small logs with everything worked out, and a broken log for each rule of the format.
+"""Writes the test vectors: small logs with every step written out, and a broken log for each rule of the format.
 
     python -m tests.vectors.make
 
-`vectors.json` names every file, whether it is sound, and at which entry it breaks. The logs are games of High Card, the
-game that `engine/README.md` builds; nobody needs to know its rules to check them.
+`vectors.json` lists every file, whether it is sound, and the first entry with a fault. The logs are games of High Card,
+the game that `engine/README.md` builds; its rules are not needed to check them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from engine import canonical_json, chance, log, open_command
 from tests.beacons import BEACON, sign
 from tests.engine import highcard, ledger
 from tests.engine.ledger import SEED, Ledger
-from tests.engine.mutants import chain, drawn_anew, resealed
+from tests.engine.mutants import reseal, set_head, sit_down_after_start
 
 FOLDER = Path(__file__).parent
 Plain = dict[str, Any]
 
 
-def played(moves: int = 1_000_000) -> Ledger:
-    """A game for two, with an é and an astral letter in the nonces, so that bytes and their order matter."""
+def play(moves: int = 1_000_000) -> Ledger:
+    """Play a game for two; an é and an astral letter in the nonces make bytes and their order matter."""
     table = Ledger(highcard)
     table.do(None, open_command.make_open_command(highcard, 2, SEED, {"cards": "2"}, {"pace": "86400"}, ledger.NAME))
     table.do(None, "sit 0 émile")
@@ -38,8 +38,8 @@ def played(moves: int = 1_000_000) -> Ledger:
     return ledger.play_on(table, Random(3), moves)
 
 
-def awaiting() -> Ledger:
-    """A table with public luck, where two people sit and the first shuffle waits for its round."""
+def play_until_round() -> Ledger:
+    """Open a table with a beacon for two people, whose first shuffle waits for its round."""
     table = Ledger(highcard)
     table.do(None, open_command.make_open_command(highcard, 2, SEED, {"cards": "2"}, {}, ledger.NAME, BEACON))
     table.do(None, "sit 0 anna")
@@ -48,61 +48,63 @@ def awaiting() -> Ledger:
     return table
 
 
-def public() -> Ledger:
-    return ledger.play_on(ledger.lit(awaiting()), Random(3))
+def play_public() -> Ledger:
+    """Play a game with a beacon."""
+    return ledger.play_on(ledger.draw_awaited_round(play_until_round()), Random(3))
 
 
-def went_sealed() -> Ledger:
-    """The beacon does not come; one player asks to go on without it, the other agrees."""
-    table = awaiting()
+def play_without_beacon() -> Ledger:
+    """Play a game without its beacon: one player asks to go on without it, and the other agrees."""
+    table = play_until_round()
     table.do(0, "sealed")
     table.do(1, "agree")
     return ledger.play_on(table, Random(3))
 
 
-def plainly(export: Any) -> Plain:
-    """An export as its file holds it."""
-    found: Plain = json.loads(msgspec.json.encode(export))
-    return found
+def export_plain(export: Any) -> Plain:
+    """Return an export as plain values."""
+    plain: Plain = json.loads(msgspec.json.encode(export))
+    return plain
 
 
-def nameless() -> Plain:
-    """The same log as it was before names were sealed."""
-    plain = plainly(played().export())
+def make_nameless() -> Plain:
+    """Return the same log as if it were older than sealed names."""
+    plain = export_plain(play().export())
     first = plain["entries"][0]["entry"]
     first["move"] = first["move"].replace(f" table.name={ledger.NAME}", "")
     del first["events"][0]["table"]
-    resealed(plain)
+    reseal(plain)
     return plain
 
 
-def unsalted() -> Plain:
-    """A copy for a spectator as it was before salts."""
-    plain, old = plainly(played(2).export()), nameless()["entries"][0]
+def make_unsalted() -> Plain:
+    """Return a copy for a spectator as if it were older than salts."""
+    plain, old = export_plain(play(2).export()), make_nameless()["entries"][0]
     plain["entries"][0] = old
     for link in plain["entries"]:
         link.pop("salt", None)
-    chain(plain)
+    set_head(plain)
     return plain
 
 
-def sound() -> dict[str, Plain]:
+def make_sound() -> dict[str, Plain]:
+    """Return the logs without a fault."""
     return {
-        "finished": plainly(played().export()),
-        "finished_nameless": nameless(),
-        "public_finished": plainly(public().export()),
-        "public_went_sealed": plainly(went_sealed().export()),
-        "public_awaiting": plainly(awaiting().export(0)),
-        "running_seat_0": plainly(played(2).export(0)),
-        "running_seat_1": plainly(played(2).export(1)),
-        "running_spectator": plainly(played(2).export()),
-        "running_unsalted": unsalted(),
+        "finished": export_plain(play().export()),
+        "finished_nameless": make_nameless(),
+        "public_finished": export_plain(play_public().export()),
+        "public_went_sealed": export_plain(play_without_beacon().export()),
+        "public_awaiting": export_plain(play_until_round().export(0)),
+        "running_seat_0": export_plain(play(2).export(0)),
+        "running_seat_1": export_plain(play(2).export(1)),
+        "running_spectator": export_plain(play(2).export()),
+        "running_unsalted": make_unsalted(),
     }
 
 
-def worked_out() -> Plain:
-    """Every step to the head of `finished`, written out."""
-    table = played()
+def work_out() -> Plain:
+    """Return every step to the head of `finished`."""
+    table = play()
     nonces = [seat.nonce for seat in table.table.seats]
     key = chance.derive_key(SEED, nonces)
     entries, head = [], log.GENESIS
@@ -110,7 +112,7 @@ def worked_out() -> Plain:
         body = canonical_json.encode(entry)
         digest = log.digest(SEED, entry.seq, body)
         head = log.extend_head(head, digest)
-        draws = [_draw(key, entry.seq, number, draw) for number, draw in enumerate(entry.draws)]
+        draws = [_work_out_draw(key, entry.seq, number, draw) for number, draw in enumerate(entry.draws)]
         salt = log.derive_salt(SEED, entry.seq).hex()
         entries.append({"canonical": body.decode(), "salt": salt, "digest": digest, "hash": head, "draws": draws})
     return {
@@ -123,183 +125,184 @@ def worked_out() -> Plain:
     }
 
 
-def _draw(key: bytes, entry: int, number: int, draw: chance.Draw) -> Plain:
+def _work_out_draw(key: bytes, entry: int, number: int, draw: chance.Draw) -> Plain:
     material = key + entry.to_bytes(8, "big") + number.to_bytes(4, "big")
     return {"label": draw.label, "size": draw.size, "material": material.hex(), "result": draw.result}
 
 
-Breaking = Callable[[Plain], None]
+Break = Callable[[Plain], None]
 
 
-def entry(number: int, resealing: bool = True, **fields: Any) -> Breaking:
-    """An entry with other fields, the whole log sealed anew or not."""
+def change_entry(number: int, with_seed: bool = True, **fields: Any) -> Break:
+    """Return a change of an entry's fields, with digests that fit or not."""
 
-    def broken(plain: Plain) -> None:
+    def break_it(plain: Plain) -> None:
         plain["entries"][number]["entry"].update(fields)
-        if resealing:
-            resealed(plain)
+        if with_seed:
+            reseal(plain)
 
-    return broken
+    return break_it
 
 
-def event(number: int, **fields: Any) -> Breaking:
-    def broken(plain: Plain) -> None:
+def change_event(number: int, **fields: Any) -> Break:
+    def break_it(plain: Plain) -> None:
         plain["entries"][number]["entry"]["events"][0].update(fields)
-        resealed(plain)
+        reseal(plain)
 
-    return broken
+    return break_it
 
 
-def header(**fields: Any) -> Breaking:
+def change_header(**fields: Any) -> Break:
     return lambda plain: plain.update(fields)
 
 
-def link(number: int, **fields: Any) -> Breaking:
+def change_link(number: int, **fields: Any) -> Break:
     return lambda plain: plain["entries"][number].update(fields)
 
 
-def without(*numbers: int, sealed: bool = False) -> Breaking:
-    def broken(plain: Plain) -> None:
+def drop_entries(*numbers: int, sealed: bool = False) -> Break:
+    def break_it(plain: Plain) -> None:
         plain["entries"] = [link for number, link in enumerate(plain["entries"]) if number not in numbers]
-        resealed(plain) if sealed else chain(plain)
+        reseal(plain) if sealed else set_head(plain)
 
-    return broken
+    return break_it
 
 
-def swapped(plain: Plain) -> None:
+def swap_entries(plain: Plain) -> None:
     entries = plain["entries"]
     entries[4], entries[5] = entries[5], entries[4]
-    chain(plain)
+    set_head(plain)
 
 
-def draw(plain: Plain) -> None:
+def change_draw(plain: Plain) -> None:
     plain["entries"][3]["entry"]["draws"][2][2] ^= 1
-    resealed(plain)
+    reseal(plain)
 
 
-def second_end(plain: Plain) -> None:
+def add_second_end(plain: Plain) -> None:
     plain["entries"].append(copy.deepcopy(plain["entries"][-1]))
-    resealed(plain)
+    reseal(plain)
 
 
-EARLY = [["die", 1, 0]]
-NAMED, DRAWN = 3, 4  # the entries of a log with public luck that name a round, and that draw by it
+EARLY_DRAWS = [["die", 1, 0]]
+NAMING_ENTRY = 3  # of a log with a beacon: it names a round
+DRAWING_ENTRY = 4  # it draws by that round
 
 
-def redrawn(plain: Plain, key: bytes) -> None:
-    """The draws of the shuffle as they are by this key, and the whole log sealed anew; the cards stay as they were."""
-    entry = plain["entries"][DRAWN]["entry"]
+def redraw(plain: Plain, key: bytes) -> None:
+    """Compute the draws of the shuffle with this key, with digests that fit; the cards do not change."""
+    entry = plain["entries"][DRAWING_ENTRY]["entry"]
     entry["draws"] = [
-        [label, size, chance.compute_draw(key, DRAWN, place, size)]
+        [label, size, chance.compute_draw(key, DRAWING_ENTRY, place, size)]
         for place, (label, size, _) in enumerate(entry["draws"])
     ]
-    resealed(plain)
+    reseal(plain)
 
 
-def table_key() -> bytes:
+def derive_table_key() -> bytes:
     return chance.derive_key(SEED, ["anna", "berta"])
 
 
-def drawn_by(number: int, signature: str, named: int | None = None) -> Breaking:
-    """The shuffle by another round or another signature, consistently; and the other round named, too."""
+def draw_by(number: int, signature: str, named: int | None = None) -> Break:
+    """Return a change of the shuffle to another round or signature; and of the named round, if it is given."""
 
-    def broken(plain: Plain) -> None:
-        entry = plain["entries"][DRAWN]["entry"]
+    def break_it(plain: Plain) -> None:
+        entry = plain["entries"][DRAWING_ENTRY]["entry"]
         entry["move"] = f"round {number} {signature}"
         entry["events"][0] |= {"round": number, "signature": signature}
         if named is not None:
-            plain["entries"][NAMED]["entry"]["events"][0]["round"] = named
-        redrawn(plain, chance.derive_round_key(table_key(), signature))
+            plain["entries"][NAMING_ENTRY]["entry"]["events"][0]["round"] = named
+        redraw(plain, chance.derive_round_key(derive_table_key(), signature))
 
-    return broken
+    return break_it
 
 
-def round_missing(plain: Plain) -> None:
-    """The shuffle as at a table with sealed luck, with no round at all."""
-    del plain["entries"][NAMED]
-    entry = plain["entries"][NAMED]["entry"]
+def remove_round(plain: Plain) -> None:
+    """Shuffle as at a table without a beacon, with no round."""
+    del plain["entries"][NAMING_ENTRY]
+    entry = plain["entries"][NAMING_ENTRY]["entry"]
     entry["move"] = "start"
     del entry["events"][0]
-    resealed(plain)
+    reseal(plain)
 
 
-def sealed_without_agreement(plain: Plain) -> None:
-    """One player says so, and the other was not asked."""
-    entry = plain["entries"][DRAWN]["entry"]
+def seal_without_agreement(plain: Plain) -> None:
+    """Go on without the beacon, although only one player wants it."""
+    entry = plain["entries"][DRAWING_ENTRY]["entry"]
     entry |= {"seat": 0, "move": "sealed"}
     entry["events"][:1] = [{"type": "table.SealAsked", "seat": 0}, {"type": "table.WentSealed"}]
-    redrawn(plain, table_key())
+    redraw(plain, derive_table_key())
 
 
-def beacon_taken_out(plain: Plain) -> None:
+def remove_beacon(plain: Plain) -> None:
     del plain["entries"][0]["entry"]["events"][0]["beacon"]
-    resealed(plain)
+    reseal(plain)
 
 
 ROUND = BEACON.next_round(1003)
 
-# Of a finished log with public luck.
-BROKEN_PUBLIC: dict[str, tuple[int, Breaking]] = {
-    "public_another_round": (DRAWN, drawn_by(ROUND + 1, sign(ROUND + 1))),
-    "public_later_round_named": (NAMED, drawn_by(ROUND + 1, sign(ROUND + 1), named=ROUND + 1)),
-    "public_earlier_round_named": (NAMED, drawn_by(ROUND - 1, sign(ROUND - 1), named=ROUND - 1)),
-    "public_another_signature": (DRAWN, drawn_by(ROUND, sign(ROUND + 1))),
-    "public_another_key": (DRAWN, drawn_by(ROUND, sign(ROUND, Scalar.from_be_bytes_mod_order(b"another")))),
-    "public_signature_in_capitals": (DRAWN, drawn_by(ROUND, sign(ROUND).upper())),
-    "public_no_point_of_the_curve": (DRAWN, drawn_by(ROUND, "ab" * 48)),
-    "public_round_missing": (NAMED, round_missing),
-    "public_sealed_without_agreement": (DRAWN, sealed_without_agreement),
-    "public_beacon_taken_out": (NAMED, beacon_taken_out),
+# Changes of a finished log with a beacon.
+PUBLIC_BREAKS: dict[str, tuple[int, Break]] = {
+    "public_another_round": (DRAWING_ENTRY, draw_by(ROUND + 1, sign(ROUND + 1))),
+    "public_later_round_named": (NAMING_ENTRY, draw_by(ROUND + 1, sign(ROUND + 1), named=ROUND + 1)),
+    "public_earlier_round_named": (NAMING_ENTRY, draw_by(ROUND - 1, sign(ROUND - 1), named=ROUND - 1)),
+    "public_another_signature": (DRAWING_ENTRY, draw_by(ROUND, sign(ROUND + 1))),
+    "public_another_key": (DRAWING_ENTRY, draw_by(ROUND, sign(ROUND, Scalar.from_be_bytes_mod_order(b"another")))),
+    "public_signature_in_capitals": (DRAWING_ENTRY, draw_by(ROUND, sign(ROUND).upper())),
+    "public_no_point_of_the_curve": (DRAWING_ENTRY, draw_by(ROUND, "ab" * 48)),
+    "public_round_missing": (NAMING_ENTRY, remove_round),
+    "public_sealed_without_agreement": (DRAWING_ENTRY, seal_without_agreement),
+    "public_beacon_taken_out": (NAMING_ENTRY, remove_beacon),
 }
 
-# Of a finished log: what breaks it, and the entry at which it shows first.
-BROKEN: dict[str, tuple[int, Breaking]] = {
-    "cut_off": (4, without(5, 6, 7)),
-    "cut_off_and_sealed": (4, without(5, 6, 7, sealed=True)),
-    "entry_missing": (4, without(4)),
-    "entries_swapped": (4, swapped),
-    "something_after_the_end": (8, second_end),
-    "sits_down_after_the_start": (5, lambda plain: drawn_anew(plain, Random(1))),
-    "another_name": (0, header(table="u")),
-    "another_game": (0, header(game="kaiser")),
-    "another_format": (0, header(format="depesche-log-2")),
-    "another_head": (7, header(head=log.GENESIS)),
-    "another_commitment": (0, header(commitment="ab" * 32)),
-    "another_seed": (0, header(seed="ab" * 32)),
-    "seed_in_capitals": (0, header(seed=SEED.hex().upper())),
-    "seed_kept_back": (0, header(seed=None)),
-    "seed_beside_a_seat": (0, header(seat=1)),
-    "unknown_field": (0, header(note="x")),
-    "unknown_field_of_a_link": (4, link(4, note="x")),
-    "unknown_field_of_an_entry": (4, entry(4, note="x")),
-    "unknown_field_of_an_event": (1, event(1, note="x")),
-    "default_written_out": (1, event(1, bot=False)),
-    "not_whole_beside_the_seed": (4, link(4, whole=False)),
-    "salt_beside_the_seed": (4, link(4, salt="ab" * 32)),
-    "digest_in_capitals": (4, link(4, digest="AB" * 32)),
-    "another_digest": (4, link(4, digest="ab" * 32)),
-    "draws_before_the_start": (1, entry(1, draws=EARLY)),
-    "draws_for_the_table": (0, entry(0, draws=EARLY)),
-    "another_draw": (3, draw),
-    "another_nonce": (1, event(1, nonce="anna")),
-    "another_seat_sits": (1, event(1, seat=1)),
-    "another_edition": (5, entry(5, edition=2)),
-    "two_blanks_in_a_move": (1, entry(1, move="sit  0 émile")),
-    "a_seat_that_is_not_there": (4, entry(4, seat=7)),
-    "a_seat_below_nought": (4, entry(4, seat=-1)),
-    "time_as_a_text": (4, entry(4, at="1004")),
-    "events_missing": (4, entry(4, events=[])),
-    "option_not_ordered": (0, event(0, options={"cards": 3})),
+# Changes of a finished log, and the first entry with a fault.
+BREAKS: dict[str, tuple[int, Break]] = {
+    "cut_off": (4, drop_entries(5, 6, 7)),
+    "cut_off_and_sealed": (4, drop_entries(5, 6, 7, sealed=True)),
+    "entry_missing": (4, drop_entries(4)),
+    "entries_swapped": (4, swap_entries),
+    "something_after_the_end": (8, add_second_end),
+    "sits_down_after_the_start": (5, lambda plain: sit_down_after_start(plain, Random(1))),
+    "another_name": (0, change_header(table="u")),
+    "another_game": (0, change_header(game="kaiser")),
+    "another_format": (0, change_header(format="depesche-log-2")),
+    "another_head": (7, change_header(head=log.GENESIS)),
+    "another_commitment": (0, change_header(commitment="ab" * 32)),
+    "another_seed": (0, change_header(seed="ab" * 32)),
+    "seed_in_capitals": (0, change_header(seed=SEED.hex().upper())),
+    "seed_kept_back": (0, change_header(seed=None)),
+    "seed_beside_a_seat": (0, change_header(seat=1)),
+    "unknown_field": (0, change_header(note="x")),
+    "unknown_field_of_a_link": (4, change_link(4, note="x")),
+    "unknown_field_of_an_entry": (4, change_entry(4, note="x")),
+    "unknown_field_of_an_event": (1, change_event(1, note="x")),
+    "default_written_out": (1, change_event(1, bot=False)),
+    "not_whole_beside_the_seed": (4, change_link(4, whole=False)),
+    "salt_beside_the_seed": (4, change_link(4, salt="ab" * 32)),
+    "digest_in_capitals": (4, change_link(4, digest="AB" * 32)),
+    "another_digest": (4, change_link(4, digest="ab" * 32)),
+    "draws_before_the_start": (1, change_entry(1, draws=EARLY_DRAWS)),
+    "draws_for_the_table": (0, change_entry(0, draws=EARLY_DRAWS)),
+    "another_draw": (3, change_draw),
+    "another_nonce": (1, change_event(1, nonce="anna")),
+    "another_seat_sits": (1, change_event(1, seat=1)),
+    "another_edition": (5, change_entry(5, edition=2)),
+    "two_blanks_in_a_move": (1, change_entry(1, move="sit  0 émile")),
+    "a_seat_that_is_not_there": (4, change_entry(4, seat=7)),
+    "a_seat_below_nought": (4, change_entry(4, seat=-1)),
+    "time_as_a_text": (4, change_entry(4, at="1004")),
+    "events_missing": (4, change_entry(4, events=[])),
+    "option_not_ordered": (0, change_event(0, options={"cards": 3})),
 }
 
 
-def broken_texts() -> dict[str, tuple[int, str]]:
-    """Breaks that JSON itself cannot hold, and those of copies without a seed."""
-    finished = json.dumps(sound()["finished"], ensure_ascii=False)
-    mine, salted = sound()["running_seat_0"], sound()["running_seat_0"]
-    mine["entries"][3]["entry"]["draws"] = EARLY
+def make_broken_texts() -> dict[str, tuple[int, str]]:
+    """Return broken texts that cannot be made from plain values, and broken copies without a seed."""
+    finished = json.dumps(make_sound()["finished"], ensure_ascii=False)
+    mine, salted = make_sound()["running_seat_0"], make_sound()["running_seat_0"]
+    mine["entries"][3]["entry"]["draws"] = EARLY_DRAWS
     salted["entries"][1]["entry"]["at"] += 1
-    bare = sound()["running_seat_0"]
+    bare = make_sound()["running_seat_0"]
     del bare["entries"][1]["salt"]
     return {
         "told_twice": (0, finished.replace('"at": 1004', '"at": 1, "at": 1004')),
@@ -312,33 +315,33 @@ def broken_texts() -> dict[str, tuple[int, str]]:
     }
 
 
-def files() -> dict[str, str]:
-    """Every file by its name."""
-    found = {f"sound/{name}.json": _text(plain) for name, plain in sound().items()}
-    index = [{"file": name, "sound": True} for name in found]
-    broken = {}
-    for name, (seq, breaking) in BROKEN.items():
-        plain = copy.deepcopy(sound()["finished"])
-        breaking(plain)
-        broken[name] = (seq, _text(plain))
-    for name, (seq, breaking) in BROKEN_PUBLIC.items():
-        plain = copy.deepcopy(sound()["public_finished"])
-        breaking(plain)
-        broken[name] = (seq, _text(plain))
-    for name, (seq, text) in (broken | broken_texts()).items():
-        found[f"broken/{name}.json"] = text
+def make_files() -> dict[str, str]:
+    """Return the content of every file by its name."""
+    contents = {f"sound/{name}.json": _format(plain) for name, plain in make_sound().items()}
+    index = [{"file": name, "sound": True} for name in contents]
+    break_it = {}
+    for name, (seq, break_log) in BREAKS.items():
+        plain = copy.deepcopy(make_sound()["finished"])
+        break_log(plain)
+        break_it[name] = (seq, _format(plain))
+    for name, (seq, break_log) in PUBLIC_BREAKS.items():
+        plain = copy.deepcopy(make_sound()["public_finished"])
+        break_log(plain)
+        break_it[name] = (seq, _format(plain))
+    for name, (seq, text) in (break_it | make_broken_texts()).items():
+        contents[f"broken/{name}.json"] = text
         index.append({"file": f"broken/{name}.json", "sound": False, "entry": seq})
-    found["finished_worked_out.json"] = json.dumps(worked_out(), ensure_ascii=False, indent=1) + "\n"
-    found["vectors.json"] = json.dumps(index, indent=1) + "\n"
-    return found
+    contents["finished_worked_out.json"] = json.dumps(work_out(), ensure_ascii=False, indent=1) + "\n"
+    contents["vectors.json"] = json.dumps(index, indent=1) + "\n"
+    return contents
 
 
-def _text(plain: Plain) -> str:
+def _format(plain: Plain) -> str:
     return json.dumps(plain, ensure_ascii=False).replace('{"digest"', '\n{"digest"') + "\n"
 
 
 def main() -> None:
-    for name, text in files().items():
+    for name, text in make_files().items():
         path = FOLDER / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, "utf-8")

@@ -25,7 +25,7 @@ from service.commands import playout, terminal
 from service.text import drawing
 from tests import play
 from tests.engine import highcard
-from tests.engine.ledger import variant
+from tests.engine.ledger import make_variant
 
 ROOT = Path(__file__).parents[3]
 COMMANDS = (
@@ -597,9 +597,11 @@ def test_every_file_is_audited_and_the_gravest_verdict_counts(depesche, tmp_path
 
 def test_drift_and_damage_have_statuses_of_their_own(depesche, tmp_path, kaiser, monkeypatch):
     file = save(tmp_path / "log", play.play_to_end(kaiser, 2))
-    monkeypatch.setattr(catalogue, "find_all", lambda: {"kaiser": variant(kaiser, menu=lambda state, seat: ())})
+    monkeypatch.setattr(catalogue, "find_all", lambda: {"kaiser": make_variant(kaiser, menu=lambda state, seat: ())})
     assert depesche("audit", file).status == 3
-    monkeypatch.setattr(catalogue, "find_all", lambda: {"kaiser": variant(kaiser, menu=lambda state, seat: 1 // 0)})
+    monkeypatch.setattr(
+        catalogue, "find_all", lambda: {"kaiser": make_variant(kaiser, menu=lambda state, seat: 1 // 0)}
+    )
     said = depesche("audit", file)
     assert (said.status, "cannot be followed" in said.out) == (4, True)
 

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from service import cli
-from tests.engine.mutants import resealed
+from tests.engine.mutants import reseal
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 SLOW = 5.0  # seconds of processor for one log; a second on a machine with nothing else to do
@@ -76,7 +76,7 @@ def hostile(step: int) -> Iterator[tuple[str, bytes]]:
         changed = _with(plain, way, copy.deepcopy(value))
         if way[0] == "entries":
             with contextlib.suppress(Exception):  # what cannot be sealed anew is tried as it is
-                resealed(changed)
+                reseal(changed)
         yield f"{way} = {value!r:.40}", _json(changed)
     yield from (
         ("deep lists", b"[" * 200_000),
@@ -107,7 +107,7 @@ def _beyond_measure(plain: Plain) -> Iterator[tuple[str, bytes]]:
         ((*opened, "edition"), HUGE),
     ):
         changed = _with(plain, way, value)
-        resealed(changed)
+        reseal(changed)
         yield f"{way} beyond measure", _json(changed)
 
 

@@ -8,7 +8,7 @@ from engine import catalogue
 from service.tables import score_course, snapshots
 from service.text.drawing import Voice
 from service.text.languages import LANGUAGES
-from tests.golden.make import kept
+from tests.golden.make import load
 from tests.services import RunningService
 
 GAMES = [name for name in catalogue.find_all() if hasattr(catalogue.find(name), "sources")]
@@ -16,7 +16,7 @@ GAMES = [name for name in catalogue.find_all() if hasattr(catalogue.find(name), 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_sources_of_points_add_up_to_the_score_and_have_words(service: RunningService, game: str) -> None:
-    look = snapshots.look(service.app, service.play_like(kept(game, "short")).table)
+    look = snapshots.look(service.app, service.play_like(load(game, "short")).table)
     sources = score_course.sources(service.app, look)
     assert [sum(one.values()) for one in sources] == [one.score for one in look.game.standing(look.table.state)]
     assert any(sources)

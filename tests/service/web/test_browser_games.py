@@ -16,7 +16,7 @@ from engine.canonical_json import encode
 from engine.log import Export
 from service.tables import snapshots
 from tests.browsing import Player, Reader, click, play, play_again, press_keys, short_game, tap
-from tests.golden.make import kept
+from tests.golden.make import load
 from tests.services import ENTRIES_BEFORE_MOVES, RunningService, Visit, fixed_seed
 
 pytestmark = pytest.mark.timeout(300)  # whole games, move by move
@@ -117,7 +117,7 @@ def take_back(mover: Player, other: Player) -> None:
 def test_kurier_on_a_phone_against_forms_without_a_script_in_two_languages(
     service: RunningService, visit: Visit
 ) -> None:
-    known = kept("kurier", "short")
+    known = load("kurier", "short")
     moves = moves_of(known)
     anna, bert = opened_by_form(visit, known)
     table = service.find_table(anna.url)
@@ -145,7 +145,7 @@ def speak(page: Page, language: str) -> None:
 
 
 def test_turfmaster_with_a_mouse_that_asks_what_if_against_a_keyboard(service: RunningService, visit: Visit) -> None:
-    known = kept("turfmaster", "short")
+    known = load("turfmaster", "short")
     moves = moves_of(known)
     opened = service.start_like(known)
     asking = moves[-LAST][0]
@@ -173,7 +173,7 @@ def what_if(player: Player, move: str) -> None:
 
 
 def test_carcassonne_with_an_old_page_and_a_replay_against_a_keyboard(service: RunningService, visit: Visit) -> None:
-    known = kept("carcassonne", "short")
+    known = load("carcassonne", "short")
     moves = moves_of(known)
     opened = service.start_like(known)
     beginner, move = moves[0]
@@ -215,7 +215,7 @@ def test_a_whole_game_by_keyboard_alone(service: RunningService, visit: Visit, g
 
 def by_keyboard(service: RunningService, visit: Visit, game: str, begun: int = -1, ending: int = 0) -> None:
     """A known game, both sides by keyboard: all of it, or so many moves from its beginning and to its end."""
-    known = kept(game, "short")
+    known = load(game, "short")
     moves = moves_of(known)
     opened = service.start_like(known)
     players = [Player(visit(f"/t/{link}"), press_keys) for link in opened.links]

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from engine import catalogue
 from engine.games import carcassonne
 from tests.browsing import Player, short_game, tap, wait_for_acceptance
-from tests.golden.make import kept
+from tests.golden.make import load
 from tests.sampling import every_other
 from tests.services import RunningService, Visit, fixed_seed
 
@@ -156,7 +156,7 @@ def test_the_replay_runs_on_the_stage_and_leaves_a_half_made_move_alone(service:
 
 def finished(service: RunningService) -> str:
     """The page of a game that is over, of which every move is known."""
-    return f"/t/{service.play_like(kept('kurier', 'short')).links[0]}"
+    return f"/t/{service.play_like(load('kurier', 'short')).links[0]}"
 
 
 def test_where_the_lead_changed_a_touch_shows_that_moment(service: RunningService, visit: Visit) -> None:

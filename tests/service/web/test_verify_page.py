@@ -13,7 +13,7 @@ from engine import log as logs
 from service.tables.archive import Archive
 from service.text.languages import LANGUAGES, translations
 from tests.axe import find_violations
-from tests.engine import second
+from tests.engine import second_verifier
 from tests.services import RunningService, Visit
 
 SENTENCE = ("Receipt after %(length)s entry:", "Receipt after %(length)s entries:")
@@ -74,7 +74,7 @@ def test_nothing_is_sent(service: RunningService, visit: Visit, tmp_path: Path) 
 @pytest.mark.parametrize("length", [1, 17, 250])
 def test_receipts_are_found_in_every_language(language: str, length: int) -> None:
     said = translations(language).ngettext(*SENTENCE, length) % {"length": length}
-    found = second.ask(letter=f"7 letters, 2027-01-31.\n> {said}\n> {'0a' * 32}\n")
+    found = second_verifier.ask(letter=f"7 letters, 2027-01-31.\n> {said}\n> {'0a' * 32}\n")
     assert found == [{"table": "", "length": length, "hash": "0a" * 32}]
 
 

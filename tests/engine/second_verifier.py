@@ -1,4 +1,4 @@
-"""The second verifier, plain JavaScript, driven from tests: one Node process that reads a log a line."""
+"""Runs the second verifier, plain JavaScript, in one Node process that reads a question in each line."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _process() -> subprocess.Popen[str]:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    with process:  # which waits for its end, and closes its pipes
+    with process:  # waits for its end, and closes its pipes
         process.kill()
 
 
 def ask(**question: Any) -> Any:
-    """What the verifier answers: `log=` verifies a text, `letter=` finds its receipts."""
+    """Return the verifier's answer: `log=` verifies a text, `letter=` finds its receipts."""
     process = _process()
     assert process.stdin
     assert process.stdout
@@ -39,5 +39,5 @@ def ask(**question: Any) -> Any:
 
 
 def verify(text: str | bytes) -> Any:
-    """The second verifier's report on a log."""
+    """Return the second verifier's report on a log."""
     return ask(log=text.decode("utf-8", "replace") if isinstance(text, bytes) else text)
