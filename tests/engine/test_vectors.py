@@ -20,7 +20,7 @@ every_vector = pytest.mark.parametrize("vector", INDEX, ids=lambda vector: vecto
 
 def test_the_files_are_as_their_script_writes_them():
     written = {str(path.relative_to(make.FOLDER)): path.read_text("utf-8") for path in make.FOLDER.rglob("*.json")}
-    assert written == make.files()
+    assert written == make.make_files()
 
 
 @every_vector
