@@ -186,7 +186,7 @@ def test_dev_shows_every_seat_and_the_errors_of_each_change(package: Path) -> No
         sentences.write_text(prose.replace("wins the trick", "takes it all"), "utf-8")
         assert "What is broken" not in wait_for_text(address, "takes it all")
         rules.write_text(written.replace("raise TypeError(event)", "raise ValueError(event)"), "utf-8")
-        assert "an unknown event is a loud fault" in wait_for_text(address, "What is broken")
+        assert "evolve raises an error for an unknown event" in wait_for_text(address, "What is broken")
         rules.write_text(written + "\nno Python\n", "utf-8")
         wait_for_text(address, "SyntaxError")
         rules.write_text(written, "utf-8")

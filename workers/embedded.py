@@ -51,7 +51,7 @@ def _start_threads(app: App, stop: threading.Event) -> list[threading.Thread]:
 
 
 def _wake_until_ended(app: App, threads: Sequence[threading.Thread]) -> None:
-    """Wake the workers until they see the stop: one that was just about to wait needs another wake-up."""
+    """Wake the workers until they see the stop: a worker that was about to wait needs a second wake-up."""
     until = time.monotonic() + STOP_S
     while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
         for queue in processes.QUEUES:

@@ -26,32 +26,33 @@ from workers import clock, process_pool
 from workers.jobs import request_stop, set_app
 
 QUEUES = ("referee", "post", "bots")
-TICK = 1.0
-ALIVE = 20.0  # seconds
+TICK_S = 1.0
+HEARTBEAT_S = 20.0
+STOP_S = 10.0  # how long a process may take to end
 REDIS_AWAY = ("Redis", "redis.exceptions.", "InvalidJobOperation")  # the last: a job that Redis forgot
 log = structlog.get_logger()
 
 
 class WithoutOutages(logging.Filter):
-    """Leaves out what RQ says, at length, of a Redis that is away: our bells tell it once."""
+    """Drops RQ's long log lines about a Redis that is away, which `Wakeups` logs in one line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        error, said = record.exc_info[1] if record.exc_info else None, record.getMessage()
-        return not isinstance(error, RedisError) and not any(word in said for word in REDIS_AWAY)
+        error, text = record.exc_info[1] if record.exc_info else None, record.getMessage()
+        return not isinstance(error, RedisError) and not any(word in text for word in REDIS_AWAY)
 
 
 class ProcessWorker(SimpleWorker):
-    """A worker that looks soon whether Redis is back, where RQ's own would sleep up to a minute, and hears bells.
+    """An RQ worker that connects again soon after Redis is back, where RQ's own sleeps up to a minute.
 
-    A bell only says “look”: nobody asks what became of it, and a lost one loses nothing. So it is taken away once it
-    was heard, and Redis is spared what RQ notes of jobs that are kept.
+    A job here is only a wake-up: its result is never asked for, and a lost one loses nothing. So the job is deleted as
+    soon as it is done, without the records that RQ writes of jobs that are kept.
     """
 
-    max_connection_wait_time = 2 * TICK
-    _told = 0.0
+    max_connection_wait_time = 2 * TICK_S
+    _last_heartbeat = 0.0
 
     def execute_job(self, job: Job, queue: Queue) -> None:
-        self._state = WorkerStatus.BUSY  # a signal to stop waits until this is done; nobody else asks
+        self._state = WorkerStatus.BUSY  # a signal to stop waits for the end of the job; nothing else reads it
         try:
             with self.death_penalty_class(job.timeout, JobTimeoutException, job_id=job.id):
                 job.perform()
@@ -64,19 +65,19 @@ class ProcessWorker(SimpleWorker):
             pipeline.execute()
 
     def request_stop(self, signum: int | None, frame: FrameType | None) -> None:
-        """The job in hand stops after its next step: a host waits ten seconds, and a night's letters take longer."""
+        """Stop the running job after its next step: a host waits ten seconds, and a night's letters take longer."""
         request_stop()
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
 
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
-        """Tell Redis that this worker lives, as often as anybody could miss it."""
-        if pipeline is not None or time.monotonic() >= self._told + ALIVE:
-            self._told = time.monotonic()
+        """Tell Redis that this worker is alive; RQ asks for that more often than is needed."""
+        if pipeline is not None or time.monotonic() >= self._last_heartbeat + HEARTBEAT_S:
+            self._last_heartbeat = time.monotonic()
             super().heartbeat(timeout, pipeline)
 
 
 class ThreadWorker(ProcessWorker):
-    """A worker outside the main thread, where no signals can be had: time limits come from a timer instead."""
+    """A worker outside the main thread, which gets no signals: a timer limits its jobs."""
 
     death_penalty_class = TimerDeathPenalty
 
@@ -85,7 +86,7 @@ class ThreadWorker(ProcessWorker):
 
 
 def run_worker(app: App, queues: Sequence[str] = QUEUES) -> None:
-    """Work in this process until a signal ends it; a worker that quits for another reason is replaced."""
+    """Work in this process until a signal comes; a worker that ends for another reason is replaced."""
     set_app(app)
     if set(queues) == {"bots"}:
         process_pool.lower_priority()
@@ -98,42 +99,42 @@ def run_worker(app: App, queues: Sequence[str] = QUEUES) -> None:
                 return
         except RedisError as error:
             app.wakeups.outage.met(error)
-        time.sleep(TICK)
+        time.sleep(TICK_S)
 
 
-def run_each(queues: Sequence[str], work: Callable[[str], None]) -> None:
-    """A process for each bell, so that no verdict waits for a letter or a thinking bot; one that dies is replaced."""
+def run_each(names: Sequence[str], work: Callable[[str], None]) -> None:
+    """Run `work` in a process of its own for each name, until a signal comes; a process that dies is replaced."""
     running: dict[str, multiprocessing.process.BaseProcess] = {}
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
     try:
         while True:
-            for queue in queues:
-                if queue not in running or not running[queue].is_alive():
-                    running[queue] = _forked(work, queue)
-            time.sleep(TICK)
+            for name in names:
+                if name not in running or not running[name].is_alive():
+                    running[name] = _fork(work, name)
+            time.sleep(TICK_S)
     finally:
         for process in running.values():
             process.terminate()
         for process in running.values():
-            process.join(10)
+            process.join(STOP_S)
 
 
-def _forked(work: Callable[[str], None], queue: str) -> multiprocessing.process.BaseProcess:
-    process = multiprocessing.get_context("fork").Process(target=_child, args=(work, queue), name=queue, daemon=True)
+def _fork(work: Callable[[str], None], name: str) -> multiprocessing.process.BaseProcess:
+    process = multiprocessing.get_context("fork").Process(target=_run_child, args=(work, name), name=name, daemon=True)
     process.start()
     return process
 
 
-def _child(work: Callable[[str], None], queue: str) -> None:
+def _run_child(work: Callable[[str], None], name: str) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     process_pool.exit_with_parent()
-    work(queue)
+    work(name)
 
 
 def run_thread(app: App, queues: Sequence[str], stop: threading.Event) -> None:
-    """Work in this thread until told to stop; a worker that quits is replaced."""
+    """Work in this thread until `stop` is set; a worker that ends is replaced."""
     logging.getLogger("rq.worker").addFilter(WithoutOutages())
     warnings.filterwarnings("ignore", "CLIENT LIST")  # a Redis inside this process has no list of clients
     while not stop.is_set():
@@ -143,9 +144,9 @@ def run_thread(app: App, queues: Sequence[str], stop: threading.Event) -> None:
             worker.work(logging_level="WARNING")
         except RedisError as error:
             app.wakeups.outage.met(error)
-        except SystemExit:  # the process aside was stopped over its work
+        except SystemExit:  # the process for bots was stopped during its work
             return
-        stop.wait(TICK)
+        stop.wait(TICK_S)
 
 
 def _stop_with(worker: ThreadWorker, stop: threading.Event) -> None:
@@ -154,11 +155,11 @@ def _stop_with(worker: ThreadWorker, stop: threading.Event) -> None:
 
 
 def run_clock(app: App, stop: threading.Event) -> None:
-    """Tick until told to stop; a tick that fails is told and the next one tries again."""
+    """Tick once a second until `stop` is set; a tick that fails is logged, and the next one tries again."""
     while not stop.is_set():
-        began = time.monotonic()
+        start = time.monotonic()
         try:
             clock.tick(app)
         except Exception:
             log.exception("a tick failed")
-        stop.wait(max(0.05, TICK - (time.monotonic() - began)))
+        stop.wait(max(0.05, TICK_S - (time.monotonic() - start)))

@@ -1,4 +1,4 @@
-"""What the doctor finds: what it is about, whether it is well, and how to mend it where it is not."""
+"""The findings of `depesche doctor`: the part that was checked, the verdict, and how to correct it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Literal
 
 from msgspec import Struct
 
-LINE_END = "\n"  # behind it drivers give advice of their own
+LINE_END = "\n"  # after it drivers add advice of their own
 Verdict = Literal["well", "odd", "ILL", "look"]
 
 
 class Finding(Struct, frozen=True):
-    """One line of the doctor's; `look` is for what only the host can see."""
+    """One line of the doctor; the verdict `look` asks the host to look at something."""
 
     verdict: Verdict
     about: str
@@ -32,9 +32,9 @@ def ill(about: str, what: str, mend: str) -> Finding:
     return Finding("ILL", about, what, mend)
 
 
-def tried(about: str, name: str, mend: str, work: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
-    """What this work finds; ill where it cannot be done at all."""
+def try_check(about: str, name: str, mend: str, check: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+    """Run a check; a check that fails is a finding itself."""
     try:
-        yield from work()
+        yield from check()
     except Exception as error:
         yield ill(about, f"{name}: {str(error).partition(LINE_END)[0]}", mend)

@@ -145,7 +145,7 @@ def harmless(text: str) -> str:
 
 
 def complain(sentence: str) -> None:
-    """A sentence for the person at the terminal, try_table from what is printed for the next program."""
+    """Write a sentence to standard error, apart from what is printed for the next program."""
     print(f"depesche: {harmless(shortened(sentence))}", file=sys.stderr)
 
 

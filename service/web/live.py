@@ -1,4 +1,4 @@
-"""Server-sent events: an open page holds one connection without a thread, and is told when its table changes.
+"""Server-sent events: an open page holds one connection, without a thread, and learns when its table changes.
 
 The only event is `look`: the page then fetches what changed, as it does without this connection now and then.
 """
@@ -34,7 +34,7 @@ START = {
         (b"referrer-policy", b"no-referrer"),
     ],
 }
-RETRY, LOOK, HEARTBEAT = b"retry: 3000\n\n", b"data: look\n\n", b":\n\n"
+RETRY, LOOK_EVENT, HEARTBEAT = b"retry: 3000\n\n", b"data: look\n\n", b":\n\n"
 NO_ROOM = "This server sends no more changes; please ask now and then.\n"
 log = structlog.get_logger()
 
@@ -51,14 +51,14 @@ class OpenPage:
         """Start to send this text; while another one is on its way, `look` waits and the rest is left out."""
         if self._sending is None or self._sending.done():
             self._sending = asyncio.ensure_future(self._send_all(text))
-        elif text == LOOK:
+        elif text == LOOK_EVENT:
             self._look_again = True
 
     async def _send_all(self, text: bytes) -> None:
         await self._send({"type": "http.response.body", "body": text, "more_body": True})
         while self._look_again:
             self._look_again = False
-            await self._send({"type": "http.response.body", "body": LOOK, "more_body": True})
+            await self._send({"type": "http.response.body", "body": LOOK_EVENT, "more_body": True})
 
     def end(self) -> None:
         """Complete the response, which ends the connection."""
@@ -112,7 +112,7 @@ class Live:
         if not self._pages[topic]:
             del self._pages[topic]
 
-    def publish(self, topics: Iterable[str], text: bytes = LOOK) -> None:
+    def publish(self, topics: Iterable[str], text: bytes = LOOK_EVENT) -> None:
         """Send this to all pages of these topics."""
         self._send_to([page for topic in topics for page in self._pages.get(topic, ())], text)
 
@@ -155,7 +155,7 @@ class Live:
             if self._closed:
                 return
             if change is None:  # subscribed from now on; announcements before may have been missed
-                loop.call_soon_threadsafe(self.publish_to_all, LOOK)
+                loop.call_soon_threadsafe(self.publish_to_all, LOOK_EVENT)
             elif change:
                 loop.call_soon_threadsafe(self.publish, find_topics(change))
             if time.monotonic() > heartbeat_at:

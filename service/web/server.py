@@ -125,7 +125,7 @@ class WebServer(uvicorn.Server):
         self._on_stop = on_stop
 
     def serve_requests(self) -> None:
-        """Serve until told to stop, and then finish the requests in hand."""
+        """Serve until a signal comes or `should_exit` is set, and then finish the requests in hand."""
         self.run([self._listener])
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  # uvicorn's arguments

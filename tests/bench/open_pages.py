@@ -134,7 +134,7 @@ def time_notification(pages: list[socket.socket], link: Link) -> float:
     for page in pages:
         page.settimeout(30)
         received = b""
-        while live.LOOK not in received:
+        while live.LOOK_EVENT not in received:
             received += page.recv(1_000)
     return time.perf_counter() - start
 

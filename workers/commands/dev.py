@@ -41,7 +41,7 @@ def dev(args: Namespace) -> int:
     from service.settings import Settings
     from service.web import server
 
-    name = args.name or _own_name(Path())
+    name = args.name or _find_own_game(Path())
     sys.dont_write_bytecode = True  # a file saved twice in a second would be taken for its older self
     if catalogue.find_missing([name]) and name not in catalogue.find_installed():
         raise Misuse(f"No installed package brings the game “{name}”; pip install --editable it first.")
@@ -59,24 +59,24 @@ def dev(args: Namespace) -> int:
     return FINE
 
 
-def _own_name(here: Path) -> str:
-    """The game that the package in this folder brings."""
+def _find_own_game(folder: Path) -> str:
+    """Return the name of the game in the package in this folder."""
     try:
-        project = tomllib.loads((here / "pyproject.toml").read_text("utf-8"))["project"]
+        project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
         return str(next(iter(project["entry-points"]["depesche.games"])))
     except (OSError, KeyError, StopIteration, tomllib.TOMLDecodeError) as error:
         raise Misuse("There is no package with a game in this folder; name an installed game.") from error
 
 
 class DevBench:
-    """The page as a WSGI application, and the watch over the files of the game."""
+    """The page as a WSGI application; watches the files of the game and loads it again after each change."""
 
     def __init__(self, app: Any, name: str) -> None:
         from engine import catalogue
 
         self.app = app
         self.name = name
-        self._home = catalogue.find_package_folder(name)  # asked once: it looks through every installed package
+        self._home = catalogue.find_package_folder(name)  # once, because it searches all installed packages
         self.broken: list[str] = []
         self.version = 0
         self._stopped = False
@@ -86,11 +86,11 @@ class DevBench:
         self._load()
 
     def watch(self) -> None:
-        """Load the game again after each change, and try its promises."""
+        """Load the game again after each change, and check the promises of its contract."""
         pause = threading.Event()
         while True:
-            self._try()
-            while self._saved() == self._files:
+            self._check()
+            while self._list_files() == self._files:
                 pause.wait(POLL_S)
             self._load()
 
@@ -100,10 +100,10 @@ class DevBench:
             self._stopped = True
             self._news.notify_all()
 
-    def _saved(self) -> dict[Path, int]:
-        """When each file of the package was saved; the file of an editor may be gone the next moment."""
-        found = (path for path in self._home.rglob("*") if path.suffix != ".pyc")
-        return {path: path.stat().st_mtime_ns for path in found if path.is_file()}
+    def _list_files(self) -> dict[Path, int]:
+        """Return when each file of the package was saved; an editor's own files come and go."""
+        paths = (path for path in self._home.rglob("*") if path.suffix != ".pyc")
+        return {path: path.stat().st_mtime_ns for path in paths if path.is_file()}
 
     def _load(self) -> None:
         from engine import catalogue
@@ -111,63 +111,63 @@ class DevBench:
         from workers.commands import dev_table
 
         with self._drawing:
-            self._files = self._saved()
-            dev_table.forget()
+            self._files = self._list_files()
+            dev_table.clear_caches()
             try:
                 catalogue.reload(self.name)
                 self.broken = []
             except Refused as refused:
-                self.broken = [dev_table.where(refused.__cause__ or refused)]
-        self._tell()
+                self.broken = [dev_table.describe_error(refused.__cause__ or refused)]
+        self._announce()
 
-    def _try(self) -> None:
+    def _check(self) -> None:
         from engine import catalogue
         from workers.commands import dev_table
 
         if self.name in catalogue.find_all():
-            broken = dev_table.broken(self.name, self._home.parent)
+            broken = dev_table.find_broken_promises(self.name, self._home.parent)
             if broken != self.broken:
                 self.broken = broken
-                self._tell()
+                self._announce()
 
-    def _tell(self) -> None:
+    def _announce(self) -> None:
         with self._news:
             self.version += 1
             self._news.notify_all()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        asked = {word: values[0] for word, values in parse_qs(environ.get("QUERY_STRING", "")).items()}
+        query = {word: values[0] for word, values in parse_qs(environ.get("QUERY_STRING", "")).items()}
         if environ["PATH_INFO"] == "/news":
-            body, kind = self._wait(numbers.read(asked.get("seen", ""))), "application/json"
+            body, kind = self._wait(numbers.read(query.get("seen", ""))), "application/json"
         else:
-            body, kind = self.page(asked), "text/html; charset=utf-8"
+            body, kind = self.page(query), "text/html; charset=utf-8"
         start_response("200 OK", [("Content-Type", kind), ("Cache-Control", "no-store")])
         return [body.encode()]
 
     def _wait(self, seen: int | None) -> str:
-        """The version, as soon as it is another one than the page has seen."""
+        """Wait for a version that the page has not seen, and return it."""
         with self._news:
             self._news.wait_for(lambda: self._stopped or self.version != seen, NEWS_WAIT_S)
             return json.dumps(self.version)
 
-    def page(self, asked: Mapping[str, str]) -> str:
-        """The table after so many moves, or what keeps it from being drawn."""
+    def page(self, query: Mapping[str, str]) -> str:
+        """Return the page: the table after some moves, or the errors that prevent it."""
         from engine import catalogue
         from service.text.drawing import environment
         from service.text.languages import LANGUAGES, SOURCE
         from workers.commands import dev_table
 
         words: dict[str, Any] = {"name": self.name, "languages": LANGUAGES, "table": None, "numbers": (), "seats": 0}
-        words |= {"moves": numbers.read(asked.get("moves", "4"), 999) or 0, "version": self.version}
-        words["language"] = asked["in"] if asked.get("in") in LANGUAGES else SOURCE
+        words |= {"moves": numbers.read(query.get("moves", "4"), 999) or 0, "version": self.version}
+        words["language"] = query["in"] if query.get("in") in LANGUAGES else SOURCE
         with self._drawing:
             broken = list(self.broken)
             try:
                 words["numbers"] = counts = catalogue.find(self.name).META.seats
-                chosen = numbers.read(asked.get("seats", ""))
+                chosen = numbers.read(query.get("seats", ""))
                 words["seats"] = seats = chosen if chosen in counts else min(counts)
-                words["table"] = dev_table.table(self.app, self.name, seats, words["moves"], words["language"])
-            except Exception as fault:  # whatever an author can do wrong; what cannot be loaded is told already
-                broken += [dev_table.where(fault)] if self.name in catalogue.find_all() else []
+                words["table"] = dev_table.play(self.app, self.name, seats, words["moves"], words["language"])
+            except Exception as fault:  # any error of the author's; one on loading is in `broken` already
+                broken += [dev_table.describe_error(fault)] if self.name in catalogue.find_all() else []
             template = environment(SOURCE).from_string(PAGE.read_text("utf-8"))
             return template.render(**words, broken=dict.fromkeys(broken))

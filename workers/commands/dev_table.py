@@ -1,4 +1,4 @@
-"""A table of a game that is being written: what each seat sees and gets, and which promises the game breaks."""
+"""A table of a game under development: the page and letter of each seat, and the promises that the game breaks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SEED = b"the same dice whenever it is drawn again"[:32]
 
 
 class DevSeat(Struct, frozen=True):
-    """What one seat, or a spectator, sees and gets at this moment."""
+    """The board, the moves and the letter of one seat, or of a spectator."""
 
     name: str
     board: str
@@ -44,42 +44,43 @@ class DevSeat(Struct, frozen=True):
 
 
 class DevTable(Struct, frozen=True):
-    """A table after so many random moves, as each seat sees it."""
+    """A table after some random moves, as each seat sees it."""
 
     title: str
     made: int
-    told: tuple[str, ...]
+    history: tuple[str, ...]
     seats: tuple[DevSeat, ...]
 
 
-def forget() -> None:
-    """Read templates, catalogues, words and rules again when they are next asked for."""
+def clear_caches() -> None:
+    """Make the next use of templates, catalogues, words and rules read their files again."""
     for cached in (drawing.environment, languages.translations, words.dictionary, rulebook.read):
         cached.cache_clear()
 
 
-def table(app: App, name: str, seats: int, moves: int, language: str) -> DevTable:
-    """A new table with the same luck each time, after so many random moves or at its end."""
+def play(app: App, name: str, seats: int, moves: int, language: str) -> DevTable:
+    """Play some random moves, or up to the end, at a new table with the same chance each time."""
     app.caches = Caches()
     guests = [Invited(guest, f"{guest.lower()}@localhost") for guest in NAMES[:seats]]
     opened = opening.open_table(app, name, {}, guests, 0, language)
     with app.store.writing() as connection:
         connection.execute(update(tables).where(tables.c.id == opened.table).values(seed=SEED))
-    made = _played(app, opened.table, seats, moves)
-    look = snapshots.look(app, opened.table)
-    voice = Voice(look.game, look.names, language)
-    told = [voice.tell(event) for entry in snapshots.entries(app, look, seats + 1) for event in _heard(look, entry)]
-    shown = tuple(_seat(app, look, seat, language) for seat in (*range(seats), None))
-    return DevTable(look.game.META.title, made, tuple(filter(None, told))[-8:], shown)
+    made = _make_moves(app, opened.table, seats, moves)
+    snapshot = snapshots.look(app, opened.table)
+    narrator = Voice(snapshot.game, snapshot.names, language)
+    entries = snapshots.entries(app, snapshot, seats + 1)
+    sentences = [narrator.tell(event) for entry in entries for event in _list_public_events(snapshot, entry)]
+    shown = tuple(_show_seat(app, snapshot, seat, language) for seat in (*range(seats), None))
+    return DevTable(snapshot.game.META.title, made, tuple(filter(None, sentences))[-8:], shown)
 
 
-def _heard(look: Snapshot, entry: Any) -> Iterator[Any]:
-    heard = (record.hear(look.game, event, None) for event in entry.events)
-    return (event for event in heard if event is not None)
+def _list_public_events(snapshot: Snapshot, entry: Any) -> Iterator[Any]:
+    events = (record.hear(snapshot.game, event, None) for event in entry.events)
+    return (event for event in events if event is not None)
 
 
-def _played(app: App, table: str, seats: int, moves: int) -> int:
-    """Seat everybody, begin, and make random moves in one transaction; the result is how many there were."""
+def _make_moves(app: App, table: str, seats: int, moves: int) -> int:
+    """Let all players sit down, start, and make random moves in one transaction; return how many were made."""
     random = Random(SEED)  # noqa: S311 - any moves will do
     with judging.at_table(app, table) as work:
         sitting = [Move("sit", (str(seat), "word")) for seat in range(seats)]
@@ -94,39 +95,39 @@ def _played(app: App, table: str, seats: int, moves: int) -> int:
     return moves
 
 
-def _seat(app: App, look: Snapshot, seat: int | None, language: str) -> DevSeat:
-    menu = snapshots.open_menu(look.game, look.table, seat)
-    view = look.game.view(look.table.state, seat)
-    scene = Scene(look.game, view, drawing.players(look.names), seat, menu, language)
-    voice = Voice(look.game, look.names, language, seat)
+def _show_seat(app: App, snapshot: Snapshot, seat: int | None, language: str) -> DevSeat:
+    menu = snapshots.open_menu(snapshot.game, snapshot.table, seat)
+    view = snapshot.game.view(snapshot.table.state, seat)
+    scene = Scene(snapshot.game, view, drawing.players(snapshot.names), seat, menu, language)
+    narrator = Voice(snapshot.game, snapshot.names, language, seat)
     return DevSeat(
-        "a spectator" if seat is None else look.names[seat],
+        "a spectator" if seat is None else snapshot.names[seat],
         drawing.board_svg(scene),
         drawing.board_text(scene),
-        voice.alt(view),
-        tuple(_hints(look, menu, voice, language)),
-        "" if seat is None or not menu else _letter(app, look, seat, language),
+        narrator.alt(view),
+        tuple(_list_hints(snapshot, menu, narrator, language)),
+        "" if seat is None or not menu else _write_letter(app, snapshot, seat, language),
     )
 
 
-def _hints(look: Snapshot, menu: Any, voice: Voice, language: str) -> Iterator[str]:
-    for hint in answer_hints.of(menu, Pen(look.game, look.names, language), voice):
+def _list_hints(snapshot: Snapshot, menu: Any, narrator: Voice, language: str) -> Iterator[str]:
+    for hint in answer_hints.of(menu, Pen(snapshot.game, snapshot.names, language), narrator):
         yield hint.label
         yield from (f"  {line}" for line in hint.lines)
 
 
-def _letter(app: App, look: Snapshot, seat: int, language: str) -> str:
-    row = look.seats[seat]
+def _write_letter(app: App, snapshot: Snapshot, seat: int, language: str) -> str:
+    row = snapshot.seats[seat]
     order = envelopes.LetterOrder(
-        look.row.id, row.open_since or 0, seat, "turn", "anna@localhost", row.name, language, plain=True
+        snapshot.row.id, row.open_since, seat, "turn", "anna@localhost", row.name, language, plain=True
     )
     letter = letters.write(app, order)
     body = letter.get_body(("plain",)) if letter else None
     return str(body.get_content()) if body else ""
 
 
-def broken(name: str, root: Path) -> list[str]:
-    """The promises of the contract that the game breaks at its first table; without pytest none is tried."""
+def find_broken_promises(name: str, root: Path) -> list[str]:
+    """Return the promises of the contract that the game breaks at its first table; without pytest none is checked."""
     try:
         from engine.contract import suite
     except ImportError:
@@ -134,36 +135,36 @@ def broken(name: str, root: Path) -> list[str]:
     from service import contract
 
     faults = dict[str, list[str]]()
-    for promise in (*_tests(suite), *_tests(contract)):
-        if fault := _tried(promise, name, root):
+    for promise in (*_list_tests(suite), *_list_tests(contract)):
+        if fault := _check(promise, name, root):
             faults.setdefault(fault, []).append(promise.__name__.removeprefix("test_").replace("_", " "))
     return [f"{fault}\nbreaks: {'; '.join(promises)}" for fault, promises in faults.items()]
 
 
-def _tests(module: ModuleType) -> Iterator[Callable[..., None]]:
+def _list_tests(module: ModuleType) -> Iterator[Callable[..., None]]:
     for name, function in vars(module).items():
         if name.startswith("test_") and function.__module__ == module.__name__:
             yield function
 
 
-def _tried(promise: Callable[..., None], name: str, root: Path) -> str:
-    """What went wrong, in one line; nothing where all is well."""
+def _check(promise: Callable[..., None], name: str, root: Path) -> str:
+    """Check one promise; return the error in one line, empty if there is none."""
     from engine.contract import cases, plugin, suite
 
     try:
         game = catalogue.find(name)
         given: dict[str, Any] = {"game": game, "case": cases.make_cases([game])[0], "seed": suite.SEEDS[0]}
-        wanted = inspect.signature(promise).parameters
-        if "invariants" in wanted:
+        parameters = inspect.signature(promise).parameters
+        if "invariants" in parameters:
             given["invariants"] = plugin.load_check(root, name)
-        promise(**{word: given[word] for word in wanted})
+        promise(**{word: given[word] for word in parameters})
     except Exception as fault:
-        return where(fault)
+        return describe_error(fault)
     return ""
 
 
-def where(fault: BaseException) -> str:
-    """The fault and the line of it, in one line."""
+def describe_error(fault: BaseException) -> str:
+    """Return the error and its place in one line."""
     frames = traceback.extract_tb(fault.__traceback__)
     at = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno}: {frames[-1].line})" if frames else ""
     return f"{type(fault).__name__}: {str(fault).partition(chr(10))[0][:300]}{at}"

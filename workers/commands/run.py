@@ -103,18 +103,18 @@ def write_logs(form: str) -> None:
     if form == "json":
         last: list[Any] = [
             structlog.processors.format_exc_info,
-            _without_addresses,
+            _hide_addresses,
             structlog.processors.JSONRenderer(ensure_ascii=False),
         ]
         before = [one for one in before if not isinstance(one, structlog.processors.TimeStamper)]
         before.append(structlog.processors.TimeStamper(fmt="iso", utc=True))
     else:
         colours, plain = sys.stdout.isatty(), structlog.dev.plain_traceback
-        last = [_without_addresses, structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=plain)]
+        last = [_hide_addresses, structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=plain)]
     structlog.configure(processors=[*before, *last])
 
 
-def _without_addresses(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _hide_addresses(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Hide addresses: a mail server that refuses a letter names its recipient, whom the letter's number names too."""
     shown = {name: ADDRESS.sub("…@", value) for name, value in line.items() if isinstance(value, str)}
     return {**line, **shown}

@@ -1,1 +1,1 @@
-"""Mails that arrive: told try_table, read line by line, and played as moves."""
+"""Mails that arrive: told apart, read line by line, and played as moves."""

@@ -140,11 +140,11 @@ def _cores(core: str, offered: Menu, words: Vocabulary) -> Iterator[str]:
         yield from _cores(core[lead_in.end() :], offered, words)
     plain = _without_small_words(core, offered, words)
     yield plain
-    try_table = JOINED.sub(" ", plain)
-    yield try_table
+    spaced = JOINED.sub(" ", plain)
+    yield spaced
     games = [entry for entry in offered if entry.verb not in words.table.verbs]
-    if len(games) == 1 and any(letter.isdigit() for letter in try_table):
-        yield f"{games[0].verb} {try_table}"
+    if len(games) == 1 and any(letter.isdigit() for letter in spaced):
+        yield f"{games[0].verb} {spaced}"
     yield from _from_the_verb(core, offered, words)
 
 

@@ -26,7 +26,7 @@ OUR_LETTER = re.compile(r"://\S+/t/[a-z2-7]{20}|\b[0-9a-f]{64}\b")
 QUOTED = re.compile(r"\s*([A-ZÀ-ÞА-Я]{1,4}>|[>|¦＞]|»(?![^«]*«)|›(?![^‹]*‹))")
 # Characters that turn the order of letters around: what they show is not what a program reads.
 TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
-# Words set in bold or otherwise try_table, as programs write them into the text: *so*, _so_ or `so`.
+# Words set in bold or otherwise apart, as programs write them into the text: *so*, _so_ or `so`.
 BOLD = re.compile(r"(?<![\w*`])(\*{1,3}|_{1,2}|`)(?=\S)([^*_`]*[^*_`\s])\1(?![\w*`])")
 # Inline PGP: the signed text stands between two lines of armour, its lines beginning with a dash are escaped.
 SIGNED = re.compile(

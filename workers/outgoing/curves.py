@@ -87,7 +87,7 @@ def of_chances(told: Story) -> Curves | None:
 
 
 def _apart(wanted: list[float], bottom: float) -> list[float]:
-    """Heights for names, as wanted where they can be read, otherwise moved try_table."""
+    """Heights for names, as wanted where they can be read, otherwise moved apart."""
     found, order = list(wanted), sorted(range(len(wanted)), key=wanted.__getitem__)
     for above, seat in pairwise(order):
         found[seat] = max(found[seat], found[above] + ROW)

@@ -88,7 +88,7 @@ def test_more_pages_than_threads_are_all_told_of_a_move(service: RunningService,
         assert answer.status == 200
     service.submit(opened.links[0], "resign")
     for page in pages:
-        read_until(page, live.LOOK)
+        read_until(page, live.LOOK_EVENT)
 
 
 def test_talk_is_announced_to_players_and_not_to_spectators(service: RunningService, port: int) -> None:
@@ -96,7 +96,7 @@ def test_talk_is_announced_to_players_and_not_to_spectators(service: RunningServ
     player, spectator = (open_page(port, service.app.links.live(opened.table, kind)) for kind in ("seat", "watch"))
     drain([player, spectator])
     talk.say(service.app, access.find(service.app, opened.links[0]), "Hello")
-    read_until(player, live.LOOK)
+    read_until(player, live.LOOK_EVENT)
     assert is_silent(spectator)
 
 
@@ -163,14 +163,14 @@ def test_a_page_that_reads_nothing_holds_up_no_other_and_sees_a_change_later(pag
         tasks = [asyncio.create_task(pages.serve("table.seat", one.receive, one.send)) for one in (slow, quick)]
         await let_run()
         slow.reads.clear()
-        for text in (live.HEARTBEAT, live.LOOK, live.LOOK, live.HEARTBEAT):
+        for text in (live.HEARTBEAT, live.LOOK_EVENT, live.LOOK_EVENT, live.HEARTBEAT):
             pages.publish(["table.seat"], text)
             await let_run()
-        assert quick.received[-4:] == [live.HEARTBEAT, live.LOOK, live.LOOK, live.HEARTBEAT]
+        assert quick.received[-4:] == [live.HEARTBEAT, live.LOOK_EVENT, live.LOOK_EVENT, live.HEARTBEAT]
         assert slow.received[-1] == live.RETRY
         slow.reads.set()
         await let_run()
-        assert slow.received[-2:] == [live.HEARTBEAT, live.LOOK]
+        assert slow.received[-2:] == [live.HEARTBEAT, live.LOOK_EVENT]
         for one in (slow, quick):
             one.gone.set()
         await asyncio.gather(*tasks)
@@ -185,7 +185,7 @@ def test_more_pages_than_are_served_at_once_are_all_told(pages: live.Live) -> No
         await let_run()
         pages.publish(["table.watch"])
         await let_run()
-        assert all(one.received[-1] == live.LOOK for one in clients)
+        assert all(one.received[-1] == live.LOOK_EVENT for one in clients)
         for one in clients:
             one.gone.set()
         await asyncio.gather(*tasks)
@@ -246,4 +246,4 @@ def test_production_too_holds_more_pages_than_it_has_threads(tmp_path: Path, red
         with Redis.from_url(redis_url) as redis:
             redis.publish(CHANGES, "abc/")
         for page in pages:
-            read_until(page, live.LOOK)
+            read_until(page, live.LOOK_EVENT)

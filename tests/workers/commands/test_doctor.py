@@ -1,4 +1,4 @@
-"""`depesche doctor` says what is ill, and what is hardly meant."""
+"""`depesche doctor` reports what is ill, and which settings are hardly intended."""
 
 import json
 import socket
@@ -19,8 +19,8 @@ from service.store.schema import letters, tables
 from service.tables import opening
 from tests import apps, servers
 from workers.commands import checkups
-from workers.commands.checkups import LATE
-from workers.commands.doctor import oddities
+from workers.commands.checkups import OVERDUE_S
+from workers.commands.doctor import check_settings
 from workers.incoming import inbox
 
 
@@ -79,15 +79,15 @@ def test_a_mail_server_that_is_not_there_is_ill(
         (Settings(require_authentication=True), "every answer is refused"),
         (Settings(smtp="smtp://mail", sender="a@b.org"), "their links lead to http://127.0.0.1:8765"),
         (Settings(smtp="smtp://mail", sender="a@b.org", address="http://b.org"), "use https"),
-        (Settings(smtp="smtp://mail", address="https://b.org"), "nobody can answer"),
+        (Settings(smtp="smtp://mail", address="https://b.org"), "cannot answer"),
     ],
 )
-def test_settings_that_are_hardly_meant_are_odd(settings: Settings, word: str) -> None:
-    assert [word in oddity.what + oddity.mend for oddity in oddities(settings)] == [True]
+def test_settings_that_are_hardly_intended_are_odd(settings: Settings, word: str) -> None:
+    assert [word in oddity.what + oddity.mend for oddity in check_settings(settings)] == [True]
 
 
 def test_sensible_settings_are_not_odd() -> None:
-    assert not list(oddities(Settings(smtp="smtp://mail", address="https://b.org", sender="a@b.org")))
+    assert not list(check_settings(Settings(smtp="smtp://mail", address="https://b.org", sender="a@b.org")))
 
 
 def test_letters_that_nobody_sends_are_noticed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,19 +97,19 @@ def test_letters_that_nobody_sends_are_noticed(folder: Path, capsys: pytest.Capt
     app.open()
     opening.open_table(app, "kaiser", {}, [Invited("Anna", "anna@example.org"), Invited("Bot 1")])
     with app.store.writing() as connection:
-        connection.execute(update(letters).values(due_at=app.now() - LATE - 1))
+        connection.execute(update(letters).values(due_at=app.now() - OVERDUE_S - 1))
     app.close()
     assert cli.main(["doctor"]) == 0
-    assert "odd:  letters that nobody sends: 1\n" in capsys.readouterr().out
+    assert "odd:  letters that are not sent: 1\n" in capsys.readouterr().out
 
 
 def found_in(app: App, about: str) -> list[Finding]:
-    return [finding for finding in checkups.all_of(app.settings) if finding.about == about]
+    return [finding for finding in checkups.check_all(app.settings) if finding.about == about]
 
 
 def test_a_house_that_works_is_well_in_every_part(any_app: App) -> None:
     any_app.open()
-    found = list(checkups.all_of(any_app.settings))
+    found = list(checkups.check_all(any_app.settings))
     assert {finding.verdict for finding in found} == {"well"}
     assert {finding.about for finding in found} >= {"database", "schema", "secret", "redis", "clock", "disk"}
 
@@ -156,11 +156,11 @@ def test_a_disk_is_measured(app: App, monkeypatch: pytest.MonkeyPatch, free: int
 def test_the_ear_for_answers_is_asked(app: App) -> None:
     ear = inbox.lmtp(app, "127.0.0.1", servers.free_port())
     ear.start()
-    (finding,) = checkups._inbound(replace(app.settings, inbound=f"127.0.0.1:{ear.port}"))
+    (finding,) = checkups._check_inbound(replace(app.settings, inbound=f"127.0.0.1:{ear.port}"))
     assert finding.verdict == "well"
     ear.stop()
-    (finding,) = checkups._inbound(replace(app.settings, inbound=f"127.0.0.1:{ear.port}"))
-    assert (finding.verdict, "start the house" in finding.mend) == ("odd", True)
+    (finding,) = checkups._check_inbound(replace(app.settings, inbound=f"127.0.0.1:{ear.port}"))
+    assert (finding.verdict, "start Depesche" in finding.mend) == ("odd", True)
 
 
 def test_another_program_at_the_place_of_the_ear_is_told(app: App) -> None:
@@ -172,7 +172,7 @@ def test_another_program_at_the_place_of_the_ear_is_told(app: App) -> None:
                 visitor.sendall(b"SSH-2.0-other\r\n")
 
         threading.Thread(target=greet, daemon=True).start()
-        (finding,) = checkups._inbound(replace(app.settings, inbound=place))
+        (finding,) = checkups._check_inbound(replace(app.settings, inbound=place))
         assert "another program answers: “SSH-2.0-other”" in finding.what
 
 
