@@ -119,7 +119,7 @@ def _list_hints(snapshot: Snapshot, menu: Any, narrator: Voice, language: str) -
 def _write_letter(app: App, snapshot: Snapshot, seat: int, language: str) -> str:
     row = snapshot.seats[seat]
     order = envelopes.LetterOrder(
-        snapshot.row.id, row.open_since, seat, "turn", "anna@localhost", row.name, language, plain=True
+        snapshot.row.id, row.open_since or 0, seat, "turn", "anna@localhost", row.name, language, plain=True
     )
     letter = letters.write(app, order)
     body = letter.get_body(("plain",)) if letter else None
