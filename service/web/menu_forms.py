@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 from msgspec import Struct
@@ -36,6 +37,43 @@ class Offer(Struct, frozen=True):
     items: tuple[FormStep, ...] = ()
     least: int = 0
     most: int = 0
+
+
+class TurnForm(Struct, frozen=True):
+    """The moves of a seat in every form in which a page offers them, and where they are sent."""
+
+    game: str
+    offers: tuple[Offer, ...]
+    menu: tuple[dict[str, object], ...]  # for the script
+    labels: dict[str, dict[str, object]]  # for the script: the words of the menu
+    rules: dict[str, str]  # for the script: paragraphs, by verb
+    words: tuple[str, ...]  # of the move, as far as it is chosen
+    action: str  # the address that a move is posted to
+    following: str  # the address that shows further words, up to `say=`
+    hidden: tuple[tuple[str, str], ...]  # fields that every form sends along
+
+
+def make_turn_form(
+    game: str,
+    menu: Menu,
+    voice: Voice,
+    words: Sequence[str] = (),
+    action: str = "",
+    following: str = "",
+    hidden: Mapping[str, object] = MappingProxyType({}),
+) -> TurnForm:
+    """Offer the moves of a menu, with the words chosen so far followed."""
+    return TurnForm(
+        game=game,
+        offers=offers(menu, voice, words),
+        menu=tuple(as_data(menu)),
+        labels=labels(menu, voice),
+        rules={entry.verb: entry.rule for entry in menu if entry.rule},
+        words=tuple(words),
+        action=action,
+        following=following,
+        hidden=tuple((name, str(value)) for name, value in hidden.items()),
+    )
 
 
 def offers(menu: Menu, voice: Voice, say: Sequence[str] = ()) -> tuple[Offer, ...]:

@@ -72,7 +72,6 @@ def show(link: str) -> Response:
         alt=board.alt,
         standing=look.game.standing(look.table.state),
         **_begun(place, look, scene.menu, voice),
-        **_choices(scene.menu, voice),
         others=_others(place, look),
         commands=[(entry.verb, voice.verb(entry.verb)) for entry in commands],
         asked=look.table.undo_request,
@@ -86,8 +85,6 @@ def show(link: str) -> Response:
         places=_places(look),
         score_word=voice.score_word(),
         **_end(look, voice),
-        seen=look.row.length - 1,
-        key=secrets.token_hex(8),
     )
 
 
@@ -131,7 +128,8 @@ def foresee(link: str) -> Response:
     menu = look.game.menu(after, place.seat)
     scene = Scene(look.game, look.game.view(after, place.seat), players(look.names), place.seat, menu, language())
     voice = _voice(place, look)
-    return page("foreseen.html", stage=stage(scene), **_choices(menu, voice))
+    turn = menu_forms.make_turn_form(look.game.META.name, menu, voice)
+    return page("foreseen.html", stage=stage(scene), turn=turn)
 
 
 @table.post("")
@@ -234,9 +232,10 @@ def _begun(place: Place, look: Snapshot, menu: Menu, voice: Voice) -> dict[str, 
     hint = _hint(place, look)
     move = hint.move if hint else None
     saying = [move.verb, *move.args] if move else _laid_out(menu)
+    path, hidden = url_for("table.show", link=place.link), {"seen": look.row.length - 1, "key": secrets.token_hex(8)}
+    name = look.game.META.name
     return {
-        "offers": menu_forms.offers(menu, voice, saying),
-        "saying": saying,
+        "turn": menu_forms.make_turn_form(name, menu, voice, saying, path, f"{path}?", hidden),
         "too_late": _is_too_late(place, look, saying),
         "hint": hint,
         "hinted": [menu_forms.sentence(one, voice) for one in hint.moves] if hint else [],
@@ -302,12 +301,6 @@ def _away(look: Snapshot) -> dict[int, tuple[str, str]]:
 def _scene(place: Place, look: Snapshot, table: Table, menu: Menu = ()) -> Scene:
     view = look.game.view(table.state, place.seat)
     return Scene(look.game, view, players(look.names), place.seat, menu, language())
-
-
-def _choices(menu: Menu, voice: Voice) -> dict[str, Any]:
-    """A menu for the script of the page: the moves, their words, and the paragraphs they come from."""
-    rules = {entry.verb: entry.rule for entry in menu if entry.rule}
-    return {"menu": menu_forms.as_data(menu), "labels": menu_forms.labels(menu, voice), "rules_of": rules}
 
 
 def _voice(place: Place, look: Snapshot) -> Voice:
