@@ -1,6 +1,6 @@
-"""A second opinion on Carcassonne: every feature flooded anew from the tiles, every point counted by hand.
+"""A second implementation of the scoring: it finds every feature from the tiles and counts every point itself.
 
-Reads only the tile file and what was laid where; shares no code with the game.
+It reads only the tile file and the events, and shares no code with the game.
 """
 
 import tomllib
@@ -18,7 +18,7 @@ WEIGHTS = {"large": 2, "builder": 0, "pig": 0}
 
 
 class Land:
-    """Tiles on a table, as a dictionary from places to lists of segments."""
+    """The tiles on the table, as lists of segments by cell."""
 
     def __init__(self):
         self.cells = {}
@@ -30,32 +30,32 @@ class Land:
         self.closed |= {(x, y)} if row.get("closes") else set()
 
     def flood(self, start):
-        """Every (x, y, number of a segment) that hangs together with this one, and whether any end is open."""
-        found, queue, is_open = {start}, [start], False
+        """Return each (x, y, number of a segment) that is connected with this one, and whether any end is open."""
+        connected, queue, is_open = {start}, [start], False
         while queue:
             x, y, number = queue.pop()
             kind, ends = self.cells[x, y][number][:2]
             for end in ends:
-                beyond = self.beyond(x, y, kind, end)
+                beyond = self.segments_beyond(x, y, kind, end)
                 is_open |= beyond is None
-                queue.extend(other for other in beyond or () if other not in found)
-                found.update(beyond or ())
-        return found, is_open
+                queue.extend(other for other in beyond or () if other not in connected)
+                connected.update(beyond or ())
+        return connected, is_open
 
-    def beyond(self, x, y, kind, end):
-        """Everything that goes on there, two cities where they share the side; None where no tile lies."""
+    def segments_beyond(self, x, y, kind, end):
+        """Return the segments beyond an end, two cities if they share the side; None if there is no tile."""
         side = "NESW"[end // 2] if kind == "field" else "NESW"[end]
         dx, dy = OFFSETS[side]
         there = MIRROR[end] if kind == "field" else (end + 2) % 4
         cell = x + dx, y + dy
         if cell not in self.cells:
             return None
-        found = [(*cell, n) for n, other in enumerate(self.cells[cell]) if other[0] == kind and there in other[1]]
-        assert found or cell in self.closed, "the tiles do not match"
-        return found
+        segments = [(*cell, n) for n, other in enumerate(self.cells[cell]) if other[0] == kind and there in other[1]]
+        assert segments or cell in self.closed, "the tiles do not match"
+        return segments
 
-    def touched(self, x, y):
-        """The segments of a tile; where it closes everything, those that reach it."""
+    def segments_at(self, x, y):
+        """Return the segments of a tile, or those that reach it if it closes everything."""
         if (x, y) not in self.closed:
             return [(x, y, number) for number in range(len(self.cells[x, y]))]
         return [
@@ -70,41 +70,41 @@ class Land:
 
 
 def segments(row, quarter, garden):
-    """(kind, ends, symbols, cities touched) for everything on a tile, cities first."""
+    """Return (kind, ends, symbols, touched cities) for everything on a tile, cities first."""
 
     def sides(word):
         return {("NESW".index(letter) + quarter) % 4 for letter in word}
 
-    found = []
+    segments = []
     for kind, key in (("city", "cities"), ("road", "roads")):
         for text in row.get(key, ()):
             word, *symbols = text.split()
-            found.append((kind, sides(word), symbols, []))
+            segments.append((kind, sides(word), symbols, []))
     for text in row.get("fields", ()):
         halves, _, touched = text.partition(">")
-        found.append(("field", {(int(half) + 2 * quarter) % 8 for half in halves.strip()}, [], touched.split()))
+        segments.append(("field", {(int(half) + 2 * quarter) % 8 for half in halves.strip()}, [], touched.split()))
     if row.get("cloister"):
-        found.append(("cloister", set(), [row["cloister"]] if row["cloister"] is not True else [], []))
+        segments.append(("cloister", set(), [row["cloister"]] if row["cloister"] is not True else [], []))
     if garden:
-        found.append(("garden", set(), [], []))
-    return found + [(kind, set(), [], []) for kind in row.get("places", ())]
+        segments.append(("garden", set(), [], []))
+    return segments + [(kind, set(), [], []) for kind in row.get("places", ())]
 
 
 def segment_called(tile, token):
-    """The number of the segment that a token means."""
+    """Return the number of the segment with this token."""
     kind, _, where = token.partition("-")
-    meant = [number for number, segment in enumerate(tile) if segment[0] == kind]
+    numbers = [number for number, segment in enumerate(tile) if segment[0] == kind]
     if not where:
-        assert len(meant) == 1
-        return meant[0]
+        assert len(numbers) == 1
+        return numbers[0]
     if kind == "field":
-        wanted = COMPASS.index(where) if where in COMPASS else None
-        return next(number for number in meant if min(tile[number][1], default=None) == wanted)
-    return next(number for number in meant if tile[number][1] == {"NESW".index(letter) for letter in where})
+        first_half = COMPASS.index(where) if where in COMPASS else None
+        return next(number for number in numbers if min(tile[number][1], default=None) == first_half)
+    return next(number for number in numbers if tile[number][1] == {"NESW".index(letter) for letter in where})
 
 
 class Count:
-    """Plays the laid tiles and figures of a game without messages again and keeps its own score."""
+    """A score of a game without messages, counted from its events."""
 
     def __init__(self, seats):
         self.land = Land()
@@ -113,7 +113,7 @@ class Count:
         self.goods = [Counter() for _ in range(seats)]
         self.latest = None
 
-    def hear(self, event):
+    def apply(self, event):
         match type(event).__name__:
             case "TilePlaced":
                 self.settle()
@@ -140,7 +140,7 @@ class Count:
             return
         seat, x, y = self.latest
         seen = set()
-        for spot in self.land.touched(x, y):
+        for spot in self.land.segments_at(x, y):
             kind = self.land.cells[spot[:2]][spot[2]][0]
             if kind in ("road", "city") and spot not in seen:
                 area, is_open = self.land.flood(spot)

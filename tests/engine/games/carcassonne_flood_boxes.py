@@ -1,4 +1,4 @@
-"""The second opinion goes on: what further boxes bring, counted naively from tiles and figures alone."""
+"""The second implementation of the scoring, for the further boxes."""
 
 from collections import Counter
 
@@ -10,7 +10,7 @@ WEIGHTS.update({"shepherd": 0, "barn": 0, "mayor": 0})
 
 
 class BoxCount(Count):
-    """Keeps the score of games with further boxes; shares no code with the game."""
+    """A score of a game with further boxes."""
 
     def __init__(self, seats):
         super().__init__(seats)
@@ -24,7 +24,7 @@ class BoxCount(Count):
         self.tolls = {}
         self.brought = set()
 
-    def hear(self, event):
+    def apply(self, event):
         match type(event).__name__:
             case "FinalScoringBegan":
                 self.settle()
@@ -59,7 +59,7 @@ class BoxCount(Count):
             case "GameEnded":
                 self.finish()
             case "TilePlaced":
-                super().hear(event)
+                super().apply(event)
                 x, y = map(int, event.cell.split(","))
                 self.names[x, y], self.turns[x, y] = event.tile, event.turn
                 self.rose(event.seat, x, y)
@@ -77,10 +77,10 @@ class BoxCount(Count):
             case "FlockHome":
                 self.sheep(self.spot(event.figures[0]), 1)
             case _:
-                super().hear(event)
+                super().apply(event)
 
     def signs(self, x, y):
-        """The words on a whole tile."""
+        """Return the signs of a tile."""
         name = self.names.get((x, y), "")
         return ROWS[name.rstrip("*")].get("signs", []) if name else []
 
@@ -92,7 +92,7 @@ class BoxCount(Count):
             return
         east, south = x - full[-1][0], y - full[-1][1]
         for _ in range(self.turns[full[-1]] // 90):
-            east, south = south, -east  # as somebody sees it who turns with the rose
+            east, south = south, -east  # as seen by a player who turns with the rose
         right = {"N": south <= 0, "S": south >= 0, "E": east >= 0, "W": east <= 0}
         if all(right[letter] for letter in mine[0]):
             self.scores[seat] += 3
@@ -126,18 +126,18 @@ class BoxCount(Count):
     def settle(self):
         if self.latest is not None:
             self.brought = set()
-            self.towers(self.completed())
-            self.raise_tolls(self.completed())
+            self.towers(self.find_completed())
+            self.raise_tolls(self.find_completed())
             self.challenges(*self.latest[1:])
         super().settle()
         for barn in [figure for figure in self.figures if figure[1] == "barn"]:
-            self.joined(self.land.flood(barn[2:])[0])
+            self.score_barn_farm(self.land.flood(barn[2:])[0])
         self.barn = None
 
-    def completed(self):
-        """The roads and cities that the latest tile completed."""
+    def find_completed(self):
+        """Return the roads and cities that the latest tile completed."""
         areas = []
-        for spot in self.land.touched(*self.latest[1:]):
+        for spot in self.land.segments_at(*self.latest[1:]):
             if self.land.cells[spot[:2]][spot[2]][0] in ("road", "city") and not any(spot in area for area in areas):
                 area, is_open = self.land.flood(spot)
                 areas += [] if is_open else [area]
@@ -175,7 +175,7 @@ class BoxCount(Count):
                 if (cell[0] - cx, cell[1] - cy) in NEAR and apart and shrines and monk in self.figures:
                     self.figures.remove(monk)
 
-    def joined(self, area):
+    def score_barn_farm(self, area):
         """Farmers on a farm with a barn: three for a city if it was built just now, otherwise one."""
         there = [f for f in self.figures if f[2:] in area and f[1] not in ("barn", "shepherd")]
         if all(f[1] == "pig" for f in there):
@@ -193,9 +193,9 @@ class BoxCount(Count):
             for seat, kind, x, y, number in self.figures:
                 for sign in self.signs(x, y) if (x, y, number) in area and kind not in NO_MEEPLES else ():
                     if sign.startswith("watchtower"):
-                        self.scores[seat] += int(sign.split()[1]) * self.seen(sign.split()[2], x, y)
+                        self.scores[seat] += int(sign.split()[1]) * self.count_around(sign.split()[2], x, y)
 
-    def seen(self, what, x, y):
+    def count_around(self, what, x, y):
         if what == "meeple":
             return len(self.meeples_near(x, y))
         tiles = [self.land.cells.get((x + dx, y + dy), []) for dx, dy in NEAR]
@@ -251,19 +251,19 @@ class BoxCount(Count):
             count += steps - 1
         return count
 
-    def besieged(self, area):
+    def is_besieged(self, area):
         return any("besieged" in self.symbols(spot) for spot in area)
 
     def servings(self, area):
         """The completed cities along a farm, besieged ones twice."""
-        return sum(1 + self.besieged(self.land.flood(city)[0]) for city in self.cities_fed(area))
+        return sum(1 + self.is_besieged(self.land.flood(city)[0]) for city in self.cities_fed(area))
 
     def worth(self, area, pig):
         x, y, number = next(iter(area))
         kind = self.land.cells[x, y][number][0]
         if kind == "field":
             return self.servings(area) * (4 if pig else 3)
-        if kind == "city" and self.besieged(area):
+        if kind == "city" and self.is_besieged(area):
             symbols = [symbol for spot in area for symbol in self.symbols(spot)]
             size = len({spot[:2] for spot in area}) + symbols.count("shield")
             return 0 if self.land.flood((x, y, number))[1] else size * (2 if "cathedral" in symbols else 1)

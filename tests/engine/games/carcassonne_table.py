@@ -1,4 +1,4 @@
-"""Small hand-made positions of Carcassonne, and moves played on them."""
+"""Hand-made positions of Carcassonne, and the moves played in them."""
 
 from engine import chance, menu, options
 from engine import game as games
@@ -7,12 +7,15 @@ from engine.games.carcassonne import land
 from engine.games.carcassonne.boxes import Began, rules_of
 from engine.games.carcassonne.state import Figure, TileDrawn, TilePlaced, TurnBegan
 
-QUIET = {"messages": False}
+WITHOUT_MESSAGES = {"messages": False}
 
 
-def table(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=None, start="D", edition=2, **boxes):
-    """Seat 0 holds the drawn tile; tiles as `U 1,0 90`, figures as `0 meeple 1,0/road`; no messages unless asked."""
-    chosen = options.parse(carcassonne.META.options, QUIET | boxes)
+def build_state(tiles=(), meeples=(), drawn="U", bag=("U",) * 9, seats=2, track=None, start="D", edition=2, **boxes):
+    """Return a position in which seat 0 has drawn a tile.
+
+    Tiles are written as `U 1,0 90`, figures as `0 meeple 1,0/road`. There are no messages unless `messages=True`.
+    """
+    chosen = options.parse(carcassonne.META.options, WITHOUT_MESSAGES | boxes)
     rules = rules_of(chosen)
     track = track or ((0,) * rules.scoring_figures,) * seats
     events = [Began(chosen, 0, rules.supply, ((drawn, *bag),), track, edition), TilePlaced(start, "0,0")]
@@ -31,7 +34,7 @@ def figure(text):
 
 
 class Game:
-    """A position that remembers what happened; `play` moves the seat that is named, or else seat 0."""
+    """A game that collects its events; a move for `play` can name its seat, otherwise seat 0 makes it."""
 
     def __init__(self, state, **rig):
         self.state = state
@@ -39,23 +42,24 @@ class Game:
         self.chance = chance.make_rigged({"tile": ["U"] * 40, **rig})
 
     def play(self, *moves, **rig):
-        own = chance.make_rigged(rig, self.chance.source) if rig else self.chance
+        this_chance = chance.make_rigged(rig, self.chance.source) if rig else self.chance
         for text in moves:
             seat, _, move = text.rpartition(": ")
             seat = int(seat or 0)
-            meant = menu.parse_move(carcassonne.menu(self.state, seat), move)
-            played = games.play(carcassonne, self.state, seat, meant, own)
+            chosen_move = menu.parse_move(carcassonne.menu(self.state, seat), move)
+            played = games.play(carcassonne, self.state, seat, chosen_move, this_chance)
             self.state, self.events = played.state, self.events + played.events
         return self
 
     def menu(self, verb="", seat=0):
-        """The arguments that a seat may use with a verb, or the verbs it may use."""
+        """Return the arguments that a seat can use with a verb, or the verbs that it can use."""
         offered = carcassonne.menu(self.state, seat)
         if not verb:
             return [entry.verb for entry in offered]
         return {" ".join(args) for entry in offered if entry.verb == verb for args in entry.options}
 
-    def happened(self, name):
+    def find_events(self, name):
+        """Return the events of this class so far."""
         return [event for event in self.events if type(event).__name__ == name]
 
     @property
@@ -67,6 +71,6 @@ class Game:
         return games.is_over(carcassonne, self.state)
 
 
-def at(*args, rig=None, **given):
-    """A game that goes on from a hand-made position."""
-    return Game(table(*args, **given), **(rig or {}))
+def set_up(*args, rig=None, **given):
+    """Return a game that goes on from a hand-made position."""
+    return Game(build_state(*args, **given), **(rig or {}))

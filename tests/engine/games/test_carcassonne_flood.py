@@ -1,4 +1,4 @@
-"""Whole random games of Carcassonne against a second opinion that floods every feature anew."""
+"""Random games of Carcassonne, scored a second time by code that finds every feature from the tiles."""
 
 import pytest
 
@@ -16,10 +16,10 @@ BOXES = {
 }
 
 
-FIRST = ("inns_cathedrals", "traders_builders", "abbot", "river")
-MORE = ("wind_roses", "watchtowers", "hills_sheep", "big_top", "besiegers", "cathars", "shrines", "monasteries")
-MORE = (*MORE, "abbey_mayor", "fruit_trees", "tollkeepers")
-FURTHER = {
+FIRST_BOXES = ("inns_cathedrals", "traders_builders", "abbot", "river")
+MORE_BOXES = ("wind_roses", "watchtowers", "hills_sheep", "big_top", "besiegers", "cathars", "shrines", "monasteries")
+MORE_BOXES = (*MORE_BOXES, "abbey_mayor", "fruit_trees", "tollkeepers")
+LATER_BOXES = {
     "wind roses": {"wind_roses": True},
     "wind roses by the river": {"wind_roses": True, "river": True, "traders_builders": True},
     "watchtowers": {"watchtowers": True, "inns_cathedrals": True},
@@ -31,7 +31,7 @@ FURTHER = {
     "abbeys among shrines and sheep": {"abbey_mayor": True, "shrines": True, "hills_sheep": True, "besiegers": True},
     "trees and tolls": {"fruit_trees": True, "tollkeepers": True, "abbot": True, "inns_cathedrals": True},
     "school": {"school": True, "tollkeepers": True, "traders_builders": True},
-    "all with the first ones": dict.fromkeys((*FIRST, *MORE), True),
+    "all with the first ones": dict.fromkeys((*FIRST_BOXES, *MORE_BOXES), True),
 }
 
 
@@ -41,14 +41,14 @@ every_number = pytest.mark.parametrize(
 )
 
 
-def check(chosen, seats, seed, counting=Count):
+def check(chosen, seats, seed, score=Count):
     chosen = options.parse(carcassonne.META.options, {"messages": False, **chosen})
-    count = counting(seats)
+    count = score(seats)
     state = None
     for _, _, after, events in bots.playout(carcassonne, chosen, seats, seed):
         state = after
         for event in events:
-            count.hear(event)
+            count.apply(event)
     assert [standing.score for standing in carcassonne.standing(state)] == count.scores
 
 
@@ -59,9 +59,9 @@ def test_the_score_is_what_flooding_every_feature_gives(boxes, number):
 
 
 @every_number
-@pytest.mark.parametrize("boxes", FURTHER)
+@pytest.mark.parametrize("boxes", LATER_BOXES)
 def test_the_score_of_further_boxes_is_what_counting_by_hand_gives(boxes, number):
-    check(FURTHER[boxes], 2 + number % 4, b"further %d" % number, BoxCount)
+    check(LATER_BOXES[boxes], 2 + number % 4, b"further %d" % number, BoxCount)
 
 
 @pytest.mark.soak

@@ -1,4 +1,4 @@
-"""Random games in mixes of all boxes: nothing is lost, every point is announced, and a count by hand agrees."""
+"""Random games in mixes of all boxes: nothing is lost, every point is promised_points, and a count by hand agrees."""
 
 from random import Random
 
@@ -13,15 +13,15 @@ OPTIONS = options.describe(carcassonne.META.options)
 
 
 def mix(number):
-    """Options that go together, from the bare game to all boxes, and a number of seats."""
+    """Return options that go together, from the base game to all boxes, and a number of seats."""
     random = Random(number)
     share = random.choice((0.1, 0.3, 0.6, 0.9))
     chosen = {option.name: random.choice(option.values) for option in OPTIONS}
     chosen |= {option.name: random.random() < share for option in OPTIONS if option.kind == "switch"}
     chosen |= {"school": False} if chosen["river"] else {}
     chosen |= {"messages": False, "fairy": False} if number % 2 else {}
-    settled = options.parse(carcassonne.META.options, chosen)
-    return settled, random.randint(2, 6 if settled.inns_cathedrals else 5)
+    parsed = options.parse(carcassonne.META.options, chosen)
+    return parsed, random.randint(2, 6 if parsed.inns_cathedrals else 5)
 
 
 def points(state):
@@ -29,7 +29,7 @@ def points(state):
 
 
 def check(number):
-    """One game, looked at after every event; without messages and the fairy somebody else counts too."""
+    """Check one game after every event; without messages and the fairy also against a second count."""
     chosen, seats = mix(number)
     count = BoxCount(seats)
     state, moves = carcassonne.State(), 0
@@ -37,9 +37,11 @@ def check(number):
         moves += 1
         for event in events:
             before, state = points(state), carcassonne.evolve(state, event)
-            announced = [sum(got for _, got in carcassonne.sources(event, seat)) for seat in range(seats)]
-            assert points(state) == [had + more for had, more in zip(before or [0] * seats, announced, strict=True)]
-            count.hear(event)
+            promised_points = [sum(got for _, got in carcassonne.sources(event, seat)) for seat in range(seats)]
+            assert points(state) == [
+                old + more for old, more in zip(before or [0] * seats, promised_points, strict=True)
+            ]
+            count.apply(event)
         assert state == after
         invariants.check(state)
     assert chosen.messages or chosen.fairy or points(state) == count.scores
@@ -53,7 +55,7 @@ def test_a_mix_of_boxes_keeps_every_promise(number):
 
 @pytest.mark.parametrize("number", [3811, 9823])
 def test_two_cities_on_one_side_join_what_one_of_them_has_just_completed(number):
-    """Found among ten thousand mixes: the completed city was looked for where it no longer was."""
+    """A city of HS02 was once looked up by a root that it no longer had."""
     assert check(number)
 
 

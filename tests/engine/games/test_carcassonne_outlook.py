@@ -1,4 +1,4 @@
-"""What a bot expects of the boxes: each adds what it gave a seat."""
+"""The outlook: each box adds the points that a bot can expect from it."""
 
 import importlib
 
@@ -14,43 +14,43 @@ from engine.games import carcassonne
 estimates = importlib.import_module("engine.games.carcassonne.outlook")  # the package offers a function of this name
 
 
-def begun(**boxes):
+def begin_game(**boxes):
     chosen = choices.parse(carcassonne.META.options, {"messages": False, **boxes})
     return games.begin(carcassonne, chosen, 2, make_sealed(b"", 0)).state
 
 
 @pytest.mark.parametrize(
-    ("box", "held"),
+    ("box", "pieces"),
     [
         ("fruit_trees", {"baskets": ({"apple": 1, "plum": 2}, {})}),
         ("abbey_mayor", {"abbeys": (1, 0)}),
         ("school", {"teacher": 0}),
     ],
 )
-def test_what_a_box_gave_a_seat_is_part_of_its_chances(box, held):
-    state = begun(**{box: True})
+def test_the_pieces_of_a_box_raise_the_chances_of_their_owner(box, pieces):
+    state = begin_game(**{box: True})
     even = {"baskets": ({}, {}), "abbeys": (0, 0), "teacher": -1}
-    before = carcassonne.outlook(replace(state, **{name: even[name] for name in held}))
-    after = carcassonne.outlook(replace(state, **held))
+    before = carcassonne.outlook(replace(state, **{name: even[name] for name in pieces}))
+    after = carcassonne.outlook(replace(state, **pieces))
     assert after[0] > before[0]
     assert after[1] < before[1]
 
 
 def test_more_kinds_of_fruit_promise_more_than_their_number():
-    state = begun(fruit_trees=True)
+    state = begin_game(fruit_trees=True)
     alike, apart = ({"apple": 2}, {}), ({"apple": 1, "plum": 1}, {})
     chances = [carcassonne.outlook(replace(state, baskets=basket))[0] for basket in (alike, apart)]
     assert chances[0] < chances[1]
 
 
 def test_fruit_that_was_sold_promises_nothing():
-    state = begun(fruit_trees=True)
+    state = begin_game(fruit_trees=True)
     sold, none = ({"apple": 0}, {}), ({}, {})
     assert carcassonne.outlook(replace(state, baskets=sold)) == carcassonne.outlook(replace(state, baskets=none))
 
 
 def test_a_large_flock_promises_more_than_a_small_one():
-    options = begun(hills_sheep=True).options
+    options = begin_game(hills_sheep=True).options
     games_with_sheep = (state for _, _, state, _ in bots.playout(carcassonne, options, 2, b"sheep") if state.flocks)
     state = next(games_with_sheep)
     (place, sheep), *_ = state.flocks.items()
@@ -61,12 +61,12 @@ def test_a_large_flock_promises_more_than_a_small_one():
 
 @pytest.mark.parametrize("seed", [b"one", b"two"])
 @pytest.mark.parametrize("boxes", [(), ("abbey_mayor", "traders_builders"), ("messages", "fairy", "hills_sheep")])
-def test_what_is_remembered_of_features_is_what_would_be_found_anew(seed, boxes):
+def test_cached_facts_of_features_are_right(seed, boxes):
     options = choices.parse(carcassonne.META.options, {"messages": False} | dict.fromkeys(boxes, True))
     for _, _, state, _ in bots.playout(carcassonne, options, 3, seed):
         if state.tiles:
-            remembered = carcassonne.outlook(state)
+            cached = carcassonne.outlook(state)
             for facts in (estimates.LEADERS, estimates.POINTS, estimates.OPEN_CELLS):
                 facts.clear()
-            assert carcassonne.outlook(state) == remembered
+            assert carcassonne.outlook(state) == cached
             carcassonne.outlook(state)

@@ -21,8 +21,8 @@ from engine.games.carcassonne.state import (
     replace_top,
 )
 from engine.menu import Choice
-from tests.engine.games.carcassonne_table import at
-from tests.engine.games.test_carcassonne_messages import news
+from tests.engine.games.carcassonne_table import set_up
+from tests.engine.games.test_carcassonne_messages import set_up_messages
 
 
 class MadeUp(Box):
@@ -69,7 +69,7 @@ PLACES = ("1a", "1b", "1c", "3", "4")
 
 def test_each_round_comes_once_a_turn_and_in_order(mix_in):
     mix_in(box_that_awards(*PLACES))
-    game = at(fairy=True).play("place 1,0 0", "pass", "1: place 2,0 0", "1: pass")
+    game = set_up(fairy=True).play("place 1,0 0", "pass", "1: place 2,0 0", "1: pass")
     happened = events_and_rounds(game)
     seat_1 = happened[happened.index("TurnBegan") :]
     whole_turn = ["TurnBegan", "1a", "TileDrawn", "1b", "TilePlaced", "1c", "FigureWithheld", "3", "4"]
@@ -79,19 +79,19 @@ def test_each_round_comes_once_a_turn_and_in_order(mix_in):
 
 def test_a_tile_set_aside_does_not_begin_the_turn_again(mix_in):
     mix_in(box_that_awards(*PLACES))
-    game = at(drawn="E", bag=("C", "U"), rig={"tile": ["C", "U"]}, fairy=True).play("place 0,-1 180", "pass")
+    game = set_up(drawn="E", bag=("C", "U"), rig={"tile": ["C", "U"]}, fairy=True).play("place 0,-1 180", "pass")
     assert events_and_rounds(game)[-6:] == ["TurnBegan", "1a", "TileDrawn", "1b", "TileSetAside", "TileDrawn"]
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_message_drawn_in_any_round_takes_no_step_of_the_turn_away(mix_in, place):
     mix_in(box_that_awards(place))
-    game = news(track=((0, 0), (4, 0)), message=[4], fairy=True, bag=("U",) * 12)
+    game = set_up_messages(track=((0, 0), (4, 0)), message=[4], fairy=True, bag=("U",) * 12)
     for seat in (0, 1):
         while game.menu(seat=seat):
             game.play(f"{seat}: {next_move(game, seat)}")
-    assert [event.seat for event in game.happened("TilePlaced")] == [0, 1, 1]
-    assert len(game.happened("MessageReturned")) == 1
+    assert [event.seat for event in game.find_events("TilePlaced")] == [0, 1, 1]
+    assert len(game.find_events("MessageReturned")) == 1
     assert game.state.turn == 0
 
 
@@ -128,7 +128,7 @@ def box_that_charges(hook, points, seat=0):
 @pytest.mark.parametrize("hook", ["after_figure", "after_scoring", "end_scoring", "after_tile"])
 def test_a_box_may_make_an_event_after_the_figure_the_features_and_the_tile(mix_in, hook):
     mix_in(box_that_charges(hook, 2))
-    game = at(fairy=True).play("place 1,0 0", "figure meeple road")
+    game = set_up(fairy=True).play("place 1,0 0", "figure meeple road")
     assert game.points == [2, 0]
     assert (
         "Charged"
@@ -138,19 +138,19 @@ def test_a_box_may_make_an_event_after_the_figure_the_features_and_the_tile(mix_
 
 def test_a_seat_that_pays_goes_back_and_draws_no_message_on_a_dark_space_or_beyond_it(mix_in):
     mix_in(box_that_charges("end_scoring", -1))
-    onto = news(track=((6, 1), (0, 0)), fairy=True).play("place 1,0 0", "pass", "score meeple")
+    onto = set_up_messages(track=((6, 1), (0, 0)), fairy=True).play("place 1,0 0", "pass", "score meeple")
     assert onto.state.track[0] == (5, 1)
-    assert not onto.happened("MessageDrawn")
-    past = news(track=((5, 1), (0, 0)), fairy=True).play("place 1,0 0", "pass", "score meeple")
+    assert not onto.find_events("MessageDrawn")
+    past = set_up_messages(track=((5, 1), (0, 0)), fairy=True).play("place 1,0 0", "pass", "score meeple")
     assert past.state.track[0] == (4, 1)
-    assert not past.happened("MessageDrawn")
+    assert not past.find_events("MessageDrawn")
 
 
 def test_a_figure_that_went_forward_and_paid_back_onto_a_dark_space_draws_no_message(mix_in):
     mix_in(box_that_charges("end_scoring", -1))
-    game = news(track=((2, 1), (0, 0)), drawn="E", fairy=True).play("place 0,-1 180", "figure meeple city")
+    game = set_up_messages(track=((2, 1), (0, 0)), drawn="E", fairy=True).play("place 0,-1 180", "figure meeple city")
     assert game.play("score meeple", "score meeple").state.track[0] == (5, 1)
-    assert not game.happened("MessageDrawn")
+    assert not game.find_events("MessageDrawn")
 
 
 class Asked(Struct, frozen=True, tag=True):
@@ -173,7 +173,7 @@ def apply_answered(state, event):
     return apply_awards(state, (Award(event.seat, 1, "toll"),))
 
 
-class Asking(MadeUp):
+class QuestionBox(MadeUp):
     """Asks seats 0 and 1 after each tile, and gives each a point for the answer."""
 
     verbs = ("answer",)
@@ -191,8 +191,8 @@ class Asking(MadeUp):
 
 
 def test_a_task_may_ask_other_seats_and_waits_for_all_of_them(mix_in):
-    mix_in(Asking())
-    game = at(fairy=True).play("place 1,0 0", "pass")
+    mix_in(QuestionBox())
+    game = set_up(fairy=True).play("place 1,0 0", "pass")
     assert game.menu(seat=0) == game.menu(seat=1) == ["answer"]
     game.play("1: answer no")
     assert game.menu(seat=1) == []
@@ -214,7 +214,7 @@ def apply_trade_offered(state, event):
     return push_work(state, Task("trade"))
 
 
-class Trading(MadeUp):
+class TradeBox(MadeUp):
     """Reverses the order of the features, and offers five points in place of those of a road."""
 
     verbs = ("trade",)
@@ -235,12 +235,12 @@ class Trading(MadeUp):
 
 @pytest.mark.parametrize(("answer", "points"), [("yes", 5 + 4), ("no", 2 + 4)])
 def test_a_box_may_order_the_features_and_give_something_in_place_of_points(mix_in, answer, points):
-    mix_in(Trading())
+    mix_in(TradeBox())
     figures = ["0 meeple 1,-1/road", "0 meeple 0,0/city"]
-    game = at(["A 1,-1 90"], figures, drawn="L", fairy=True).play("place 0,-1 180", "pass")
+    game = set_up(["A 1,-1 90"], figures, drawn="L", fairy=True).play("place 0,-1 180", "pass")
     before = [feature.kind for root in game.state.work[0].done if (feature := game.state.features[root])]
     game.play(f"trade {answer}")
-    assert before[0] == game.happened("FeatureScored")[0].kind or answer == "yes"
+    assert before[0] == game.find_events("FeatureScored")[0].kind or answer == "yes"
     assert game.points == [points, 0]
 
 

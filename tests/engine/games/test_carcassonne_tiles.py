@@ -4,7 +4,7 @@ import pytest
 
 from engine.games.carcassonne.tiles import DATA, FITTING_TURNS, PIECES, TURNS, count_tiles_of
 
-EVERY = [(tile, turn) for tile in PIECES if not PIECES[tile][0].closes for turn in TURNS]
+TILES_AND_TURNS = [(tile, turn) for tile in PIECES if not PIECES[tile][0].closes for turn in TURNS]
 
 
 def test_each_box_has_its_tiles():
@@ -48,7 +48,7 @@ def test_the_symbols_of_a_box(box, mark, number):
     assert marks.count(mark) == number
 
 
-@pytest.mark.parametrize(("tile", "turn"), EVERY)
+@pytest.mark.parametrize(("tile", "turn"), TILES_AND_TURNS)
 def test_every_side_belongs_to_one_thing_and_every_half_side_to_at_most_one_field(tile, turn):
     piece = PIECES[tile][turn]
     fields = sorted(end for segment in piece.segments if segment.kind == "field" for end in segment.ends)
@@ -56,11 +56,11 @@ def test_every_side_belongs_to_one_thing_and_every_half_side_to_at_most_one_fiel
     assert fields == [half for side in open_sides for half in (2 * side, 2 * side + 1)]
     along = {"c": ["city"], "r": ["field", "road", "field"], "f": ["field"], "w": ["field", "field"]}
     for side, edge in enumerate(piece.edges):
-        assert [piece.segments[index].kind for index in piece.joins[side]] == along[edge] * shared(piece, side)
+        assert [piece.segments[index].kind for index in piece.joins[side]] == along[edge] * count_reaching(piece, side)
 
 
-def shared(piece, side):
-    """How many cities, or fields without a road between them, reach a side: one, unless two of them share it."""
+def count_reaching(piece, side):
+    """Return how many cities, or fields without a road between them, reach a side: 1, or 2 if they share it."""
     reach = {"city": {side}, "field": {2 * side, 2 * side + 1}}
     kind = {"c": "city", "f": "field"}.get(piece.edges[side])
     return max(1, sum(s.kind == kind and not reach[kind].isdisjoint(s.ends) for s in piece.segments))

@@ -1,4 +1,4 @@
-"""Carcassonne as it is drawn, written and told."""
+"""The drawings, the text board and the sentences of Carcassonne."""
 
 import re
 from xml.etree import ElementTree
@@ -15,8 +15,8 @@ from engine.games.carcassonne import board
 from engine.games.carcassonne.tiles import PIECES
 from service.text import drawing
 from tests.board_tokens import list_tokens
-from tests.engine.games.carcassonne_table import at
-from tests.engine.games.test_carcassonne_busy import EVERYTHING, RARE, crowded
+from tests.engine.games.carcassonne_table import set_up
+from tests.engine.games.test_carcassonne_busy import ALL_BOXES, RARE_EVENTS, play_busy_game
 
 NAMES = ["Anna", "Bartholomäus", "Chiara <&>"]
 SILENT = {"BuilderRoused", "FigureWithheld", "MessageReturned", "PartEnded", "RoundClosed"}
@@ -41,17 +41,17 @@ def scene(state, seat):
 
 @pytest.fixture(scope="module")
 def moments():
-    """Positions of busy games with the seat that is to move and what has just happened."""
-    found = []
+    """Return positions of busy games with the seat that is to move and the latest events."""
+    positions = []
     for seed in (1, 3, 4, 6, 10, 11):  # where every menu comes that comes in twelve games
-        for state, events in crowded(EVERYTHING, 3, seed):
+        for state, events in play_busy_game(ALL_BOXES, 3, seed):
             mover = next((seat for seat in range(3) if carcassonne.menu(state, seat)), 0)
-            found.append((state, mover, events))
-    return found
+            positions.append((state, mover, events))
+    return positions
 
 
-def by_verb(moments, each):
-    """A few positions for every verb there is."""
+def pick_by_verb(moments, each):
+    """Yield a few positions for each combination of verbs."""
     counted = {}
     for state, seat, _ in moments:
         verbs = tuple(entry.verb for entry in carcassonne.menu(state, seat))
@@ -60,38 +60,38 @@ def by_verb(moments, each):
             yield state, seat
 
 
-def drawn(state, seat):
+def draw(state, seat):
     return ElementTree.fromstring(drawing.board_svg(scene(state, seat)))
 
 
 @pytest.mark.parametrize("each", [1, pytest.param(3, marks=pytest.mark.soak)])
-def test_every_token_of_the_menu_can_be_touched_and_a_tile_is_turned_where_it_lies(moments, each):
-    for state, seat in by_verb(moments, each):
+def test_every_token_of_the_menu_can_be_touched_and_a_tile_is_turned_on_its_cell(moments, each):
+    for state, seat in pick_by_verb(moments, each):
         world = drawing.stage(scene(state, seat)).world
         ElementTree.fromstring(world)
-        can_be_touched, lies = list_tokens(scene(state, seat)), "data-ghost" in world
+        can_be_touched, is_in_hand = list_tokens(scene(state, seat)), "data-ghost" in world
         assert len(set(can_be_touched)) == len(can_be_touched)
         for move in menu.iter_moves(carcassonne.menu(state, seat)):
-            assert set(move.args[:1] if move.verb == "place" and lies else move.args) <= set(can_be_touched)
+            assert set(move.args[:1] if move.verb == "place" and is_in_hand else move.args) <= set(can_be_touched)
         assert list_tokens(scene(state, None)) == []
 
 
 def test_every_tile_on_the_table_is_drawn(moments):
     state, seat, _ = moments[-1]
-    uses = [one for one in drawn(state, seat).iter() if one.tag.endswith("use") and "#tile-" in one.get("href", "")]
+    uses = [one for one in draw(state, seat).iter() if one.tag.endswith("use") and "#tile-" in one.get("href", "")]
     assert len(uses) == len(state.tiles)
 
 
 @pytest.mark.parametrize("tile", PIECES)
 def test_every_tile_can_be_drawn_in_hand(tile):
-    state = at(drawn=tile).state
+    state = set_up(drawn=tile).state
     assert f'href="#tile-{tile.replace("*", "g")}"' in drawing.board_svg(scene(state, 0))
     assert f"In hand, unturned: {tile} (" in drawing.board_text(scene(state, 0))
 
 
 def test_the_text_board_is_narrow_and_names_every_figure_and_legal_cell(moments):
     voice = drawing.Voice(carcassonne, NAMES)
-    for state, seat in by_verb(moments, 2):
+    for state, seat in pick_by_verb(moments, 2):
         text = drawing.board_text(scene(state, seat))
         assert max(map(len, text.splitlines())) <= 80
         words = " ".join(text.split())
@@ -105,23 +105,23 @@ def test_the_text_board_is_narrow_and_names_every_figure_and_legal_cell(moments)
 
 def test_a_wide_land_is_shown_round_the_latest_tile():
     road = [f"U {x},0 0" for x in range(1, 30)]
-    text = drawing.board_text(scene(at(road).state, 0))
+    text = drawing.board_text(scene(set_up(road).state, 0))
     assert max(map(len, text.splitlines())) <= 80
     assert "Only the land round the latest tile is shown." in text
     assert re.search(r"\b29\b", text.splitlines()[0])
     assert "30,0 (0)" in text
 
 
-def test_everything_that_happens_is_told_in_one_sentence(moments):
+def test_each_event_has_one_sentence(moments):
     voice = drawing.Voice(carcassonne, NAMES)
-    told = {}
+    sentences_by_event = {}
     for _, _, events in moments:
         for event in events:
-            told.setdefault(type(event).__name__, set()).add(voice.tell(event))
-    assert {name for name, sentences in told.items() if sentences == {""}} == SILENT
-    for name in told.keys() - SILENT:
-        assert all(sentence(text) for text in told[name] - {""}), name
-    assert {kind.__name__ for kind in carcassonne.Event.__args__} - set(told) <= RARE | {
+            sentences_by_event.setdefault(type(event).__name__, set()).add(voice.tell(event))
+    assert {name for name, sentences in sentences_by_event.items() if sentences == {""}} == SILENT
+    for name in sentences_by_event.keys() - SILENT:
+        assert all(sentence(text) for text in sentences_by_event[name] - {""}), name
+    assert {kind.__name__ for kind in carcassonne.Event.__args__} - set(sentences_by_event) <= RARE_EVENTS | {
         "SecondTileDeclined",
         "Stayed",
         "Escaped",
@@ -130,7 +130,7 @@ def test_everything_that_happens_is_told_in_one_sentence(moments):
 
 def test_every_token_and_verb_has_words_and_every_position_a_description(moments):
     voice = drawing.Voice(carcassonne, NAMES)
-    for state, seat in by_verb(moments, 2):
+    for state, seat in pick_by_verb(moments, 2):
         assert sentence(voice.alt(carcassonne.view(state, seat)))
         for move in menu.iter_moves(carcassonne.menu(state, seat)):
             assert voice.verb(move.verb)
@@ -152,7 +152,7 @@ def test_a_mat_shows_the_abbeys_and_the_fruit_of_its_seat():
 
 
 @pytest.mark.parametrize(("tile", "pockets"), [("AM01", 0), ("AM02", 2), ("AM03", 1)])
-def test_fields_shut_in_between_two_cities_are_drawn(tile, pockets):
+def test_fields_enclosed_between_two_cities_are_drawn(tile, pockets):
     template = drawing.environment("en", "carcassonne").get_template("games/carcassonne/tiles.svg")
     drawn = str(template.make_module().tile(tile, board))
     grass = template.make_module().GRASS
@@ -161,9 +161,9 @@ def test_fields_shut_in_between_two_cities_are_drawn(tile, pockets):
 
 
 def sizes_of_text(part, scale=1.0):
-    """How large each piece of text is drawn, in units of which a tile is a hundred wide."""
-    for found in re.findall(r"scale\(([\d.]+)", part.get("transform", "")):
-        scale *= float(found)
+    """Yield the size of each text, in units of which a tile is a hundred wide."""
+    for factor in re.findall(r"scale\(([\d.]+)", part.get("transform", "")):
+        scale *= float(factor)
     if part.tag.endswith("text"):
         yield float(part.get("font-size")) * scale
     for child in part:
@@ -171,8 +171,8 @@ def sizes_of_text(part, scale=1.0):
 
 
 def test_numbers_on_the_land_can_be_read_where_a_tile_is_44_pixels_wide(moments):
-    found = set()
-    for state, seat in by_verb(moments, 3):
-        found |= set(sizes_of_text(ElementTree.fromstring(drawing.stage(scene(state, seat)).world)))
-    assert len(found) >= 3  # of watchtowers, baskets, flocks and houses of toll
-    assert min(found) * 44 / 100 >= 6.5, sorted(found)
+    sizes = set()
+    for state, seat in pick_by_verb(moments, 3):
+        sizes |= set(sizes_of_text(ElementTree.fromstring(drawing.stage(scene(state, seat)).world)))
+    assert len(sizes) >= 3  # of watchtowers, baskets, flocks and houses of toll
+    assert min(sizes) * 44 / 100 >= 6.5, sorted(sizes)
