@@ -1,4 +1,4 @@
-"""What is common to every table: sitting down, starting, resigning, running out of time, undoing, standing in."""
+"""The commands of every table: sitting down, starting, resigning, time-outs, undo, substitutes."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from tests.engine.ledger import SEED, Ledger, make_variant, play_eventfully, pla
 every_case = pytest.mark.parametrize("case", make_cases(), ids=str)
 
 
-def refused(ledger, seat, words, sentence):
+def check_refused(ledger, seat, words, sentence):
     before = ledger.table
     with pytest.raises(Refused, match=sentence):
         ledger.do(seat, words)
     assert ledger.table is before
 
 
-def position(table):
-    """What undo restores: everything but the number of entries."""
+def remove_length(table):
+    """Return the table without the number of its entries, which an undo does not restore."""
     return replace(table, length=0)
 
 
-def low_then_high(seats=2, game=highcard):
-    """A table where seat 0 played low; with more seats, those between too. The last seat is to play."""
+def play_low_cards(seats=2, game=highcard):
+    """Start a table and play the lowest card of every seat but the last."""
     ledger = start_table(game, seats)
     for seat in range(seats - 1):
         ledger.do(seat, f"play {ledger.table.state.hands[seat][0]}")
@@ -75,15 +75,15 @@ def test_a_table_is_opened_with_its_options_in_full_and_the_commitment():
         ("start", "The house cannot do"),
     ],
 )
-def test_a_table_that_makes_no_sense_is_not_opened(words, sentence):
-    refused(Ledger(highcard), None, words.replace("{commitment}", "0" * 64), sentence)
+def test_a_table_with_wrong_words_is_not_opened(words, sentence):
+    check_refused(Ledger(highcard), None, words.replace("{commitment}", "0" * 64), sentence)
 
 
 def test_people_and_bots_sit_down_and_the_game_starts():
     ledger = Ledger(highcard)
     ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
-    refused(ledger, None, "start", "Somebody still has to sit down")
-    refused(ledger, 0, "play 1", "has not begun")
+    check_refused(ledger, None, "start", "Somebody still has to sit down")
+    check_refused(ledger, 0, "play 1", "has not begun")
     ledger.do(None, "sit 1 anna")
     ledger.do(None, "bot 0 clockwork")
     assert ledger.entries[-1].events == (Sat(0, "clockwork", bot=True),)
@@ -94,30 +94,30 @@ def test_people_and_bots_sit_down_and_the_game_starts():
     assert ledger.find_seats_to_move() == (0,)
 
 
-def test_a_bot_takes_the_chair_of_who_leaves_before_the_start_and_keeps_his_word():
+def test_a_bot_replaces_a_player_before_the_start_and_keeps_the_nonce():
     ledger = Ledger(highcard)
     ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
     ledger.do(None, "sit 0 lantern")
-    refused(ledger, None, "bot 0 another", "Nobody can sit down on seat 0")
+    check_refused(ledger, None, "bot 0 another", "Nobody can sit down on seat 0")
     ledger.do(None, "bot 0 lantern")
     assert (ledger.table.seats[0].status, ledger.table.seats[0].nonce) == ("bot", "lantern")
-    refused(ledger, None, "bot 0 lantern", "Nobody can sit down on seat 0")
+    check_refused(ledger, None, "bot 0 lantern", "Nobody can sit down on seat 0")
 
 
 @pytest.mark.parametrize(
     "words", ["sit 0 again", "sit 2 word", "sit -1 word", "sit x word", "sit ² word", "sit 1", "sit", "start now"]
 )
-def test_nobody_sits_on_a_chair_that_is_taken_or_not_there(words):
+def test_a_taken_or_missing_seat_is_refused(words):
     ledger = Ledger(highcard)
     ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
     ledger.do(None, "sit 0 anna")
-    refused(ledger, None, words, "cannot do|no seat|Nobody can sit down")
+    check_refused(ledger, None, words, "cannot do|no seat|Nobody can sit down")
 
 
 def test_a_nonce_is_one_word():
     ledger = Ledger(highcard)
     ledger.do(None, open_command.make_open_command(highcard, 2, SEED, {}))
-    refused(ledger, None, Move("sit", ("0", "two words")), "Nobody can sit down")
+    check_refused(ledger, None, Move("sit", ("0", "two words")), "Nobody can sit down")
 
 
 def test_every_nonce_changes_the_deal():
@@ -136,12 +136,12 @@ def test_every_nonce_changes_the_deal():
 
 def test_moves_are_judged_by_the_game():
     ledger = start_table(highcard, 2)
-    refused(ledger, 1, "play 1", "not your turn")
-    refused(ledger, 0, "play 99", "does not fit")
-    refused(ledger, 7, "play 1", "no seat 7")
-    refused(ledger, -1, "play 1", "no seat -1")
-    refused(ledger, 0, "expire 1 play 5", "not possible")
-    refused(ledger, 0, "relieve 1", "not one of your moves")
+    check_refused(ledger, 1, "play 1", "not your turn")
+    check_refused(ledger, 0, "play 99", "does not fit")
+    check_refused(ledger, 7, "play 1", "no seat 7")
+    check_refused(ledger, -1, "play 1", "no seat -1")
+    check_refused(ledger, 0, "expire 1 play 5", "not possible")
+    check_refused(ledger, 0, "relieve 1", "not one of your moves")
     assert ledger.do(0, ledger.pick_move(0, Random(1))).last.seat == 0
 
 
@@ -151,22 +151,22 @@ def test_the_end_of_the_game_ends_the_table():
     assert ended == Ended(ledger.table.state.places)
     assert ledger.table.phase == "over"
     for words in ("play 1", "undo", "resign"):
-        refused(ledger, 0, words, "The game is over")
+        check_refused(ledger, 0, words, "The game is over")
     for words in ("start", "sit 0 x", "expire 0 play 1", "substitute 0", "relieve 0"):
-        refused(ledger, None, words, "The house cannot do")
+        check_refused(ledger, None, words, "The house cannot do")
     assert tables.list_commands(ledger.table, 0) == ()
 
 
 # Resigning, running out of time, standing in
 
 
-def test_who_resigns_leaves_a_chair_that_a_bot_plays_on():
+def test_a_bot_plays_on_for_a_seat_that_resigned():
     ledger = start_table(highcard, 3)
     table = ledger.do(1, "resign")
     assert ledger.entries[-1].events == (Resigned(1),)
     assert (table.seats[1].status, table.seats[1].resigned_at) == ("resigned", ledger.entries[-1].seq)
     assert tables.list_commands(table, 1) == ()
-    refused(ledger, 1, "resign", "not possible")
+    check_refused(ledger, 1, "resign", "not possible")
     assert play_on(ledger, Random(1)).table.places[1] == 3
 
 
@@ -178,30 +178,30 @@ def test_when_all_but_one_have_resigned_the_table_ends():
     assert (table.phase, table.places) == ("over", (2, 1, 3))
 
 
-def test_when_the_clock_runs_out_the_house_moves():
+def test_when_the_time_is_up_the_server_moves():
     ledger = start_table(highcard, 2)
     card = ledger.table.state.hands[0][0]
-    refused(ledger, None, f"expire 1 play {card}", "not your turn")
-    refused(ledger, None, "expire 0 play 99", "does not fit")
-    refused(ledger, None, "expire 5 play 1", "no seat 5")
-    refused(ledger, None, "expire 0", "The house cannot do")
+    check_refused(ledger, None, f"expire 1 play {card}", "not your turn")
+    check_refused(ledger, None, "expire 0 play 99", "does not fit")
+    check_refused(ledger, None, "expire 5 play 1", "no seat 5")
+    check_refused(ledger, None, "expire 0", "The house cannot do")
     table = ledger.do(None, f"expire 0 play {card}")
     assert ledger.entries[-1].events[:2] == (TimedOut(0), highcard.Played(0, card))
     assert table.last.seat == 0
 
 
-def test_somebody_else_plays_on_and_a_bot_may_stand_in():
+def test_a_substitute_or_a_bot_plays_on():
     ledger = start_table(highcard, 2)
     ledger.do(None, "relieve 0")
     assert ledger.entries[-1].events == (Substituted(0, bot=True),)
     assert ledger.table.seats[0].status == "bot"
-    refused(ledger, 0, "undo", "not possible")
+    check_refused(ledger, 0, "undo", "not possible")
     ledger.do(None, "substitute 0")
     assert ledger.table.seats[0].status == "taken"
-    refused(ledger, None, "substitute 2", "no seat 2")
+    check_refused(ledger, None, "substitute 2", "no seat 2")
 
 
-def test_a_substitute_may_take_a_chair_that_was_given_up():
+def test_a_substitute_may_take_a_seat_that_resigned():
     ledger = start_table(highcard, 3)
     ledger.do(1, "resign")
     ledger.do(None, "substitute 1")
@@ -212,9 +212,9 @@ def test_a_substitute_may_take_a_chair_that_was_given_up():
 # Undo
 
 
-def test_undo_is_free_while_nobody_else_could_act_and_nothing_was_drawn():
-    """Seat 1 wins the trick and leads the next: nobody else has a menu."""
-    ledger = low_then_high()
+def test_undo_is_free_if_no_other_seat_could_act_and_nothing_was_drawn():
+    """Seat 1 wins the trick and leads the next: no other seat has a menu."""
+    ledger = play_low_cards()
     high = max(ledger.table.state.hands[1])
     before = ledger.table
     ledger.do(1, f"play {high}")
@@ -222,37 +222,37 @@ def test_undo_is_free_while_nobody_else_could_act_and_nothing_was_drawn():
     assert tables.is_undo_free(highcard, ledger.table, 1, ledger.tables.__getitem__)
     ledger.do(1, "undo")
     assert ledger.entries[-1].events == (Undone(1, ledger.entries[-2].seq),)
-    assert position(ledger.table) == position(before)
+    assert remove_length(ledger.table) == remove_length(before)
 
 
-def test_undo_is_by_consent_once_somebody_else_could_act():
+def test_undo_needs_consent_once_another_seat_could_act():
     ledger = start_table(highcard, 3)
     before = ledger.table
     ledger.do(0, ledger.pick_move(0, Random(1)))
-    asked = ledger.do(0, "undo")
+    requested = ledger.do(0, "undo")
     assert ledger.entries[-1].events == (UndoAsked(0, before.length),)
-    assert asked.undo_request == UndoRequest(0, before.length, (1, 2))
-    assert tables.list_commands(asked, 1) == menu.make_menu("agree", "refuse", "resign")
-    refused(ledger, 0, "agree", "not possible")
-    refused(ledger, 0, "undo", "not possible")
+    assert requested.undo_request == UndoRequest(0, before.length, (1, 2))
+    assert tables.list_commands(requested, 1) == menu.make_menu("agree", "refuse", "resign")
+    check_refused(ledger, 0, "agree", "not possible")
+    check_refused(ledger, 0, "undo", "not possible")
     ledger.do(2, "agree")
-    refused(ledger, 2, "agree", "not possible")
+    check_refused(ledger, 2, "agree", "not possible")
     after = ledger.do(1, "agree")
     assert ledger.entries[-1].events == (UndoAgreed(1), Undone(0, before.length))
-    assert position(after) == position(before)
+    assert remove_length(after) == remove_length(before)
 
 
-def test_one_refusal_lets_the_move_stand():
-    ledger = low_then_high(3)
+def test_one_refusal_ends_the_request_to_undo():
+    ledger = play_low_cards(3)
     state = ledger.table.state
     ledger.do(0, "undo")
     ledger.do(2, "refuse")
     assert ledger.entries[-1].events == (UndoRefused(2),)
     assert (ledger.table.undo_request, ledger.table.state) == (None, state)
-    refused(ledger, 1, "agree", "not possible")
+    check_refused(ledger, 1, "agree", "not possible")
 
 
-def test_undo_takes_back_what_others_did_since():
+def test_undo_also_undoes_later_moves_of_others():
     ledger = start_table(highcard, 3)
     before = ledger.table
     ledger.do(0, ledger.pick_move(0, Random(1)))
@@ -260,23 +260,23 @@ def test_undo_takes_back_what_others_did_since():
     ledger.do(0, "undo")
     ledger.do(1, "agree")
     ledger.do(2, "agree")
-    assert position(ledger.table) == position(before)
+    assert remove_length(ledger.table) == remove_length(before)
 
 
-def test_a_wish_to_undo_lapses_when_play_goes_on_or_somebody_leaves():
-    ledger = low_then_high(3)
+def test_a_request_to_undo_ends_with_a_move_or_when_a_player_leaves():
+    ledger = play_low_cards(3)
     ledger.do(0, "undo")
     ledger.do(2, ledger.pick_move(2, Random(1)))
     assert ledger.table.undo_request is None
     for seat, words in ((1, "resign"), (None, "relieve 1"), (None, "substitute 1")):
-        ledger = low_then_high(3)
+        ledger = play_low_cards(3)
         ledger.do(0, "undo")
         ledger.do(seat, words)
         assert ledger.table.undo_request is None
 
 
-def test_bots_and_empty_chairs_are_not_asked():
-    ledger = low_then_high(3)
+def test_bots_and_seats_that_resigned_are_not_asked():
+    ledger = play_low_cards(3)
     before = ledger.tables[ledger.table.last.before.seq]
     ledger.do(None, "relieve 1")
     ledger.do(2, "resign")
@@ -285,12 +285,12 @@ def test_bots_and_empty_chairs_are_not_asked():
     assert ledger.table.state == before.state
 
 
-def test_undo_after_a_draw_is_by_consent():
+def test_undo_after_a_draw_needs_consent():
     def decide(state, seat, move, chance):
         chance.reveal("the card below")
         return highcard.decide(state, seat, move, chance)
 
-    ledger = low_then_high(game=make_variant(highcard, decide=decide))
+    ledger = play_low_cards(game=make_variant(highcard, decide=decide))
     ledger.do(1, f"play {max(ledger.table.state.hands[1])}")
     assert ledger.find_seats_to_move() == (1,)
     assert not tables.is_undo_free(ledger.game, ledger.table, 1, ledger.tables.__getitem__)
@@ -298,15 +298,15 @@ def test_undo_after_a_draw_is_by_consent():
     assert ledger.table.undo_request
 
 
-def test_nobody_takes_back_what_they_did_not_do():
+def test_a_seat_without_a_move_cannot_undo():
     ledger = start_table(highcard, 2)
-    refused(ledger, 0, "undo", "not possible")
+    check_refused(ledger, 0, "undo", "not possible")
     ledger.do(0, ledger.pick_move(0, Random(1)))
-    refused(ledger, 1, "undo", "not possible")
+    check_refused(ledger, 1, "undo", "not possible")
     assert not tables.is_undo_free(highcard, ledger.table, 1, ledger.tables.__getitem__)
 
 
-def test_one_after_the_other_everything_can_be_taken_back():
+def test_all_moves_can_be_undone_one_after_the_other():
     ledger = start_table(highcard, 2)
     fresh, random = ledger.table, Random(3)
     for _ in range(3):
@@ -317,7 +317,7 @@ def test_one_after_the_other_everything_can_be_taken_back():
         ledger.do(seat, "undo")
         if ledger.table.undo_request:
             ledger.do(1 - seat, "agree")
-    assert position(ledger.table) == position(fresh)
+    assert remove_length(ledger.table) == remove_length(fresh)
     assert play_on(ledger, random).table.phase == "over"
 
 
@@ -336,7 +336,7 @@ def test_undo_restores_the_exact_state(case):
         ledger.do(seat, "undo")
         while ledger.table.undo_request:
             ledger.do(ledger.table.undo_request.waiting[0], "agree")
-        assert position(ledger.table) == position(before)
+        assert remove_length(ledger.table) == remove_length(before)
 
 
 # The record
@@ -355,33 +355,33 @@ def test_entries_alone_rebuild_the_table(case):
 
 
 @every_case
-def test_no_entry_tells_a_seat_more_than_it_may_hear(case):
+def test_a_redacted_entry_has_only_what_hear_returns(case):
     ledger = play_eventfully(start_table(case.game, case.seats, case.chosen), Random(4), 150)
     for entry in ledger.entries:
         for seat in (*range(case.seats), None):
-            known = record.redact(case.game, entry, seat)
-            heard = [record.hear(case.game, event, seat) for event in entry.events]
-            assert list(known.events) == [event for event in heard if event is not None]
-            assert (known.seq, known.at, known.seat, known.edition) == (entry.seq, entry.at, entry.seat, entry.edition)
-            if tuple(heard) != entry.events:
-                assert known.draws == ()
-                assert known.move is None or entry.seat == seat is not None
-            assert record.redact(case.game, known, seat).events == known.events
+            copy = record.redact(case.game, entry, seat)
+            events = [record.hear(case.game, event, seat) for event in entry.events]
+            assert list(copy.events) == [event for event in events if event is not None]
+            assert (copy.seq, copy.at, copy.seat, copy.edition) == (entry.seq, entry.at, entry.seat, entry.edition)
+            if tuple(events) != entry.events:
+                assert copy.draws == ()
+                assert copy.move is None or entry.seat == seat is not None
+            assert record.redact(case.game, copy, seat).events == copy.events
 
 
 def test_a_hidden_hand_stays_hidden():
     ledger = start_table(highcard, 3)
     deal = ledger.entries[-1]
     for seat in range(3):
-        known = record.redact(highcard, deal, seat)
-        assert [event.cards for event in known.events[1:]] == [
+        copy = record.redact(highcard, deal, seat)
+        assert [event.cards for event in copy.events[1:]] == [
             hand if other == seat else () for other, hand in enumerate(ledger.table.state.hands)
         ]
-        assert (known.move, known.draws) == (None, ())
+        assert (copy.move, copy.draws) == (None, ())
 
 
-def test_ones_own_hidden_move_is_known_to_oneself_alone_even_when_the_house_made_it():
-    """A variant where cards are played face down: nobody else hears which one."""
+def test_a_hidden_move_is_shown_to_its_own_seat_alone_even_if_the_server_made_it():
+    """In this variant cards are played face down: no other seat learns them."""
 
     def hear(event, seat):
         hidden = isinstance(event, highcard.Played) and event.seat != seat
@@ -402,11 +402,11 @@ def test_ones_own_hidden_move_is_known_to_oneself_alone_even_when_the_house_made
 
 
 @pytest.mark.parametrize("game", all_games(), ids=lambda game: game.META.name)
-def test_what_the_table_does_is_heard_by_all(game):
+def test_events_of_the_table_are_public(game):
     for event in (Sat(0, "x"), Started(), Resigned(0), TimedOut(0), UndoAsked(0, 3), Undone(0, 3), Ended((1, 2))):
         assert record.hear(game, event, 1) == record.hear(game, event, None) == event
 
 
-def test_nobody_expects_to_go_back_where_nothing_was_undone():
+def test_an_undo_without_its_earlier_table_is_an_error():
     with pytest.raises(AssertionError, match="nobody expected"):
         record.apply(highcard, start_table(highcard, 2).table, Entry(4, 0, 0, "undo", (), (Undone(0, 3),), 1))
