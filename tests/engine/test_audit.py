@@ -1,4 +1,4 @@
-"""An honest log passes; every other one is found out, with the first entry concerned."""
+"""The audit passes an honest log, and reports the first entry with a fault of any other."""
 
 from __future__ import annotations
 
@@ -23,42 +23,42 @@ DEAL = 4  # the entry in which the game starts: opened, three sat down
 MOVE = next(n for n, link in enumerate(HONEST.entries) if n > DEAL and str(link.entry["move"]).startswith("play"))
 
 
-def finding(export, game=highcard):
+def find_fault(export, game=highcard):
     return audit.audit(game, export).finding
 
 
-def tampered(seq, words, export, game=highcard):
-    found = finding(export, game)
-    assert found is not None
-    assert (found.kind, found.seq) == ("tampering", seq), found
-    assert words in found.sentence, found
+def check_tampering(seq, words, export, game=highcard):
+    fault = find_fault(export, game)
+    assert fault is not None
+    assert (fault.kind, fault.seq) == ("tampering", seq), fault
+    assert words in fault.sentence, fault
 
 
-def with_entry(number, change, sealed=False, chained=False, export=HONEST):
-    """The log with one entry changed; its digest made to fit, and the head too, if a forger went so far."""
+def change_entry(number, change, sealed=False, chained=False, export=HONEST):
+    """Return the log with one changed entry; its digest fits if it is sealed, and the head if it is chained."""
     entry = copy.deepcopy(export.entries[number].entry)
     change(entry)
     digest = log.digest(SEED, number, canonical_json.encode(entry)) if sealed else export.entries[number].digest
     entries = (*export.entries[:number], Link(digest, True, entry), *export.entries[number + 1 :])
-    return with_entries(entries, chained, export)
+    return replace_entries(entries, chained, export)
 
 
-def with_entries(entries, chained=False, export=HONEST):
+def replace_entries(entries, chained=False, export=HONEST):
     head = log.compute_head(link.digest for link in entries) if chained else export.head
     return replace(export, entries=tuple(entries), head=head)
 
 
-def another_card(entry):
+def change_card(entry):
     event = next(event for event in entry["events"] if event["type"] == "Played")
     event["card"] = 1 if event["card"] != 1 else 2
 
 
-def another_draw(entry):
+def change_draw(entry):
     label, size, result = entry["draws"][2]
     entry["draws"][2] = [label, size, (result + 1) % size]
 
 
-def another_move(entry):
+def change_move(entry):
     entry["move"] = "play 99"
 
 
@@ -71,65 +71,67 @@ def test_an_honest_log_passes(case):
     assert any("as they should be" in line for line in audit.describe(report))
 
 
-@pytest.mark.parametrize(("number", "change"), [(MOVE, another_card), (DEAL, another_draw), (MOVE, another_move)])
+@pytest.mark.parametrize(("number", "change"), [(MOVE, change_card), (DEAL, change_draw), (MOVE, change_move)])
 def test_a_changed_event_draw_or_move_breaks_its_digest(number, change):
-    tampered(number, "is not the one that was sealed", with_entry(number, change))
+    check_tampering(number, "is not the one that was sealed", change_entry(number, change))
 
 
-@pytest.mark.parametrize(("number", "change"), [(MOVE, another_card), (DEAL, another_draw), (MOVE, another_move)])
-def test_one_that_was_sealed_anew_misses_the_head_and_is_still_located(number, change):
-    tampered(number, "", with_entry(number, change, sealed=True))
+@pytest.mark.parametrize(("number", "change"), [(MOVE, change_card), (DEAL, change_draw), (MOVE, change_move)])
+def test_a_changed_entry_with_a_new_digest_is_found_by_the_head(number, change):
+    check_tampering(number, "", change_entry(number, change, sealed=True))
 
 
-def test_a_draw_that_the_seed_does_not_give_is_found_though_everything_else_fits():
-    forged = with_entry(DEAL, another_draw, sealed=True, chained=True)
-    tampered(DEAL, "from the revealed seed", forged)
+def test_a_changed_draw_is_found_though_everything_else_fits():
+    forged = change_entry(DEAL, change_draw, sealed=True, chained=True)
+    check_tampering(DEAL, "from the revealed seed", forged)
 
 
-def test_a_change_that_the_rules_do_not_see_misses_the_head():
-    forged = with_entry(MOVE, lambda entry: entry.update(at=entry["at"] + 1), sealed=True)
-    tampered(len(HONEST.entries) - 1, "head hash", forged)
+def test_a_change_that_does_not_matter_to_the_rules_is_found_by_the_head():
+    forged = change_entry(MOVE, lambda entry: entry.update(at=entry["at"] + 1), sealed=True)
+    check_tampering(len(HONEST.entries) - 1, "head hash", forged)
 
 
-def test_a_dropped_doubled_or_moved_entry_is_missed_at_its_place():
+def test_a_dropped_doubled_or_moved_entry_is_found_at_its_place():
     entries = list(HONEST.entries)
     for chained in (False, True):
-        tampered(MOVE, "missing or out of order", with_entries(entries[:MOVE] + entries[MOVE + 1 :], chained))
-        tampered(MOVE + 1, "missing or out of order", with_entries([*entries[: MOVE + 1], *entries[MOVE:]], chained))
+        check_tampering(MOVE, "missing or out of order", replace_entries(entries[:MOVE] + entries[MOVE + 1 :], chained))
+        check_tampering(
+            MOVE + 1, "missing or out of order", replace_entries([*entries[: MOVE + 1], *entries[MOVE:]], chained)
+        )
         swapped = [*entries[:MOVE], entries[MOVE + 1], entries[MOVE], *entries[MOVE + 2 :]]
-        tampered(MOVE, "missing or out of order", with_entries(swapped, chained))
+        check_tampering(MOVE, "missing or out of order", replace_entries(swapped, chained))
 
 
-def test_a_log_cut_short_misses_its_head():
-    tampered(len(HONEST.entries) - 2, "cut off", with_entries(HONEST.entries[:-1]))
+def test_a_log_that_was_cut_off_does_not_lead_to_its_head():
+    check_tampering(len(HONEST.entries) - 2, "cut off", replace_entries(HONEST.entries[:-1]))
 
 
 def test_another_seed_commitment_or_head_is_found():
-    tampered(0, "revealed seed", replace(HONEST, seed=OTHER_SEED.hex()))
-    tampered(0, "not opened with the commitment", replace(HONEST, commitment=chance.commit(OTHER_SEED)))
-    tampered(0, "revealed seed", replace(HONEST, seed="no seed"))
-    tampered(len(HONEST.entries) - 1, "head hash", replace(HONEST, head=log.GENESIS))
+    check_tampering(0, "revealed seed", replace(HONEST, seed=OTHER_SEED.hex()))
+    check_tampering(0, "not opened with the commitment", replace(HONEST, commitment=chance.commit(OTHER_SEED)))
+    check_tampering(0, "revealed seed", replace(HONEST, seed="no seed"))
+    check_tampering(len(HONEST.entries) - 1, "head hash", replace(HONEST, head=log.GENESIS))
     both = replace(HONEST, seed=OTHER_SEED.hex(), commitment=chance.commit(OTHER_SEED))
-    tampered(0, "not opened with the commitment", both)
-    tampered(0, "no entries", with_entries([], chained=True))
+    check_tampering(0, "not opened with the commitment", both)
+    check_tampering(0, "no entries", replace_entries([], chained=True))
 
 
 def test_a_nonce_cannot_be_changed_afterwards():
-    def another_nonce(entry):
+    def change_nonce(entry):
         entry["move"] = "sit 0 mine"
         entry["events"][0]["nonce"] = "mine"
 
-    tampered(DEAL, "Draw 0", with_entry(1, another_nonce, sealed=True, chained=True))
+    check_tampering(DEAL, "Draw 0", change_entry(1, change_nonce, sealed=True, chained=True))
 
 
-def test_an_honest_log_that_todays_rules_decide_otherwise_is_drift():
-    def upkeep(state, luck):
-        event = highcard.upkeep(state, luck)
+def test_an_honest_log_is_drift_if_todays_rules_decide_otherwise():
+    def upkeep(state, chance_of_entry):
+        event = highcard.upkeep(state, chance_of_entry)
         if isinstance(event, highcard.TrickWon):
             return highcard.TrickWon((state.leader + state.trick.index(min(state.trick))) % len(state.hands))
         return event
 
-    found = finding(HONEST, make_variant(highcard, upkeep=upkeep))
+    found = find_fault(HONEST, make_variant(highcard, upkeep=upkeep))
     first = next(
         n for n, link in enumerate(HONEST.entries) if any(e["type"] == "TrickWon" for e in link.entry["events"])
     )
@@ -138,32 +140,32 @@ def test_an_honest_log_that_todays_rules_decide_otherwise_is_drift():
 
 
 def test_a_move_that_todays_rules_forbid_is_drift():
-    found = finding(HONEST, make_variant(highcard, menu=lambda state, seat: ()))
+    found = find_fault(HONEST, make_variant(highcard, menu=lambda state, seat: ()))
     assert (found.kind, found.seq) == ("drift", MOVE)
     assert "would not allow" in found.sentence
 
 
 @pytest.mark.parametrize("label", ["deck", "another deck"])
-def test_a_draw_that_todays_rules_do_not_make_or_make_otherwise_is_drift(label):
-    def setup(options, seats, luck):
+def test_a_draw_is_drift_if_todays_rules_make_another_one(label):
+    def setup(options, seats, chance_of_entry):
         cards = 20 if label != "deck" else 19
-        hands = luck.shuffle(label, range(1, cards + 1))
+        hands = chance_of_entry.shuffle(label, range(1, cards + 1))
         return [highcard.Dealt(seat, hands[seat : seat + 1]) for seat in range(seats)]
 
-    found = finding(HONEST, make_variant(highcard, setup=setup))
+    found = find_fault(HONEST, make_variant(highcard, setup=setup))
     assert (found.kind, found.seq) == ("drift", DEAL)
 
 
-def test_events_that_todays_rules_no_longer_know_are_drift():
+def test_unknown_events_are_drift():
     class Forgotten(msgspec.Struct, frozen=True, tag=True):
         seat: int
 
-    found = finding(HONEST, make_variant(highcard, Event=Forgotten))
+    found = find_fault(HONEST, make_variant(highcard, Event=Forgotten))
     assert (found.kind, found.seq) == ("drift", DEAL)
     assert "cannot read" in found.sentence
 
 
-def test_a_log_in_the_middle_of_a_game_shows_its_chain_and_hides_the_rest():
+def test_the_chain_of_a_running_game_can_be_checked():
     ledger = play_on(start_table(highcard, 3), Random(1), 4)
     for seat in (0, 1, 2, None):
         export = ledger.export(seat)
@@ -177,14 +179,14 @@ def test_a_log_in_the_middle_of_a_game_shows_its_chain_and_hides_the_rest():
 
 def test_a_redacted_log_shows_a_missing_entry_and_a_wrong_head_too():
     export = play_on(start_table(highcard, 2), Random(1), 3).export(0)
-    dropped = with_entries([*export.entries[:2], *export.entries[3:]], export=export)
-    tampered(2, "missing", dropped)
-    tampered(len(export.entries) - 1, "head hash", replace(export, head=log.GENESIS))
-    tampered(1, "no digest", with_entries([export.entries[0], Link("zz", True, {"seq": 1})], export=export))
+    dropped = replace_entries([*export.entries[:2], *export.entries[3:]], export=export)
+    check_tampering(2, "missing", dropped)
+    check_tampering(len(export.entries) - 1, "head hash", replace(export, head=log.GENESIS))
+    check_tampering(1, "no digest", replace_entries([export.entries[0], Link("zz", True, {"seq": 1})], export=export))
 
 
-def test_the_report_is_told_in_sentences():
-    forged = with_entry(MOVE, another_card)
+def test_the_report_is_described_in_sentences():
+    forged = change_entry(MOVE, change_card)
     lines = list(audit.describe(audit.audit(highcard, forged)))
     assert lines[0] == f"{len(HONEST.entries)} entries, receipt {HONEST.head}"
     assert lines[1].startswith(f"TAMPERING at entry {MOVE}: ")
@@ -203,8 +205,8 @@ junk = st.recursive(
 
 
 @given(st.data(), st.booleans(), st.booleans())
-def test_a_forger_gets_a_report_never_a_crash(data, sealed, chained):
-    """Anything may be put in the place of anything in an entry, the digest and the head made to fit or not."""
+def test_the_audit_reports_every_forgery_without_a_crash(data, sealed, chained):
+    """Any value of an entry is replaced by any other, with or without a digest and a head that fit."""
     number = data.draw(st.integers(0, len(HONEST.entries) - 1))
     changed = copy.deepcopy(PLAIN["entries"][number]["entry"])
     spot, key = changed, data.draw(st.sampled_from(sorted(changed)))
@@ -218,12 +220,12 @@ def test_a_forger_gets_a_report_never_a_crash(data, sealed, chained):
         return  # no export can hold it
     digest = log.digest(SEED, number, body) if sealed else HONEST.entries[number].digest
     entries = (*HONEST.entries[:number], Link(digest, True, changed), *HONEST.entries[number + 1 :])
-    report = audit.audit(highcard, with_entries(entries, chained))
+    report = audit.audit(highcard, replace_entries(entries, chained))
     if changed != HONEST.entries[number].entry and key not in ("at", "edition") and not (sealed and chained):
         assert report.finding
         assert report.finding.kind == "tampering"
 
 
-def test_an_export_that_is_no_log_is_refused_when_it_is_read():
+def test_a_text_that_is_no_log_is_refused():
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(PLAIN | {"entries": [{"digest": 1}]}, Export)

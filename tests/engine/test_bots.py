@@ -1,4 +1,4 @@
-"""Players that move at random."""
+"""Random moves and random games."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.engine.cases import all_games
 every_game = pytest.mark.parametrize("game", all_games(), ids=lambda game: game.META.name)
 
 
-def dealt(hands, cards=1):
+def deal_hands(hands, cards=1):
     deck = [card for hand in hands for card in hand]
     options = highcard.Options(cards=cards)
     return games.begin(highcard, options, len(hands), chance.make_rigged({"deck": deck}, lambda *_: 0)).state
@@ -33,17 +33,17 @@ def test_a_random_move_is_on_the_menu_and_reproducible(game):
 
 
 @every_game
-def test_a_random_game_can_be_told_again_from_its_seed(game):
-    def told(seed):
+def test_a_random_game_is_the_same_for_the_same_seed(game):
+    def play_out(seed):
         seats = game.META.seats[0]
         return [(seat, str(move)) for seat, move, _, _ in bots.playout(game, game.META.options(), seats, seed)]
 
-    assert told(b"one") == told(b"one")
-    assert told(b"one") != told(b"two")
+    assert play_out(b"one") == play_out(b"one")
+    assert play_out(b"one") != play_out(b"two")
 
 
-def test_wandering_stops_where_the_game_ends():
-    state = dealt([(7,), (9,)])
+def test_random_moves_stop_at_the_end_of_the_game():
+    state = deal_hands([(7,), (9,)])
     ended = bots.play_random_moves(highcard, state, Random(1), 1_000)
     assert games.is_over(highcard, ended)
     assert bots.play_random_moves(highcard, ended, Random(1), 10) == ended

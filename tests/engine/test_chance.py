@@ -1,4 +1,4 @@
-"""Sealed randomness: even, the same every time, and easy to work out again by others."""
+"""Sealed draws: uniform, the same every time, and easy to compute by other programs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ seeds = st.binary(min_size=32, max_size=32)
 nonces = st.lists(st.text(st.characters(codec="utf-8"), max_size=40), max_size=8)
 
 
-def somebody_elses_draw(seed, words, entry, index, size):
-    """What `engine/README.md` says, written down without a look at `engine/chance.py`."""
+def compute_draw_again(seed, words, entry, index, size):
+    """Compute a draw as `engine/README.md` says, without code of `engine/chance.py`."""
     key = b"depesche key 1" + seed
     for word in words:
         key += len(word.encode()).to_bytes(2, "big") + word.encode()
@@ -31,9 +31,9 @@ def somebody_elses_draw(seed, words, entry, index, size):
 
 
 @given(seeds, nonces, st.integers(0, 2**63), st.integers(0, 2**31), st.integers(2, 2**40))
-def test_anybody_can_work_out_a_draw(seed, words, entry, index, size):
+def test_a_draw_can_be_computed_by_the_specification(seed, words, entry, index, size):
     ours = chance.compute_draw(chance.derive_key(seed, words), entry, index, size)
-    assert ours == somebody_elses_draw(seed, words, entry, index, size)
+    assert ours == compute_draw_again(seed, words, entry, index, size)
 
 
 @pytest.mark.parametrize(("entry", "index", "size", "result"), [(3, 0, 6, 5), (3, 1, 52, 43), (4, 0, 1000, 281)])
@@ -68,7 +68,7 @@ def test_a_shuffle_keeps_every_item(seed, items):
 
 
 @given(seeds, st.lists(st.integers(), min_size=1, max_size=30))
-def test_a_shuffle_is_so_many_picks(seed, items):
+def test_a_shuffle_of_n_items_is_n_minus_1_picks(seed, items):
     luck, left = chance.make_sealed(seed, 0), list(items)
     order = []
     while len(left) > 1:
@@ -85,7 +85,7 @@ def test_the_same_key_and_entry_draw_the_same(seed, entry):
     assert one.draws == two.draws
 
 
-def test_every_draw_is_remembered_and_a_draw_of_one_takes_a_place_but_no_luck():
+def test_every_draw_is_recorded_and_a_draw_of_one_has_a_number():
     luck, other = chance.make_sealed(SEED, 1), chance.make_sealed(SEED, 1)
     luck.reveal("card")
     luck.pick("only", ["this"])
@@ -96,7 +96,7 @@ def test_every_draw_is_remembered_and_a_draw_of_one_takes_a_place_but_no_luck():
     assert other.draws == [Draw("anything", 1, 0)]
 
 
-def test_nothing_is_picked_from_nothing():
+def test_a_pick_from_no_items_is_an_error():
     with pytest.raises(IndexError):
         chance.make_sealed(SEED, 0).pick("empty bag", [])
     assert chance.make_sealed(SEED, 0).shuffle("empty deck", []) == ()
@@ -108,15 +108,15 @@ def chi_square(counts, cases, draws):
 
 
 @pytest.mark.parametrize("size", [2, 3, 6, 7, 20, 52, 129, 257])
-def test_draws_are_even(size):
-    """Chi-square, below the value that honest draws exceed once in about a million times."""
+def test_draws_are_uniform(size):
+    """Compare chi-square with the value that honest draws exceed once in about a million times."""
     draws = 40 * size
     counts = Counter(chance.compute_draw(SEED, entry, 0, size) for entry in range(draws))
     degrees = size - 1
     assert chi_square(counts, size, draws) < degrees + 5 * (2 * degrees) ** 0.5 + 20
 
 
-def test_shuffles_are_even():
+def test_shuffles_are_uniform():
     orders = Counter(chance.make_sealed(SEED, entry).shuffle("deck", range(4)) for entry in range(4_800))
     assert len(orders) == 24
     numbered = Counter(dict(enumerate(orders.values())))
@@ -128,11 +128,11 @@ def test_every_nonce_changes_the_key(seed, one, two):
     assert (chance.derive_key(seed, one) == chance.derive_key(seed, two)) == (one == two)
 
 
-def test_nonces_do_not_run_into_each_other():
+def test_the_borders_of_nonces_change_the_key():
     assert chance.derive_key(SEED, ["ab", "c"]) != chance.derive_key(SEED, ["a", "bc"])
 
 
-def test_a_rigged_draw_gives_what_was_asked_for_label_by_label():
+def test_rigged_draws_have_the_given_results_for_each_label():
     luck = chance.make_rigged({"die": [6, "1"], "bag": ["red"]})
     assert luck.roll("die", 6) == 6
     assert luck.pick("bag", ["blue", "red"]) == "red"
@@ -143,18 +143,18 @@ def test_a_rigged_draw_gives_what_was_asked_for_label_by_label():
     ("forced", "sentence"),
     [({}, "nothing was foreseen for “die”"), ({"die": [7]}, "“7” cannot be drawn for “die” from 1, 2, 3")],
 )
-def test_a_rigged_draw_that_makes_no_sense_is_a_loud_fault(forced, sentence):
+def test_a_rigged_draw_with_an_impossible_result_is_an_error(forced, sentence):
     with pytest.raises(UnexpectedDraw, match=sentence):
         chance.make_rigged(forced).roll("die", 3)
 
 
-def test_what_is_not_rigged_is_left_to_another_source():
+def test_draws_that_are_not_rigged_come_from_another_source():
     luck = chance.make_rigged({"die": [2]}, chance.make_sealed(SEED, 0).source)
     assert luck.roll("die", 6) == 2
     assert luck.roll("die", 6) == chance.compute_draw(SEED, 0, 1, 6) + 1
 
 
-def test_what_is_certain_may_be_foreseen_or_not():
+def test_a_draw_with_one_result_may_be_rigged_or_not():
     rig = chance.Rig({"tile": ["U", "V"], "die": [4]})
     luck = chance.Chance(rig)
     assert luck.pick("tile", ["U"]) == "U"

@@ -1,4 +1,4 @@
-"""The contract, kept by the combinations of options and seats that each game promises by name."""
+"""The contract tests with combinations of options and seats for each game."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MORE = tuple(box.option for box in boxes.BOXES if box.option not in BOXES and no
 
 
 def kurier() -> Iterator[tuple[int, dict[str, str]]]:
-    """Every number of seats with the basic rules; the revised ones are the default."""
+    """Yield every number of seats with the basic rules; the revised ones are the default."""
     yield from ((seats, {"rules": "basic"}) for seats in (2, 3, 4, 5))
     yield from ((seats, {"at_the_guard": "roubles"}) for seats in (2, 5))
 
 
 def turfmaster() -> Iterator[tuple[int, dict[str, str]]]:
-    """Every number of players, with hedges and without, in turn with each number of horses."""
+    """Yield every number of players, with and without hedges, in turn with each number of horses."""
     yield from tracks(0)
     yield from ((seats, {"simultaneous_cards": "on", "grand_national": "race3"}) for seats in (2, 8))
 
@@ -41,7 +41,7 @@ def tracks(*quarters: int) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def carcassonne() -> Iterator[tuple[int, dict[str, str]]]:
-    """Every combination of any three of the boxes the game began with, mixtures of all, and all at once."""
+    """Yield every combination of any three of the first boxes, mixtures of all boxes, and all at once."""
     yield from first_boxes(0)
     yield from mixtures(range(3))
     yield 3, dict.fromkeys((*BOXES, *MORE), "on") | {"river": "off"}
@@ -51,7 +51,7 @@ def carcassonne() -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def first_boxes(*quarters: int) -> Iterator[tuple[int, dict[str, str]]]:
-    """These quarters of the combinations; each quarter holds every combination of any three."""
+    """Yield these quarters of the combinations; each quarter has every combination of any three."""
     for number, switches in enumerate(itertools.product(("on", "off"), repeat=len(BOXES))):
         if 2 * (switches[:4].count("on") % 2) + switches[2:].count("on") % 2 in quarters:
             yield 2 + number // 2 % 4, dict(zip(BOXES, switches, strict=True))
@@ -64,7 +64,7 @@ def mixtures(numbers: range) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def more_carcassonne() -> Iterator[tuple[int, dict[str, str]]]:
-    """All combinations of the first boxes that are left, each later box alone without messages, more mixtures."""
+    """Yield the other combinations of the first boxes, each later box alone without messages, and more mixtures."""
     yield from first_boxes(1, 2, 3)
     for number, box in enumerate(MORE):
         yield 2 + number % 4, {box: "on", "messages": "off"}
@@ -72,43 +72,43 @@ def more_carcassonne() -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def kaiser() -> Iterator[tuple[int, dict[str, str]]]:
-    """Rounds, with every number of seats and both ways to end them."""
+    """Yield rounds with every number of seats and both ways to end them."""
     for seats, last in itertools.product((2, 3, 4), ("wins", "must_enter")):
         yield seats, {"rounds": str(seats), "last_emperor": last}
 
 
 Made = Callable[[], Iterator[tuple[int, dict[str, str]]]]
-NAMED: dict[str, Made] = {made.__name__: made for made in (kurier, turfmaster, carcassonne, kaiser)}
-THE_REST: dict[str, Made] = {"turfmaster": lambda: tracks(1, 2, 3), "carcassonne": more_carcassonne}
+CASES: dict[str, Made] = {made.__name__: made for made in (kurier, turfmaster, carcassonne, kaiser)}
+OTHER_CASES: dict[str, Made] = {"turfmaster": lambda: tracks(1, 2, 3), "carcassonne": more_carcassonne}
 
 
-def combinations(named: Mapping[str, Made]) -> list[Case]:
+def make_combinations(several: Mapping[str, Made]) -> list[Case]:
     cases = [
         Case(game, seats, tuple(chosen.items()))
         for name, game in catalogue.find_all().items()
-        for seats, chosen in (named[name]() if name in named else ())
+        for seats, chosen in (several[name]() if name in several else ())
     ]
     return [case for case in cases if not games.objection(case.game, case.options, case.seats)]
 
 
-@pytest.mark.parametrize("named", combinations(NAMED), ids=str)
-def test_every_promise_is_kept(named: Case) -> None:
-    contract.test_a_random_game_ends(named, SEED)
-    contract.test_before_the_end_a_seat_always_has_a_menu(named)
-    contract.test_every_move_on_a_menu_is_accepted_and_does_not_change_the_state(named)
-    contract.test_a_move_that_is_not_on_the_menu_is_refused(named)
-    contract.test_the_same_seed_gives_the_same_game(named)
-    contract.test_replay_by_evolve_alone_gives_the_played_state(named)
-    check = load_check(ROOT, named.game.META.name)
-    for position in play_case(named, SEED):
+@pytest.mark.parametrize("case", make_combinations(CASES), ids=str)
+def test_the_contract_holds(case: Case) -> None:
+    contract.test_a_random_game_ends(case, SEED)
+    contract.test_before_the_end_a_seat_always_has_a_menu(case)
+    contract.test_every_move_on_a_menu_is_accepted_and_does_not_change_the_state(case)
+    contract.test_a_move_that_is_not_on_the_menu_is_refused(case)
+    contract.test_the_same_seed_gives_the_same_game(case)
+    contract.test_replay_by_evolve_alone_gives_the_played_state(case)
+    check = load_check(ROOT, case.game.META.name)
+    for position in play_case(case, SEED):
         check(position.state)
-    contract.test_states_events_and_views_can_be_stored_as_json(named)
-    contract.test_a_view_and_a_menu_tell_nothing_hidden(named)
-    contract.test_a_redealt_state_can_be_played_to_the_end(named)
-    contract.test_every_move_has_one_text_form(named)
+    contract.test_states_events_and_views_can_be_stored_as_json(case)
+    contract.test_a_view_and_a_menu_tell_nothing_hidden(case)
+    contract.test_a_redealt_state_can_be_played_to_the_end(case)
+    contract.test_every_move_has_one_text_form(case)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("named", combinations(THE_REST), ids=str)
-def test_every_promise_is_kept_by_the_rest_too(named: Case) -> None:
-    test_every_promise_is_kept(named)
+@pytest.mark.parametrize("case", make_combinations(OTHER_CASES), ids=str)
+def test_the_contract_holds_for_the_other_combinations(case: Case) -> None:
+    test_the_contract_holds(case)

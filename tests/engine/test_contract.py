@@ -1,6 +1,6 @@
-"""The engine's contract, tried on every game in the catalogue and on High Card."""
+"""The contract tests, for every game in the catalogue and High Card."""
 
-from engine.contract.suite import *  # noqa: F403 - what is promised stands there
+from engine.contract.suite import *  # noqa: F403 - the tests of this file
 from tests.engine.cases import all_games
 
 GAMES = all_games()

@@ -1,4 +1,4 @@
-"""A table keeps the edition it was opened with, whatever the newest one says."""
+"""A table keeps the edition of its game."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _lowest(state, event):
 
 @pytest.fixture
 def two_editions(monkeypatch):
-    """High Card in the catalogue, whose second edition has turned its one rule round."""
+    """Put High Card into the catalogue, with a second edition in which the lowest card wins."""
     monkeypatch.setattr(catalogue, "find_all", lambda: {"highcard": LOWEST})
     monkeypatch.setitem(sys.modules, "engine.games.highcard", highcard)
     monkeypatch.setitem(sys.modules, "engine.games.highcard.edition_1", highcard)
@@ -61,13 +61,13 @@ def test_new_tables_begin_with_the_newest_edition():
 
 
 class More(msgspec.Struct, frozen=True):
-    """High Card with an option that came later."""
+    """The options of High Card with a later one."""
 
     cards: Annotated[int, msgspec.Meta(ge=1, le=5, description="Cards on each hand")] = 3
     jokers: Annotated[bool, msgspec.Meta(description="Jokers take part")] = False
 
 
-def test_an_option_that_came_later_leaves_older_logs_sound():
+def test_older_logs_are_sound_without_a_later_option():
     later = make_variant(highcard, Options=More, META=replace(highcard.META, options=More))
     export = play_eventfully(start_table(highcard, 3, {"cards": "2"}.items()), Random(4)).export()
     assert audit.audit(later, export).finding is None

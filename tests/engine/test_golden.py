@@ -1,4 +1,4 @@
-"""Golden logs: games that were finished long ago, and that no later change may alter."""
+"""Golden logs: finished games that no later change may alter."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_game_has_golden_logs(name):
     }
 
 
-def test_the_golden_logs_hold_everything_that_happens_at_a_table():
+def test_the_golden_logs_have_every_event_of_a_table():
     happened = {event["type"] for path in FILES for link in load_file(path).entries for event in link.entry["events"]}
     assert {kind.__struct_config__.tag for kind in table_events.TABLE_EVENTS} <= happened
 

@@ -1,4 +1,4 @@
-"""The bytes of an entry and the chain that seals them, worked out a second time without our code."""
+"""The bytes of an entry, its digest and the chain, computed again without the engine's code."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ scalars = st.none() | st.booleans() | st.integers(-(2**63), 2**63) | text
 values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(text, inner), max_leaves=20)
 
 
-def plainly(value):
-    """Canonical JSON as Python's own library writes it."""
+def encode_with_json(value):
+    """Return canonical JSON as Python's own library writes it."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
 
 
 @settings(max_examples=30)
 @given(st.dictionaries(text, values))
-def test_canonical_json_is_what_everybody_can_write(value):
-    assert canonical_json.encode(value) == plainly(value)
+def test_canonical_json_is_that_of_pythons_library(value):
+    assert canonical_json.encode(value) == encode_with_json(value)
 
 
 def test_an_entry_and_its_plain_form_have_the_same_bytes():
     for entry in start_table(highcard, 3).entries:
         body = canonical_json.encode(entry)
-        assert canonical_json.encode(canonical_json.decode_object(body)) == body == plainly(json.loads(body))
+        assert canonical_json.encode(canonical_json.decode_object(body)) == body == encode_with_json(json.loads(body))
         assert canonical_json.encode(record.make_entry_decoder(highcard).decode(body)) == body
 
 
@@ -51,7 +51,7 @@ def test_the_bytes_of_an_entry_never_change():
 
 
 @given(st.binary(min_size=32, max_size=32), st.lists(st.binary(max_size=50), min_size=1, max_size=10))
-def test_digests_and_chain_are_plain_sha_256(seed, bodies):
+def test_digests_and_chain_are_sha_256(seed, bodies):
     head = bytes(32)
     heads = []
     for seq, body in enumerate(bodies):
@@ -66,7 +66,7 @@ def test_digests_and_chain_are_plain_sha_256(seed, bodies):
     assert log.compute_head(digests[1:], log.extend_head(log.GENESIS, digests[0])) == heads[-1]
 
 
-def test_an_empty_chain_is_thirty_two_zero_bytes():
+def test_the_head_of_an_empty_chain_is_32_zero_bytes():
     assert log.compute_head([]) == log.GENESIS == "00" * 32
 
 
@@ -89,12 +89,12 @@ def test_every_field_of_an_entry_is_sealed():
     assert log.digest(SEED, 2, canonical_json.encode(entry)) != sealed
 
 
-def test_an_export_is_read_back():
+def test_an_export_can_be_parsed():
     export = start_table(highcard, 2).export(0)
     assert msgspec.json.decode(msgspec.json.encode(export), type=log.Export) == export
     with pytest.raises(msgspec.ValidationError, match="format"):
         msgspec.convert(msgspec.to_builtins(export) | {"format": "depesche-log-9"}, log.Export)
 
 
-def test_the_salt_keeps_equal_entries_apart():
+def test_equal_entries_have_different_digests():
     assert len({log.digest(SEED, seq, b"{}") for seq in range(100)}) == 100
