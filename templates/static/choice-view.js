@@ -1,6 +1,6 @@
-// Shows a choice on the board, in the tray and in the bar, and turns touches and keys into `touch` and `press`. It knows
-// menus and drawings, and no game: an element with `data-token` can be touched. `data-early` marks what may be touched
-// before its turn in the words, and `data-ghost` the piece that is shown where it would lie.
+// Shows a choice on the board, in the tray and in the bar, and turns touches and keys into `touch` and `press`. It
+// knows menus and drawings, and no game: an element with `data-token` can be touched. `data-early` marks what may be
+// touched before its turn in the words, and `data-ghost` the piece that is shown where it would lie.
 
 import { chain, isBegun, offers, press, reset, resume, save, start, touch } from "./choice.js";
 import { buttonText, chosenText, confirmText, menuText, refusalText, spotText } from "./choice-text.js";

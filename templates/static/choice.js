@@ -7,8 +7,8 @@ import { fits, following, isWhole, rows, unique } from "./menu.js";
 /**
  * @typedef {import("./menu.js").Entry} Entry
  *
- * A thing on the page that can be touched. `token` is one token, several with blanks between, which are chosen together,
- * or a verb. An `early` one may be touched before its turn in the words.
+ * A thing on the page that can be touched. `token` is a verb, one token, or several with blanks between, which are
+ * chosen together. An `early` one may be touched before its turn in the words.
  * @typedef {{ token: string, early?: boolean }} Spot
  *
  * @typedef {object} Menu what the server says of the moves of a seat

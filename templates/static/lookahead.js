@@ -1,5 +1,5 @@
-// What the same seat could do after a whole move that ends no turn and draws nothing; the server works it out. The spots
-// of the second move are drawn over the board and put beside what is in the tray.
+// What the same seat could do after a whole move that ends no turn and draws nothing, as the server works it out. The
+// spots of the second move are drawn over the board and put beside what is in the tray.
 
 import { SVG } from "./marks.js";
 

@@ -3,7 +3,9 @@
 
 import { floatPoints, glide, locatePieces, readScores, showScores } from "./animation.js";
 
-/** @typedef {{ world: SVGElement, sentences: Element[], at: string, first: string, last: string, scores: string }} Moment */
+/**
+ * @typedef {{ world: SVGElement, sentences: Element[] } & Record<"at" | "first" | "last" | "scores", string>} Moment
+ */
 
 const CATCH_UP_MS = 2600; // for everything since the last move
 const MOST_STEP_MS = 800; // for one entry of it
@@ -76,7 +78,7 @@ function showNow(time) {
 }
 
 /**
- * Play what happened since the reader's last move: the position before it, those that followed, and at last that of now.
+ * Play what happened since the reader's last move: the position before it, those that followed, and that of now.
  * @param {() => boolean} isBusy says whether the reader has begun a move, which ends it
  */
 export async function catchUp(isBusy) {

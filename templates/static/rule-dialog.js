@@ -1,4 +1,4 @@
-// A dialog with one paragraph of the rules; and “What is this?”, which shows the paragraph of the thing that is touched.
+// A dialog with one paragraph of the rules; and “What is this?”, which shows the paragraph of the thing touched next.
 
 const dialog = document.createElement("dialog");
 dialog.className = "paragraph";

@@ -77,7 +77,7 @@ export const wholeView = (stage) => ({
 /**
  * Return the view in which all boxes can be seen and touched, near enough to be told apart, with as much around them as
  * fits.
- * @param {Stage} stage @param {Box[]} boxes @param {number} gap between those that have to be told apart @returns {View}
+ * @param {Stage} stage @param {Box[]} boxes @param {number} gap between those to be told apart @returns {View}
  */
 export function bestView(stage, boxes, gap) {
   const { home } = stage;
@@ -105,8 +105,8 @@ export function canTouch({ window, reach }, view, boxes) {
 }
 
 /**
- * Return the view after a choice changes: the same where the player has moved it and everything can still be touched and
- * told apart, otherwise the best one.
+ * Return the view after a choice changes: the best one, or the same if the player moved it and everything can still be
+ * touched and told apart there.
  * @param {Stage} stage @param {View | null} moved the view that the player moved; null if the view may be changed
  * @param {Box[]} boxes @param {number} gap @returns {View}
  */
@@ -145,8 +145,8 @@ export const dragView = (view, by) => ({ ...view, x: view.x - by.x / view.scale,
 
 /**
  * Return the view after two fingers move.
- * @param {Stage} stage @param {View} view @param {Point[]} before px from the middle of the window @param {Point[]} after
- * @returns {View}
+ * @param {Stage} stage @param {View} view @param {Point[]} before px from the middle of the window
+ * @param {Point[]} after @returns {View}
  */
 export function pinchView(stage, view, [one, other], [oneNow, otherNow]) {
   const [from, to] = [middle(one, other), middle(oneNow, otherNow)];

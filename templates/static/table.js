@@ -1,5 +1,5 @@
-// The page of a table. Forms are sent and news fetched without leaving it: what comes back is laid into the page that is
-// open, and a move or a message that the reader has begun stays.
+// The page of a table. Forms are sent and news fetched without leaving it: what comes back is laid into the page, and a
+// move or a message that the reader has begun stays.
 
 import { floatPoints, glide, locatePieces, readScores } from "./animation.js";
 import { Board } from "./board.js";
@@ -58,8 +58,8 @@ const parsePage = async (answer) => new DOMParser().parseFromString(await answer
 const isKept = (old) => old.matches(WORLD) || (old.matches(WRITABLE) && old.value !== old.defaultValue);
 
 /**
- * Lay a page of this table into the one that is open: first the world, in which pieces glide, then everything around it.
- * Say whether it was such a page.
+ * Lay a page of this table into the one that is open: first the world, in which pieces glide, then the rest. Say
+ * whether it was such a page.
  * @param {Document} page @param {HTMLFormElement | null} form that was sent
  */
 async function replacePage(page, form = null) {
@@ -140,8 +140,8 @@ async function sendForm(form, button) {
 }
 
 /**
- * Send the second of two moves, with the form of the page that answered the first. If the first was refused, return that
- * page.
+ * Send the second of two moves, with the form of the page that answered the first. If the first was refused, return
+ * that page.
  * @param {Response} answer @param {string} move
  */
 async function sendSecond(answer, move) {

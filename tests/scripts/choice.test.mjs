@@ -106,7 +106,7 @@ test("the menus are those of all four games, with ghosts, early spots and second
   assert.ok(menus.some((one) => one.next));
 });
 
-test("every whole move of a menu can be made, and on the way what is lit follows and what follows can be reached", () => {
+test("each whole move of a menu can be made; on the way what is lit follows, and what follows can be reached", () => {
   for (const one of menus) for (const state of statesOf(one)) checkState(one.menu, state);
 });
 

@@ -1,4 +1,4 @@
-// A hand that plays on a choice as on the page: it touches what is lit and presses the buttons that are there. And what a
+// A hand that plays on a choice as on the page: it touches what is lit and presses buttons that are shown. And what a
 // menu allows, worked out from its rows and nothing else.
 
 import { readFileSync } from "node:fs";
