@@ -233,7 +233,6 @@ const joinedTokens = (state) => state.spots.map((spot) => spot.token).filter((to
  */
 function isPartOfSpots(state, entry, token) {
   const joined = joinedTokens(state);
-  if (!joined.length || !entry.options) return false;
   const ends = rows(entry, [...state.tokens, token], state.early).map(
     (row) => `${row.slice(state.tokens.length).join(" ")} `,
   );
@@ -243,7 +242,7 @@ function isPartOfSpots(state, entry, token) {
 /** @param {State} state @param {Step} step @returns {State} */
 function take(state, step) {
   const next = change(state, step);
-  if (next.early !== null && next.tokens.includes(next.early)) next.early = null;
+  if (next.tokens.some((token) => token === next.early)) next.early = null;
   const turns = next.tokens.length === 1 ? ghostTurns(next) : [];
   const turned = turns.find((one) => one === state.turned) ?? turns[0];
   return fillIn(turned === undefined ? next : change(next, { tokens: [...next.tokens, turned] }));
@@ -256,12 +255,12 @@ function take(state, step) {
 function fillIn(state) {
   const { tokens, early } = state;
   const [entries, rest] = [living(state), followers(state)];
-  if (!rest.length || entries.some((entry) => isWhole(entry, tokens))) return state;
+  if (entries.some((entry) => isWhole(entry, tokens))) return state;
   if (early !== null) {
     const [row] = entries.flatMap((entry) => rows(entry, tokens, early));
     return fillIn(change(state, { tokens: row.slice(0, row.indexOf(early, tokens.length) + 1), early: null }));
   }
-  if (!tokens.length || rest.length > 1 || entries.some((entry) => entry.items)) return state;
+  if (!tokens.length || rest.length !== 1 || entries.some((entry) => entry.items)) return state;
   return fillIn(change(state, { tokens: [...tokens, rest[0]] }));
 }
 

@@ -88,6 +88,19 @@ test("a whole move that could be the beginning of another is sent by its verb", 
   const state = touch(start({ menu, labels }, [a1, b1]), a1);
   assert.equal(confirmText(state, offers(state).complete, WORDS), "Walk");
   assert.equal(chosenText(state, WORDS), "Walk: A1 / Run: A1");
+  const whole = touch(state, b1);
+  assert.equal(confirmText(whole, offers(whole).complete, WORDS), "Confirm");
+});
+
+test("where what is chosen means several moves, each button says its own", () => {
+  const menu = [
+    { verb: "walk", options: [["A1"]] },
+    { verb: "run", options: [["A1"]] },
+  ];
+  const labels = { walk: { verb: "Walk", tokens: { A1: "to the well" } }, run: { verb: "Run", tokens: {} } };
+  const state = touch(start({ menu, labels }, [a1]), a1);
+  const texts = offers(state).buttons.map((button) => buttonText(state, button, WORDS));
+  assert.deepEqual(texts, ["Walk: to the well", "Run: A1"]);
 });
 
 test("items are said with commas", () => {

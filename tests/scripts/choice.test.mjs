@@ -57,6 +57,8 @@ function checkState(menu, state) {
     own,
   );
   assert.equal(moves.at(-1), own.length === 1 ? [own[0], ...state.tokens].join(" ") : "");
+  const wholes = buttons.filter(({ kind }) => kind === "move").map(({ verb }) => verb);
+  assert.deepEqual(wholes, own.length > 1 ? own : [], "only where there are several whole moves each has a button");
   for (const spot of state.spots) checkSpot(menu, state, spot, marks);
   for (const button of buttons.filter(({ kind }) => kind !== "move" && !(state.first && kind === "turn"))) {
     const next = press(state, button);
@@ -242,6 +244,82 @@ test("items are ticked in any order, as often as they are there, and given up on
   assert.equal(offers(touch(one, three)).moves[0], "drop 7 3");
   assert.deepEqual(touch(one, seven).tokens, ["7", "7"]);
   assert.deepEqual(touch(touch(state, three), three).tokens, []);
+});
+
+test("a move that can mean nothing else is final, and no other", () => {
+  const menu = [
+    { verb: "walk", options: [["A1"], ["A2"], ["A2", "A3"]] },
+    { verb: "run", options: [["A1", "A3"]] },
+    { verb: "jump", options: [["A3"]] },
+  ];
+  const state = start({ menu, labels: {} }, spotsOf("A1", "A2", "A3"));
+  const isFinal = (...words) => offers(start(state.offer, state.spots, null, words)).isFinal;
+  assert.equal(offers(state).isFinal, false, "nothing is chosen");
+  assert.equal(isFinal("jump", "A3"), true);
+  assert.equal(isFinal("walk", "A2"), false, "it may go on");
+  const [a1, , a3] = state.spots;
+  assert.deepEqual([touch(state, a1).tokens, offers(touch(state, a1)).isFinal], [["A1"], false], "it may be a run");
+  assert.deepEqual([offers(touch(state, a3)).moves, offers(touch(state, a3)).isFinal], [["jump A3"], true]);
+});
+
+test("a verb may be touched or pressed first, and then only its own moves follow", () => {
+  const menu = [
+    { verb: "wait", options: [[], ["A1"]] },
+    { verb: "go", options: [["A1"], ["A2"]] },
+    { verb: "bid", number: true, least: 1, most: 9 },
+  ];
+  const state = start({ menu, labels: {} }, spotsOf("go", "A1"));
+  const [go, a1] = state.spots;
+  assert.deepEqual(litTokens(state), ["go", "A1"]);
+  const tokens = (one) => offers(one).buttons.map((button) => button.token || button.verb);
+  assert.deepEqual(tokens(state), ["A2", "wait"]);
+  const going = touch(state, go);
+  assert.deepEqual([going.verb, going.tokens, isBegun(going)], ["go", [], true]);
+  assert.deepEqual(offers(going).marks.get(go), { lit: false, chosen: true });
+  assert.deepEqual([litTokens(going), tokens(going)], [["A1"], ["A2"]]);
+  assert.equal(offers(touch(going, a1)).moves[0], "go A1");
+  const [, wait] = offers(state).buttons;
+  assert.deepEqual(offers(press(state, wait)).moves, ["wait"]);
+  assert.deepEqual(litTokens(press(state, wait)), ["A1"]);
+  assert.equal(offers(start({ menu: [menu[2]], labels: {} }, [], null, ["bid"])).moves[0], "", "a number needs a form");
+});
+
+test("a spot with several tokens says them together, and none of them alone", () => {
+  const menu = [{ verb: "take", options: [["A", "x"], ["A", "y"], ["B", "x"], ["C"]] }];
+  const state = start({ menu, labels: {} }, spotsOf("A x", "A y", "B x", "A", "C"));
+  const [ax, ay, bx, a, c] = state.spots;
+  assert.deepEqual(litTokens(state), ["A x", "A y", "B x", "C"], "A means nothing by itself");
+  assert.deepEqual(offers(state).buttons, []);
+  const taken = touch(state, ax);
+  assert.deepEqual(taken.tokens, ["A", "x"]);
+  assert.deepEqual(
+    [touch(taken, bx).tokens, touch(taken, ay).tokens],
+    [
+      ["B", "x"],
+      ["A", "y"],
+    ],
+  );
+  assert.deepEqual(touch(taken, c).tokens, ["C"]);
+  assert.equal(touch(state, a).refused, a);
+});
+
+test("the ghost of the first of two moves is not that of the second", () => {
+  const offer = {
+    menu: [
+      {
+        verb: "place",
+        options: [
+          ["a", "0"],
+          ["a", "90"],
+        ],
+      },
+    ],
+    labels: {},
+  };
+  const first = touch(start(offer, spotsOf("a"), "place"), { token: "a" });
+  const second = touch(chain(first, offer, spotsOf("a")), { token: "a" });
+  assert.deepEqual(second.tokens, ["a"], "nothing is turned here");
+  assert.deepEqual(offers(second).ghost, ["a", "0"], "it lies where the first move puts it");
 });
 
 test("a second move is put after the first, and touching the first one again returns to it", () => {

@@ -191,6 +191,11 @@ test("the whole world is seen at once", () => {
   }
 });
 
+test("a view shows its point in the middle of the window", () => {
+  const stage = { ...examples[0].stage, window: { width: 400, height: 300 } };
+  assert.deepEqual(shownBox(stage, { x: 50, y: -20, scale: 2 }), { x: -50, y: -95, width: 200, height: 150 });
+});
+
 test("the board follows the finger, and two fingers spread it", () => {
   const [{ stage }] = examples;
   const view = { ...centre(stage.world), scale: wholeView(stage).scale * 1.5 };
@@ -199,8 +204,8 @@ test("the board follows the finger, and two fingers spread it", () => {
   near(onScreen(dragged, view).y, -12);
   const [before, after] = [
     [
-      { x: -50, y: 0 },
-      { x: 50, y: 0 },
+      { x: -40, y: 6 },
+      { x: 60, y: 6 },
     ],
     [
       { x: -70, y: 10 },
@@ -218,11 +223,12 @@ test("the board follows the finger, and two fingers spread it", () => {
 
 test("a glide begins and ends where it should, and comes ever nearer", () => {
   const [from, to] = [
-    { x: 0, y: 0, scale: 1 },
-    { x: 100, y: -50, scale: 4 },
+    { x: 7, y: 3, scale: 2 },
+    { x: 100, y: -50, scale: 8 },
   ];
   assert.deepEqual(viewBetween(from, to, 0), from);
   assert.deepEqual(viewBetween(from, to, 1), to);
+  assert.ok(viewBetween(from, to, 0.5).x > (from.x + to.x) / 2, "it is faster at first");
   const scales = [0, 0.2, 0.4, 0.6, 0.8, 1].map((part) => viewBetween(from, to, part).scale);
   assert.deepEqual(
     scales,
@@ -232,12 +238,13 @@ test("a glide begins and ends where it should, and comes ever nearer", () => {
 
 test("the gap is that of the nearest two, and boxes upon each other count as one", () => {
   const at = (x, y) => ({ x, y, width: 10, height: 10 });
+  assert.equal(smallestGap([at(-60, 20), at(-20, 30)]), 40);
   assert.equal(smallestGap([at(0, 0), at(30, 40), at(100, 0)]), 40);
   assert.equal(smallestGap([at(0, 0), at(0, 0)]), Infinity);
   assert.equal(smallestGap([]), Infinity);
   const stage = { ...examples[0].stage, reach: 44 };
   assert.deepEqual(
-    [isCrowded(stage, { x: 0, y: 0, scale: 1 }, 23), isCrowded(stage, { x: 0, y: 0, scale: 1 }, 24)],
+    [isCrowded(stage, { x: 0, y: 0, scale: 2 }, 11.9), isCrowded(stage, { x: 0, y: 0, scale: 2 }, 12)],
     [true, false],
   );
 });
