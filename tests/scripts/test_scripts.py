@@ -19,7 +19,7 @@ HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
 STATIC = TEMPLATES / "static"
 IMPORT = re.compile(r'^(?:import|export)\b[^;]*?"\./([^"]+)";', re.MULTILINE)
 SCRIPT = re.compile(r"<script type=\"module\" src=\"\{\{ url_for\('static', filename='([^']+)'\) \}\}\">")
-PRELOADS = re.compile(r'{% set modules = \(([^)]*)\) %}\s*{% include "pages/preload.html" %}')
+PRELOADS = re.compile(r'{% set modules = \(([^)]*)\) %}.*{% include "pages/preload.html" %}', re.DOTALL)
 DEFINITION = re.compile(
     r"""
     (?P<types> ^\ *(?:/\*\*[^\n]*)?\*/\n )?
