@@ -51,7 +51,8 @@ class FakeTime:
 
 def make_settings(folder: Path, database: str = "", **others: Any) -> Settings:
     """Make settings without limits or waiting: a verdict is there at once, or the test has none."""
-    given = {"secret": "an app for tests", "patience": 0.0, "thinking": 0.0, "gather": 0, "confirm": False}
+    # The mails in workers/incoming/replies have addresses that are derived from this secret.
+    given = {"secret": "a house for tests", "patience": 0.0, "thinking": 0.0, "gather": 0, "confirm": False}
     given |= {"opens_per_hour": 1_000_000, "invitations_per_day": 1_000_000, "moves_per_minute": 1_000_000}
     return Settings(folder=folder, database=database, **{**given, **others})
 
