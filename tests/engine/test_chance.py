@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -62,36 +63,36 @@ def test_a_pick_is_one_of_the_items(seed, items):
 
 @given(seeds, st.lists(st.integers(), max_size=60))
 def test_a_shuffle_keeps_every_item(seed, items):
-    luck = chance.make_sealed(seed, 0)
-    assert Counter(luck.shuffle("deck", items)) == Counter(items)
-    assert [draw.size for draw in luck.draws] == list(range(len(items), 1, -1))
+    drawn = chance.make_sealed(seed, 0)
+    assert Counter(drawn.shuffle("deck", items)) == Counter(items)
+    assert [draw.size for draw in drawn.draws] == list(range(len(items), 1, -1))
 
 
 @given(seeds, st.lists(st.integers(), min_size=1, max_size=30))
 def test_a_shuffle_of_n_items_is_n_minus_1_picks(seed, items):
-    luck, left = chance.make_sealed(seed, 0), list(items)
+    drawn, left = chance.make_sealed(seed, 0), list(items)
     order = []
     while len(left) > 1:
-        order.append(left.pop(luck.source("deck", left, len(order))))
+        order.append(left.pop(drawn.source("deck", left, len(order))))
     assert chance.make_sealed(seed, 0).shuffle("deck", items) == (*order, *left)
 
 
 @given(seeds, st.integers(0, 99))
 def test_the_same_key_and_entry_draw_the_same(seed, entry):
     one, two = chance.make_sealed(seed, entry), chance.make_sealed(seed, entry)
-    for luck in (one, two):
-        luck.roll("die", 6)
-        luck.shuffle("deck", range(10))
+    for drawn in (one, two):
+        drawn.roll("die", 6)
+        drawn.shuffle("deck", range(10))
     assert one.draws == two.draws
 
 
 def test_every_draw_is_recorded_and_a_draw_of_one_has_a_number():
-    luck, other = chance.make_sealed(SEED, 1), chance.make_sealed(SEED, 1)
-    luck.reveal("card")
-    luck.pick("only", ["this"])
-    assert luck.roll("die", 6) == chance.compute_draw(SEED, 1, 2, 6) + 1
-    assert luck.draws[:2] == [Draw("card", 1, 0), Draw("only", 1, 0)]
-    assert luck.draws[2] == Draw("die", 6, chance.compute_draw(SEED, 1, 2, 6))
+    drawn, other = chance.make_sealed(SEED, 1), chance.make_sealed(SEED, 1)
+    drawn.reveal("card")
+    drawn.pick("only", ["this"])
+    assert drawn.roll("die", 6) == chance.compute_draw(SEED, 1, 2, 6) + 1
+    assert drawn.draws[:2] == [Draw("card", 1, 0), Draw("only", 1, 0)]
+    assert drawn.draws[2] == Draw("die", 6, chance.compute_draw(SEED, 1, 2, 6))
     other.reveal("anything")
     assert other.draws == [Draw("anything", 1, 0)]
 
@@ -133,10 +134,10 @@ def test_the_borders_of_nonces_change_the_key():
 
 
 def test_rigged_draws_have_the_given_results_for_each_label():
-    luck = chance.make_rigged({"die": [6, "1"], "bag": ["red"]})
-    assert luck.roll("die", 6) == 6
-    assert luck.pick("bag", ["blue", "red"]) == "red"
-    assert luck.roll("die", 6) == 1
+    drawn = chance.make_rigged({"die": [6, "1"], "bag": ["red"]})
+    assert drawn.roll("die", 6) == 6
+    assert drawn.pick("bag", ["blue", "red"]) == "red"
+    assert drawn.roll("die", 6) == 1
 
 
 @pytest.mark.parametrize(
@@ -149,20 +150,32 @@ def test_a_rigged_draw_with_an_impossible_result_is_an_error(forced, sentence):
 
 
 def test_draws_that_are_not_rigged_come_from_another_source():
-    luck = chance.make_rigged({"die": [2]}, chance.make_sealed(SEED, 0).source)
-    assert luck.roll("die", 6) == 2
-    assert luck.roll("die", 6) == chance.compute_draw(SEED, 0, 1, 6) + 1
+    drawn = chance.make_rigged({"die": [2]}, chance.make_sealed(SEED, 0).source)
+    assert drawn.roll("die", 6) == 2
+    assert drawn.roll("die", 6) == chance.compute_draw(SEED, 0, 1, 6) + 1
 
 
 def test_a_draw_with_one_result_may_be_rigged_or_not():
     rig = chance.Rig({"tile": ["U", "V"], "die": [4]})
-    luck = chance.Chance(rig)
-    assert luck.pick("tile", ["U"]) == "U"
+    drawn = chance.Chance(rig)
+    assert drawn.pick("tile", ["U"]) == "U"
     assert rig.left == {"tile": ["V"], "die": [4]}
-    luck.reveal("die")
-    assert luck.pick("tile", ["W"]) == "W"
-    assert luck.roll("die", 6) == 4
+    drawn.reveal("die")
+    assert drawn.pick("tile", ["W"]) == "W"
+    assert drawn.roll("die", 6) == 4
     assert rig.left == {"tile": ["V"]}
-    assert [draw.size for draw in luck.draws] == [1, 1, 1, 6]
+    assert [draw.size for draw in drawn.draws] == [1, 1, 1, 6]
     chance.Chance(chance.Rig({}, rig)).pick("tile", ["V"])
     assert rig.left == {}
+
+
+def test_draws_from_a_seed_are_uniform():
+    rolls = [
+        (chance.make_from_seed(seed).roll("die", 6), chance.make_from_seed(seed).roll("die", 6)) for seed in range(10)
+    ]
+    assert all(one == other for one, other in rolls)
+    counts = [0] * 36
+    for seed in range(36_000):
+        imagined = chance.make_from_seed(Random(seed).getrandbits(64))
+        counts[6 * imagined.roll("die", 6) + imagined.roll("die", 6) - 7] += 1
+    assert 850 < min(counts) <= max(counts) < 1150

@@ -1,4 +1,4 @@
-"""Matches between bots, and the rows that `make bots` keeps of them."""
+"""Matches between bots, and the rows that `make bots` stores."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """The pairs that were played; the first player wins the even ones."""
+def played_pairs(monkeypatch):
+    """Record the pairs that are played; the first player wins the even ones."""
     numbers = list[int]()
 
     def play(game, chosen, seats, players, number):
@@ -37,36 +37,36 @@ def asked(monkeypatch):
     return numbers
 
 
-def test_a_run_goes_on_where_the_last_one_stopped(folder, asked):
+def test_a_run_continues_after_the_stored_pairs(folder, played_pairs):
     long_matches.main(["2"])
     long_matches.main(["5", "kaiser"])
-    assert asked == [0, 1, 2, 3, 4]
+    assert played_pairs == [0, 1, 2, 3, 4]
     (row,) = match_rows.load_rows()
     assert (row.before, row.won, row.rate.games) == ([1, 0, 1, 0, 1], [0.5] * 5, 10)
     assert f"| {KAISER} | 50.0 ± " in (folder / "MATCHES.md").read_text()
 
 
-def test_what_other_code_played_is_kept_and_not_added_to(folder, asked, monkeypatch):
+def test_rows_of_other_code_are_stored_and_get_no_more_pairs(folder, played_pairs, monkeypatch):
     long_matches.main(["2"])
     monkeypatch.setattr(long_matches, "hash_code", lambda game: "other")
     long_matches.main(["1"])
-    assert asked == [0, 1, 0]
+    assert played_pairs == [0, 1, 0]
     assert [len(row.won) for row in match_rows.load_rows()] == [2, 1]
 
 
-def test_a_row_whose_first_pairs_come_out_the_same_again_stands_for_the_new_code(folder, asked, monkeypatch):
+def test_a_row_with_the_same_first_pairs_counts_for_the_new_code(folder, played_pairs, monkeypatch):
     long_matches.main(["5"])
     monkeypatch.setattr(long_matches, "hash_code", lambda game: "other")
     long_matches.main(["again", "2"])
-    assert asked == [0, 1, 2, 3, 4, 0, 1]
+    assert played_pairs == [0, 1, 2, 3, 4, 0, 1]
     (row,) = match_rows.load_rows()
     assert (row.code, len(row.won)) == ("other", 5)
     assert "short, 2 pairs the same again at " in (folder / "MATCHES.md").read_text()
     long_matches.main(["6"])
-    assert asked[7:] == [5]
+    assert played_pairs[7:] == [5]
 
 
-def test_a_row_that_comes_out_otherwise_stays_one_of_older_code(folder, asked, monkeypatch):
+def test_a_row_with_other_first_pairs_remains_one_of_older_code(folder, played_pairs, monkeypatch):
     long_matches.main(["3"])
     monkeypatch.setattr(long_matches, "hash_code", lambda game: "other")
     monkeypatch.setattr(long_matches, "play_pair", lambda *_: Pair(1.0, 0.0))
@@ -75,21 +75,21 @@ def test_a_row_that_comes_out_otherwise_stays_one_of_older_code(folder, asked, m
     assert "older code" in (folder / "MATCHES.md").read_text()
 
 
-def test_a_row_of_todays_code_is_not_played_again(folder, asked):
+def test_a_row_of_todays_code_is_not_played_again(folder, played_pairs):
     long_matches.main(["3"])
     long_matches.main(["again", "2"])
-    assert asked == [0, 1, 2]
+    assert played_pairs == [0, 1, 2]
 
 
-def test_a_row_says_what_it_lacks():
-    def said(won, code="now"):
+def test_a_row_shows_its_missing_rate():
+    def get_missing(won, code="now"):
         row = match_rows.Row(str(KAISER), 0.9, "now", won, won, "abc", "2026-01-01")
         return match_rows.format_page([row], {str(KAISER): code}).splitlines()[-1].split(" | ")[5]
 
-    assert said([1.0] * 100) == ""
-    assert said([1.0] * 10) == "short"
-    assert said([0.0] * 100) == "**missed**"
-    assert said([1.0, 0.5], "then") == "**below**, short, older code"
+    assert get_missing([1.0] * 100) == ""
+    assert get_missing([1.0] * 10) == "short"
+    assert get_missing([0.0] * 100) == "**missed**"
+    assert get_missing([1.0, 0.5], "then") == "**below**, short, older code"
 
 
 def test_the_code_of_a_game_changes_with_its_files(tmp_path, monkeypatch):
@@ -103,17 +103,17 @@ def test_the_code_of_a_game_changes_with_its_files(tmp_path, monkeypatch):
     assert match_rows.hash_code("kaiser") != before
 
 
-def test_where_all_pairs_are_won_the_interval_is_not_nothing():
+def test_the_interval_is_not_zero_if_all_pairs_are_won():
     few, many = compute_rate([1.0] * 4), compute_rate([1.0] * 100)
     assert few.mean == many.mean == 1.0
     assert few.error > many.error > 0
 
 
-def another_at_random(*position):
+def play_at_random_too(*position):
     return play_at_random(*position)
 
 
-def test_equal_players_have_half_of_the_victories_though_one_has_two_of_three_seats():
+def test_equal_players_win_half_of_the_games_though_one_has_two_of_three_seats():
     kaiser = catalogue.find("kaiser")
-    pairs = [play_pair(kaiser, {}, 3, (play_at_random, another_at_random), number) for number in range(20)]
+    pairs = [play_pair(kaiser, {}, 3, (play_at_random, play_at_random_too), number) for number in range(20)]
     assert 0.2 < sum(one.won for one in pairs) / len(pairs) < 0.8

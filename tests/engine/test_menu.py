@@ -1,4 +1,4 @@
-"""Menus as data and the text form of a move: forgiving to people, strict about what is legal."""
+"""Menus and the text form of a move: tolerant of spelling, strict about legal moves."""
 
 from __future__ import annotations
 
@@ -34,35 +34,35 @@ numbers = st.tuples(st.integers(-999, 999), st.integers(0, 99)).map(lambda ends:
 menus = st.tuples(choices, subsets, numbers)
 
 
-def read(text, offered=MENU):
-    return str(menu.parse_move(offered, text))
+def parse(text, choices=MENU):
+    return str(menu.parse_move(choices, text))
 
 
 @given(menus, st.randoms(use_true_random=False))
-def test_every_move_is_read_back_from_its_text(offered, random):
-    move = menu.pick(offered, random.randrange)
-    assert menu.allows(offered, move)
+def test_every_move_can_be_parsed_from_its_text(choices, random):
+    move = menu.pick(choices, random.randrange)
+    assert menu.allows(choices, move)
     assert Move.parse(str(move)) == move
-    assert menu.allows(offered, menu.parse_move(offered, str(move)))
-    assert sorted(menu.parse_move(offered, str(move)).args) == sorted(move.args)
+    assert menu.allows(choices, menu.parse_move(choices, str(move)))
+    assert sorted(menu.parse_move(choices, str(move)).args) == sorted(move.args)
 
 
 @given(menus, st.text() | st.lists(tokens | st.sampled_from(["go", "keep", "bid", "-", "0"])).map(" ".join))
-def test_whatever_is_written_is_a_move_on_the_menu_or_refused_in_a_sentence(offered, text):
+def test_every_text_is_a_move_on_the_menu_or_refused_in_a_sentence(choices, text):
     try:
-        outcome = menu.parse_move(offered, text)
+        outcome = menu.parse_move(choices, text)
     except Refused as refused:
         outcome = refused
-    assert str(outcome).isprintable() if isinstance(outcome, Refused) else menu.allows(offered, outcome)
+    assert str(outcome).isprintable() if isinstance(outcome, Refused) else menu.allows(choices, outcome)
 
 
 @given(menus)
-def test_the_moves_are_as_many_as_counted_and_all_different(offered):
-    choice, subset, number = offered
+def test_count_is_the_number_of_different_moves(choices):
+    choice, subset, number = choices
     for entry in (choice, number):
         assert len(set(entry.iter_moves())) == entry.count()
     assert len(set(subset.iter_moves())) <= subset.count()
-    assert all(menu.allows(offered, move) for move in itertools.islice(menu.iter_moves(offered), 500))
+    assert all(menu.allows(choices, move) for move in itertools.islice(menu.iter_moves(choices), 500))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_the_moves_are_as_many_as_counted_and_all_different(offered):
     ],
 )
 def test_case_punctuation_beginnings_and_the_obvious_rest(text, move):
-    assert read(text) == move
+    assert parse(text) == move
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_case_punctuation_beginnings_and_the_obvious_rest(text, move):
         ("bid 1e2", "“bid” takes one number"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_what_would(text, sentence):
+def test_a_wrong_text_is_refused_with_the_possible_ones(text, sentence):
     with pytest.raises(Refused, match=sentence):
-        read(text)
+        parse(text)
 
 
 WORDS = {"travel": ("aller à", "reis"), "Omsk": ("Omsk am Irtysch",), "pass": ("ik pas",), "Moskwa": ("Moskau",)}
@@ -139,33 +139,33 @@ WORDS = {"travel": ("aller à", "reis"), "Omsk": ("Omsk am Irtysch",), "pass": (
         ("travel mosk", "travel Moskwa"),
     ],
 )
-def test_words_of_other_languages_count_also_when_they_are_several(text, move):
+def test_spellings_may_have_several_words(text, move):
     assert str(menu.parse_move(MENU, text, lambda token: WORDS.get(token, ()))) == move
 
 
 def test_half_a_number_is_no_beginning():
-    offered = (Choice("move", (("A17", "A16"),)), Choice("place", (("-1,0", "90"), ("100,0", "0"))), KEEP, BID)
+    choices = (Choice("move", (("A17", "A16"),)), Choice("place", (("-1,0", "90"), ("100,0", "0"))), KEEP, BID)
     for text in ("move A1", "place 1,0", "place 1", "place -", "place 10", "keep A1", "bid 1x"):
         with pytest.raises(Refused):
-            read(text, offered)
+            parse(text, choices)
     with pytest.raises(Refused):
         menu.narrow((PLACE,), ("place", "1,"))
 
 
-def test_signs_and_commas_that_make_numbers_count():
-    assert read("place -1,0 90") != read("place 1,0 90")
+def test_signs_and_commas_of_numbers_matter():
+    assert parse("place -1,0 90") != parse("place 1,0 90")
 
 
-def test_what_fits_exactly_goes_before_what_begins_so():
-    offered = (Choice("go", (("Omsk",), ("Omsk-West",), ("omsk",))),)
-    assert read("go Omsk", offered) == "go Omsk"
-    assert read("go omsk", offered) == "go omsk"
+def test_an_exact_match_precedes_a_beginning():
+    choices = (Choice("go", (("Omsk",), ("Omsk-West",), ("omsk",))),)
+    assert parse("go Omsk", choices) == "go Omsk"
+    assert parse("go omsk", choices) == "go omsk"
     with pytest.raises(Refused):
-        read("go OMSK", offered)
+        parse("go OMSK", choices)
 
 
-def test_a_shorter_move_that_is_whole_is_meant():
-    assert read("go a", (Choice("go", (("a",), ("a", "b"))),)) == "go a"
+def test_a_complete_shorter_move_precedes_a_longer_one():
+    assert parse("go a", (Choice("go", (("a",), ("a", "b"))),)) == "go a"
 
 
 @given(st.permutations(KEEP.items), st.integers(1, 3))
@@ -176,7 +176,7 @@ def test_the_order_of_a_subset_does_not_matter(order, size):
     assert KEEP.allows(tuple(chosen))
 
 
-def test_no_more_of_an_item_than_there_are():
+def test_an_item_is_not_chosen_more_often_than_it_is_listed():
     assert KEEP.allows(("7", "7"))
     assert not KEEP.allows(("3", "3"))
     assert not KEEP.allows(())
@@ -184,26 +184,26 @@ def test_no_more_of_an_item_than_there_are():
     assert set(KEEP.iter_moves()) == {move for move in KEEP.iter_moves() if KEEP.allows(move.args)}
 
 
-def test_words_in_the_readers_language():
+def test_spellings_in_the_readers_language():
     words = {"pass": ("passen",), "Moskwa": ("Moskau", "Moscow")}
     assert menu.parse_move(MENU, "trav mosc", lambda token: words.get(token, ())) == Move("travel", ("Moskwa",))
     assert menu.parse_move(MENU, "passen", lambda token: words.get(token, ())) == Move("pass")
 
 
 @given(menus, st.randoms(use_true_random=False))
-def test_narrowing_token_by_token_leads_to_the_move(offered, random):
-    move = menu.pick(offered, random.randrange)
+def test_narrowing_token_by_token_leads_to_the_move(choices, random):
+    move = menu.pick(choices, random.randrange)
     said = (move.verb,)
     for token in move.args:
-        following = menu.narrow(offered, said).following
+        following = menu.narrow(choices, said).following
         assert token in following or move.verb == "bid"
         said = (*said, token)
-    narrowed = menu.narrow(offered, said)
+    narrowed = menu.narrow(choices, said)
     assert narrowed.move is not None
     assert sorted(narrowed.move.args) == sorted(move.args)
 
 
-def test_narrowing_says_how_far_it_came():
+def test_narrowing_returns_the_tokens_so_far():
     assert menu.narrow(MENU, ()).following == ("travel", "move", "keep", "bid", "place", "pass")
     assert menu.narrow(MENU, ("move", "a1")) == PartialMove(("move", "A1"), ("A2", "B1"), None)
     assert menu.narrow(MENU, ("keep", "9")) == PartialMove(("keep", "9"), ("3", "7", "ace"), Move("keep", ("9",)))
@@ -261,7 +261,7 @@ def test_a_token_has_no_blanks_and_is_short(text, fits):
     assert menu.is_token(text) is fits
 
 
-def test_hints_say_what_may_be_written():
+def test_hints_show_the_possible_texts():
     assert menu.format_hints((MOVE, KEEP, Subset("drop", ("a", "b"), 1, 1), BID, Choice("pass"))) == (
         "move A1 A2, B1; move A17 A16; move B10 A7",
         "keep (1-3 of: 3 7 7 9 ace)",
@@ -272,14 +272,14 @@ def test_hints_say_what_may_be_written():
 
 
 def test_a_random_pick_reaches_every_move():
-    offered, random = (MOVE, Choice("pass"), Number("bid", 1, 3), Subset("keep", ("1", "2"), 0, 2)), Random(1)
-    picked = {menu.pick(offered, random.randrange) for _ in range(500)}
-    assert picked == set(menu.iter_moves(offered))
+    choices, random = (MOVE, Choice("pass"), Number("bid", 1, 3), Subset("keep", ("1", "2"), 0, 2)), Random(1)
+    picked = {menu.pick(choices, random.randrange) for _ in range(500)}
+    assert picked == set(menu.iter_moves(choices))
 
 
 @given(st.lists(tokens, min_size=2, max_size=8, unique_by=str.casefold))
-def test_two_moves_are_never_taken_for_each_other(names):
-    offered = (Choice("go", tuple((name,) for name in names)),)
+def test_different_names_are_normalized_to_different_forms(names):
+    choices = (Choice("go", tuple((name,) for name in names)),)
     for name in names:
         assume(sum(other.casefold() == name.casefold() for other in names) == 1)
-        assert menu.parse_move(offered, f"go {name}").args == (name,)
+        assert menu.parse_move(choices, f"go {name}").args == (name,)

@@ -1,4 +1,4 @@
-"""Copies of a log before the end tell nothing that their reader may not know: tables as they are lived."""
+"""Copies of a log before the end tell nothing hidden, at tables with undos, pauses and players who leave."""
 
 from __future__ import annotations
 
@@ -16,47 +16,49 @@ from engine.menu import Move
 from engine.refusal import Refused
 from tests.engine.cases import make_cases
 from tests.engine.ledger import Ledger, play_eventfully, start_table
-from tests.engine.test_twins import Noted, again
+from tests.engine.test_twins import RecordingSource, repeat_draws
 
 MOVES = 60
-LIVELY = 0.05  # of all commands: somebody is late, away, leaves or comes back
+EVENT_RATE = 0.05  # of all commands: a player is late, away, leaves or returns
 
 
-class Sealed(Noted):
-    """The draws of an entry as they were, and what was seen."""
+class RecordedDraws(RecordingSource):
+    """A source with the draws of an entry, which records their results."""
 
     def __init__(self, ledger: Ledger, seq: int) -> None:
         super().__init__(Random(0))
-        self.luck = tables.make_sealed_chance(ledger.tables[seq], ledger.seed)
+        self.chance = tables.make_sealed_chance(ledger.tables[seq], ledger.seed)
 
     def __call__(self, label, faces, index):
-        result = self.luck.source(label, faces, index)
+        result = self.chance.source(label, faces, index)
         self.faces.append((label, faces[result], result))
         return result
 
 
-def lived(case) -> Ledger:
+def play_table(case) -> Ledger:
     ledger = start_table(case.game, case.seats, case.chosen)
-    return play_eventfully(ledger, Random(str(case)), MOVES, LIVELY)
+    return play_eventfully(ledger, Random(str(case)), MOVES, EVENT_RATE)
 
 
 def twin(case, ledger, seq, reader):
-    """The same command at a table that looks the same to this reader; None where it would be another there."""
-    entry, before, noted = ledger.entries[seq], ledger.tables[seq], Sealed(ledger, seq)
+    """Return the entry of the same command at a table that looks the same to this reader; None if it differs."""
+    entry, before, noted = ledger.entries[seq], ledger.tables[seq], RecordedDraws(ledger, seq)
     tables.play(case.game, before, entry.seat, Move.parse(entry.move), Chance(noted), ledger.tables.__getitem__)
     imagined = case.game.redeal(before.state, reader, chance.make_from_random(Random(seq)))
-    luck = Chance(again(noted.faces))
+    recorded = Chance(repeat_draws(noted.faces))
     try:
         there = replace(before, state=imagined)
-        _, events = tables.play(case.game, there, entry.seat, Move.parse(entry.move), luck, ledger.tables.__getitem__)
+        _, events = tables.play(
+            case.game, there, entry.seat, Move.parse(entry.move), recorded, ledger.tables.__getitem__
+        )
     except (Refused, UnexpectedDraw):
         return None
-    return Entry(seq, entry.at, entry.seat, entry.move, tuple(luck.draws), events, entry.edition)
+    return Entry(seq, entry.at, entry.seat, entry.move, tuple(recorded.draws), events, entry.edition)
 
 
 @pytest.mark.parametrize("case", make_cases(), ids=str)
-def test_every_entry_is_the_same_in_every_world_its_reader_can_imagine(case):
-    ledger, looked = lived(case), 0
+def test_every_entry_is_the_same_in_every_deal_that_its_reader_can_imagine(case):
+    ledger, looked = play_table(case), 0
     for seq in range(case.seats + 2, len(ledger.entries)):
         for reader in (*range(case.seats), None):
             other = twin(case, ledger, seq, reader)
@@ -70,8 +72,8 @@ def test_every_entry_is_the_same_in_every_world_its_reader_can_imagine(case):
 
 
 @pytest.mark.parametrize("case", make_cases(), ids=str)
-def test_a_copy_holds_no_key_to_what_it_hides(case):
-    ledger = lived(case)
+def test_a_copy_contains_no_salt_of_hidden_entries(case):
+    ledger = play_table(case)
     if ledger.table.phase == "over":
         return
     key = chance.derive_key(ledger.seed, [seat.nonce for seat in ledger.table.seats])

@@ -1,4 +1,4 @@
-"""Both verifiers find every mutant of every golden log, and complain of none that is as it was exported."""
+"""Both verifiers find every mutant of every golden log, and report no fault of the logs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.engine import second_verifier
 from tests.engine.mutants import make_mutants
 from tests.engine.test_golden import FILES, every_file
 
-SHORT, LONG = 10, 1_500  # mutants of each golden log; there are at least seven of each game
+MUTANTS_PER_LOG, SOAK_MUTANTS_PER_LOG = 10, 1_500  # mutants of each golden log; there are at least seven of each game
 
 
-def first_verdict(text: str) -> str:
-    """Why our own audit does not take this log; nothing where it does."""
+def audit_text(text: str) -> str:
+    """Return the fault that the audit finds; empty if it finds none."""
     try:
         export = log.parse_export(text.encode("utf-8", "surrogatepass"))
         game = catalogue.find(export.game, export.edition)
@@ -28,11 +28,11 @@ def first_verdict(text: str) -> str:
     return finding.sentence if finding else ""
 
 
-def missed(path, count):
-    """The mutants of a golden log that one of the verifiers did not find."""
+def find_missed(path, count):
+    """Yield the mutants of a golden log that one of the verifiers does not find."""
     random = Random(path.stem)
     for kind, text in make_mutants(path.read_bytes(), random, count):
-        if not first_verdict(text):
+        if not audit_text(text):
             yield f"the audit passes {kind}"
         if second_verifier.verify(text)["sound"]:
             yield f"the second verifier passes {kind}"
@@ -40,18 +40,18 @@ def missed(path, count):
 
 @every_file
 def test_every_mutant_is_found_by_both_verifiers(path):
-    assert list(missed(path, SHORT)) == []
+    assert list(find_missed(path, MUTANTS_PER_LOG)) == []
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @every_file
 def test_ten_thousand_mutants_of_each_game_are_found_by_both_verifiers(path):
-    assert list(missed(path, LONG)) == []
+    assert list(find_missed(path, SOAK_MUTANTS_PER_LOG)) == []
 
 
 @every_file
-def test_the_second_verifier_complains_of_no_golden_log(path):
+def test_the_second_verifier_finds_no_fault_of_golden_logs(path):
     text = path.read_text("utf-8")
     report = second_verifier.verify(text)
     assert (report["sound"], report["finding"]) == (True, None)
@@ -61,4 +61,4 @@ def test_the_second_verifier_complains_of_no_golden_log(path):
 
 def test_there_are_enough_golden_logs_for_ten_thousand_mutants_of_each_game():
     for name in catalogue.find_all():
-        assert sum(path.parent.name == name for path in FILES) * LONG >= 10_000
+        assert sum(path.parent.name == name for path in FILES) * SOAK_MUTANTS_PER_LOG >= 10_000

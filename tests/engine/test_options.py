@@ -1,4 +1,4 @@
-"""Options as data: every kind, in words and as plain values, and one sentence where a choice does not fit."""
+"""Options as data: every kind, as texts and as plain values, and one sentence for a wrong value."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from engine.options import Option
 from engine.refusal import Refused
 
 
-def about(text, **bounds):
+def describe_as(text, **bounds):
     return msgspec.Meta(description=text, **bounds)
 
 
 class Options(Struct, frozen=True):
-    river: Annotated[bool, about("Lay the river first")] = False
-    rules: Annotated[Literal["basic", "revised"], about("Which rules")] = "revised"
-    rounds: Annotated[int, about("How many", ge=1, le=12)] = 3
+    river: Annotated[bool, describe_as("Lay the river first")] = False
+    rules: Annotated[Literal["basic", "revised"], describe_as("Which rules")] = "revised"
+    rounds: Annotated[int, describe_as("How many", ge=1, le=12)] = 3
 
 
 RIVER, RULES, ROUNDS = options.describe(Options)
@@ -34,22 +34,22 @@ def test_every_option_is_described():
     assert Option("rounds", "number", 3, tuple(map(str, range(1, 13))), "How many", 1, 12) == ROUNDS
 
 
-def test_an_option_knows_the_paragraph_that_its_description_cites():
-    cited = msgspec.defstruct("Cited", [("purse", Annotated[bool, about("Coins in a purse (§8.2, §9)")], True)])
-    assert choices_of(cited) == {"purse": "8.2"}
-    assert set(choices_of(Options).values()) == {""}
+def test_an_option_has_the_paragraph_that_its_description_cites():
+    cited = msgspec.defstruct("Cited", [("purse", Annotated[bool, describe_as("Coins in a purse (§8.2, §9)")], True)])
+    assert list_options(cited) == {"purse": "8.2"}
+    assert set(list_options(Options).values()) == {""}
 
 
-def choices_of(kind):
+def list_options(kind):
     return {option.name: option.rule for option in options.describe(kind)}
 
 
-def test_what_is_left_out_is_the_default():
+def test_an_option_that_is_not_chosen_has_its_default():
     assert options.parse(Options, {}) == Options()
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "meant"),
+    ("name", "value", "parsed"),
     [
         ("river", "on", True),
         ("river", " YES ", True),
@@ -61,8 +61,8 @@ def test_what_is_left_out_is_the_default():
         ("rounds", 1, 1),
     ],
 )
-def test_a_choice_is_read_as_text_or_as_a_plain_value(name, value, meant):
-    assert getattr(options.parse(Options, {name: value}), name) == meant
+def test_a_choice_may_be_a_text_or_a_plain_value(name, value, parsed):
+    assert getattr(options.parse(Options, {name: value}), name) == parsed
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_choice_is_read_as_text_or_as_a_plain_value(name, value, meant):
         ("moon", "full", "There is no option “moon”; the options are: river, rules, rounds."),
     ],
 )
-def test_a_choice_that_does_not_fit_is_refused_in_a_sentence(name, value, sentence):
+def test_a_wrong_choice_is_refused_in_a_sentence(name, value, sentence):
     with pytest.raises(Refused, match=sentence):
         options.parse(Options, {name: value})
 
@@ -90,7 +90,7 @@ VALUES = st.text() | st.integers() | st.none() | st.sampled_from(["on", "basic",
 
 
 @given(st.dictionaries(NAMES, VALUES) | st.dictionaries(NAMES | st.text(), VALUES))
-def test_nothing_but_a_sentence_comes_of_nonsense(chosen):
+def test_nonsense_is_refused_in_a_sentence(chosen):
     try:
         outcome = options.parse(Options, chosen)
     except Refused as refused:
@@ -99,11 +99,11 @@ def test_nothing_but_a_sentence_comes_of_nonsense(chosen):
 
 
 @given(st.builds(Options, river=st.booleans(), rules=st.sampled_from(RULES.values), rounds=st.integers(1, 12)))
-def test_options_that_were_stored_are_read_back(chosen):
+def test_stored_options_can_be_parsed(chosen):
     assert options.parse(Options, msgspec.to_builtins(chosen)) == chosen
 
 
 @pytest.mark.parametrize("kind", [str, float, int])
-def test_an_option_nobody_could_offer_on_a_page_is_a_fault_of_the_game(kind):
+def test_an_option_of_another_kind_is_a_fault_of_the_game(kind):
     with pytest.raises(TypeError, match="colour"):
         options.describe(msgspec.defstruct("Odd", [("colour", kind, kind())]))

@@ -1,4 +1,4 @@
-"""The page for authors keeps its word: its game is our game, and its examples come out as printed."""
+"""The README for authors is true: its game is High Card of the tests, and its examples are correct."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ from tests.engine.ledger import play_on, start_table
 PAGE = (Path(__file__).parents[2] / "engine/README.md").read_text("utf-8")
 
 
-def blocks(language):
+def find_blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
-def lines(code):
+def split_lines(code):
     return [line for line in code.splitlines() if line.strip()]
 
 
 @pytest.fixture
-def built(monkeypatch):
-    """The game of a reader who copied every piece of the page into one file."""
+def game_of_page(monkeypatch):
+    """Build the game of a reader who copied every piece of the page into one file."""
     module = types.ModuleType("highcard")
     monkeypatch.setitem(sys.modules, "highcard", module)
-    exec(compile("\n".join(blocks("python")), "engine/README.md", "exec"), vars(module))
+    exec(compile("\n".join(find_blocks("python")), "engine/README.md", "exec"), vars(module))
     return module
 
 
 def test_the_game_on_the_page_is_the_game_in_the_tests():
-    assert lines("\n".join(blocks("python"))) == lines(Path(highcard.__file__).read_text("utf-8"))
+    assert split_lines("\n".join(find_blocks("python"))) == split_lines(Path(highcard.__file__).read_text("utf-8"))
 
 
-def told(game, seats):
+def play_out(game, seats):
     played = bots.playout(game, game.Options(), seats, b"x")
     return [(str(move), msgspec.to_builtins(events)) for _, move, _, events in played]
 
 
-def test_the_game_on_the_page_plays(built):
-    for seats in built.META.seats:
-        assert told(built, seats) == told(highcard, seats)
+def test_the_game_on_the_page_plays(game_of_page):
+    for seats in game_of_page.META.seats:
+        assert play_out(game_of_page, seats) == play_out(highcard, seats)
 
 
-def test_the_examples_come_out_as_printed(built):
+def test_the_examples_have_the_printed_results(game_of_page):
     text = msgspec.json.encode(play_on(start_table(highcard, 3), Random(1)).export()).decode()
     example = doctest.DocTestParser().get_doctest(PAGE, {"text": text}, "engine/README.md", "engine/README.md", 0)
     assert len(example.examples) > 20
@@ -63,14 +63,14 @@ def test_the_examples_come_out_as_printed(built):
 
 
 def test_the_scenario_on_the_page_holds():
-    (text,) = blocks("toml")
+    (text,) = find_blocks("toml")
     scenario.run(msgspec.convert(tomllib.loads(text), scenario.Scenario), highcard)
 
 
 def test_every_sentence_of_a_scenario_is_on_the_page():
-    told = re.findall(r"`([^`\n]+)`", PAGE.split("## 8 ")[1].split("## 9 ")[0])
+    sentences = re.findall(r"`([^`\n]+)`", PAGE.split("## 8 ")[1].split("## 9 ")[0])
     for pattern in SENTENCES:
-        assert any(re.fullmatch(pattern, sentence) for sentence in told), pattern
+        assert any(re.fullmatch(pattern, sentence) for sentence in sentences), pattern
 
 
 def test_every_name_of_the_contract_is_on_the_page():
@@ -82,7 +82,7 @@ def test_every_command_of_the_table_and_every_event_is_on_the_page():
     for verb in RESERVED_VERBS:
         assert re.search(rf"`{verb}\b", PAGE), verb
     for event in table_events.TABLE_EVENTS:
-        told = ", ".join(
+        fields = ", ".join(
             f"{field.name}=false" if field.default is False else field.name for field in msgspec.structs.fields(event)
         )
-        assert f"`{event.__name__}({told})`" in PAGE
+        assert f"`{event.__name__}({fields})`" in PAGE

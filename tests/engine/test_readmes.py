@@ -20,22 +20,22 @@ TESTS = Path(__file__).parent / "games"
 every_game = pytest.mark.parametrize("game", catalogue.find_all().values(), ids=catalogue.find_all().keys())
 
 
-def page(game):
+def load_page(game):
     return (Path(game.__file__).parent / "README.md").read_text("utf-8")
 
 
-def book(game):
-    """The rules, in English."""
+def load_book(game):
+    """Load the rules, in English."""
     return (Path(game.__file__).parent / "book" / "en.md").read_text("utf-8")
 
 
-def paragraphs(game):
-    """The numbers that head a paragraph, as in `### 2.3 The way must be free`."""
-    return re.findall(r"^### (\d+\.\d+)\b", book(game), re.MULTILINE)
+def find_paragraphs(game):
+    """Return the numbers of paragraphs, as in `### 2.3 The way must be free`."""
+    return re.findall(r"^### (\d+\.\d+)\b", load_book(game), re.MULTILINE)
 
 
-def cited_by_tests(game):
-    """The paragraph every test is named for, by the test's name."""
+def find_cited_by_tests(game):
+    """Return the paragraph of every test, by the test's name."""
     files = [TESTS / f"test_{game.META.name}.py", *TESTS.glob(f"test_{game.META.name}_*.py")]
     names = [
         node.name
@@ -47,40 +47,40 @@ def cited_by_tests(game):
     return {name: f"{match[1]}.{match[2]}" for name, match in found.items() if match}
 
 
-def numbered(game):
-    """Every number that can be cited: of paragraphs and of chapters."""
-    return set(paragraphs(game)) | set(re.findall(r"^## (\d+)\b", book(game), re.MULTILINE))
+def find_numbers(game):
+    """Return all numbers of paragraphs and chapters."""
+    return set(find_paragraphs(game)) | set(re.findall(r"^## (\d+)\b", load_book(game), re.MULTILINE))
 
 
 @every_game
 def test_paragraphs_are_numbered_in_order_and_once(game):
-    numbers = [tuple(map(int, number.split("."))) for number in paragraphs(game)]
+    numbers = [tuple(map(int, number.split("."))) for number in find_paragraphs(game)]
     assert numbers
     assert numbers == sorted(set(numbers))
 
 
 @every_game
 def test_every_paragraph_has_a_test(game):
-    assert set(paragraphs(game)) - set(cited_by_tests(game).values()) == set()
+    assert set(find_paragraphs(game)) - set(find_cited_by_tests(game).values()) == set()
 
 
 @every_game
-def test_no_test_cites_a_paragraph_that_is_not_there(game):
-    known = set(paragraphs(game))
-    assert {name for name, number in cited_by_tests(game).items() if number not in known} == set()
+def test_no_test_cites_a_missing_paragraph(game):
+    known_numbers = set(find_paragraphs(game))
+    assert {name for name, number in find_cited_by_tests(game).items() if number not in known_numbers} == set()
 
 
 @every_game
-def test_the_rules_cite_only_paragraphs_that_are_there(game):
-    known = set(paragraphs(game)) | {number.split(".")[0] for number in paragraphs(game)}
+def test_the_rules_cite_only_existing_paragraphs(game):
+    known_numbers = set(find_paragraphs(game)) | {number.split(".")[0] for number in find_paragraphs(game)}
     for file in Path(game.__file__).parent.glob("*.py"):
         cited = set(re.findall(r"§\s?(\d+(?:\.\d+)?)", file.read_text("utf-8")))
-        assert cited <= known, file.name
+        assert cited <= known_numbers, file.name
 
 
 @every_game
 def test_designer_and_publisher_are_named(game):
-    words = " ".join(page(game).split())
+    words = " ".join(load_page(game).split())
     assert game.META.title in words
     assert game.META.designer in words
     assert game.META.publisher in words
@@ -88,20 +88,20 @@ def test_designer_and_publisher_are_named(game):
 
 
 @every_game
-def test_whose_words_and_art_these_are_is_said(game):
-    words = " ".join(page(game).split())
+def test_the_source_of_texts_and_art_is_named(game):
+    words = " ".join(load_page(game).split())
     assert "own words" in words
     assert "not affiliated" in words
 
 
 @every_game
-def test_every_option_cites_a_paragraph_that_is_there(game):
+def test_every_option_cites_an_existing_paragraph(game):
     cited = {option.name: option.rule for option in choices.describe(game.META.options)}
-    assert {name: rule for name, rule in cited.items() if rule not in numbered(game)} == {}
+    assert {name: rule for name, rule in cited.items() if rule not in find_numbers(game)} == {}
 
 
-def menus_of(game):
-    """What could be chosen in random games with every seat count and every option."""
+def iter_menus(game):
+    """Yield the menus of random games with every number of seats and every option."""
     for case in make_cases():
         if case.game is game:
             for position in play_case(case, b"a lantern"):
@@ -110,11 +110,11 @@ def menus_of(game):
 
 
 @every_game
-def test_every_choice_and_its_refusal_cite_a_paragraph_that_is_there(game):
-    known, entries = numbered(game), {}
-    for menu in menus_of(game):
+def test_every_menu_entry_and_its_refusal_cite_an_existing_paragraph(game):
+    known_numbers, entries = find_numbers(game), {}
+    for menu in iter_menus(game):
         entries.update({(entry.verb, entry.rule): entry for entry in menu})
-    assert {verb for verb, rule in entries if rule not in known} == set()
+    assert {verb for verb, rule in entries if rule not in known_numbers} == set()
     for (verb, rule), entry in entries.items():
         if not entry.allows(()):
             with pytest.raises(Refused) as refused:
@@ -123,24 +123,24 @@ def test_every_choice_and_its_refusal_cite_a_paragraph_that_is_there(game):
 
 
 @every_game
-def test_what_a_game_objects_to_cites_a_paragraph_that_is_there(game):
+def test_every_objection_cites_an_existing_paragraph(game):
     variants = {tuple(sorted(case.chosen)) for case in make_cases() if case.game is game}
     for chosen in variants | {()}:
         for seats in game.META.seats:
             why = game.objection(choices.parse(game.META.options, dict(chosen)), seats)
-            assert why is None or why.rule in numbered(game)
+            assert why is None or why.rule in find_numbers(game)
 
 
 @every_game
-def test_refusals_in_the_worked_examples_cite_paragraphs_that_are_there(game, monkeypatch):
-    heard = []
+def test_refusals_in_worked_examples_cite_existing_paragraphs(game, monkeypatch):
+    rules = []
     init = Refused.__init__
 
-    def listening(self, sentence, /, **words):
+    def record_rule(self, sentence, /, **words):
         init(self, sentence, **words)
-        heard.append(self.rule)
+        rules.append(self.rule)
 
-    monkeypatch.setattr(Refused, "__init__", listening)
+    monkeypatch.setattr(Refused, "__init__", record_rule)
     for path in sorted((TESTS.parents[1] / "scenarios" / game.META.name).iterdir()):
         scenario.run(scenario.load(path))
-    assert {rule for rule in heard if rule} <= numbered(game)
+    assert {rule for rule in rules if rule} <= find_numbers(game)

@@ -1,4 +1,4 @@
-"""The worked examples of every game, and what the runner says of examples that do not hold."""
+"""The worked examples of every game, and the errors of examples that do not hold."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_every_game_has_worked_examples(name):
     assert [path for path in FILES if path.parent.name == name]
 
 
-def test_a_star_takes_away_everything_that_was_there():
+def test_a_star_removes_all_items():
     game = catalogue.find("kaiser")
     state = game.State(stones={"A1": {"seat": 0, "rank": "king"}, "A2": {"seat": 0, "rank": "king"}})
     patch = {"stones": {"*": "-", "A3": {"seat": 1, "rank": "emperor"}}}
@@ -90,7 +90,7 @@ def test_a_sentence_that_does_not_hold_fails_in_its_step(claim):
         run(PLAY.replace("{expect}", f'"{claim}"'))
 
 
-def test_who_is_to_move_and_what_they_may_do():
+def test_sentences_about_the_turn_and_about_legal_moves():
     run('expect = ["seat 0 is to move", "seat 1 is not to move", "seat 0 may play 7", "seat 0 may not play 9"]')
 
 
@@ -124,7 +124,7 @@ def test_an_event_with_some_of_its_fields():
         ("given = { hands = 5 }", "^what is given does not make a position"),
     ],
 )
-def test_what_does_not_hold_is_found_and_says_where(text, sentence):
+def test_a_wrong_expectation_fails_with_its_step(text, sentence):
     with pytest.raises(Failed, match=sentence):
         run(text)
 
@@ -136,7 +136,7 @@ def test_what_does_not_hold_is_found_and_says_where(text, sentence):
         (DEAL, step('seat = 0\nmove = "play 7"\nrig = { deck = [12] }')),
     ],
 )
-def test_what_was_foreseen_and_is_never_drawn_is_wrong(deal, text):
+def test_a_rigged_result_that_is_never_drawn_is_an_error(deal, text):
     with pytest.raises(Failed, match=r"foreseen but never drawn: “d[a-z]+”: .*[0-9]"):
         run(text, deal)
 
@@ -152,17 +152,17 @@ def test_what_was_foreseen_and_is_never_drawn_is_wrong(deal, text):
         ("game = \n", "example.toml is not a scenario"),
     ],
 )
-def test_a_table_that_cannot_be_opened_says_why(deal, sentence):
+def test_a_wrong_opening_fails_with_its_reason(deal, sentence):
     with pytest.raises(Failed, match=sentence):
         run("", deal)
 
 
-def test_an_unknown_game_says_which_there_are():
+def test_an_unknown_game_is_refused_with_the_names_of_games():
     with pytest.raises(Failed, match="no game “chess”; the games are: "):
         scenario.run(scenario.Scenario(game="chess", seats=2))
 
 
-def test_json_is_read_as_well():
+def test_a_scenario_may_be_json():
     text = '{"game": "highcard", "seats": 2, "rig": {"deck": [20]}, "expect": ["seat 0 may play 20"]}'
     scenario.run(scenario.load(Path("example.json"), text), highcard)
     with pytest.raises(Failed, match="is not a scenario"):
@@ -174,6 +174,6 @@ def test_given_parts_are_merged_into_the_position():
     assert state.hands == ((7,), (9,))
 
 
-def test_a_step_has_a_rig_of_its_own_and_the_rest_is_left_to_fixed_luck():
+def test_a_step_may_have_its_own_rig_and_other_draws_are_always_the_same():
     example = scenario.load(Path("example.toml"), 'game = "highcard"\nseats = 4\n')
     assert scenario.run(example, highcard) == scenario.run(example, highcard)

@@ -1,4 +1,4 @@
-"""The story of a game: chances, turning points, and luck that is nothing in the mean."""
+"""The story of a game: the history of chances, turning points, and luck whose mean is 0."""
 
 from __future__ import annotations
 
@@ -15,79 +15,79 @@ from tests.engine.cases import all_games
 from tests.engine.ledger import make_variant, play_on, start_table
 
 
-def played(game, seats, seed):
-    """A finished game, entry by entry."""
+def play_game(game, seats, seed):
+    """Play a whole game at random."""
     return play_on(start_table(game, seats, seed=bytes([seed % 256, seed // 256]) * 16), Random(seed))
 
 
-def promised(state):
-    """High Card judged by what is held and what was won."""
+def estimate(state):
+    """Evaluate High Card by the cards in hand and the points."""
     return [sum(hand) + 10 * points for hand, points in zip(state.hands, state.points, strict=True)]
 
 
 @pytest.mark.parametrize("game", all_games(), ids=lambda game: game.META.name)
-def test_the_course_shows_the_chances_after_every_move_and_ends_with_the_result(game):
-    ledger = played(game, game.META.seats[0], 1)
-    told = story.compute_chance_history(game, ledger.entries)
-    assert [moment.seq for moment in told] == [entry.seq for entry in ledger.entries if entry.seq >= told[0].seq]
-    assert all(isclose(sum(moment.shares), 1) for moment in told)
-    assert told[-1].shares == win_shares.evaluate(game, ledger.table.state)
+def test_the_history_has_the_chances_after_every_move_and_ends_with_the_result(game):
+    ledger = play_game(game, game.META.seats[0], 1)
+    chances = story.compute_chance_history(game, ledger.entries)
+    assert [moment.seq for moment in chances] == [entry.seq for entry in ledger.entries if entry.seq >= chances[0].seq]
+    assert all(isclose(sum(moment.shares), 1) for moment in chances)
+    assert chances[-1].shares == win_shares.evaluate(game, ledger.table.state)
 
 
 def test_a_story_is_the_same_every_time():
-    ledger = played(kurier, 2, 3)
+    ledger = play_game(kurier, 2, 3)
     assert story.make_story(kurier, ledger.entries) == story.make_story(kurier, ledger.entries)
 
 
-def test_luck_is_nothing_in_the_mean():
-    """Games of High Card: what a seat was dealt, less what it could have been dealt."""
-    game = make_variant(highcard, outlook=lambda state: win_shares.from_points(promised(state), 20))
-    lucks = [story.make_story(game, played(game, 2, number).entries).luck for number in range(60)]
-    for luck in zip(*lucks, strict=True):
-        assert stdev(luck) > 0.01
-        assert abs(fmean(luck)) < 3 * stdev(luck) / sqrt(len(luck))
-    assert all(isclose(sum(luck), 0, abs_tol=1e-9) for luck in lucks)
+def test_the_mean_of_luck_is_zero():
+    """In High Card, the luck of a seat is the value of its hand, less that of other hands."""
+    game = make_variant(highcard, outlook=lambda state: win_shares.from_points(estimate(state), 20))
+    lucks = [story.make_story(game, play_game(game, 2, number).entries).luck for number in range(60)]
+    for lucks_of_seat in zip(*lucks, strict=True):
+        assert stdev(lucks_of_seat) > 0.01
+        assert abs(fmean(lucks_of_seat)) < 3 * stdev(lucks_of_seat) / sqrt(len(lucks_of_seat))
+    assert all(isclose(sum(lucks_of_seat), 0, abs_tol=1e-9) for lucks_of_seat in lucks)
 
 
-@pytest.mark.parametrize(("looks", "times"), [(10**9, story.MAX_REDRAWS), (1, 1)])
-def test_a_story_draws_otherwise_as_often_as_its_looks_allow(monkeypatch, looks, times):
-    """A game with many moves and many draws would take minutes, and bots and letters wait for it."""
-    ledger, drawn, otherwise = played(kurier, 2, 3), [], story._draw_again
-    monkeypatch.setattr(story, "MAX_EVALUATIONS", looks)
+@pytest.mark.parametrize(("evaluations", "times"), [(10**9, story.MAX_REDRAWS), (1, 1)])
+def test_an_entry_is_drawn_again_as_often_as_the_evaluations_allow(monkeypatch, evaluations, times):
+    """Otherwise a game with many moves and draws would take minutes, while bots and letters wait."""
+    ledger, drawn, draw_again = play_game(kurier, 2, 3), [], story._draw_again
+    monkeypatch.setattr(story, "MAX_EVALUATIONS", evaluations)
     monkeypatch.setattr(
-        story, "_draw_again", lambda game, page, seed: drawn.append(page) or otherwise(game, page, seed)
+        story, "_draw_again", lambda game, step, seed: drawn.append(step) or draw_again(game, step, seed)
     )
-    luck = [moment.luck for moment in story.make_story(kurier, ledger.entries).chance_history if moment.luck]
-    assert len(drawn) == times * len(luck)
+    lucks_of_seat = [moment.luck for moment in story.make_story(kurier, ledger.entries).chance_history if moment.luck]
+    assert len(drawn) == times * len(lucks_of_seat)
 
 
-def test_turning_points_are_the_dearest_mistakes_in_their_order():
-    ledger = played(kaiser, 2, 5)
-    told = story.make_story(kaiser, ledger.entries).turning_points
-    assert 0 < len(told) <= 3
-    assert [point.seq for point in told] == sorted(point.seq for point in told)
-    for point in told:
+def test_turning_points_are_the_worst_mistakes_in_their_order():
+    ledger = play_game(kaiser, 2, 5)
+    points = story.make_story(kaiser, ledger.entries).turning_points
+    assert 0 < len(points) <= 3
+    assert [point.seq for point in points] == sorted(point.seq for point in points)
+    for point in points:
         entry = ledger.entries[point.seq]
         assert (entry.seat, entry.move) == (point.seat, point.played)
         assert point.better != point.played
         assert story.MIN_GAIN <= point.gain <= 1
 
 
-def test_a_move_that_only_looked_better_is_not_told():
-    """At a glance another move was better by a third; played on, the one that was made wins more often."""
-    pages = list(story._list_steps(kurier, played(kurier, 2, 10).entries))
-    looked = [found for page in pages if page.entry.seq == 121 and (found := story._find_mistake(kurier, page))]
-    assert looked[0].gain > 0.3
-    assert 121 not in [point.seq for point in story._find_turning_points(kurier, pages)]
+def test_a_move_that_only_looked_better_is_no_turning_point():
+    """By a first evaluation another move was better by a third; searched deeper, the one that was made is better."""
+    steps = list(story._list_steps(kurier, play_game(kurier, 2, 10).entries))
+    mistakes = [mistake for step in steps if step.entry.seq == 121 and (mistake := story._find_mistake(kurier, step))]
+    assert mistakes[0].gain > 0.3
+    assert 121 not in [point.seq for point in story._find_turning_points(kurier, steps)]
 
 
-def test_who_plays_well_makes_fewer_mistakes():
-    well, badly = (sum(len(turns(kaiser, name, seed)) for seed in range(2)) for name in ("normal", "random"))
+def test_a_good_player_makes_fewer_mistakes():
+    well, badly = (sum(len(find_mistakes(kaiser, name, seed)) for seed in range(2)) for name in ("normal", "random"))
     assert well < badly
 
 
-def turns(game, name, seed):
-    """All moves of a game that another one would have been better than, at a glance."""
+def find_mistakes(game, name, seed):
+    """Return the moves of a game that are mistakes by a first evaluation."""
     ledger = start_table(game, 2, seed=bytes([seed]) * 32)
     random = Random(seed)
     while ledger.table.phase == "playing":
@@ -97,4 +97,4 @@ def turns(game, name, seed):
         else:
             move = search.choose_move(search.LEVELS[name], game, ledger.table.state, seat, random.getrandbits(60))
         ledger.do(seat, move)
-    return [page for page in story._list_steps(game, ledger.entries) if story._find_mistake(game, page)]
+    return [step for step in story._list_steps(game, ledger.entries) if story._find_mistake(game, step)]

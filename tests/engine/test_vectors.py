@@ -1,4 +1,4 @@
-"""The test vectors are as their script writes them, and both verifiers say of each what its index says."""
+"""The test vectors are as their script writes them, and both verifiers agree with the index."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_files_are_as_their_script_writes_them():
 
 
 @every_vector
-def test_the_audit_says_what_the_index_says(vector):
+def test_the_audit_agrees_with_the_index(vector):
     raw = (make.FOLDER / vector["file"]).read_bytes()
     try:
         finding = audit.audit(highcard, log.parse_export(raw), verify_signature=signed).finding
@@ -37,21 +37,21 @@ def test_the_audit_says_what_the_index_says(vector):
 
 
 @every_vector
-def test_the_second_verifier_says_what_the_index_says(vector):
+def test_the_second_verifier_agrees_with_the_index(vector):
     report = second_verifier.verify((make.FOLDER / vector["file"]).read_text("utf-8"))
     assert report["sound"] == vector["sound"], report["finding"]
     if not vector["sound"] and report["finding"]["check"] != "read":
         assert report["finding"]["seq"] == vector["entry"], report["finding"]
 
 
-def test_what_is_written_out_is_plain_sha_256():
-    """Worked out a second time, without our code."""
-    told = json.loads((make.FOLDER / "finished_worked_out.json").read_text("utf-8"))
+def test_the_steps_of_the_finished_log_are_right():
+    """They are computed again, without code of the engine."""
+    contents = json.loads((make.FOLDER / "finished_worked_out.json").read_text("utf-8"))
     finished = json.loads((make.FOLDER / "sound/finished.json").read_text("utf-8"))
-    seed, head = bytes.fromhex(told["seed"]), bytes(32)
-    words = [len(word.encode()).to_bytes(2, "big") + word.encode() for word in told["nonces"]]
-    assert told["key"] == hashlib.sha256(b"depesche key 1" + seed + b"".join(words)).hexdigest()
-    for number, (entry, link) in enumerate(zip(told["entries"], finished["entries"], strict=True)):
+    seed, head = bytes.fromhex(contents["seed"]), bytes(32)
+    words = [len(word.encode()).to_bytes(2, "big") + word.encode() for word in contents["nonces"]]
+    assert contents["key"] == hashlib.sha256(b"depesche key 1" + seed + b"".join(words)).hexdigest()
+    for number, (entry, link) in enumerate(zip(contents["entries"], finished["entries"], strict=True)):
         salt = hashlib.sha256(b"depesche salt 1" + seed + number.to_bytes(8, "big"))
         assert entry["salt"] == salt.hexdigest()
         body = json.dumps(link["entry"], ensure_ascii=False, separators=(",", ":"), sort_keys=True)
@@ -60,10 +60,10 @@ def test_what_is_written_out_is_plain_sha_256():
         assert entry["digest"] == link["digest"] == digest.hexdigest()
         head = hashlib.sha256(head + digest.digest()).digest()
         assert entry["hash"] == head.hex()
-    assert told["receipt"].endswith(finished["head"])
+    assert contents["receipt"].endswith(finished["head"])
 
 
-def test_the_second_verifier_hashes_and_writes_as_everybody_does():
+def test_the_second_verifier_hashes_and_writes_like_python():
     for text in ("", "abc", "é" * 100, "x" * 1000, "ab" * 32):
         assert second_verifier.ask(sha256=text) == hashlib.sha256(text.encode()).hexdigest()
     value = {"\U0001d11e": 1, "\uff5e": 2, "é": [True, None, -5, '\u2028\x7f\x01\n"\\/'], "": {}}
@@ -73,19 +73,19 @@ def test_the_second_verifier_hashes_and_writes_as_everybody_does():
     )
 
 
-def test_a_copy_before_the_end_says_what_is_proven_and_what_is_not():
-    told = {}
+def test_a_report_before_the_end_distinguishes_proven_and_unproven_entries():
+    contents = {}
     for name in ("seat_0", "spectator", "unsalted"):
         raw = (make.FOLDER / f"sound/running_{name}.json").read_bytes()
         report = audit.audit(highcard, log.parse_export(raw))
         assert second_verifier.verify(raw)["proven"] == report.proven
-        told[name] = " ".join(audit.describe(report))
-    assert "5 entries are proven to be what was sealed. NOT PROVEN: what the other 1 show" in told["seat_0"]
-    assert "NOT PROVEN: what the entries say" in told["unsalted"]
-    assert "does not seal the name of its table" in told["unsalted"]
+        contents[name] = " ".join(audit.describe(report))
+    assert "5 entries are proven to be what was sealed. NOT PROVEN: what the other 1 show" in contents["seat_0"]
+    assert "NOT PROVEN: what the entries say" in contents["unsalted"]
+    assert "does not seal the name of its table" in contents["unsalted"]
 
 
-def test_with_salts_no_entry_that_its_reader_knows_can_be_altered():
+def test_salts_prove_the_entries_that_a_reader_knows():
     raw = json.loads((make.FOLDER / "sound/running_seat_0.json").read_text("utf-8"))
     for link in raw["entries"]:
         link["entry"]["at"] += 1

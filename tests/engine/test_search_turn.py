@@ -1,4 +1,4 @@
-"""The moves of one turn, as far as a seat can foresee them."""
+"""The moves that a bot chooses for its whole turn."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ QUICK = Level(0, 60.0)
 
 
 @pytest.mark.parametrize("case", make_cases(), ids=str)
-def test_what_follows_may_be_played_whatever_is_hidden(case):
-    """At every table that looks alike the turn is the same, and each of its moves can be made after the one before."""
+def test_the_moves_of_a_turn_are_possible_in_every_deal(case):
+    """The turn is the same if the tables look the same, and each move is possible after the one before."""
     for number, position in enumerate(sample(play_case(case, b"a turn"), 4)):
         for seat in range(case.seats):
             if case.game.menu(position.state, seat):
@@ -31,6 +31,6 @@ def test_what_follows_may_be_played_whatever_is_hidden(case):
 def assert_playable(game, state, seat, moves):
     for number, move in enumerate(moves):
         assert menu.allows(game.menu(state, seat), move)
-        luck = chance.make_rigged({}, chance.make_from_random(Random(1)).source)
-        state = games.perform(game, state, seat, move, luck).state
-        assert not luck.draws or number == len(moves) - 1
+        chance_of_deal = chance.make_rigged({}, chance.make_from_random(Random(1)).source)
+        state = games.perform(game, state, seat, move, chance_of_deal).state
+        assert not chance_of_deal.draws or number == len(moves) - 1
