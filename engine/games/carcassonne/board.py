@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from engine.games.carcassonne.letter import lay_out_letter, space_point
 from engine.games.carcassonne.points import (
@@ -26,7 +26,6 @@ from engine.games.carcassonne.tiles import (
     PIECES,
     SIDES,
     TRACK,
-    TURNS,
     Segment,
     coordinates,
 )
@@ -77,35 +76,21 @@ class Offers(Struct, frozen=True):
 
 
 def read_offers(menu: Menu) -> Offers:
-    """Sort the options of a menu by the kind of thing they touch."""
-    offers = Offers()
+    """Sort the tokens of a menu by the kind of thing they name; each is listed once."""
+    tokens = defaultdict[str, dict[str, None]](dict)
     for entry in menu:
-        offers = _add_entry(offers, entry)
-    return offers
-
-
-def _add_entry(offers: Offers, entry: MenuEntry) -> Offers:
-    options = _options_of(entry)
-    firsts = tuple(dict.fromkeys(option[0] for option in options))
-    match entry.verb:
-        case "place":
-            turns = {option[-1] for option in options}
-            in_order = tuple(str(turn) for turn in TURNS if str(turn) in turns)
-            return replace(offers, places=options, cells=offers.cells + firsts, turns=in_order)
-        case "figure":
-            segments = tuple(dict.fromkeys(option[-1] for option in options))
-            return replace(offers, kinds=firsts, segments=offers.segments + segments)
-        case "score":
-            return replace(offers, is_scoring=True)
-        case "message" if "draw" not in firsts:
-            figures = tuple(option[-1] for option in options if len(option) > 1)
-            return replace(offers, is_message=True, figures=offers.figures + figures)
-        case "builder":
-            return replace(offers, is_builder=True)
-    for token in firsts:
-        field = _field_of(entry.verb, token)
-        offers = replace(offers, **{field: (*getattr(offers, field), token)})
-    return offers
+        for option in _options_of(entry):
+            for kind, token in _tokens_of(entry.verb, option):
+                tokens[kind][token] = None
+    tokens["turns"] = dict.fromkeys(sorted(tokens["turns"], key=int))
+    verbs = [entry.verb for entry in menu]
+    return Offers(
+        places=tuple(option for entry in menu if entry.verb == "place" for option in _options_of(entry)),
+        is_scoring="score" in verbs,
+        is_message="message" in verbs and "draw" not in tokens["words"],
+        is_builder="builder" in verbs,
+        **{kind: tuple(names) for kind, names in tokens.items()},
+    )
 
 
 def _options_of(entry: MenuEntry) -> tuple[tuple[str, ...], ...]:
@@ -115,8 +100,22 @@ def _options_of(entry: MenuEntry) -> tuple[tuple[str, ...], ...]:
     return tuple(option for option in entry.options if option) if isinstance(entry, Choice) else ()
 
 
+def _tokens_of(verb: str, option: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the tokens of an option, each with the field of the offers to which it belongs."""
+    match verb, option:
+        case "place", (cell, turn):
+            return [("cells", cell), ("turns", turn)]
+        case "figure", (kind, segment):
+            return [("kinds", kind), ("segments", segment)]
+        case "message", ("perform", figure):
+            return [("figures", figure)]
+        case ("message", ("perform" | "points",)) | ("score" | "builder", _):
+            return []  # buttons that the templates draw themselves
+    return [(_field_of(verb, option[0]), option[0])]
+
+
 def _field_of(verb: str, token: str) -> str:
-    """Return the field of the offers to which a token of an entry with one argument belongs."""
+    """Return the field of the offers for a token whose form tells what it names, such as `1,0/city-N`."""
     if token in CORNERS:
         return "corners"
     if "/" in token:

@@ -43,6 +43,7 @@ NEW_TURN = (Part(),)
 
 
 def evolve(state: State, event: Struct) -> State:
+    """Return the state after an event."""
     try:
         apply = APPLY[type(event)]
     except KeyError:
@@ -86,6 +87,7 @@ def _apply_figure_withheld(state: State, event: FigureWithheld) -> State:
 
 
 def _end_figure_step(state: State, placed: str) -> State:
+    """Go on to the next step of the part; `placed` is the place of the new figure, or empty."""
     part = current_part(state)
     step: Step = "between" if rules_of(state.options).hooks["after_figure"] and part.cell else "score"
     after = Part(step, part.kind, part.tile, part.cell, part.done, part.passed, part.extra, part.notes, placed)

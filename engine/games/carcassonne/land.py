@@ -138,7 +138,8 @@ def _add_built(
             features[first + index] = Feature(segment.kind, len(segment.ends), (number,), segment.marks)
             continue
         root, others = _unite(first + index, roots, parents)
-        if not _grow(segment, number, root, others, features, 2 * len(roots) - surplus.get(index, 0)):
+        ends_met = 2 * len(roots) - surplus.get(index, 0)  # an end of the tile and the end that it meets
+        if not _grow(segment, number, root, others, features, ends_met):
             done.append(root)
     return done
 

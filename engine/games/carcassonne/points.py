@@ -94,7 +94,7 @@ STAGES: Mapping[str, Offset] = {
 }
 """Where the acrobats perform."""
 
-SMALL_CLOISTER = ("R05", (0, -30))
+SMALL_CLOISTERS: Mapping[str, Offset] = {"R05": (0, -30)}
 CORNERS: Mapping[str, Offset] = {"NE": (46, -46), "SE": (46, 46), "SW": (-46, 46), "NW": (-46, -46)}
 BESIDE_OTHERS: Mapping[str, Offset] = {"2": (12, 0), "3": (6, -14)}
 """How far the second and third figure of a segment are from the first."""
@@ -162,7 +162,8 @@ def segment_point(tiles: Tiles, cell: str, token: str) -> Point:
     pieces = PIECES[placed.tile]
     unturned = pieces[0].segments[pieces[placed.turn].locals[token]]
     x, y = _find_offset(placed.tile, unturned)
-    return _offset_point(cell, ((x, y), (-y, x), (-x, -y), (y, -x))[placed.turn // 90])
+    by_quarter_turns = ((x, y), (-y, x), (-x, -y), (y, -x))
+    return _offset_point(cell, by_quarter_turns[placed.turn // 90])
 
 
 def _find_offset(tile: str, segment: Segment) -> Offset:
@@ -173,8 +174,8 @@ def _find_offset(tile: str, segment: Segment) -> Offset:
             return GARDENS[plain]
         case "acrobats":
             return STAGES[plain]
-        case "cloister" if tile == SMALL_CLOISTER[0]:
-            return SMALL_CLOISTER[1]
+        case "cloister" if tile in SMALL_CLOISTERS:
+            return SMALL_CLOISTERS[tile]
         case "field" if not ends:
             return INNER_FIELDS.get(f"{plain} {segment.token}", (0, 0))
         case "field":

@@ -73,6 +73,7 @@ def objection(options: Options, seats: int) -> Refused | None:
 
 
 def setup(options: Options, seats: int, chance: Chance, edition: int = META.edition) -> list[Struct]:
+    """§1: Return the events that prepare the table, and the first turn of a random seat."""
     rules = rules_of(options)
     deck = rules.make_deck()
     first = chance.pick("start player", range(seats))
@@ -174,6 +175,7 @@ MENUS: dict[Step, Callable[[State, Rules, Part], Menu]] = {
 
 
 def decide(state: State, seat: int, move: Move, chance: Chance) -> Sequence[Struct]:
+    """Return the events of a move from the menu."""
     rules = rules_of(state.options)
     match move.verb:
         case "place":
@@ -220,6 +222,7 @@ def waits_for_scorer(state: State) -> bool:
 
 
 def upkeep(state: State, chance: Chance) -> Struct | None:
+    """Return the next event that the rules force, or None if a seat has to move or the game is over."""
     if state.phase != "playing":
         return _end_game(state, chance)
     if state.owed and waits_for_scorer(state):
@@ -340,8 +343,8 @@ def _end_game(state: State, chance: Chance) -> Struct | None:
     if state.phase == "over":
         return None
     rules = rules_of(state.options)
-    before = rules.hooks["before_final_scoring"]
-    event = _first_event(box.before_final_scoring(state, rules, chance) for box in before)
+    boxes = rules.hooks["before_final_scoring"]
+    event = _first_event(box.before_final_scoring(state, rules, chance) for box in boxes)
     if event is not None:
         return event
     root = scoring.next_to_count(state, rules)
@@ -356,6 +359,7 @@ def _end_game(state: State, chance: Chance) -> Struct | None:
 
 
 def standing(state: State) -> tuple[Standing, ...]:
+    """§4.6: Return the score of each seat, and once the game is over its place."""
     places = state.places or (None,) * len(state.track)
     return tuple(Standing(score(state, seat), False, place) for seat, place in enumerate(places))
 

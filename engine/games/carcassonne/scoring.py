@@ -114,6 +114,12 @@ def award_without_lead(state: State, rules: Rules, feature: Feature, moment: Mom
     return None
 
 
+def find_companions(state: State, rules: Rules, feature: Feature, figure: Figure) -> tuple[Figure, ...]:
+    """Return the figures that go home together with a figure that leaves its feature alone."""
+    boxes = rules.hooks["find_companions"]
+    return tuple(other for box in boxes for other in box.find_companions(state, rules, feature, figure))
+
+
 def apply_feature_scored(state: State, event: FeatureScored) -> State:
     """Send the figures home and apply the awards."""
     state = remove_figures(state, event.figures)

@@ -62,6 +62,7 @@ else:
 
 
 def view(state: State, seat: int | None) -> View:
+    """Return the table as it is for all seats and spectators."""
     work = state.work[-1] if state.work else Task("")
     return View(
         turn=state.turn if state.phase == "playing" else None,
@@ -83,6 +84,7 @@ def view(state: State, seat: int | None) -> View:
 
 
 def hear(event: Any, seat: int | None) -> Any:
+    """Return the event as it is: all seats may know everything about it."""
     return event
 
 

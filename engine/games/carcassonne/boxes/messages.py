@@ -210,8 +210,7 @@ def _score_and_take_back(state: State, figure: Figure, rules: Rules) -> MessageP
         points = scoring.count_leader_points(state, rules, feature, figure.seat, "message")
         boxes = rules.hooks["award_bonus"]
         points += sum(award.points for box in boxes for award in box.award_bonus(state, rules, alone, "message"))
-    boxes = rules.hooks["find_companions"]
-    companions = (other for box in boxes for other in box.find_companions(state, rules, feature, figure))
+    companions = scoring.find_companions(state, rules, feature, figure)
     return MessagePerformed(figure.seat, TAKE_BACK, points, figure.place, (figure, *companions))
 
 

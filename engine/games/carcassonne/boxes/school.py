@@ -84,7 +84,7 @@ def leads_to_school(state: State, root: int) -> bool:
     if state.features[root].kind != "road":
         return False
     school = [cell for cell in state.tiles if "school" in signs_at(state, cell)]
-    return any(other == root for cell in school for _, other in segments_at(state, cell))
+    return any(there == root for cell in school for _, there in segments_at(state, cell))
 
 
 class School(Box):

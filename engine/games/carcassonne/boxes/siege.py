@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from engine.chance import Chance
+from engine.games.carcassonne import scoring
 from engine.games.carcassonne.hooks import Box, Moment, Rules
 from engine.games.carcassonne.land import cells_of, remove_figures, root_of, segments_at
 from engine.games.carcassonne.state import (
@@ -130,9 +131,7 @@ class Siege(Box):
         feature = state.features[root_of(state, figure)]
         if figure.kind in rules.non_meeples:
             return [Escaped((figure,))]
-        boxes = rules.hooks["find_companions"]
-        companions = (other for box in boxes for other in box.find_companions(state, rules, feature, figure))
-        return [Escaped((figure, *companions))]
+        return [Escaped((figure, *scoring.find_companions(state, rules, feature, figure)))]
 
 
 BOXES = (Besiegers(), Cathars(), Siege())
