@@ -12,10 +12,10 @@ import msgspec
 from engine import beacon as beacons
 from engine import chance as chances
 from engine import game as games
-from engine import options as choices
 from engine.beacon import Beacon
 from engine.game import Game
 from engine.menu import Move
+from engine.options import parse as parse_options
 from engine.refusal import Refused
 from engine.table_events import Opened
 
@@ -35,7 +35,7 @@ def make_open_command(
     beacon: Beacon | None = None,
 ) -> Move:
     """Return the command that opens a table with these options; options that are not chosen have their defaults."""
-    options = msgspec.to_builtins(choices.parse(game.META.options, chosen))
+    options = msgspec.to_builtins(parse_options(game.META.options, chosen))
     beacon_words = beacons.make_words(beacon) if beacon else {}
     commitment = chances.commit(seed)
     opened = Opened(game.META.name, game.META.edition, seats, commitment, options, dict(clock), name, beacon_words)
@@ -65,7 +65,7 @@ def parse_open_command(game: Game, number: str, commitment: str, chosen: Sequenc
     rest, beacon_words = _split_prefix("beacon.", rest)
     if not all(map(CLOCK_WORD.fullmatch, clock_words)):
         raise Refused("A table’s clock is told in plain words, such as clock.pace=86400.")
-    options = choices.parse(game.META.options, dict(map(_split_pair, rest)))
+    options = parse_options(game.META.options, dict(map(_split_pair, rest)))
     refusal = games.objection(game, options, seats)
     if refusal:
         raise refusal

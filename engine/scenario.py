@@ -20,10 +20,10 @@ from engine import catalogue
 from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
-from engine import options as choices
 from engine.canonical_json import convert
 from engine.chance import Chance, Rig
 from engine.game import Game
+from engine.options import parse as parse_options
 from engine.refusal import Refused
 
 
@@ -181,7 +181,7 @@ def _check_rig_is_empty(rig: Rig, where: str) -> None:
 
 def _open(scenario: Scenario, game: Game, rig: Rig) -> Stage:
     try:
-        options = choices.parse(game.META.options, scenario.options)
+        options = parse_options(game.META.options, scenario.options)
         state, events = games.begin(game, options, scenario.seats, Chance(rig))
     except Refused as refused:
         raise Invalid(f"the opening: {refused}") from refused

@@ -16,10 +16,10 @@ from engine import chance as chances
 from engine import game as games
 from engine import menu as menus
 from engine import open_command
-from engine import options as choices
 from engine.chance import Chance, RoundPending
 from engine.game import Game
 from engine.menu import Menu, Move
+from engine.options import parse as parse_options
 from engine.record import (
     Rewind,
     Seat,
@@ -313,7 +313,7 @@ def _run_server_command(game: Game, table: Table, move: Move, chance: Chance) ->
         case "gathering", "start", ():
             if any(seat.status == "empty" for seat in table.seats):
                 raise Refused("Somebody still has to sit down before the game can start.")
-            options = choices.parse(game.META.options, table.options)
+            options = parse_options(game.META.options, table.options)
             return (Started(), *games.begin(game, options, len(table.seats), chance).events)
         case "playing", _, (number, *_):
             return _change_seat(game, table, _parse_seat(table, number), move)

@@ -15,9 +15,9 @@ from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from engine import catalogue, chance, log, open_command
-from engine import options as choices
 from engine.game import objection
 from engine.menu import Move
+from engine.options import parse as parse_options
 from engine.refusal import Refused
 from service import timing
 from service.app import App
@@ -167,7 +167,7 @@ def ring(app: App) -> None:
 def _allowed(opening: NewTable) -> NewTable:
     """The same with clean guests, refused where its game does not go with its options or seats."""
     game = catalogue.find(opening.game)
-    options = choices.parse(game.META.options, opening.chosen)
+    options = parse_options(game.META.options, opening.chosen)
     why = objection(game, options, len(opening.guests))
     if why:
         raise why

@@ -131,18 +131,18 @@ def test_an_honest_log_is_drift_if_todays_rules_decide_otherwise():
             return highcard.TrickWon((state.leader + state.trick.index(min(state.trick))) % len(state.hands))
         return event
 
-    found = find_fault(HONEST, make_variant(highcard, upkeep=upkeep))
+    fault = find_fault(HONEST, make_variant(highcard, upkeep=upkeep))
     first = next(
         n for n, link in enumerate(HONEST.entries) if any(e["type"] == "TrickWon" for e in link.entry["events"])
     )
-    assert (found.kind, found.seq) == ("drift", first)
-    assert "decide entry" in found.sentence
+    assert (fault.kind, fault.seq) == ("drift", first)
+    assert "decide entry" in fault.sentence
 
 
 def test_a_move_that_todays_rules_forbid_is_drift():
-    found = find_fault(HONEST, make_variant(highcard, menu=lambda state, seat: ()))
-    assert (found.kind, found.seq) == ("drift", MOVE)
-    assert "would not allow" in found.sentence
+    fault = find_fault(HONEST, make_variant(highcard, menu=lambda state, seat: ()))
+    assert (fault.kind, fault.seq) == ("drift", MOVE)
+    assert "would not allow" in fault.sentence
 
 
 @pytest.mark.parametrize("label", ["deck", "another deck"])
@@ -152,17 +152,17 @@ def test_a_draw_is_drift_if_todays_rules_make_another_one(label):
         hands = chance_of_entry.shuffle(label, range(1, cards + 1))
         return [highcard.Dealt(seat, hands[seat : seat + 1]) for seat in range(seats)]
 
-    found = find_fault(HONEST, make_variant(highcard, setup=setup))
-    assert (found.kind, found.seq) == ("drift", DEAL)
+    fault = find_fault(HONEST, make_variant(highcard, setup=setup))
+    assert (fault.kind, fault.seq) == ("drift", DEAL)
 
 
 def test_unknown_events_are_drift():
     class Forgotten(msgspec.Struct, frozen=True, tag=True):
         seat: int
 
-    found = find_fault(HONEST, make_variant(highcard, Event=Forgotten))
-    assert (found.kind, found.seq) == ("drift", DEAL)
-    assert "cannot read" in found.sentence
+    fault = find_fault(HONEST, make_variant(highcard, Event=Forgotten))
+    assert (fault.kind, fault.seq) == ("drift", DEAL)
+    assert "cannot read" in fault.sentence
 
 
 def test_the_chain_of_a_running_game_can_be_checked():

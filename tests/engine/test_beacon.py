@@ -144,8 +144,8 @@ def test_the_table_ends_when_one_seat_is_left_though_a_round_is_awaited():
 
 def test_an_audit_without_the_curve_says_that_signatures_were_not_checked():
     export = play_on(draw_awaited_round(open_waiting_table()), Random(1)).export()
-    said = list(audit.describe(audit.audit(highcard, export)))
-    assert any("NOT CHECKED: the signatures of 1 rounds" in sentence for sentence in said)
+    sentences = list(audit.describe(audit.audit(highcard, export)))
+    assert any("NOT CHECKED: the signatures of 1 rounds" in sentence for sentence in sentences)
     assert not any(
         "NOT CHECKED" in one for one in audit.describe(audit.audit(highcard, export, verify_signature=signed))
     )

@@ -104,8 +104,8 @@ def test_a_pick_from_no_items_is_an_error():
 
 
 def chi_square(counts, cases, draws):
-    wanted = draws / cases
-    return sum((counts[case] - wanted) ** 2 / wanted for case in range(cases))
+    expected = draws / cases
+    return sum((counts[case] - expected) ** 2 / expected for case in range(cases))
 
 
 @pytest.mark.parametrize("size", [2, 3, 6, 7, 20, 52, 129, 257])

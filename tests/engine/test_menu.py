@@ -193,12 +193,12 @@ def test_spellings_in_the_readers_language():
 @given(menus, st.randoms(use_true_random=False))
 def test_narrowing_token_by_token_leads_to_the_move(choices, random):
     move = menu.pick(choices, random.randrange)
-    said = (move.verb,)
+    words = (move.verb,)
     for token in move.args:
-        following = menu.narrow(choices, said).following
+        following = menu.narrow(choices, words).following
         assert token in following or move.verb == "bid"
-        said = (*said, token)
-    narrowed = menu.narrow(choices, said)
+        words = (*words, token)
+    narrowed = menu.narrow(choices, words)
     assert narrowed.move is not None
     assert sorted(narrowed.move.args) == sorted(move.args)
 

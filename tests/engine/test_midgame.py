@@ -58,17 +58,17 @@ def twin(case, ledger, seq, reader):
 
 @pytest.mark.parametrize("case", make_cases(), ids=str)
 def test_every_entry_is_the_same_in_every_deal_that_its_reader_can_imagine(case):
-    ledger, looked = play_table(case), 0
+    ledger, compared = play_table(case), 0
     for seq in range(case.seats + 2, len(ledger.entries)):
         for reader in (*range(case.seats), None):
             other = twin(case, ledger, seq, reader)
             if other is None:
                 continue
-            told, imagined = (record.redact(case.game, one, reader) for one in (ledger.entries[seq], other))
-            if told.events == imagined.events:
-                looked += 1
-                assert told == imagined, (reader, ledger.entries[seq])
-    assert looked > (len(ledger.entries) - case.seats - 2) / 2
+            different, imagined = (record.redact(case.game, one, reader) for one in (ledger.entries[seq], other))
+            if different.events == imagined.events:
+                compared += 1
+                assert different == imagined, (reader, ledger.entries[seq])
+    assert compared > (len(ledger.entries) - case.seats - 2) / 2
 
 
 @pytest.mark.parametrize("case", make_cases(), ids=str)

@@ -16,7 +16,7 @@ from tests.engine.ledger import SEED, make_variant, start_table
 
 @pytest.mark.parametrize("case", make_cases(), ids=str)
 def test_it_is_the_only_choice_draws_nothing_and_is_public(case):
-    ledger, random, found = start_table(case.game, case.seats, case.chosen), Random(6), 0
+    ledger, random, move_count = start_table(case.game, case.seats, case.chosen), Random(6), 0
     for _ in range(150):
         if ledger.table.phase != "playing":
             break
@@ -26,7 +26,7 @@ def test_it_is_the_only_choice_draws_nothing_and_is_public(case):
                 own = tables.menu(case.game, ledger.table, seat)
                 assert list(menu.iter_moves(own)) == [move]
                 ledger.do(seat, move)
-                entry, found = ledger.entries[-1], found + 1
+                entry, move_count = ledger.entries[-1], move_count + 1
                 assert entry.draws == ()
                 assert record.redact(case.game, entry, None) == entry
                 break

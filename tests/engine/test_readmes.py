@@ -10,8 +10,9 @@ import pytest
 
 from engine import catalogue, scenario
 from engine import menu as menus
-from engine import options as choices
 from engine.contract.cases import play_case
+from engine.options import describe as describe_options
+from engine.options import parse as parse_options
 from engine.refusal import Refused
 from tests.engine.cases import make_cases
 
@@ -43,8 +44,8 @@ def find_cited_by_tests(game):
         for node in ast.walk(ast.parse(file.read_text("utf-8")))
         if isinstance(node, ast.FunctionDef)
     ]
-    found = {name: re.match(r"test_(\d+)_(\d+)_", name) for name in names}
-    return {name: f"{match[1]}.{match[2]}" for name, match in found.items() if match}
+    matches = {name: re.match(r"test_(\d+)_(\d+)_", name) for name in names}
+    return {name: f"{match[1]}.{match[2]}" for name, match in matches.items() if match}
 
 
 def find_numbers(game):
@@ -66,16 +67,16 @@ def test_every_paragraph_has_a_test(game):
 
 @every_game
 def test_no_test_cites_a_missing_paragraph(game):
-    known_numbers = set(find_paragraphs(game))
-    assert {name for name, number in find_cited_by_tests(game).items() if number not in known_numbers} == set()
+    all_numbers = set(find_paragraphs(game))
+    assert {name for name, number in find_cited_by_tests(game).items() if number not in all_numbers} == set()
 
 
 @every_game
 def test_the_rules_cite_only_existing_paragraphs(game):
-    known_numbers = set(find_paragraphs(game)) | {number.split(".")[0] for number in find_paragraphs(game)}
+    all_numbers = set(find_paragraphs(game)) | {number.split(".")[0] for number in find_paragraphs(game)}
     for file in Path(game.__file__).parent.glob("*.py"):
         cited = set(re.findall(r"§\s?(\d+(?:\.\d+)?)", file.read_text("utf-8")))
-        assert cited <= known_numbers, file.name
+        assert cited <= all_numbers, file.name
 
 
 @every_game
@@ -96,7 +97,7 @@ def test_the_source_of_texts_and_art_is_named(game):
 
 @every_game
 def test_every_option_cites_an_existing_paragraph(game):
-    cited = {option.name: option.rule for option in choices.describe(game.META.options)}
+    cited = {option.name: option.rule for option in describe_options(game.META.options)}
     assert {name: rule for name, rule in cited.items() if rule not in find_numbers(game)} == {}
 
 
@@ -111,10 +112,10 @@ def iter_menus(game):
 
 @every_game
 def test_every_menu_entry_and_its_refusal_cite_an_existing_paragraph(game):
-    known_numbers, entries = find_numbers(game), {}
+    all_numbers, entries = find_numbers(game), {}
     for menu in iter_menus(game):
         entries.update({(entry.verb, entry.rule): entry for entry in menu})
-    assert {verb for verb, rule in entries if rule not in known_numbers} == set()
+    assert {verb for verb, rule in entries if rule not in all_numbers} == set()
     for (verb, rule), entry in entries.items():
         if not entry.allows(()):
             with pytest.raises(Refused) as refused:
@@ -127,7 +128,7 @@ def test_every_objection_cites_an_existing_paragraph(game):
     variants = {tuple(sorted(case.chosen)) for case in make_cases() if case.game is game}
     for chosen in variants | {()}:
         for seats in game.META.seats:
-            why = game.objection(choices.parse(game.META.options, dict(chosen)), seats)
+            why = game.objection(parse_options(game.META.options, dict(chosen)), seats)
             assert why is None or why.rule in find_numbers(game)
 
 

@@ -256,7 +256,7 @@ def _forms_of(words: Vocabulary, token: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=2048)
 def _names_of(words: Vocabulary, verb: str) -> frozenset[str]:
-    """Every name of a verb, folded as `menus.as_name` folds them."""
+    """Every name of a verb, folded as `menus.normalize_name` folds them."""
     forms = words.game.verbs.get(verb) or words.table.verbs.get(verb) or words(verb)
     return frozenset(name for form in (verb, *forms) if (name := menus.normalize_name(form)))
 

@@ -7,15 +7,15 @@ from msgspec.structs import replace
 
 from engine import bots
 from engine import game as games
-from engine import options as choices
 from engine.chance import make_sealed
 from engine.games import carcassonne
+from engine.options import parse as parse_options
 
 estimates = importlib.import_module("engine.games.carcassonne.outlook")  # the package offers a function of this name
 
 
 def begin_game(**boxes):
-    chosen = choices.parse(carcassonne.META.options, {"messages": False, **boxes})
+    chosen = parse_options(carcassonne.META.options, {"messages": False, **boxes})
     return games.begin(carcassonne, chosen, 2, make_sealed(b"", 0)).state
 
 
@@ -62,7 +62,7 @@ def test_a_large_flock_promises_more_than_a_small_one():
 @pytest.mark.parametrize("seed", [b"one", b"two"])
 @pytest.mark.parametrize("boxes", [(), ("abbey_mayor", "traders_builders"), ("messages", "fairy", "hills_sheep")])
 def test_cached_facts_of_features_are_right(seed, boxes):
-    options = choices.parse(carcassonne.META.options, {"messages": False} | dict.fromkeys(boxes, True))
+    options = parse_options(carcassonne.META.options, {"messages": False} | dict.fromkeys(boxes, True))
     for _, _, state, _ in bots.playout(carcassonne, options, 3, seed):
         if state.tiles:
             cached = carcassonne.outlook(state)

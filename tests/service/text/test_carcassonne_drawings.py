@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from engine import game as games
 from engine import menu
-from engine import options as choices
 from engine.chance import make_sealed
 from engine.games import carcassonne
 from engine.games.carcassonne import board
 from engine.games.carcassonne.tiles import PIECES
+from engine.options import parse as parse_options
 from service.text import drawing
 from tests.board_tokens import list_tokens
 from tests.engine.games.carcassonne_table import set_up
@@ -142,7 +142,7 @@ def sentence(text):
 
 
 def test_a_mat_shows_the_abbeys_and_the_fruit_of_its_seat():
-    options = choices.parse(carcassonne.META.options, {"abbey_mayor": True, "fruit_trees": True})
+    options = parse_options(carcassonne.META.options, {"abbey_mayor": True, "fruit_trees": True})
     state = games.begin(carcassonne, options, 2, make_sealed(b"", 0)).state
     first, second = drawing.stage(scene(replace(state, abbeys=(1, 0), baskets=({}, {"apple": 2})), 0)).mats
     assert '"abbey"' in first

@@ -10,12 +10,12 @@ import pytest
 
 from engine import catalogue
 from engine import menu as menus
-from engine import options as choices
 from engine import table as tables
 from engine.chance import make_sealed
 from engine.game import Game, begin
 from engine.games.carcassonne import boxes
 from engine.menu import Choice
+from engine.options import parse as parse_options
 from service.text import words
 from service.text.template_files import TEMPLATES
 
@@ -60,7 +60,7 @@ def test_what_is_said_at_every_table_is_no_verb_of_a_game():
 
 
 def first_menus(game: Game) -> itertools.chain[Choice]:
-    options = choices.parse(game.META.options, {})
+    options = parse_options(game.META.options, {})
     state = begin(game, options, min(game.META.seats), make_sealed(b"words", 0)).state
     seats = range(min(game.META.seats))
     return itertools.chain.from_iterable(game.menu(state, seat) for seat in seats)
