@@ -58,7 +58,7 @@ PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
 MEANS = {
     200: "Done, or here it is",
     201: "The table is open",
-    202: "Submitted in; the verdict comes later, and stands at `Location`",
+    202: "Submitted; the verdict comes later, at `Location`",
     304: "What you have still holds",
     400: "This cannot be read as JSON",
     404: "The link leads nowhere, or there is no such thing",
