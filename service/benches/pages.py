@@ -22,7 +22,7 @@ from service.lru import Caches
 from service.settings import Settings
 from service.tables.archive import Archive
 from service.text import samples
-from service.web.warm_up import prepare
+from service.web import warm_up
 
 FIRST_KB, FIRST_MS, TABLE_MS, STEP_MS = 100.0, 100.0, 60.0, 30.0
 LOOKS, STEPS, ENTRIES = 60, 200, 1_000
@@ -32,7 +32,7 @@ EVERYTHING = "inns_cathedrals traders_builders abbot river fairy".split()
 @bench
 def pages() -> Iterator[Measure]:
     """The first page with everything it loads, and the table of a finished game with all expansions."""
-    prepare()
+    warm_up()
     with _app() as app:
         visitor = Visitor(app)
         begun = time.perf_counter()

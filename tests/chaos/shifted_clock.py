@@ -30,9 +30,9 @@ if __name__ == "__main__":
 
     # Killed and started all the time, these processes would mostly warm up and draw boards for letters.
     if sys.argv[2] in ("serve", "web"):
-        from service.web import warm_up
+        from service import web
 
-        warm_up.prepare = lambda: None
+        web.warm_up = lambda: None
     if sys.argv[2] in ("serve", "worker"):
         from workers.outgoing import pictures
 

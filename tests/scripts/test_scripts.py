@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from service.text.template_files import TEMPLATES
-from service.web import compression
+from service.web import responses
 from tests import sampling
 from tests.node import node
 from tests.scripts import menus
@@ -82,7 +82,7 @@ def copy_scripts(folder: Path) -> tuple[Path, Path]:
 def test_the_scripts_as_they_are_sent_pass_their_tests_on_menus_of_every_game(tmp_path: Path) -> None:
     scripts, tests = copy_scripts(tmp_path)
     for path in scripts.glob("*.js"):
-        path.write_bytes(compression.shorten(path.read_bytes()))
+        path.write_bytes(responses.shorten(path.read_bytes()))
     (tests / "menus.json").write_text(json.dumps([*menus.menus(menus.all_cases()[::EVERY], 3)]), "utf-8")
     done = run_node_tests(sorted(tests.glob("*.test.mjs")))
     assert done.returncode == 0, done.stdout

@@ -149,7 +149,7 @@ def run_serve(options: argparse.Namespace) -> int:
     """Run everything in this process."""
     from service.app import App
     from service.settings import EMBEDDED
-    from service.web import server, warm_up
+    from service.web import server, start_warm_up
     from workers.embedded import embedded
 
     settings = load_settings(options)
@@ -157,7 +157,7 @@ def run_serve(options: argparse.Namespace) -> int:
     with server.take_port(settings.host, settings.port) as listener, only_one(settings):
         app = App(settings)
         _open(app)
-        warm_up.beside()
+        start_warm_up()
         web_server = server.create_server(app, listener, EMBEDDED_THREADS)
         with embedded(app):
             if options.demo:
@@ -231,9 +231,9 @@ def run_web(options: argparse.Namespace) -> int:
 def _serve_pages(settings: Settings, listener: socket, threads: int) -> None:
     """Serve the pages at this port until a signal comes."""
     from service.app import App
-    from service.web import server, warm_up
+    from service.web import server, start_warm_up
 
-    warm_up.beside()
+    start_warm_up()
     server.create_server(App(settings), listener, threads).serve_requests()
 
 

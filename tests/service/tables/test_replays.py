@@ -256,7 +256,7 @@ def test_a_first_visit_is_light(app):
 
 
 def test_templates_and_pictures_are_ready_before_the_first_visitor():
-    warm_up.prepare()
+    warm_up()
     assert draw_board.cache_info().currsize >= len(catalogue.find_all())
     begun = time.process_time()
     drawing.environment.__wrapped__("de", "kaiser").get_template("games/kaiser/board.svg")
