@@ -103,6 +103,12 @@ def test_the_text_board_is_narrow_and_names_every_figure_and_legal_cell(moments)
                 assert all(f"{args[0]} (" in words for args in entry.options)
 
 
+def test_the_legend_of_a_letter_explains_choices_only_to_a_seat_that_has_a_menu():
+    state = set_up().state
+    for seat in (0, None, 0):  # the legend is drawn once for each language, so the order must not matter
+        assert ("possible here" in drawing.board_svg(scene(state, seat))) == (seat == 0)
+
+
 def test_a_wide_land_is_shown_round_the_latest_tile():
     road = [f"U {x},0 0" for x in range(1, 30)]
     text = drawing.board_text(scene(set_up(road).state, 0))
