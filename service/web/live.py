@@ -10,7 +10,8 @@ import resource
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import structlog
 from redis import RedisError
@@ -40,31 +41,35 @@ log = structlog.get_logger()
 
 
 class OpenPage:
-    """The connection of one open page; a client that does not read has at most one message on its way."""
+    """The connection of one open page."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._sending: asyncio.Task[None] | None = None
-        self._look_again = False
+        self._has_missed_event = False
 
     def send(self, text: bytes) -> None:
-        """Start to send this text; while another one is on its way, `look` waits and the rest is left out."""
-        if self._sending is None or self._sending.done():
-            self._sending = asyncio.ensure_future(self._send_all(text))
-        elif text == LOOK_EVENT:
-            self._look_again = True
-
-    async def _send_all(self, text: bytes) -> None:
-        await self._send({"type": "http.response.body", "body": text, "more_body": True})
-        while self._look_again:
-            self._look_again = False
-            await self._send({"type": "http.response.body", "body": LOOK_EVENT, "more_body": True})
+        """Send this text; a client that does not read misses it, and gets `look` as soon as it reads again."""
+        text = LOOK_EVENT if self._has_missed_event else text
+        is_sent = self._send_now({"type": "http.response.body", "body": text, "more_body": True})
+        self._has_missed_event = text == LOOK_EVENT and not is_sent
 
     def end(self) -> None:
         """Complete the response, which ends the connection."""
-        if self._sending is not None:
-            self._sending.cancel()
-        self._sending = asyncio.ensure_future(self._send({"type": "http.response.body", "body": b""}))
+        self._send_now({"type": "http.response.body", "body": b""})
+
+    def _send_now(self, message: Mapping[str, Any]) -> bool:
+        """Hand a message to the server; return False if the server would have to wait for the client.
+
+        Sending waits for nothing else, so one step completes it. A task for each of thousands of pages takes twice the
+        time, and keeps the garbage collector busy.
+        """
+        sending = self._send(message)
+        try:
+            sending.send(None)
+        except StopIteration:
+            return True
+        sending.close()
+        return False
 
 
 class Live:
@@ -114,6 +119,8 @@ class Live:
 
     def publish(self, topics: Iterable[str], text: bytes = LOOK_EVENT) -> None:
         """Send this to all pages of these topics."""
+        if self._closed:
+            return
         self._send_to([page for topic in topics for page in self._pages.get(topic, ())], text)
 
     def publish_to_all(self, text: bytes) -> None:
@@ -128,9 +135,8 @@ class Live:
     def close(self) -> None:
         """End all connections, so that the server can stop."""
         self._closed = True
-        for pages in self._pages.values():
-            for page in pages:
-                page.end()
+        for page in [page for pages in self._pages.values() for page in pages]:
+            page.end()
 
     def _start_listener(self) -> None:
         if self._listener is None:

@@ -97,7 +97,8 @@ class Connection(HttpToolsProtocol):
         if self.loop.time() - self._active_at >= IDLE_S:
             self.transport.abort()
         else:
-            self._idle_check = self.loop.call_later(CHECK_S, self._check_idle)
+            delay = CHECK_S if unsent or has_to_send else IDLE_S
+            self._idle_check = self.loop.call_later(delay, self._check_idle)
 
 
 class WebServer(uvicorn.Server):
