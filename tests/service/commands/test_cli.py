@@ -169,7 +169,7 @@ def test_listing_the_games_loads_neither_the_web_nor_the_database():
     code = "import sys; from service import cli; cli.main(['games']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.rsplit("\n", 2)[-2].split())
-    assert not loaded & {"flask", "sqlalchemy", "rq", "redis", "jinja2", "waitress"}
+    assert not loaded & {"flask", "sqlalchemy", "rq", "redis", "jinja2", "uvicorn"}
 
 
 def test_help_names_every_command(depesche):
