@@ -34,9 +34,9 @@ class Ledger:
         """Carry out a command of a seat, or of the server (None); raise Refused if it is not allowed."""
         move = Move.parse(move) if isinstance(move, str) else move
         at, edition = 1_000 + len(self.entries), self.game.META.edition
-        chance = tables.make_chance(self.table, self.seed, move, at)
-        after, events = tables.play(self.game, self.table, seat, move, chance, self.tables.__getitem__)
-        self.entries.append(Entry(len(self.entries), at, seat, str(move), tuple(chance.draws), events, edition))
+        entry_chance = tables.make_chance(self.table, self.seed, move, at)
+        after, events = tables.play(self.game, self.table, seat, move, entry_chance, self.tables.__getitem__)
+        self.entries.append(Entry(len(self.entries), at, seat, str(move), tuple(entry_chance.draws), events, edition))
         self.tables.append(after)
         return after
 
