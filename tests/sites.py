@@ -22,8 +22,7 @@ from service.timing import Clock
 from tests import apps
 from workers import referee
 from workers.jobs import set_app
-from workers.outgoing import envelopes
-from workers.outgoing import letters as writing
+from workers.outgoing import letter_kinds, table_letters
 
 NAMES = ("Anna", "Bert")
 
@@ -89,8 +88,8 @@ class Site:
                 )
             ).all()
         for row in owed:
-            message = writing.write(
-                self.app, envelopes.LetterOrder(row.table, row.seq, row.seat, row.kind, row.address, row.name)
+            message = table_letters.write(
+                self.app, letter_kinds.LetterRequest(row.table, row.seq, row.seat, row.kind, row.address, row.name)
             )
             if message:
                 with self.app.store.writing() as connection:

@@ -94,7 +94,7 @@ class Checker:
         if name not in self.parsed:
             self.parsed[name] = parse(self.environment, name)
         before, self.template = self.template, name
-        self.check_all(self.parsed[name].body, scope)
+        self.check_all(order_statements(self.parsed[name]), scope)
         self.check_uncalled_macros(scope)
         self.template = before
         return scope
@@ -285,6 +285,13 @@ class Checker:
 
     def add_fault(self, node: nodes.Node, fault: str) -> None:
         self.faults.append(f"{self.template}:{node.lineno}: {fault}")
+
+
+def order_statements(template: nodes.Template) -> list[nodes.Node]:
+    """Return the statements of a template as they run: blocks last, if it extends another template."""
+    if not any(isinstance(node, nodes.Extends) for node in template.body):
+        return list(template.body)
+    return sorted(template.body, key=lambda node: isinstance(node, nodes.Block))
 
 
 def alternatives(owner: Any) -> list[Any]:

@@ -26,7 +26,7 @@ from service.tables import access, snapshots
 from tests import apps
 from workers import clock, referee
 from workers.incoming import inbox, mail_moves
-from workers.outgoing import post
+from workers.outgoing import emails, post
 
 ROOT = Path(__file__).parents[1]
 SOURCES = tuple(f"{ROOT}/{folder}/" for folder in ("engine", "service", "workers"))
@@ -165,7 +165,7 @@ def count_letters(app: App, kind: str) -> int:
 @contextmanager
 def run_app() -> Iterator[tuple[App, apps.FakeTime]]:
     """Run an application in a folder of its own, whose letters a mail server accepts at once."""
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(post, "connect", Relay):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(emails, "connect", Relay):
         settings = apps.make_settings(Path(folder), sender="table@games.example", smtp="smtp://127.0.0.1:9")
         now = apps.FakeTime()
         with apps.run_app(settings, now) as app:

@@ -35,7 +35,7 @@ FOR_HOSTS = (  # told in a terminal
     "service/web/server.py",
     "workers/commands/",
 )
-SENTENCES = {"Refused", "Unknown", "Moved", "NotInstalled", "Garbled", "Said"}
+SENTENCES = {"Refused", "Unknown", "Moved", "NotInstalled", "Garbled", "Said", "_"}
 JINJA = {"extensions": "jinja2.ext.do,jinja2.ext.loopcontrols", "trim_blocks": "true", "lstrip_blocks": "true"}
 WIDTH = 110
 HEADER = """{comment}
@@ -86,14 +86,25 @@ def _from_template(found: Catalog, path: Path) -> None:
         found.add(message, auto_comments=comments, context=context)
 
 
-def _sentences(path: Path) -> Iterator[str]:
-    """What is said in Python: the first argument of whatever makes a sentence, both ways where it depends."""
+def _sentences(path: Path) -> Iterator[str | tuple[str, str]]:
+    """Yield the sentences in Python code: those of refusals, and the arguments of `gettext` and `ngettext`."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SENTENCES and node.args:
-            said = node.args[0]
-            for way in (said.body, said.orelse) if isinstance(said, ast.IfExp) else (said,):
-                if isinstance(way, ast.Constant) and isinstance(way.value, str):
-                    yield way.value
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[first, second, *_]) if (
+                name == "ngettext"
+            ):
+                yield from zip(_texts(first), _texts(second), strict=True)
+            case ast.Call(func=ast.Name(id=name), args=[sentence, *_]) if name in SENTENCES:
+                yield from _texts(sentence)
+            case ast.Call(func=ast.Attribute(attr="gettext"), args=[sentence, *_]):
+                yield from _texts(sentence)
+
+
+def _texts(sentence: ast.expr) -> Iterator[str]:
+    """Yield the text of a literal, and both texts of a conditional expression."""
+    for way in (sentence.body, sentence.orelse) if isinstance(sentence, ast.IfExp) else (sentence,):
+        if isinstance(way, ast.Constant) and isinstance(way.value, str):
+            yield way.value
 
 
 def _box(game: Game) -> Iterator[str]:

@@ -26,8 +26,8 @@ from service.tables.opening import Invited
 from tests import apps, servers
 from workers import process_pool
 from workers.outgoing import post
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 TABLES, SEATS, ROUNDS = 2, 3, 9  # tables of each game
 MIN_SHARE = 0.5  # of the rate of bare smtplib
@@ -116,10 +116,10 @@ def open_tables(app: App) -> list[str]:
     return [link for game in games for link in opening.open_table(app, game, {}, guests).links]
 
 
-def list_orders(app: App, kind: str) -> list[LetterOrder]:
+def list_orders(app: App, kind: str) -> list[LetterRequest]:
     with app.store.reading() as connection:
         owed = connection.execute(select(rows).where(rows.c.kind == kind)).all()
-    return [LetterOrder(row.table, row.seq, row.seat, row.kind, "anna@example.org", "Anna") for row in owed]
+    return [LetterRequest(row.table, row.seq, row.seat, row.kind, "anna@example.org", "Anna") for row in owed]
 
 
 def make_unsent(app: App, kind: str) -> None:

@@ -25,7 +25,7 @@ from service.text import samples
 from service.text.languages import LANGUAGES
 from tests import apps
 from tests.engine import second_verifier
-from workers.outgoing import envelopes, letters, pictures
+from workers.outgoing import letter_kinds, pictures, table_letters
 
 HASH = "0123456789abcdef" * 4
 
@@ -40,10 +40,10 @@ def written(app: App, table: str, seat: int, language: str = "en") -> EmailMessa
     with app.store.writing() as connection:
         connection.execute(update(people).values(language=language))
     row = snapshots.look(app, table).row
-    order = envelopes.LetterOrder(
+    order = letter_kinds.LetterRequest(
         table, row.length - 1, seat, "accepted", "anna@example.org", "Anna", language=language
     )
-    letter = letters.write(app, order)
+    letter = table_letters.write(app, order)
     assert letter is not None
     return letter
 

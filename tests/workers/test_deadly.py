@@ -19,7 +19,7 @@ from tests.apps import FakeTime
 from tests.servers import Sink
 from workers import referee
 from workers.outgoing import post
-from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letter_kinds import LetterRequest
 
 
 def dies(app: App) -> bool:
@@ -87,19 +87,19 @@ def test_a_letter_that_ends_its_writer_holds_no_other_up_and_is_given_up(
     places = [place for _ in range(3) for place in apps.open_table(any_app)]
     write, deadly = post.write, places[2].table
 
-    def written(app: App, order: LetterOrder) -> EmailMessage | None:
+    def written(app: App, order: LetterRequest) -> EmailMessage | None:
         if order.table == deadly and order.seat == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         return write(app, order)
 
     monkeypatch.setattr(post, "write", written)
     deaths = 0
-    for _ in range(2 * post.DEADLY):
+    for _ in range(2 * post.MAX_STARTS):
         deaths += sends(any_app)
         clock.advance(any_app.settings.lease)
     with any_app.store.reading() as connection:
         rows = connection.execute(select(letters)).all()
-    assert deaths == post.DEADLY
+    assert deaths == post.MAX_STARTS
     assert len(smtp_sink.letters) == len(places) - 1
     assert [row.outcome for row in rows if row.outcome != "sent"] == ["given up: its writer ended several times"]
 
@@ -110,7 +110,7 @@ def test_a_letter_that_the_relay_refuses_for_now_is_no_deadly_one(
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     apps.open_table(any_app)
     smtp_sink.refuse()
-    for _ in range(post.DEADLY + 2):
+    for _ in range(post.MAX_STARTS + 2):
         post.run()
         clock.advance(DAY)
     smtp_sink.accept()

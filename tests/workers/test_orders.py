@@ -20,8 +20,8 @@ from service.timing import Clock
 from tests import apps
 from workers import bots, referee
 from workers.clock import tick
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 
 def says(app: App, place: Place, text: str) -> None:
@@ -84,7 +84,7 @@ def test_nobody_gets_a_letter_for_a_turn_that_was_ordered(any_app: App, table: l
         says(any_app, other, apps.list_moves(any_app, other)[0])
     with any_app.store.reading() as connection:
         owed = connection.execute(select(letters).where(letters.c.seat == other.seat, letters.c.kind == "turn")).all()
-    orders_of = [LetterOrder(row.table, row.seq, row.seat, row.kind, "x@example.org", "X") for row in owed]
+    orders_of = [LetterRequest(row.table, row.seq, row.seat, row.kind, "x@example.org", "X") for row in owed]
     assert orders_of
     assert [write(any_app, order) for order in orders_of] == [None] * len(orders_of)
 

@@ -103,7 +103,7 @@ def test_a_database_that_goes_while_a_letter_is_written_costs_the_letter_no_try(
     apps.open_table(app)
     write = post.write
     monkeypatch.setattr(post, "write", _broken)
-    for _ in range(post.TRIES + post.DEADLY):
+    for _ in range(post.MAX_TRIES + post.MAX_STARTS):
         post.run()
     monkeypatch.setattr(post, "write", write)
     post.run()

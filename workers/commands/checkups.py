@@ -21,7 +21,7 @@ from service.settings import EMBEDDED, Settings, keep_secret, listening_address
 from service.store import Store, identity
 from service.store.schema import letters, submissions, tables
 from workers.incoming import mailbox_polling
-from workers.outgoing import post
+from workers.outgoing import emails
 
 OVERDUE_S = 15 * 60  # a letter or submission that waits longer has no worker
 MIN_FREE_BYTES, LOW_FREE_BYTES = 16 * 2**20, 512 * 2**20  # below the first /healthz fails
@@ -129,7 +129,7 @@ def _check_redis(settings: Settings, name: str) -> Iterator[Finding]:
 
 
 def _check_relay(settings: Settings, name: str) -> Iterator[Finding]:
-    post.connect(settings.smtp).quit()
+    emails.connect(settings.smtp).quit()
     yield well("smtp", f"mail server {name}: it answers")
 
 

@@ -25,8 +25,8 @@ from service.tables.opening import Invited
 from service.tables.snapshots import Snapshot
 from service.text import drawing, languages, rulebook, words
 from service.text.drawing import Scene, Voice
-from workers.outgoing import answer_hints, envelopes, letters
-from workers.outgoing.answer_hints import Pen
+from workers.outgoing import answer_hints, letter_kinds, table_letters
+from workers.outgoing.answer_hints import MoveWriter
 
 NAMES = ("Anna", "Bert", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 SEED = b"the same dice whenever it is drawn again"[:32]
@@ -111,17 +111,17 @@ def _show_seat(app: App, snapshot: Snapshot, seat: int | None, language: str) ->
 
 
 def _list_hints(snapshot: Snapshot, menu: Any, narrator: Voice, language: str) -> Iterator[str]:
-    for hint in answer_hints.of(menu, Pen(snapshot.game, snapshot.names, language), narrator):
+    for hint in answer_hints.list_hints(menu, MoveWriter(snapshot.game, snapshot.names, language), narrator):
         yield hint.label
-        yield from (f"  {line}" for line in hint.lines)
+        yield from (f"  {line.text}" for line in hint.lines)
 
 
 def _write_letter(app: App, snapshot: Snapshot, seat: int, language: str) -> str:
     row = snapshot.seats[seat]
-    order = envelopes.LetterOrder(
+    request = letter_kinds.LetterRequest(
         snapshot.row.id, row.open_since or 0, seat, "turn", "anna@localhost", row.name, language, plain=True
     )
-    letter = letters.write(app, order)
+    letter = table_letters.write(app, request)
     body = letter.get_body(("plain",)) if letter else None
     return str(body.get_content()) if body else ""
 

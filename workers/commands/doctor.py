@@ -117,20 +117,20 @@ def _send_letter(settings: Settings, to: str) -> Iterator[Finding]:
     """Send a letter to this address; report the answer of the mail server and what to look at in the letter."""
     from service.people import register
     from service.settings import EMBEDDED
-    from workers.outgoing import trial_letter
+    from workers.outgoing import emails
 
     address = register.clean_address(to)
     if settings.smtp == EMBEDDED:
         raise Refused("No letter leaves this server; name a mail server with DEPESCHE_SMTP, and try again.")
     mend = "the sentence is the mail server's own; correct DEPESCHE_SMTP or DEPESCHE_SENDER by it"
     try:
-        trial = trial_letter.send(settings, address)
+        trial = emails.send_test_letter(settings, address)
     except Exception as error:
         yield ill("letter", f"letter to {address}: {error}", mend)
         return
     way = f"by {trial.tls}" if trial.tls else "unencrypted"
-    what = f"letter to {address}, from {trial.sender}, {way}: {trial.said}"
-    if not trial.taken:
+    what = f"letter to {address}, from {trial.sender}, {way}: {trial.reply}"
+    if not trial.accepted:
         yield ill("letter", what, mend)
         return
     yield well("letter", what)

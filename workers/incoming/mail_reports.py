@@ -10,15 +10,9 @@ from sqlalchemy import Connection, Row, func, select, update
 
 from engine.canonical_json import make_decoder
 from engine.refusal import Refused
-from service.app import App
 from service.store.schema import mails
-from service.tables import hints, snapshots
-from service.tables.snapshots import Snapshot
-from service.text import chronicle
-from service.text.drawing import Voice
 from service.text.languages import Said
 from service.timing import HOUR
-from workers import process_pool
 
 Outcome = Literal["done", "refused", "later", "confirm", "status", "help", "hint", "pause", "talk", "said"]
 
@@ -51,19 +45,6 @@ class MailReport(Struct, frozen=True, omit_defaults=True):
 
     def count(self, outcome: Outcome) -> int:
         return sum(line.outcome == outcome for line in self.lines)
-
-
-class ToldLine(Struct, frozen=True):
-    """A line as the letter shows it: what was written, what became of it, what that did, and where the rule stands."""
-
-    said: str
-    outcome: Outcome
-    why: Said
-    sentences: tuple[str, ...]
-    rule: str = ""
-    address: str = ""
-    meant: str = ""
-    hint: tuple[str, ...] = ()
 
 
 def refused(said: str, why: Refused) -> ReportLine:
@@ -110,35 +91,3 @@ def is_answered_too_often(connection: Connection, mail: Row[Any], an_hour: int) 
     """Whether we answered this sender so often within an hour that it may be a machine after all."""
     answers = (mails.c.person == mail.person, mails.c.answered_at > mail.at - HOUR)
     return connection.execute(select(func.count()).where(*answers)).scalar_one() >= an_hour
-
-
-def told(app: App, look: Snapshot, report: MailReport, voice: Voice, seat: int) -> tuple[ToldLine, ...]:
-    """Every line of a mail as its sender is to be told of it."""
-    rules = f"{app.settings.address}/rules/{look.row.game}#"
-    return tuple(
-        ToldLine(
-            line.said,
-            line.outcome,
-            line.why,
-            _sentences(app, look, line, voice, seat),
-            line.rule,
-            rules + line.rule,
-            line.meant,
-            _hinted(app, line),
-        )
-        for line in report.lines
-    )
-
-
-def _hinted(app: App, line: ReportLine) -> tuple[str, ...]:
-    """The good move that was asked for, and what follows; nothing where the table went on before it was found."""
-    return () if line.hint is None else tuple(map(str, hints.answer(app, line.hint, process_pool.run)))
-
-
-def _sentences(app: App, look: Snapshot, line: ReportLine, voice: Voice, seat: int) -> tuple[str, ...]:
-    if line.seq is None:
-        return ()
-    entries = snapshots.entries(app, look, line.seq, line.seq + 1)
-    return tuple(
-        sentence for chapter in chronicle.chapters(look.game, entries, voice, seat) for sentence in chapter.sentences
-    )

@@ -1,4 +1,4 @@
-"""Hints: what a letter says may be answered, in the words of its reader; whatever stands there is understood."""
+"""Moves and commands as a letter suggests them, in the words of its reader; an answer in these words is understood."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from service import numbers
 from service.text import words
 from service.text.drawing import Voice
 from service.text.languages import SOURCE, Said
+from service.text.translator import Translator
 from service.text.words import PARTS
 
-LINES = 10  # of one verb; the page has them all
-ENDS = 14  # in one line
-TO_SERVER = ("status", "help")
-BETWEEN = " · "
-TOKENS = ("said", "following", "verb")  # what a refusal quotes from a menu
+MAX_LINES = 10  # of one verb; the page has them all
+MAX_ENDS = 14  # in one line
+SERVER_COMMANDS = ("status", "help")
+SEPARATOR = " · "
+TOKEN_WORDS = ("said", "following", "verb")  # the words of a refusal that quote a menu
 
 
 class HintLine(Struct, frozen=True):
-    """Moves that differ only in their last word: what they begin with, and each last word with its whole move.
+    """Moves that differ only in their last word: the words before it, and each last word with its whole move.
 
-    Where no last word is to be chosen, the move that the line is; of an unfinished one the page shows the rest.
+    A line without last words is `move`, which may be unfinished: its page asks for the rest. `more` is whether the page
+    has more last words.
     """
 
     stem: str
@@ -38,148 +40,177 @@ class HintLine(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The line as it is written; no comma between moves, for names of places have one."""
-        return " ".join(filter(None, (self.stem, BETWEEN.join([*(end for end, _ in self.ends), *["…"] * self.more]))))
+        """The whole line. There is no comma between moves, because names of places have commas."""
+        ends = [*(end for end, _ in self.ends), *["…"] * self.more]
+        return " ".join(filter(None, (self.stem, SEPARATOR.join(ends))))
+
+    @property
+    def is_one_move(self) -> bool:
+        """Whether the whole line is one move."""
+        return len(self.ends) == 1 and not self.more if self.ends else bool(self.move)
+
+    @property
+    def links(self) -> tuple[tuple[str, str], ...]:
+        """The parts of the line that become links in HTML, each with its move."""
+        if self.is_one_move:
+            return ((self.text, self.ends[0][1] if self.ends else self.move),)
+        return self.ends
+
+    @property
+    def front(self) -> str:
+        """The part of the line before its links."""
+        return "" if self.is_one_move else self.stem
 
 
 class Hint(Struct, frozen=True):
-    """One verb: what it does, what may be written, and whether there is more of it on the page.
+    """One verb of the menu: its label, the lines that can be written, and whether the page has more of them.
 
-    `most` is 0 but where so many of what stands in the line are chosen, from `least` on.
+    `amount` says how many of the words in the line have to be chosen; it is empty if the line is a move.
     """
 
     label: str
     lines: tuple[HintLine, ...]
     more: bool = False
-    least: int = 0
-    most: int = 0
+    amount: str = ""
 
 
-def of(menu: Menu, pen: Pen, voice: Voice) -> tuple[Hint, ...]:
-    """What may be answered now."""
-    return tuple(_hint(entry, pen, voice) for entry in menu)
+def list_hints(menu: Menu, writer: MoveWriter, voice: Voice) -> tuple[Hint, ...]:
+    """Return a hint for each verb of a menu."""
+    return tuple(_make_hint(entry, writer, voice) for entry in menu)
 
 
-def example(menu: Menu, pen: Pen) -> tuple[str, str]:
-    """A move written out, and as its tokens: the first that takes more than its verb; empty where there is none."""
+def find_example(menu: Menu, writer: MoveWriter) -> tuple[str, str]:
+    """Return the first move that has more words than its verb, as a letter writes it and as tokens; empty if none."""
     for entry in menu:
         if entry.count() > 1:
             move = next(entry.iter_moves())
-            return pen.move(move, entry), str(move)
+            return writer.write(move, entry), str(move)
     return "", ""
 
 
-def commands(table: Table, seat: int, pen: Pen, to_server: Sequence[str] = TO_SERVER) -> tuple[str, ...]:
-    """What may be said of the table itself, and to the house; nothing where there is no more to say."""
-    found = tuple(pen.verb(entry.verb) for entry in tables.list_commands(table, seat))
-    return (*found, *map(pen.verb, to_server), f"{pen.say} …") if found else ()
+def list_commands(
+    table: Table, seat: int, writer: MoveWriter, server_commands: Sequence[str] = SERVER_COMMANDS
+) -> tuple[str, ...]:
+    """Return the commands to the table and to the server; nothing if the table takes no commands of this seat."""
+    verbs = tuple(writer.write_verb(entry.verb) for entry in tables.list_commands(table, seat))
+    return (*verbs, *map(writer.write_verb, server_commands), f"{writer.say} …") if verbs else ()
 
 
-def in_words(why: Said, pen: Pen) -> Said:
-    """A refusal that names tokens of a menu, in the reader's words."""
+def translate_refusal(why: Said, writer: MoveWriter) -> Said:
+    """Return a refusal with the tokens that it quotes written in the reader's words."""
     if not why.words.keys() & {"following", "bit", "verb"}:
         return why
-    return Said(
-        why.sentence, {name: pen.phrase(str(word)) if name in TOKENS else word for name, word in why.words.items()}
-    )
+    written = {name: writer.write_phrase(str(word)) for name, word in why.words.items() if name in TOKEN_WORDS}
+    return Said(why.sentence, {**why.words, **written})
 
 
-class Pen:
+class MoveWriter:
     """Writes moves of one table in one language."""
 
     def __init__(self, game: Game, names: Sequence[str], language: str) -> None:
+        self.translator = Translator(language)
         self._own = words.spoken(game, names, language)
         self._all = words.of(game, names)
-        self._english = language == SOURCE
-
-    def move(self, move: Move, entry: MenuEntry) -> str:
-        """A whole move."""
-        return self._line(entry, move.args)
+        self._is_english = language == SOURCE
 
     @property
     def say(self) -> str:
-        """What begins a line that is told to the table."""
+        """The word that begins a remark to the table."""
         return min(self._own.table.say, key=len)
 
-    def verb(self, verb: str) -> str:
-        """A verb, as letters write it."""
-        if self._english:
+    def write(self, move: Move, entry: MenuEntry) -> str:
+        """Return a whole move of a menu's entry."""
+        return self._write_line(entry, move.args)
+
+    def write_verb(self, verb: str) -> str:
+        """Return a verb in the form that letters use."""
+        if self._is_english:
             return verb
         forms = self._own.game.verbs.get(verb) or self._own.table.verbs.get(verb) or (verb,)
         return forms[0]
 
-    def phrase(self, text: str) -> str:
-        """Tokens and verbs, separated by blanks and commas."""
-        return ", ".join(" ".join(map(self._word, part.split())) for part in text.split(", "))
+    def write_phrase(self, text: str) -> str:
+        """Return verbs and tokens that are separated by blanks and commas."""
+        return ", ".join(" ".join(map(self._write_word, part.split())) for part in text.split(", "))
 
-    def _word(self, word: str) -> str:
-        known = word in self._own.game.verbs or word in self._own.table.verbs
-        return self.verb(word) if known else self.token(word, ())
+    def _write_word(self, word: str) -> str:
+        is_verb = word in self._own.game.verbs or word in self._own.table.verbs
+        return self.write_verb(word) if is_verb else self.write_token(word, ())
 
-    def token(self, token: str, among: Sequence[str]) -> str:
-        """A token, as letters write it: a seat by its name where nothing else is called so."""
-        name = self._name(token)
-        if name and self._is_clear(name, among):
+    def write_token(self, token: str, others: Sequence[str]) -> str:
+        """Return a token; that of a seat is the player's name if no other token in its place is called so."""
+        name = self._find_name(token)
+        if name and self._is_clear(name, others):
             return name
-        if self._english:  # whose words the tokens are, but for bare signs
+        if self._is_english:  # tokens are English words, but for bare signs
             return next(iter(self._own.game.tokens.get(token, ())), token) if _is_bare(token) else token
         return next(iter(self._own(token)), token)
 
-    def _name(self, token: str) -> str | None:
-        """The name of the player whose number stands behind this word."""
+    def _find_name(self, token: str) -> str | None:
+        """Return the name of the player whose number is in this token, as 2 in `purse2`."""
         stem, number = [*PARTS.split(token), "", ""][1:3]
         if stem not in self._own.game.seats or not numbers.read(number, len(self._own.names)):
             return None
         return self._own.names[int(number) - 1]
 
-    def _is_clear(self, name: str, among: Sequence[str]) -> bool:
-        wanted = menus.normalize_name(name)
-        if wanted is None or len(name.split()) > 3 or name.casefold() in self._all.small:
+    def _is_clear(self, name: str, others: Sequence[str]) -> bool:
+        """Return whether a name means one token only, and no word of the game."""
+        plain_name = menus.normalize_name(name)
+        if plain_name is None or len(name.split()) > 3 or name.casefold() in self._all.small:
             return False
-        return sum(wanted in map(menus.normalize_name, (token, *self._all(token))) for token in among) == 1
+        return sum(plain_name in map(menus.normalize_name, (token, *self._all(token))) for token in others) == 1
 
-    def lines(self, entry: Choice) -> Iterator[HintLine]:
-        """Options that differ only in their last word on one line: `move A15 A9 · A12`."""
+    def list_lines(self, entry: Choice) -> Iterator[HintLine]:
+        """Yield a line for all options that differ only in their last word: `move A15 A9 · A12`."""
         for stem, group in itertools.groupby(entry.options, key=lambda args: args[:-1]):
             rows = list(group)
-            among = self._at(entry, len(stem))
-            ends = tuple((self.token(args[-1], among), _said(entry, args)) for args in rows[:ENDS] if args)
-            move = "" if ends else _said(entry, stem)
-            yield HintLine(self._line(entry, stem), ends, move, len(rows) > ENDS)
+            others = _list_tokens(entry, len(stem))
+            ends = tuple((self.write_token(args[-1], others), _join(entry, args)) for args in rows[:MAX_ENDS] if args)
+            move = "" if ends else _join(entry, stem)
+            yield HintLine(self._write_line(entry, stem), ends, move, len(rows) > MAX_ENDS)
 
-    def _line(self, entry: MenuEntry, args: Sequence[str]) -> str:
-        written = (self.token(token, self._at(entry, place)) for place, token in enumerate(args))
-        return " ".join((self.verb(entry.verb), *written))
-
-    def _at(self, entry: MenuEntry, place: int) -> Sequence[str]:
-        """Every token that may stand there."""
-        match entry:
-            case Choice():
-                return tuple(dict.fromkeys(args[place] for args in entry.options if len(args) > place))
-            case Subset():
-                return tuple(dict.fromkeys(entry.items))
-            case Number():
-                return ()
+    def _write_line(self, entry: MenuEntry, args: Sequence[str]) -> str:
+        tokens = (self.write_token(token, _list_tokens(entry, place)) for place, token in enumerate(args))
+        return " ".join((self.write_verb(entry.verb), *tokens))
 
 
-def _hint(entry: MenuEntry, pen: Pen, voice: Voice) -> Hint:
-    label = voice.verb(entry.verb)
+def _list_tokens(entry: MenuEntry, place: int) -> Sequence[str]:
+    """Return all tokens that an entry of a menu allows in one place."""
     match entry:
         case Choice():
-            lines = tuple(itertools.islice(pen.lines(entry), LINES + 1))
-            return Hint(label, lines[:LINES], len(lines) > LINES)
+            return tuple(dict.fromkeys(args[place] for args in entry.options if len(args) > place))
         case Subset():
-            items = ", ".join(pen.token(item, entry.items) for item in entry.items)
-            line = HintLine(f"{pen.verb(entry.verb)} {items}", move=entry.verb)
-            return Hint(label, (line,), least=entry.least, most=entry.most)
+            return tuple(dict.fromkeys(entry.items))
         case Number():
-            return Hint(label, (HintLine(f"{pen.verb(entry.verb)} {entry.least}–{entry.most}", move=entry.verb),))
+            return ()
 
 
-def _said(entry: Choice, args: Sequence[str]) -> str:
+def _make_hint(entry: MenuEntry, writer: MoveWriter, voice: Voice) -> Hint:
+    label, verb = voice.verb(entry.verb), writer.write_verb(entry.verb)
+    match entry:
+        case Choice():
+            lines = tuple(itertools.islice(writer.list_lines(entry), MAX_LINES + 1))
+            return Hint(label, lines[:MAX_LINES], len(lines) > MAX_LINES)
+        case Subset():
+            items = ", ".join(writer.write_token(item, entry.items) for item in entry.items)
+            return Hint(label, (HintLine(f"{verb} {items}", move=entry.verb),), amount=_write_amount(entry, writer))
+        case Number():
+            return Hint(label, (HintLine(f"{verb} {entry.least}–{entry.most}", move=entry.verb),))
+
+
+def _write_amount(entry: Subset, writer: MoveWriter) -> str:
+    if not entry.most:
+        return ""
+    if entry.least == entry.most:
+        return writer.translator.gettext("%(count)s of these", count=entry.least)
+    return writer.translator.gettext("%(least)s to %(most)s of these", least=entry.least, most=entry.most)
+
+
+def _join(entry: Choice, args: Sequence[str]) -> str:
+    """Return a move as it is sent."""
     return str(Move(entry.verb, tuple(args)))
 
 
 def _is_bare(token: str) -> bool:
-    """Whether a token is a sign that says little by itself."""
+    """Return whether a token is a sign that says little by itself."""
     return token.isupper() or token.isdecimal()

@@ -1,114 +1,324 @@
-"""Letters to a person, about no single seat: the link to sign in, the question for an address, the digest."""
+"""Letters to a person about no single seat: the link to sign in, the question for an address, the daily digest."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from email.message import EmailMessage
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
-from sqlalchemy import Row, select
+from sqlalchemy import Connection, Row, exists, select
 
+from engine.catalogue import NotInstalled
 from service import timing
 from service.app import App
-from service.people import names
-from service.store.schema import people
-from service.tables import snapshots
-from service.text.drawing import environment
-from service.text.languages import in_game
-from service.timing import HOUR
-from workers.outgoing import digest, envelopes
-from workers.outgoing.digest import DigestTurn
-from workers.outgoing.envelopes import LetterContent, LetterOrder
+from service.people import letter_settings, names
+from service.store import queries
+from service.store.schema import letters, people, seats, tables
+from service.tables import access, snapshots, talk
+from service.tables.snapshots import Snapshot
+from service.text import chronicle
+from service.text.drawing import Voice, environment
+from service.text.languages import in_game, moment
+from service.text.translator import Translator
+from service.timing import HOUR, Calendar
+from workers.jobs import log_missing_game
+from workers.outgoing import emails
+from workers.outgoing.emails import LetterContent
+from workers.outgoing.letter import Remark
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter_parts import write_deadline
+
+LEFT_TO_DIGEST = "gathered"  # the outcome of a letter
+MAX_TABLES = 30  # in one digest
+MAX_SENTENCES = 4  # about each table
+RECENT_ENTRIES = 200
 
 
-class PersonalLetterContext(Struct, frozen=True):
-    """Everything the templates of such a letter may speak of."""
+class DigestTurn(Struct, frozen=True):
+    """A table in the digest that waits for the reader.
 
-    kind: str
-    name: str
-    preferences: str
-    zone: str
-    link: str = ""
-    until: datetime | None = None
+    `sentences` are the last events, `earlier` says how many are left out, and `talk` are the others' remarks since the
+    reader's last move.
+    """
+
+    heading: str
+    deadline: str
+    earlier: str
+    sentences: tuple[str, ...]
+    talk: tuple[Remark, ...]
+    link: str
+
+
+class PersonalLetter(Struct, frozen=True, kw_only=True):
+    """A letter to a person. A part that is empty is left out."""
+
     title: str = ""
-    players: tuple[str, ...] = ()
-    joined: bool = False
+    subject: str
+    headline: str
+    text: str
+    button: str = ""
+    link: str = ""
+    reason: str
     turns: tuple[DigestTurn, ...] = ()
-    more: int = 0
+    more: str = ""
+    settings_link: str = ""
 
 
-def write(app: App, order: LetterOrder) -> EmailMessage | None:
-    """The letter as of now; None if it would come too late."""
-    kind, _, rest = order.kind.partition("/")
+class Draft(Struct, frozen=True):
+    """What a letter to a person is written from."""
+
+    app: App
+    request: LetterRequest
+    person: Row[Any]
+    translator: Translator
+
+    @property
+    def calendar(self) -> Calendar:
+        return timing.calendar(self.person.calendar)
+
+    @property
+    def settings_link(self) -> str:
+        return emails.settings_page(self.app, self.person.id)
+
+    def name_game(self, table: Snapshot) -> str:
+        return in_game(self.request.language, table.game.META.name, table.game.META.title)
+
+
+def write(app: App, request: LetterRequest) -> EmailMessage | None:
+    """Write a letter to a person as of now; None if it would come too late."""
     with app.store.reading() as connection:
-        person = connection.execute(select(people).where(people.c.id == order.person)).one()
-    sheet = WRITERS[kind](app, order, person, rest)
-    return _message(app, order, sheet) if sheet is not None else None
+        person = connection.execute(select(people).where(people.c.id == request.person)).one()
+    letter = WRITERS[request.kind_name](Draft(app, request, person, Translator(request.language)))
+    return build_message(app, request, letter) if letter is not None else None
 
 
-def _enter(app: App, _: LetterOrder, person: Row[Any], at: str) -> PersonalLetterContext | None:
-    """The link to sign in, good for an hour."""
-    until = int(at) + HOUR
+def write_enter(draft: Draft) -> PersonalLetter | None:
+    """Write the letter with the link to sign in; None if the link is no longer good."""
+    app, person, _ = draft.app, draft.person, draft.translator.gettext
+    requested_at = int(draft.request.kind_detail)
+    until = requested_at + HOUR
     if app.now() >= until:
         return None
-    link = f"{app.settings.address}/enter/{app.links.enter(person.id, person.sessions, int(at))}"
-    until_there = datetime.fromtimestamp(until, timing.calendar(person.calendar).timezone)
-    return replace(_blank(app, person, "enter"), link=link, until=until_there)
-
-
-def _blank(app: App, person: Row[Any], kind: str) -> PersonalLetterContext:
-    """What every such letter says of its reader."""
-    zone = timing.calendar(person.calendar).zone.replace("_", " ")
-    return PersonalLetterContext(kind, person.name, envelopes.preferences_page(app, person.id), zone)
-
-
-def _confirm(app: App, order: LetterOrder, person: Row[Any], table: str) -> PersonalLetterContext | None:
-    """The question whether an address is right, asked before others are invited; it names their table."""
-    look = snapshots.look(app, table.partition("/")[0]) if table else None
-    if person.confirmed_at is not None and not (look and look.row.held):
-        return None
-    link = f"{app.settings.address}/confirm/{app.links.confirm(person.id, person.address)}"
-    sheet = replace(_blank(app, person, "confirm"), link=link)
-    if look is None:
-        return sheet
-    title = in_game(order.language, look.game.META.name, look.game.META.title)
-    sitting = [seat for seat in look.seats if seat.person is not None]
-    others = tuple(seat.name if names.is_name(seat.name) else "?" for seat in sitting if seat.person != person.id)
-    joined = bool(sitting) and (sitting[0].person != person.id or sitting[0].link_number > 0)
-    return replace(sheet, title=title, players=others, joined=joined)
-
-
-def _digest(app: App, order: LetterOrder, person: Row[Any], _: str) -> PersonalLetterContext | None:
-    """The digest; None if no table waits for its reader any more."""
-    waiting = digest.waiting(app, person)
-    turns = tuple(turn for seat in waiting[: digest.MOST] if (turn := digest.turn(app, seat, person, order.language)))
-    more = max(0, len(waiting) - digest.MOST)
-    return replace(_blank(app, person, "digest"), turns=turns, more=more) if turns else None
-
-
-def _replaced(app: App, order: LetterOrder, person: Row[Any], seat: str) -> PersonalLetterContext | None:
-    """The news that another player has taken the reader's seat; None if the reader has it again."""
-    table, number = seat.split("/")[:2]
-    look = snapshots.look(app, table)
-    if look.seats[int(number)].person == person.id:
-        return None
-    title, taker = in_game(order.language, look.game.META.name, look.game.META.title), look.names[int(number)]
-    return replace(_blank(app, person, "replaced"), title=title, players=(taker,))
-
-
-WRITERS = {"enter": _enter, "confirm": _confirm, "digest": _digest, "replaced": _replaced}
-
-
-def _message(app: App, order: LetterOrder, sheet: PersonalLetterContext) -> EmailMessage:
-    env = environment(order.language)
-    words: Any = env.get_template("mail/personal.txt").module
-    paper = LetterContent(
-        subject=" ".join(str(words.subject(sheet)).split()),
-        id=f"<{order.person}.{order.kind.replace('/', '.')}@{app.settings.mail_host}>",
-        text=env.get_template("mail/person.txt").render(sheet=sheet),
-        html="" if order.plain else env.get_template("mail/person.html").render(sheet=sheet),
-        title=sheet.title,
+    return PersonalLetter(
+        subject=_("Your link to sign in"),
+        headline=_("%(name)s, here is your link to sign in.", name=person.name),
+        text=_(
+            "It leads to all your tables, and is good until %(until)s (%(zone)s): an hour from when it was asked for."
+            " Whoever has it signs in as you, so keep it to yourself.",
+            until=moment(draft.request.language, datetime.fromtimestamp(until, draft.calendar.timezone)),
+            zone=draft.calendar.zone.replace("_", " "),
+        ),
+        button=_("Sign in"),
+        link=f"{app.settings.address}/enter/{app.links.enter(person.id, person.sessions, requested_at)}",
+        reason=_(
+            "Somebody typed this address on the page for signing in. If it was not you, ignore this letter: without the"
+            " link nobody gets in."
+        ),
     )
-    return envelopes.message(app, order, paper)
+
+
+def write_confirm(draft: Draft) -> PersonalLetter | None:
+    """Ask whether an address is right, before others are invited; None if that is known."""
+    app, person, _ = draft.app, draft.person, draft.translator.gettext
+    name = draft.request.kind_detail.partition("/")[0]
+    table = snapshots.look(app, name) if name else None
+    if person.confirmed_at is not None and not (table and table.row.held):
+        return None
+    has_joined = table is not None and has_joined_later(table, person.id)
+    return PersonalLetter(
+        title=draft.name_game(table) if table else "",
+        subject=_("Please confirm your address"),
+        headline=_("%(name)s, is this your address?", name=person.name),
+        text=write_confirm_text(draft, table, has_joined),
+        button=_("Confirm my address"),
+        link=f"{app.settings.address}/confirm/{app.links.confirm(person.id, person.address)}",
+        reason=_(
+            "Somebody typed this address when sitting down at a table of Depesche. If it was not you, ignore this"
+            " letter: nothing more will come."
+        )
+        if has_joined
+        else _(
+            "Somebody typed this address when opening a table of Depesche. If it was not you, ignore this letter:"
+            " nothing more will come."
+        ),
+    )
+
+
+def has_joined_later(table: Snapshot, person: int) -> bool:
+    """Return whether a person sat down at a table that another one opened."""
+    sitting = [seat for seat in table.seats if seat.person is not None]
+    return bool(sitting) and (sitting[0].person != person or sitting[0].link_number > 0)
+
+
+def write_confirm_text(draft: Draft, table: Snapshot | None, has_joined: bool) -> str:
+    """Return what happens once the address is confirmed: letters come, invitations leave, or the game can begin."""
+    _ = draft.translator.gettext
+    if table is None:
+        return _("Please confirm that you read the letters to this address.")
+    title, person = draft.name_game(table), draft.person.id
+    others = [seat for seat in table.seats if seat.person not in (None, person)]
+    players = ", ".join(seat.name if names.is_name(seat.name) else "?" for seat in others)
+    if has_joined:
+        return _(
+            "You sat down at a table of %(title)s with %(names)s. As soon as you confirm that this address is yours,"
+            " the letters of that table come to you; until then this is the only one.",
+            title=title,
+            names=players,
+        )
+    if others:
+        return _(
+            "You opened a table of %(title)s for %(names)s. As soon as you confirm that this address is yours, the"
+            " invitations leave; until then nobody is written to.",
+            title=title,
+            names=players,
+        )
+    return _(
+        "You opened a table of %(title)s. As soon as you confirm that this address is yours, the game can begin.",
+        title=title,
+    )
+
+
+def write_replaced(draft: Draft) -> PersonalLetter | None:
+    """Tell that another player has taken the reader's seat; None if the reader has it again."""
+    _ = draft.translator.gettext
+    name, seat = draft.request.kind_detail.split("/")[:2]
+    table = snapshots.look(draft.app, name)
+    if table.seats[int(seat)].person == draft.person.id:
+        return None
+    title, substitute = draft.name_game(table), table.names[int(seat)]
+    return PersonalLetter(
+        title=title,
+        subject=_("%(title)s: %(who)s plays on in your seat", title=title, who=substitute),
+        headline=_("%(name)s, %(who)s plays on in your seat.", name=draft.person.name, who=substitute),
+        text=_(
+            "Your seat at a table of %(title)s had been offered to somebody else, and now it is taken. Your link leads"
+            " nowhere any more, and no more letters come from that table. Thank you for having played!",
+            title=title,
+        ),
+        reason=_("You get this letter because you had a seat at a table of Depesche."),
+        settings_link=draft.settings_link,
+    )
+
+
+# The digest
+
+
+def schedule_digest(connection: Connection, person: int, hour: int, calendar: Calendar, now: int) -> None:
+    """Have the next digest of a person sent: today's, or tomorrow's if today's was sent already."""
+    due = timing.daily(now, hour, calendar)
+    while _is_sent(connection, person, kind := f"digest/{timing.today(calendar, due).isoformat()}"):
+        due = timing.daily(due, hour, calendar)
+    queries.owe_personal_letter(connection, person, kind, due)
+
+
+def _is_sent(connection: Connection, person: int, kind: str) -> bool:
+    same = (letters.c.person == person, letters.c.kind == kind)
+    sent = select(letters.c.id).where(*same, letters.c.sent_at.is_not(None))
+    return connection.execute(sent).first() is not None
+
+
+def write_digest(draft: Draft) -> PersonalLetter | None:
+    """Write the digest; None if no table waits for its reader any more."""
+    _, ngettext = draft.translator.gettext, draft.translator.ngettext
+    waiting = list_waiting_seats(draft.app, draft.person)
+    turns = tuple(turn for seat in waiting[:MAX_TABLES] if (turn := build_digest_turn(draft, seat)))
+    more = max(0, len(waiting) - MAX_TABLES)
+    if not turns:
+        return None
+    headline = ngettext("It is your turn at one table", "It is your turn at %(count)s tables", len(turns) + more)
+    return PersonalLetter(
+        subject=headline,
+        headline=headline,
+        text=_("Move on the page of a table. Nobody reads answers to this letter."),
+        button=_("Make your move"),
+        reason=_(
+            "You get this letter because you wished for one letter a day and not for one at every turn. Whoever has its"
+            " links plays in your place, so keep them to yourself."
+        ),
+        turns=turns,
+        more=ngettext("One more table waits for you.", "%(count)s more tables wait for you.", more) if more else "",
+        settings_link=draft.settings_link,
+    )
+
+
+def list_waiting_seats(app: App, person: Any) -> Sequence[Any]:
+    """Return the seats where a person is to move and got no letter about it, the most urgent first."""
+    is_left_to_digest = exists().where(
+        *(letters.c.table == seats.c.table, letters.c.seat == seats.c.seat, letters.c.seq == seats.c.open_since),
+        *(letters.c.kind == "turn", letters.c.outcome == LEFT_TO_DIGEST),
+    )
+    open_seats = (
+        select(*seats.c, is_left_to_digest.label("is_left_to_digest"))
+        .select_from(seats.join(tables, tables.c.id == seats.c.table))
+        .where(seats.c.person == person.id, seats.c.status == "taken", seats.c.open_since.is_not(None))
+        .where(tables.c.phase == "playing", ~tables.c.held)
+        .order_by(seats.c.due_at.is_(None), seats.c.due_at, seats.c.table)
+    )
+    with app.store.reading() as connection:
+        rows: Sequence[Any] = connection.execute(open_seats).all()
+    return [seat for seat in rows if _belongs_in_digest(person, seat)]
+
+
+def _belongs_in_digest(person: Any, seat: Any) -> bool:
+    """Return whether the digest has this turn. One that was left to it stays in it when the settings change."""
+    mode = letter_settings.at_table(person.wishes, seat.wishes).letters
+    return mode == "digest" or (mode == "turn" and bool(seat.is_left_to_digest))
+
+
+def build_digest_turn(draft: Draft, seat: Any) -> DigestTurn | None:
+    """Return what the digest says about a table; None while the table pauses, or its game is not installed."""
+    app, translator = draft.app, draft.translator
+    try:
+        table = snapshots.look(app, seat.table)
+    except NotInstalled as missing:
+        log_missing_game(seat.table, str(missing))
+        return None
+    if table.table.paused:
+        return None
+    recent = snapshots.entries(app, table, max(0, table.row.length - RECENT_ENTRIES))
+    entries = chronicle.since_own_move(recent, seat.seat)
+    moved_at = recent[-len(entries) - 1].at if len(entries) < len(recent) else 0
+    narrator = Voice(table.game, table.names, draft.request.language, seat.seat)
+    chapters = chronicle.chapters(table.game, entries, narrator, seat.seat)
+    sentences = [sentence for chapter in chapters for sentence in chapter.sentences]
+    others = ", ".join(name for number, name in enumerate(table.names) if number != seat.seat)
+    with app.store.reading() as connection:
+        remarks = talk.since(connection, table.row.id, seat.seat, moved_at)
+    return DigestTurn(
+        heading=translator.gettext("%(title)s with %(names)s", title=draft.name_game(table), names=others),
+        deadline=write_deadline(translator, seat.due_at, app.now(), draft.calendar),
+        earlier=write_earlier(translator, len(sentences) - MAX_SENTENCES),
+        sentences=tuple(sentences[-MAX_SENTENCES:]),
+        talk=tuple(Remark(table.names[remark.seat], remark.text) for remark in remarks),
+        link=f"{app.settings.address}/t/{access.link_of(app, seat)}",
+    )
+
+
+def write_earlier(translator: Translator, count: int) -> str:
+    """Return how many sentences are left out; empty if none is."""
+    if count <= 0:
+        return ""
+    return translator.ngettext("and one thing more before that", "and %(count)s things more before that", count)
+
+
+WRITERS: dict[str, Callable[[Draft], PersonalLetter | None]] = {
+    "enter": write_enter,
+    "confirm": write_confirm,
+    "digest": write_digest,
+    "replaced": write_replaced,
+}
+
+
+def build_message(app: App, request: LetterRequest, letter: PersonalLetter) -> EmailMessage:
+    """Render a letter and return its e-mail."""
+    templates = environment(request.language)
+    content = LetterContent(
+        subject=" ".join(letter.subject.split()),
+        id=f"<{request.person}.{request.kind.replace('/', '.')}@{app.settings.mail_host}>",
+        text=templates.get_template("mail/personal.txt").render(letter=letter),
+        html="" if request.plain else templates.get_template("mail/personal.html").render(letter=letter),
+        title=letter.title,
+    )
+    return emails.build_message(app, request, content)

@@ -1,19 +1,20 @@
-"""The post: sends every owed letter at least once, and marks it after the mail server has accepted it."""
+"""The RQ job `post`: send every letter that is due at least once, and mark it after the relay has accepted it.
+
+A letter is a row of the table `letters`. While a process has it in hand, `due_at` is the end of that process's lease;
+a letter whose process died is due again when the lease ends. Each step below is one transaction.
+"""
 
 from __future__ import annotations
 
 import smtplib
-import ssl
 from collections.abc import Sequence
 from contextlib import suppress
 from email.message import EmailMessage
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import structlog
 from msgspec import Struct
-from msgspec.structs import replace
-from sqlalchemy import Connection, Row, func, select, update
+from sqlalchemy import Connection, Update, func, select, update
 from sqlalchemy.exc import OperationalError
 
 from engine.catalogue import NotInstalled
@@ -26,332 +27,316 @@ from service.store import queries
 from service.store.schema import letters, people, seats
 from service.timing import HOUR, Calendar
 from workers import process_pool
-from workers.incoming import bounce_reports
 from workers.jobs import log_missing_game, run_job
-from workers.outgoing import digest, letter_kinds, personal_letters
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letter_kinds import Fate, LetterKind
-from workers.outgoing.letters import write
+from workers.outgoing import emails, letter_kinds, personal_letters, table_letters
+from workers.outgoing.letter_kinds import LETTER_KINDS, LetterKind, LetterRequest
 
 log = structlog.get_logger()
 
-Due = Row[Any]
 BATCH = 25
-UNPROVEN = ("invitation",)
-WAIT = 30.0  # seconds for each word of the mail server
-TRIES = 24  # three to four days
-DEADLY = 6  # writers that one letter may end before it is given up
-NOT_ASCII = "the address has letters that mail servers do not take"  # earlier versions took such addresses
-IN_HAND = "in hand "
-RETURNED = "X-Depesche-Return"
-TELL_ALL = [name for name, kind in letter_kinds.SORTS.items() if kind.tells_all]
-LONGER = 5  # times the lease of other letters, for one that tells all
-OWED = (
+MAX_TRIES = 24  # three to four days
+MAX_STARTS = 6  # processes that a letter may kill before it is given up
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 10, 6 * HOUR
+UNCONFIRMED_KINDS = ("invitation",)  # sent although the address is not confirmed
+SLOW_KINDS = [name for name, kind in LETTER_KINDS.items() if kind.is_slow]
+SLOW_LEASES = 5  # how many times the lease of other letters a slow letter has
+IN_HAND = "in hand "  # an outcome until the letter is sent or postponed; its number counts the processes that started
+NOT_ASCII = "the address has letters that mail servers do not take"
+RETURN_HEADER = "X-Depesche-Return"
+DUE_LETTERS = (
     select(letters.c.id, letters.c.outcome, letters.c.kind)
     .where(letters.c.sent_at.is_(None))
-    .order_by(letters.c.kind.in_(TELL_ALL), letters.c.due_at, letters.c.id)
+    .order_by(letters.c.kind.in_(SLOW_KINDS), letters.c.due_at, letters.c.id)
     .limit(BATCH)
     .with_for_update(skip_locked=True)
 )
+IS_READER = people.c.id == func.coalesce(letters.c.person, seats.c.person)
+IS_SEAT = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
+LETTERS_WITH_READERS = select(
+    *(column for column in letters.c if column.name != "person"),
+    *(people.c.id.label("person"), people.c.address, people.c.language, people.c.chose),
+    *(people.c.calendar, people.c.wishes, people.c.bounced_at, people.c.confirmed_at),
+    *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
+    seats.c.wishes.label("seat_wishes"),
+).select_from(letters.outerjoin(seats, IS_SEAT).outerjoin(people, IS_READER))
 
 
-class LetterInHand(Struct, frozen=True):
-    """A letter to be sent: its row with the reader, what he wants of its kind, and when he rests."""
+class ClaimedLetter(Struct, frozen=True):
+    """A letter that this process has leased, with its reader's settings.
 
-    row: Due
+    `due_at` is the end of the lease, `tries` counts this one, and `starts` counts the processes that leased the letter
+    in a row without sending or postponing it. `deadline` is that of the reader's turn.
+    """
+
+    id: int
+    due_at: int
+    tries: int
+    starts: int
+    request: LetterRequest
     kind: LetterKind
-    wanted: LetterSettings
+    settings: LetterSettings
     calendar: Calendar
-
-    @property
-    def fate(self) -> Fate:
-        return self.kind.fate(self.wanted.letters)
+    deadline: int | None
+    is_bounced: bool
+    is_confirmed: bool
 
 
 def run() -> None:
-    """Send everything that is owed now."""
-    run_job("post", deliver_some)
+    """Send letters until none is due; the RQ job `post`."""
+    run_job("post", send_batch)
 
 
-def deliver_some(app: App) -> bool:
-    """Send some of the letters that are owed, if there are any."""
+def send_batch(app: App) -> bool:
+    """Claim some letters that are due, write and send them; return whether there were any."""
     batch = claim(app)
     try:
         send(app, batch)
-    except (OperationalError, SystemExit):  # not the letters' fault, which would be given up in the end
+    except (OperationalError, SystemExit):  # not the letters' fault: the try is not counted
         with suppress(OperationalError):
-            _back_in_line(app, [letter.row for letter in batch])
+            release(app, batch)
         raise
     return bool(batch)
 
 
-def claim(app: App) -> Sequence[LetterInHand]:
-    """Lease some letters: other processes leave them alone until the lease ends, and send them if we die."""
+def claim(app: App) -> Sequence[ClaimedLetter]:
+    """Lease some letters that are due, so that other processes leave them alone."""
     with app.store.writing() as connection:
-        owed = _together(connection.execute(OWED.where(letters.c.due_at <= app.now())).all())
-        if not owed:
+        batch = select_batch(connection.execute(DUE_LETTERS.where(letters.c.due_at <= app.now())).all())
+        if not batch:
             return []
-        wanted, times = [row.id for row in owed], _in_hand(owed[0]) + 1
-        leased = app.settings.lease * (LONGER if owed[0].kind in TELL_ALL else 1)
-        lease = {"due_at": app.now() + leased, "tries": letters.c.tries + 1}
-        lease["outcome"] = f"{IN_HAND}{times}"  # it stays if our process ends while it writes the letter
-        connection.execute(update(letters).where(letters.c.id.in_(wanted)).values(**lease))
-        rows = _addressed(connection, wanted)
-        away = vacations.of_all(connection, [row.person for row in rows])
-    return [_in_full(row, away.get(row.person, ())) for row in rows]
+        ids, starts = [row.id for row in batch], count_starts(batch[0].outcome) + 1
+        lease_s = app.settings.lease * (SLOW_LEASES if batch[0].kind in SLOW_KINDS else 1)
+        lease = {"due_at": app.now() + lease_s, "tries": letters.c.tries + 1, "outcome": f"{IN_HAND}{starts}"}
+        connection.execute(update(letters).where(letters.c.id.in_(ids)).values(**lease))
+        rows = connection.execute(LETTERS_WITH_READERS.where(letters.c.id.in_(ids)).order_by(letters.c.id)).all()
+        absences = vacations.of_all(connection, [row.person for row in rows])
+    return [parse_letter(row, absences.get(row.person, ())) for row in rows]
 
 
-def _in_full(row: Due, away: tuple[vacations.Span, ...]) -> LetterInHand:
-    wanted = letter_settings.at_table(row.wishes or "", row.otherwise or "")
-    return LetterInHand(row, letter_kinds.of(row.kind), wanted, timing.calendar(row.calendar or "", away))
+def select_batch(due: Sequence[Any]) -> Sequence[Any]:
+    """Return the letters to lease together. One that is slow, or may have killed a process, is leased alone."""
+    alone = (place for place, row in enumerate(due) if count_starts(row.outcome) or row.kind in SLOW_KINDS)
+    return due[: next(alone, len(due)) or 1]
 
 
-def _together(owed: Sequence[Any]) -> Sequence[Any]:
-    """The letters to lease together; one that takes long, or may have ended a process before, is leased alone."""
-    alone = (place for place, row in enumerate(owed) if _in_hand(row) or row.kind in TELL_ALL)
-    return owed[: next(alone, len(owed)) or 1]
+def count_starts(outcome: str) -> int:
+    """Return how often in a row a letter was leased and neither sent nor postponed."""
+    return int(outcome.removeprefix(IN_HAND)) if outcome.startswith(IN_HAND) else 0
 
 
-def _in_hand(row: Any) -> int:
-    """How often in a row this letter was leased and neither sent nor put off."""
-    return int(row.outcome.removeprefix(IN_HAND)) if row.outcome.startswith(IN_HAND) else 0
-
-
-def _addressed(connection: Connection, wanted: Sequence[int]) -> Sequence[Due]:
-    """These letters with their readers: the player in the seat, or the person whom the letter is for."""
-    seat = (seats.c.table == letters.c.table) & (seats.c.seat == letters.c.seat)
-    reader = people.c.id == func.coalesce(letters.c.person, seats.c.person)
-    joined = letters.outerjoin(seats, seat).outerjoin(people, reader)
-    columns = (
-        *(column for column in letters.c if column.name != "person"),
-        *(people.c.id.label("person"), people.c.address, people.c.language, people.c.chose),
-        *(people.c.calendar, people.c.wishes, people.c.bounced_at, people.c.confirmed_at),
-        *(func.coalesce(seats.c.name, people.c.name).label("name"), seats.c.due_at.label("deadline")),
-        seats.c.wishes.label("otherwise"),
+def parse_letter(row: Any, absences: tuple[vacations.Span, ...]) -> ClaimedLetter:
+    """Parse a row of LETTERS_WITH_READERS; without a reader the request has person 0."""
+    settings = letter_settings.at_table(row.wishes or "", row.seat_wishes or "")
+    request = LetterRequest(
+        table=row.table or "",
+        seq=row.seq or 0,
+        seat=row.seat or 0,
+        kind=row.kind,
+        address=row.address or "",
+        name=row.name or "",
+        language=row.language or "",
+        sentence=row.said,
+        person=row.person or 0,
+        plain=settings.plain,
+        calendar=row.calendar or "",
+        chose=bool(row.chose),
     )
-    return connection.execute(
-        select(*columns).select_from(joined).where(letters.c.id.in_(wanted)).order_by(letters.c.id)
-    ).all()
+    return ClaimedLetter(
+        id=row.id,
+        due_at=row.due_at,
+        tries=row.tries,
+        starts=count_starts(row.outcome),
+        request=request,
+        kind=letter_kinds.find_kind(row.kind),
+        settings=settings,
+        calendar=timing.calendar(request.calendar, absences),
+        deadline=row.deadline,
+        is_bounced=row.bounced_at is not None,
+        is_confirmed=row.confirmed_at is not None,
+    )
 
 
-def send(app: App, batch: Sequence[LetterInHand]) -> None:
-    """Write and send these letters over one connection."""
-    leaving = [letter for letter in batch if _leaves(app, letter)]
-    ready = [(letter.row, message) for letter in leaving if (message := _written(app, letter)) is not None]
+def send(app: App, batch: Sequence[ClaimedLetter]) -> None:
+    """Write the letters of a batch that may leave now, and send them over one connection."""
+    sendable = [letter for letter in batch if not settle_unsendable(app, letter)]
+    ready = [(letter, message) for letter in sendable if (message := write_or_postpone(app, letter)) is not None]
     if not ready:
         return
     try:
-        server = connect(app.relay)
+        server = emails.connect(app.relay)
     except OSError as error:
         log.warning("mail server not reached", error=str(error))
-        for row, _ in ready:
-            _later(app, row, str(error))
+        for letter, _ in ready:
+            retry_later(app, letter, str(error))
         return
-    with suppress(smtplib.SMTPException), server:  # an error at the goodbye comes after all letters are marked
-        for place, (row, message) in enumerate(ready):
-            if not _post(app, server, row, message):
-                _back_in_line(app, [left for left, _ in ready[place:]])
+    with suppress(smtplib.SMTPException), server:  # an error at signing off comes after all letters are marked
+        for place, (letter, message) in enumerate(ready):
+            if not send_message(app, server, letter, message):
+                release(app, [unsent for unsent, _ in ready[place:]])
                 return
 
 
-def _leaves(app: App, letter: LetterInHand) -> bool:
-    """Whether a letter is sent now; if not, note what happens to it instead."""
-    row, outcome = letter.row, _unsent(letter)
-    if _in_hand(row) > DEADLY:
+def settle_unsendable(app: App, letter: ClaimedLetter) -> bool:
+    """Record what happens to a letter that is not sent now; return False if it is to be sent."""
+    outcome = find_obstacle(letter)
+    if letter.starts > MAX_STARTS:
         outcome = "given up: its writer ended several times"
-        log.error("letter given up", letter=row.id, kind=row.kind, why=outcome)
+        log.error("letter given up", letter=letter.id, kind=letter.request.kind, why=outcome)
     if outcome:
-        _done(app, row, outcome)
-    elif not row.address.isascii():
-        _dead(app, row, NOT_ASCII, NOT_ASCII)
-    elif _unproven(app, row):
-        _hold(app, row)
-    elif letter.fate == "gathered":
-        _gather(app, letter)
-    elif letter.kind.waits and (until := _until(app, letter)):
-        _wait(app, row, until)
+        close(app, letter, outcome)
+    elif not letter.request.address.isascii():
+        close_refused(app, letter, NOT_ASCII, NOT_ASCII)
+    elif waits_for_confirmation(app, letter):
+        postpone(app, letter, queries.HELD)
+    elif letter.kind.treat(letter.settings.letters) == "digest":
+        move_to_digest(app, letter)
+    elif letter.kind.waits and (until := find_end_of_quiet_hours(app, letter)):
+        postpone(app, letter, until)
     else:
-        return True
-    return False
-
-
-def _unsent(letter: LetterInHand) -> str:
-    """Why this letter is never sent; empty if it may be."""
-    if letter.row.person is None:
-        return "nobody there"
-    if letter.row.bounced_at is not None and letter.kind is not letter_kinds.ANSWER:
-        return "address bounced"
-    return "not wanted" if letter.fate == "unwanted" else ""
-
-
-def _unproven(app: App, row: Due) -> bool:
-    """Whether the reader has not confirmed his address yet; until then he gets invitations only."""
-    return bool(row.table) and row.kind not in UNPROVEN and app.settings.confirms and row.confirmed_at is None
-
-
-def _gather(app: App, letter: LetterInHand) -> None:
-    """Leave a letter to the digest, and owe the digest."""
-    with app.store.writing() as connection:
-        digest.owe(connection, letter.row.person, letter.wanted.hour, letter.calendar, app.now())
-        _mark(connection, letter.row, app.now(), digest.GATHERED)
-
-
-def _until(app: App, letter: LetterInHand) -> int | None:
-    """When the quiet hours of the reader end; None outside them, or if his deadline comes first."""
-    now, deadline = app.now(), letter.row.deadline
-    until = timing.awake(now, letter.calendar)
-    late = deadline is not None and deadline <= until
-    return until if until > now and not late else None
-
-
-def _wait(app: App, row: Due, until: int) -> None:
-    with app.store.writing() as connection:
-        same = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
-        connection.execute(same.values(due_at=until, tries=row.tries - 1, outcome=""))
-
-
-def _written(app: App, letter: LetterInHand) -> EmailMessage | None:
-    row = letter.row
-    order = LetterOrder(
-        row.table or "", row.seq or 0, row.seat or 0, row.kind, row.address, row.name, row.language, row.said
-    )
-    order = replace(order, person=row.person, plain=letter.wanted.plain, calendar=row.calendar, chose=row.chose)
-    try:
-        message = process_pool.run_when_started(write if row.table else personal_letters.write, app, order)
-    except OperationalError:
-        raise
-    except NotInstalled as missing:  # its table waits for its game, and so does the letter
-        log_missing_game(row.table or "", str(missing))
-        _wait(app, row, app.now() + HOUR)
-        return None
-    except Exception as error:
-        log.exception("letter not written", letter=row.id)
-        _later(app, row, f"not written: {error}")
-        return None
-    if message is None:
-        _done(app, row, "overtaken")
-    return message
-
-
-def _post(app: App, server: smtplib.SMTP, row: Due, message: EmailMessage) -> bool:
-    """Send one letter; False if the connection is lost or our lease has ended, so that we must stop."""
-    if app.now() >= row.due_at:
         return False
-    try:
-        server.send_message(message, _returned_to(app, row, message), [row.address])
-    except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError) as error:
-        _refused(app, row, error)
-    except OSError as error:  # smtplib's own are among these
-        log.warning("mail server lost", letter=row.id, error=str(error))
-        _later(app, row, str(error))
-        return False
-    except Exception as error:
-        log.exception("letter not sent", letter=row.id)
-        _later(app, row, f"not sent: {error}")
-    else:
-        _done(app, row, "sent")
     return True
 
 
-def _returned_to(app: App, row: Due, message: EmailMessage) -> str:
-    """Where a letter comes back to; an ordinary mailbox has no addresses for that, so the letter itself says which."""
-    address = f"{app.links.bounce(row.id)}@{app.settings.mail_host}"
+def find_obstacle(letter: ClaimedLetter) -> str:
+    """Return why a letter is never sent; empty if it may be."""
+    if not letter.request.person:
+        return "nobody there"
+    if letter.is_bounced and letter.kind is not letter_kinds.ANSWER:
+        return "address bounced"
+    return "not wanted" if letter.kind.treat(letter.settings.letters) == "drop" else ""
+
+
+def waits_for_confirmation(app: App, letter: ClaimedLetter) -> bool:
+    """Return whether the letter waits until its reader confirms the address; only invitations do not."""
+    request = letter.request
+    is_exempt = not request.table or request.kind in UNCONFIRMED_KINDS
+    return app.settings.confirms and not letter.is_confirmed and not is_exempt
+
+
+def find_end_of_quiet_hours(app: App, letter: ClaimedLetter) -> int | None:
+    """Return when the reader's quiet hours end; None outside of them, or if the reader's deadline comes first."""
+    now, deadline = app.now(), letter.deadline
+    until = timing.awake(now, letter.calendar)
+    too_late = deadline is not None and deadline <= until
+    return until if until > now and not too_late else None
+
+
+def write_or_postpone(app: App, letter: ClaimedLetter) -> EmailMessage | None:
+    """Write a letter. Return None if it is overtaken, or has to wait; that is recorded."""
+    request = letter.request
+    try:
+        message = process_pool.run_when_started(write, app, request)
+    except OperationalError:
+        raise
+    except NotInstalled as missing:  # the letter waits for the game, as its table does
+        log_missing_game(request.table, str(missing))
+        postpone(app, letter, app.now() + HOUR)
+        return None
+    except Exception as error:
+        log.exception("letter not written", letter=letter.id)
+        retry_later(app, letter, f"not written: {error}")
+        return None
+    if message is None:
+        close(app, letter, "overtaken")
+    return message
+
+
+def write(app: App, request: LetterRequest) -> EmailMessage | None:
+    """Write a letter about a table or to a person; None if it is overtaken."""
+    return table_letters.write(app, request) if request.table else personal_letters.write(app, request)
+
+
+def send_message(app: App, server: smtplib.SMTP, letter: ClaimedLetter, message: EmailMessage) -> bool:
+    """Send one letter; return False if the connection is lost or the lease has ended, so that no more may be sent."""
+    if app.now() >= letter.due_at:
+        return False
+    try:
+        server.send_message(message, set_return_path(app, letter, message), [letter.request.address])
+    except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError) as refusal:
+        if emails.is_permanent(refusal):
+            close_refused(app, letter, str(refusal), emails.dead_address_reply(refusal))
+        else:
+            retry_later(app, letter, str(refusal))
+    except OSError as error:  # smtplib's own errors are among these
+        log.warning("mail server lost", letter=letter.id, error=str(error))
+        retry_later(app, letter, str(error))
+        return False
+    except Exception as error:
+        log.exception("letter not sent", letter=letter.id)
+        retry_later(app, letter, f"not sent: {error}")
+    else:
+        close(app, letter, "sent")
+    return True
+
+
+def set_return_path(app: App, letter: ClaimedLetter, message: EmailMessage) -> str:
+    """Return the address that bounces go to. An ordinary mailbox has one address: there, a header names the letter."""
+    address = f"{app.links.bounce(letter.id)}@{app.settings.mail_host}"
     if app.settings.answered_at == "play":
         return address
-    del message[RETURNED]
-    message[RETURNED] = address
+    del message[RETURN_HEADER]
+    message[RETURN_HEADER] = address
     return app.settings.sender_address
 
 
-def _refused(app: App, row: Due, error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> None:
-    if not _permanent(error):
-        _later(app, row, str(error))
-        return
-    _dead(app, row, str(error), _gone(error))
-
-
-def _dead(app: App, row: Due, why: str, gone: str) -> None:
-    """The letter never arrives; where its address is gone, nothing more is sent there, and the tables are told."""
-    log.warning("letter refused for good", letter=row.id, error=why)
-    with app.store.writing() as connection:
-        _mark(connection, row, app.now(), f"refused: {why}")
-        app.metrics.count("letters", "refused")
-        if gone:
-            bounces.note(connection, row.person, gone, app.now())
-
-
-def _gone(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> str:
-    """What the server said of a dead address; empty if it refused the letter for another reason."""
-    if isinstance(error, smtplib.SMTPDataError):
-        return ""
-    said = [(code, text.decode("utf-8", "replace")) for code, text in error.recipients.values()]
-    return " ".join(f"{code} {text}" for code, text in said if bounce_reports.gone(code, text))
-
-
-def _permanent(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> bool:
-    if isinstance(error, smtplib.SMTPDataError):
-        return error.smtp_code >= 500
-    return all(code >= 500 for code, _ in error.recipients.values())
-
-
-def _done(app: App, row: Due, outcome: str) -> None:
-    """Mark a letter as done. A mark lost in a power cut sends it again, with the same Message-ID."""
+def close(app: App, letter: ClaimedLetter, outcome: str) -> None:
+    """Mark a letter as done. If a power cut loses the mark, it is sent again with the same Message-ID."""
     with app.store.writing(durable=False) as connection:
-        _mark(connection, row, app.now(), outcome)
+        mark(connection, letter, app.now(), outcome)
     app.metrics.count("letters", outcome.partition(":")[0])
 
 
-def _mark(connection: Connection, row: Due, at: int, outcome: str) -> None:
-    same = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
-    connection.execute(same.values(sent_at=at, outcome=outcome, said=""))
-
-
-def _hold(app: App, row: Due) -> None:
-    """Hold a letter until its reader confirms his address."""
+def close_refused(app: App, letter: ClaimedLetter, why: str, dead_address_reply: str) -> None:
+    """Mark a letter as refused for good. If its address is dead, send nothing more there and inform the tables."""
+    log.warning("letter refused for good", letter=letter.id, error=why)
     with app.store.writing() as connection:
-        waits = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
-        connection.execute(waits.values(due_at=queries.HELD, tries=row.tries - 1, outcome=""))
+        mark(connection, letter, app.now(), f"refused: {why}")
+        app.metrics.count("letters", "refused")
+        if dead_address_reply:
+            bounces.note(connection, letter.request.person, dead_address_reply, app.now())
 
 
-def _later(app: App, row: Due, why: str) -> None:
-    """Try again after a pause that doubles up to six hours; after the last try give up and note why."""
-    if row.tries >= TRIES:
-        _done(app, row, f"given up: {why}")
+def move_to_digest(app: App, letter: ClaimedLetter) -> None:
+    """Leave a letter's news to the reader's next digest, and have that digest sent."""
+    with app.store.writing() as connection:
+        personal_letters.schedule_digest(
+            connection, letter.request.person, letter.settings.hour, letter.calendar, app.now()
+        )
+        mark(connection, letter, app.now(), personal_letters.LEFT_TO_DIGEST)
+
+
+def postpone(app: App, letter: ClaimedLetter, until: int) -> None:
+    """Make a letter due at a later moment, without counting a try."""
+    with app.store.writing() as connection:
+        connection.execute(update_unsent(letter).values(due_at=until, tries=letter.tries - 1, outcome=""))
+
+
+def retry_later(app: App, letter: ClaimedLetter, why: str) -> None:
+    """Try again after a pause that doubles up to six hours; after the last try, give up."""
+    if letter.tries >= MAX_TRIES:
+        close(app, letter, f"given up: {why}")
         return
-    pause = min(2**row.tries * 5, 6 * 3600)
+    pause_s = min(FIRST_PAUSE_S * 2 ** (letter.tries - 1), LONGEST_PAUSE_S)
     with app.store.writing() as connection:
-        again = update(letters).where(letters.c.id == row.id, letters.c.sent_at.is_(None))
-        connection.execute(again.values(due_at=app.now() + pause, outcome=why[:500]))
+        connection.execute(update_unsent(letter).values(due_at=app.now() + pause_s, outcome=why[:500]))
 
 
-def _back_in_line(app: App, rows: Sequence[Due]) -> None:
-    """Give untried letters back, so that the next process may send them at once; tried ones have a new due time."""
+def release(app: App, batch: Sequence[ClaimedLetter]) -> None:
+    """End the leases of letters that were not tried, so that another process may send them at once.
+
+    A letter that was tried has another `due_at` by now, and keeps it.
+    """
     with app.store.writing() as connection:
-        for row in rows:
-            ours = update(letters).where(
-                letters.c.id == row.id, letters.c.due_at == row.due_at, letters.c.sent_at.is_(None)
-            )
-            connection.execute(ours.values(due_at=app.now(), tries=row.tries - 1, outcome=""))
+        for letter in batch:
+            untried = update_unsent(letter).where(letters.c.due_at == letter.due_at)
+            connection.execute(untried.values(due_at=app.now(), tries=letter.tries - 1, outcome=""))
 
 
-def connect(url: str) -> smtplib.SMTP:
-    """The mail server at `smtp://`, `smtps://` or `smtp+tls://` [user:password@]host[:port], with TLS verified."""
-    parts = urlsplit(url)
-    host, port = parts.hostname or "127.0.0.1", parts.port
-    verified = None if parts.scheme == "smtp" else ssl.create_default_context()  # reads all certificates there are
-    match parts.scheme:
-        case "smtps":
-            server: smtplib.SMTP = smtplib.SMTP_SSL(host, port or 465, timeout=WAIT, context=verified)
-        case "smtp" | "smtp+tls":
-            server = smtplib.SMTP(host, port or 25, timeout=WAIT)
-        case unknown:
-            raise smtplib.SMTPNotSupportedError(f"DEPESCHE_SMTP begins with smtp, smtps or smtp+tls, not {unknown}")
-    try:
-        if parts.scheme == "smtp+tls":
-            server.starttls(context=verified)
-        if parts.username:
-            server.login(unquote(parts.username), unquote(parts.password or ""))
-    except BaseException:
-        server.close()
-        raise
-    return server
+def mark(connection: Connection, letter: ClaimedLetter, at: int, outcome: str) -> None:
+    """Write the outcome of a letter, which is then no longer due."""
+    connection.execute(update_unsent(letter).values(sent_at=at, outcome=outcome, said=""))
+
+
+def update_unsent(letter: ClaimedLetter) -> Update:
+    """Return an UPDATE of a letter's row that does nothing if it has an outcome already."""
+    return update(letters).where(letters.c.id == letter.id, letters.c.sent_at.is_(None))

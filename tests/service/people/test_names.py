@@ -19,7 +19,7 @@ from service.tables import access, opening
 from service.tables.opening import Invited
 from tests import apps
 from workers.outgoing import personal_letters
-from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letter_kinds import LetterRequest
 
 BAD = [
     "http://evil.example", "evil.example", "see www.evil", "anna@evil.example", "evil.com/win", "evil。com",
@@ -73,7 +73,7 @@ def test_an_old_name_that_is_a_link_does_not_stand_in_the_letter_that_asks_a_str
     with app.store.writing() as connection:
         connection.exec_driver_sql("UPDATE seats SET name = 'http://evil.example' WHERE seat = 1")
     person = next(row for row in rows(app, people) if row.address == "player0@example.org")
-    order = LetterOrder("", 0, 0, f"confirm/{table}", person.address, person.name, person=person.id)
+    order = LetterRequest("", 0, 0, f"confirm/{table}", person.address, person.name, person=person.id)
     message = personal_letters.write(app, order)
     assert message is not None
     assert "evil.example" not in message.as_string()

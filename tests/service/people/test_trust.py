@@ -22,7 +22,7 @@ from tests import apps
 from tests.sites import Site
 from workers import clock, referee
 from workers.outgoing import personal_letters
-from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letter_kinds import LetterRequest
 
 ANNA = Invited("Anna", "anna@example.org")
 BERT = Invited("Bert", "bert@example.org")
@@ -98,7 +98,7 @@ def test_a_substitute_is_asked_whether_his_address_is_right(strict: Site) -> Non
     link = substitutes.take(strict.app, token, VICTIM)
     strict.new_visitor().post(f"/t/{link}/sit", nonce="word")
     assert not proven(strict.app)
-    order = LetterOrder("", 0, 0, f"confirm/{opened.table}", VICTIM.address, "Vera", person=person(strict.app))
+    order = LetterRequest("", 0, 0, f"confirm/{opened.table}", VICTIM.address, "Vera", person=person(strict.app))
     letter = personal_letters.write(strict.app, order)
     assert letter
     text = letter.get_body(("plain",))

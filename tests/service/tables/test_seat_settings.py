@@ -13,8 +13,8 @@ from service.tables import access, opening, snapshots
 from service.tables.access import Place
 from service.tables.opening import Invited, Opened
 from tests.sites import ROWS, Site, Visitor
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 SECRET = "castle him in the south"
 
@@ -48,7 +48,7 @@ def test_a_note_is_read_by_nobody_else_anywhere(site: Site, visitor: Visitor) ->
             assert SECRET not in visitor.get(f"/t/{opened.links[0]}{path}")
         for seat, kind in ((0, "turn"), (1, "turn"), (0, "over"), (1, "over")):
             since = site.load(opened).seats[seat].open_since or 0
-            letter = write(site.app, LetterOrder(opened.table, since, seat, kind, "a@example.org", "A"))
+            letter = write(site.app, LetterRequest(opened.table, since, seat, kind, "a@example.org", "A"))
             assert SECRET not in (letter.as_string() if letter else "")
 
 

@@ -16,10 +16,9 @@ from service.tables.access import Place
 from service.tables.opening import Invited, Opened
 from tests.sites import PageChecker, Site, Visitor
 from workers import bots as thinkers
-from workers.outgoing import curves, pictures
-from workers.outgoing import letters as writing
-from workers.outgoing.answer_hints import Pen
-from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing import pictures, table_letters
+from workers.outgoing.answer_hints import MoveWriter
+from workers.outgoing.letter_kinds import LetterRequest
 
 BUTTON = "Ask a bot where it turned"
 CHANCES = r"(?s)How the chances went.*?([▁-█]+) Anna\b.*?([▁-█]+) Bert\b"
@@ -136,8 +135,8 @@ def test_a_game_that_goes_on_has_no_story(site: Site, visitor: Visitor) -> None:
 
 def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(site: Site, finished: Opened) -> None:
     look = site.load(finished)
-    order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
-    message = writing.write(site.app, order)
+    order = LetterRequest(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
+    message = table_letters.write(site.app, order)
     assert message
     body = message.get_body(("plain",))
     assert body
@@ -152,8 +151,8 @@ def test_the_last_letter_tells_where_the_game_turned_and_whom_luck_favoured(site
 
 def test_the_last_letter_draws_how_the_chances_went(site: Site, finished: Opened) -> None:
     look = site.load(finished)
-    order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
-    message = writing.write(site.app, order)
+    order = LetterRequest(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna")
+    message = table_letters.write(site.app, order)
     assert message
     told = stories.told(site.app, look, worked_out)
     body = message.get_body(("plain",))
@@ -161,16 +160,18 @@ def test_the_last_letter_draws_how_the_chances_went(site: Site, finished: Opened
     found = re.search(CHANCES, body.get_content())
     assert found
     rows = found.groups()
-    assert {len(row) for row in rows} == {curves.POINTS}
+    assert {len(row) for row in rows} == {pictures.BARS_PER_ROW}
     assert [row[-1] for row in rows] == ["█" if place == 1 else "▁" for place in look.table.places]
     middle = told.chance_history[(len(told.chance_history) - 1) // 2].shares
-    assert [row[curves.POINTS // 2 - 1] for row in rows] == [curves.BARS[round(7 * share)] for share in middle]
+    assert [row[pictures.BARS_PER_ROW // 2 - 1] for row in rows] == [
+        pictures.BAR_CHARACTERS[round(7 * share)] for share in middle
+    ]
     body = message.get_body(("html",))
     assert body
     drawn = {str(part["Content-ID"]).strip("<>"): part.get_content() for part in message.walk() if part.get_filename()}
     shown = re.findall(r'<img src="cid:([^"]+)" alt="([^"]*)"', body.get_content())
     assert [cid for cid, _ in shown] == list(drawn)
-    assert all(picture.startswith(pictures.SIGNATURE) for picture in drawn.values())
+    assert all(picture.startswith(pictures.PNG_SIGNATURE) for picture in drawn.values())
     ends = ["100 %" if place == 1 else "0 %" for place in look.table.places]
     assert re.fullmatch(rf"Anna: .* → {ends[0]}; Bert: .* → {ends[1]}", shown[-1][1])
 
@@ -180,15 +181,15 @@ def test_the_moves_at_which_it_turned_stand_in_the_words_of_the_reader(
     site: Site, finished: Opened, language: str
 ) -> None:
     look = site.load(finished)
-    order = LetterOrder(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna", language)
-    message = writing.write(site.app, order)
+    order = LetterRequest(finished.table, look.row.length - 1, 0, "over", "anna@example.org", "Anna", language)
+    message = table_letters.write(site.app, order)
     assert message
     body = message.get_body(("plain",))
     assert body
     text = " ".join(body.get_content().split())
-    pen = Pen(look.game, look.names, language)
+    pen = MoveWriter(look.game, look.names, language)
     for point in stories.told(site.app, look, worked_out).turning_points:
         verb = point.better.split()[0]
-        assert pen.verb(verb) != verb
-        assert pen.phrase(point.better) in text
+        assert pen.write_verb(verb) != verb
+        assert pen.write_phrase(point.better) in text
         assert re.search(rf"\b{re.escape(point.better)}\b", text) is None

@@ -17,8 +17,8 @@ from service.timing import Clock
 from tests.sites import Site, Visitor
 from workers.clock import tick
 from workers.outgoing import personal_letters
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 FRITZ = Invited("Fritz", "fritz@example.org")
 
@@ -110,7 +110,7 @@ def test_who_was_replaced_is_told_so_and_leaves_no_wishes_behind(site: Site) -> 
         kept = connection.execute(select(seats.c.note, seats.c.wishes).where(*own)).one()
     assert (row.person, row.kind) == (before, f"replaced/{opened.table}/{seat}/1")
     assert tuple(kept) == ("", "")
-    message = personal_letters.write(site.app, LetterOrder("", 0, 0, row.kind, "x@example.org", "X", person=before))
+    message = personal_letters.write(site.app, LetterRequest("", 0, 0, row.kind, "x@example.org", "X", person=before))
     assert message is not None
     assert "Fritz plays on in your seat" in message["Subject"]
 
@@ -181,7 +181,7 @@ def test_letters_say_what_befell_a_seat(site: Site, how: str) -> None:
     look = site.load(opened)
     found = {}
     for kind, whose in ((kind, one) for one in range(3) for kind in kinds(site, opened, one)):
-        order = LetterOrder(opened.table, look.row.length - 1, whose, kind, "x@example.org", look.names[whose])
+        order = LetterRequest(opened.table, look.row.length - 1, whose, kind, "x@example.org", look.names[whose])
         letter = write(site.app, order)
         if letter:
             found[kind] = [part.get_content() for part in letter.walk() if part.get_content_type().startswith("text/")]

@@ -16,8 +16,8 @@ from service.tables.opening import Opened
 from service.timing import HOUR
 from tests import apps
 from tests.sites import Site, Visitor
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 
 def say(visitor: Visitor, link: str, text: str) -> str:
@@ -121,7 +121,7 @@ def test_nobody_talks_without_end(app: App, clock: apps.FakeTime) -> None:
 def letter(app: App, place: Place, kind: str = "turn") -> EmailMessage:
     assert place.seat is not None
     seat = snapshots.look(app, place.table).seats[place.seat]
-    order = LetterOrder(place.table, seat.open_since or 0, place.seat, kind, "guest@example.org", seat.name)
+    order = LetterRequest(place.table, seat.open_since or 0, place.seat, kind, "guest@example.org", seat.name)
     message = write(app, order)
     assert message is not None
     return message

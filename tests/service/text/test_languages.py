@@ -32,7 +32,7 @@ from tests import apps
 from tests.engine.cases import make_cases
 from tests.sampling import pair_in_turn
 from workers import referee
-from workers.outgoing import envelopes, letters, pictures
+from workers.outgoing import letter_kinds, pictures, table_letters
 
 NAMES = ("Anna", "Bertrand", "Clara", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 OTHERS = tuple(language for language in LANGUAGES if language != SOURCE)
@@ -217,8 +217,8 @@ def visitor(app, language: str):
 
 def written(app, table: str, seat: int, kind: str, language: str, said: str = "") -> EmailMessage:
     seq = snapshots.look(app, table).seats[seat].open_since or 0
-    order = envelopes.LetterOrder(table, seq, seat, kind, "guest@example.org", NAMES[seat], language, said)
-    letter = letters.write(app, order)
+    order = letter_kinds.LetterRequest(table, seq, seat, kind, "guest@example.org", NAMES[seat], language, said)
+    letter = table_letters.write(app, order)
     assert letter is not None
     return letter
 

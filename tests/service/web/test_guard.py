@@ -34,7 +34,7 @@ from tests.busy_app import BusyApp
 from tests.sites import Site
 from workers import referee
 from workers.outgoing import personal_letters
-from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing.letter_kinds import LetterRequest
 
 Word = TypeVar("Word")
 
@@ -345,7 +345,7 @@ def test_letters_to_a_person_escape_names_too(tmp_path: Path, kind: str) -> None
     opened = opening.open_table(site.app, "kaiser", {}, guests, 0)
     rest = {"enter": str(site.time), "confirm": opened.table, "replaced": f"{opened.table}/1/1"}[kind]
     person = site.load(opened).seats[0].person
-    letter = personal_letters.write(site.app, LetterOrder("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
+    letter = personal_letters.write(site.app, LetterRequest("", 0, 0, f"{kind}/{rest}", OWN, name, person=person))
     assert letter
     page = letter.get_body(("html",))
     assert page

@@ -12,8 +12,8 @@ from service.tables.opening import Invited
 from tests import apps
 from tests.beacons import run_beacon
 from workers import rounds
-from workers.outgoing import letters
-from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing import table_letters
+from workers.outgoing.letter_kinds import LetterRequest
 
 GUESTS = [Invited("Anna", "anna@example.org", "word"), Invited("Berta", "berta@example.org", "word")]
 
@@ -89,19 +89,23 @@ def test_letters_tell_that_the_beacon_is_missing_and_ask_to_go_on(app, clock, la
     clock.advance(beacons.LATE + 10)
     rounds.run()
     look = snapshots.look(app, table.table)
-    order = LetterOrder(table.table, look.table.waiting_command.seq, 1, "unlit", "berta@example.org", "Berta", language)
-    text = letters.write(app, order).get_body(("plain",)).get_content()
+    order = LetterRequest(
+        table.table, look.table.waiting_command.seq, 1, "unlit", "berta@example.org", "Berta", language
+    )
+    text = table_letters.write(app, order).get_body(("plain",)).get_content()
     word = {"en": "sealed", "nl": "verzegeld", "de": "versiegelt", "fr": "scellé"}[language]
     assert word in text
     assert apps.submit(app, access.find(app, table.links[0]), "sealed").accepted
-    asked = letters.write(app, LetterOrder(table.table, look.row.length, 1, "sealing", "berta@example.org", "Berta"))
+    asked = table_letters.write(
+        app, LetterRequest(table.table, look.row.length, 1, "sealing", "berta@example.org", "Berta")
+    )
     assert "Anna" in asked.get_body(("plain",)).get_content()
 
 
 def test_the_invitation_says_where_the_dice_come_from_and_what_the_host_still_sees(app):
     table = opened(app)
-    order = LetterOrder(table.table, 0, 1, "invitation", "berta@example.org", "Berta")
-    letter = letters.write(app, order)
+    order = LetterRequest(table.table, 0, 1, "invitation", "berta@example.org", "Berta")
+    letter = table_letters.write(app, order)
     for kind in ("plain", "html"):
         text = " ".join(letter.get_body((kind,)).get_content().split())
         assert "not even the host of this service" in text

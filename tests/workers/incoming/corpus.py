@@ -22,9 +22,9 @@ from service.text.languages import LANGUAGES
 from tests import apps
 from tests.workers.incoming.replies import clients
 from tests.workers.incoming.replies.clients import Body
-from workers.outgoing.answer_hints import Pen
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing.answer_hints import MoveWriter
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 Client = Callable[[str, str, str], Body]
 PROGRAMS: tuple[Client, ...] = (
@@ -97,7 +97,7 @@ def letter(app: App, place: Place, language: str) -> str:
     """The text of the letter that tells this player of the turn."""
     seat = snapshots.look(app, place.table).seats[place.seat or 0]
     owner = access.owner(app, place)
-    order = LetterOrder(place.table, seat.open_since or 0, seat.seat, "turn", owner, seat.name, language, plain=True)
+    order = LetterRequest(place.table, seat.open_since or 0, seat.seat, "turn", owner, seat.name, language, plain=True)
     made = write(app, order)
     assert made is not None
     return str(made.get_content())
@@ -110,7 +110,7 @@ def genuine(app: App, place: Place, number: int) -> Written:
     language = tuple(LANGUAGES)[number % 4]
     look = snapshots.look(app, place.table)
     move, entry = any_move(tables.menu(look.game, look.table, place.seat or 0), random)
-    line = Pen(look.game, look.names, language).move(move, entry)
+    line = MoveWriter(look.game, look.names, language).write(move, entry)
     before, after = AROUND[number % len(AROUND)]
     own = f"{before}{line.upper() if number % 7 == 3 else line}{after.format(name=look.names[place.seat or 0])}"
     body = program(own, letter(app, place, language), quoting)

@@ -14,9 +14,9 @@ from service.tables import access, snapshots
 from service.tables.access import Place
 from tests import apps
 from tests.workers.incoming.test_inbox import answered, posted
-from workers.outgoing import curves
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing import pictures
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_while_a_game_goes_on_the_word_does_nothing(app: App) -> None:
 def over(app: App, place: Place, language: str = "en") -> EmailMessage:
     look = snapshots.look(app, place.table)
     seat = look.seats[place.seat or 0]
-    order = LetterOrder(place.table, look.row.length - 1, seat.seat, "over", "a@example.org", seat.name, language)
+    order = LetterRequest(place.table, look.row.length - 1, seat.seat, "over", "a@example.org", seat.name, language)
     made = write(app, order)
     assert made is not None
     return made
@@ -83,7 +83,9 @@ def test_the_last_letter_offers_it_and_shows_how_the_scores_went(app: App) -> No
     assert "Antworte mit einem Wort: nochmal" in " ".join(plain.split())
     assert f"Noch einmal spielen: http://127.0.0.1:8765/t/{places[0].link}" in plain.replace("\n", " ")
     _, _, after = plain.partition("So liefen die Punkte:")
-    bars = re.findall(rf"^  ([{curves.BARS}]{{{curves.POINTS}}}) (\w+)$", after.partition(":")[0], re.MULTILINE)
+    bars = re.findall(
+        rf"^  ([{pictures.BAR_CHARACTERS}]{{{pictures.BARS_PER_ROW}}}) (\w+)$", after.partition(":")[0], re.MULTILINE
+    )
     assert [name for _, name in bars] == ["Anna", "Berta"]
     scores = snapshots.look(app, places[0].table)
     ends = [one.score for one in scores.game.standing(scores.table.state)]

@@ -15,7 +15,7 @@ from service.text.languages import Said
 from tests import apps
 from tests.workers.incoming.test_inbox import app, handed_in, last_letter, posted, report, rows, start, text
 from workers.incoming.move_parser import TALK, Guess, understand
-from workers.outgoing.answer_hints import Pen, in_words
+from workers.outgoing.answer_hints import MoveWriter, translate_refusal
 
 assert app  # the fixture
 MENU = (Choice("move", (("A14", "A8"), ("A15", "A9"), ("A9", "Z"))), *make_menu("undo"))
@@ -153,10 +153,10 @@ def test_a_mail_without_a_move_can_be_told_to_the_table_by_one_word(app: App) ->
 
 
 def test_a_refusal_uses_the_words_of_its_reader() -> None:
-    pen = Pen(catalogue.find("carcassonne"), ("Anna", "Berta"), "fr")
+    pen = MoveWriter(catalogue.find("carcassonne"), ("Anna", "Berta"), "fr")
     why = Said("After “{said}”, “{bit}” does not fit; write one of these: {following}.", {})
     words_of_the_menu = {"said": "figure meeple", "bit": "Strasse", "following": "road, city-N"}
-    found = in_words(Said(why.sentence, dict(words_of_the_menu)), pen)
+    found = translate_refusal(Said(why.sentence, dict(words_of_the_menu)), pen)
     assert found.words["bit"] == "Strasse"
     assert found.words["said"] == "figurine meeple"
     assert "road" not in str(found.words["following"])

@@ -22,7 +22,7 @@ from tests.workers.incoming.replies import clients
 from tests.workers.incoming.replies.clients import Body
 from tests.workers.incoming.test_corpus import begun, moved
 from workers.incoming import mail_moves, mailbox_polling, reply_text
-from workers.outgoing.answer_hints import Pen
+from workers.outgoing.answer_hints import MoveWriter
 
 GAMES = tuple(catalogue.find_all())
 NAMES = tuple(handwritten.genuine("", "", ">\n" * 9, ""))
@@ -56,7 +56,7 @@ def test_an_answer_makes_the_move_that_was_typed(app: App, name: str) -> None:
     place, language = turn(app, number), tuple(LANGUAGES)[number % 4]
     look = snapshots.look(app, place.table)
     move, entry = corpus.any_move(tables.menu(look.game, look.table, place.seat or 0), Random(number))
-    letter, say = corpus.letter(app, place, language), Pen(look.game, look.names, language).move(move, entry)
+    letter, say = corpus.letter(app, place, language), MoveWriter(look.game, look.names, language).write(move, entry)
     body = handwritten.genuine(say, letter, clients.marked(letter), clients.lines(letter))[name]
     assert heard(app, corpus.mail(app, place, name, body)) == [str(move)]
 
@@ -65,7 +65,7 @@ def typed(app: App, place: Place, number: int) -> str:
     """A move as its player would type it."""
     look = snapshots.look(app, place.table)
     entry = next(entry for entry in tables.menu(look.game, look.table, place.seat or 0) if entry.count())
-    return Pen(look.game, look.names, tuple(LANGUAGES)[number % 4]).move(next(entry.iter_moves()), entry)
+    return MoveWriter(look.game, look.names, tuple(LANGUAGES)[number % 4]).write(next(entry.iter_moves()), entry)
 
 
 @pytest.mark.parametrize("name", handwritten.PAGES)

@@ -23,8 +23,8 @@ from tests import apps
 from tests.apps import FakeTime
 from workers import clock as timekeeping
 from workers.incoming import inbox, mail_moves
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def last_letter(app: App, place: Place, language: str = "en") -> EmailMessage:
     row = rows(app, letters)[-1]
     seat = snapshots.look(app, place.table).seats[row.seat]
     owner = access.owner(app, place)
-    message = write(app, LetterOrder(row.table, row.seq, row.seat, row.kind, owner, seat.name, language))
+    message = write(app, LetterRequest(row.table, row.seq, row.seat, row.kind, owner, seat.name, language))
     assert message is not None
     return message
 

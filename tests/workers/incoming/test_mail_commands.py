@@ -20,13 +20,14 @@ from service.store.schema import seats
 from service.tables import snapshots, standing_orders
 from service.tables.access import Place
 from service.text import words
-from service.text.drawing import environment
 from service.text.languages import LANGUAGES, Said, say
+from service.text.translator import Translator
 from tests import apps
 from tests.apps import FakeTime
 from tests.workers.incoming.test_inbox import answered, last_letter, posted, text
 from workers.incoming.mail_commands import asked
 from workers.incoming.move_parser import understand
+from workers.outgoing.letter_parts import list_help
 
 TWO_WEEKS = "vacation 2027-07-01 2027-07-14"
 ASKED = {
@@ -124,13 +125,13 @@ def test_where_stop_is_a_move_it_stops_no_letters():
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_what_help_tells_is_understood(language, game):
     spoken = words.of(catalogue.find(game), ("Anna", "Berta"))
-    *helped, hint = environment(language).get_template("mail/help.txt").module.requests().strip().splitlines()
-    assert understand(hint.partition(": ")[0], (), spoken) == Move("hint")
+    *lines, hint = list_help(Translator(language))
+    assert understand(hint.command, (), spoken) == Move("hint")
     verb = next(iter(spoken.game.verbs))
-    found = [asked(line.partition(": ")[0].replace("...", verb), (), spoken) for line in helped]
+    found = [asked(line.command.replace("...", verb), (), spoken) for line in lines]
     wanted = [TWO_WEEKS, "home", f"order {verb}", "cancel", "letters digest", "letters none"]
     assert [str(move) for move in found] == wanted
-    modes = helped[4].rpartition(": ")[2].rpartition("\N{NO-BREAK SPACE}:")[2].split(", ")
+    modes = lines[4].meaning.rpartition(": ")[2].rpartition("\N{NO-BREAK SPACE}:")[2].split(", ")
     assert [str(asked(mode, (), spoken)) for mode in modes] == [
         "letters turn",
         "letters reminders",

@@ -22,8 +22,8 @@ from tests.workers.incoming.test_inbox import (
     text,
 )
 from workers.incoming import inbox, mail_moves
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 assert app  # the fixture
 
@@ -39,7 +39,7 @@ def written_to(app: App, place: Place, kind: str = "turn") -> str:
 def told_by(app: App, kind: str) -> str:
     """The text of the newest letter of this kind."""
     row = rows(app, letters, letters.c.kind == kind)[-1]
-    message = write(app, LetterOrder(row.table, row.seq, row.seat, row.kind, "anna@example.org", "Anna"))
+    message = write(app, LetterRequest(row.table, row.seq, row.seat, row.kind, "anna@example.org", "Anna"))
     assert message is not None
     return text(message)
 

@@ -32,8 +32,8 @@ from workers.embedded import embedded
 from workers.incoming import mail_moves, mailbox_polling, sender_checks
 from workers.incoming.mail_headers import MailHeaders
 from workers.outgoing import pictures, post
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 CERTIFICATES = Path(__file__).parents[2] / "certificates"
 SOON = 20.0
@@ -101,7 +101,7 @@ def letter_to(app: App, place: Place) -> EmailMessage:
     """The letter that began this player's turn."""
     seat = snapshots.look(app, place.table).seats[place.seat or 0]
     owner = access.owner(app, place)
-    made = write(app, LetterOrder(place.table, seat.open_since, seat.seat, "turn", owner, seat.name))
+    made = write(app, LetterRequest(place.table, seat.open_since, seat.seat, "turn", owner, seat.name))
     assert made is not None
     return made
 

@@ -12,8 +12,8 @@ from service.tables.access import Place
 from service.tables.opening import Invited
 from tests import apps
 from tests.workers.incoming.test_inbox import app, handed_in, last_letter, posted, rows, start, text
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 assert app  # the fixture
 LANGUAGES = ("en", "nl", "fr", "de")
@@ -140,7 +140,7 @@ def test_an_answer_from_another_address_is_told_which_one_plays_here(app: App, l
     posted(app, place, move, From="anna@work.example")
     assert handed_in(app) == []
     (row,) = rows(app, letters, letters.c.kind.like("stranger/%"))
-    order = LetterOrder(row.table, row.seq, row.seat, row.kind, "a@x.org", "Anna", language, row.said)
+    order = LetterRequest(row.table, row.seq, row.seat, row.kind, "a@x.org", "Anna", language, row.said)
     told = text(write(app, order))
     assert "anna@work.example" in told
     assert access.owner(app, place) in told

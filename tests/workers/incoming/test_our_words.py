@@ -19,8 +19,8 @@ from service.text.languages import LANGUAGES
 from tests import apps
 from workers.incoming import inbox, mail_moves, our_letters
 from workers.outgoing import letter_kinds, pictures
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 ITALIAN = "Da: Depesche <table@games.example>\nInviato: mercoledì 3 febbraio 2027 10:00\nA: Anna\nOggetto: R: Zug\n\n"
 FINNISH = "Depesche kirjoitti 3.2.2027 klo 10.00:\n\n"
@@ -55,7 +55,7 @@ def at(app: App, game: str) -> Place:
 
 def letter(app: App, place: Place, language: str, kind: str = "turn") -> EmailMessage:
     seat = snapshots.look(app, place.table).seats[place.seat or 0]
-    order = LetterOrder(
+    order = LetterRequest(
         place.table, seat.open_since or 0, seat.seat, kind, access.owner(app, place), seat.name, language
     )
     message = write(app, order)
@@ -103,7 +103,7 @@ def test_a_move_above_a_letter_that_nothing_marks_is_played(app: App, way: str) 
 def test_every_letter_of_a_table_is_recognised_by_its_first_lines(app: App) -> None:
     place = at(app, "kaiser")
     before = {"asked", "pausing", "paused", "sealing", "unlit", "offer", "offered", "relieved", "unreachable"}
-    kinds = letter_kinds.SORTS.keys() - before - {"enter", "confirm", "digest", "replaced"}  # these need a story
+    kinds = letter_kinds.LETTER_KINDS.keys() - before - {"enter", "confirm", "digest", "replaced"}  # these need a story
     for language in LANGUAGES:
         for kind in sorted(kinds):
             lines = letter(app, place, language, kind).get_body(("plain",)).get_content().splitlines()

@@ -14,7 +14,7 @@ from service.text.drawing import Voice
 from service.text.languages import LANGUAGES
 from workers.incoming.move_parser import TalkLine, understand
 from workers.outgoing import answer_hints
-from workers.outgoing.answer_hints import Pen
+from workers.outgoing.answer_hints import MoveWriter
 
 NAMES = ("Anna", "Piet Jan", "Émilie", "Dora", "Emil", "Frieda", "Gustav", "Hanna")
 STEPS = 60
@@ -26,13 +26,13 @@ every_language = pytest.mark.parametrize("language", LANGUAGES)
 def test_every_move_as_letters_write_it_is_understood(game):
     seats = max(seats for seats in game.META.seats if seats <= 4)
     sample, random, spoken = samples.started(game, seats, b"hints"), Random(1), words.of(game, NAMES[:seats])
-    pens = {language: Pen(game, NAMES[:seats], language) for language in LANGUAGES}
+    pens = {language: MoveWriter(game, NAMES[:seats], language) for language in LANGUAGES}
     for number, _ in enumerate(samples.played(sample, random)):
         for seat in tables.find_seats_to_move(game, sample.table):
             menu = tables.menu(game, sample.table, seat)
             for entry in menu:
                 move = entry.pick(random.randrange)
-                written = {pen.move(move, entry) for pen in pens.values()}
+                written = {pen.write(move, entry) for pen in pens.values()}
                 assert {understand(text, menu, spoken) for text in written} == {move}, written
         if number > STEPS:
             break
@@ -40,7 +40,7 @@ def test_every_move_as_letters_write_it_is_understood(game):
 
 def written(game: str, menu: Menu, language: str, names: tuple[str, ...] = ("Anna", "Berta")) -> list[str]:
     found = catalogue.find(game)
-    told = answer_hints.of(menu, Pen(found, names, language), Voice(found, names, language, 0))
+    told = answer_hints.list_hints(menu, MoveWriter(found, names, language), Voice(found, names, language, 0))
     return [line for hint in told for line in (hint.label, *(one.text for one in hint.lines))]
 
 
@@ -53,9 +53,9 @@ def test_a_letter_speaks_its_readers_language():
     assert written("kurier", road, "nl")[1:3] == ["zet dame Iwan · Boris", "zet officier Iwan"]
     assert written("kurier", road, "fr")[1] == "déployer dame Iwan · Boris"
     assert written("kurier", road, "de")[1] == "setze Dame Iwan · Boris"
-    pen = Pen(catalogue.find("kurier"), (), "de")
-    assert answer_hints.example(road, pen)[0] == "setze Dame Iwan"
-    assert answer_hints.example(road[1:], pen) == ("", "")
+    pen = MoveWriter(catalogue.find("kurier"), (), "de")
+    assert answer_hints.find_example(road, pen)[0] == "setze Dame Iwan"
+    assert answer_hints.find_example(road[1:], pen) == ("", "")
 
 
 def test_a_bare_sign_is_written_as_its_word():
@@ -77,27 +77,27 @@ def test_whose_name_is_clear_is_called_by_it(language):
 def test_a_long_menu_stays_short():
     cells = tuple((f"{column},0", turn) for column in range(40) for turn in ("0", "90"))
     wide = tuple((f"{column},0",) for column in range(40))
-    (hint,) = answer_hints.of(*_carcassonne((Choice("place", cells),)))
-    assert len(hint.lines) == answer_hints.LINES
+    (hint,) = answer_hints.list_hints(*_carcassonne((Choice("place", cells),)))
+    assert len(hint.lines) == answer_hints.MAX_LINES
     assert hint.more
     assert hint.lines[0].text == "place 0,0 0° · 90°"
-    (hint,) = answer_hints.of(*_carcassonne((Choice("fairy", wide),)))
+    (hint,) = answer_hints.list_hints(*_carcassonne((Choice("fairy", wide),)))
     assert hint.lines[0].text.endswith("13,0 · …")
 
 
 def _carcassonne(menu: Menu):
     game = catalogue.find("carcassonne")
-    return menu, Pen(game, NAMES[:2], "en"), Voice(game, NAMES[:2], "en", 0)
+    return menu, MoveWriter(game, NAMES[:2], "en"), Voice(game, NAMES[:2], "en", 0)
 
 
 def test_so_many_of_these_and_a_number_are_told():
     game = catalogue.find("turfmaster")
-    pen, voice = Pen(game, NAMES[:2], "nl"), Voice(game, NAMES[:2], "nl", 0)
+    pen, voice = MoveWriter(game, NAMES[:2], "nl"), Voice(game, NAMES[:2], "nl", 0)
     menu = (Subset("discard", ("7", "8", "J12"), 2, 2), Number("ride", 1, 6))
-    subset, number = answer_hints.of(menu, pen, voice)
-    assert (subset.lines[0].text, subset.least, subset.most) == ("afleggen 7, 8, J12", 2, 2)
+    subset, number = answer_hints.list_hints(menu, pen, voice)
+    assert (subset.lines[0].text, subset.amount) == ("afleggen 7, 8, J12", "2 naar keuze")
     assert number.lines[0].text == "rijd 1–6"
-    assert answer_hints.example(menu, pen) == ("afleggen 7 8", "discard 7 8")
+    assert answer_hints.find_example(menu, pen) == ("afleggen 7 8", "discard 7 8")
 
 
 @every_language
@@ -105,8 +105,8 @@ def test_what_may_be_said_at_any_time_is_understood(language):
     game = catalogue.find("kaiser")
     sample, spoken = samples.started(game, 2, b"hints"), words.of(game, NAMES[:2])
     offered = (*(entry for entry in tables.list_commands(sample.table, 0) if entry.verb != "resign"), Choice("resign"))
-    pen = Pen(game, NAMES[:2], language)
-    found = [understand(said, offered, spoken) for said in answer_hints.commands(sample.table, 0, pen)]
+    pen = MoveWriter(game, NAMES[:2], language)
+    found = [understand(said, offered, spoken) for said in answer_hints.list_commands(sample.table, 0, pen)]
     commands = [Move(entry.verb) for entry in tables.list_commands(sample.table, 0)]
     assert found == [*commands, Move("status"), Move("help"), TalkLine("")]
 
@@ -119,7 +119,7 @@ def test_turnings_have_degrees_which_are_understood_and_older_forms_still_are():
 
 
 def test_each_move_of_a_line_is_told_with_its_token_for_a_link():
-    (hint,) = answer_hints.of(*_carcassonne((Choice("place", (("1,0", "0"), ("1,0", "90"))),)))
+    (hint,) = answer_hints.list_hints(*_carcassonne((Choice("place", (("1,0", "0"), ("1,0", "90"))),)))
     assert [line.ends for line in hint.lines] == [(("0°", "place 1,0 0"), ("90°", "place 1,0 90"))]
-    (alone,) = answer_hints.of(*_carcassonne((Choice("pass"),)))
+    (alone,) = answer_hints.list_hints(*_carcassonne((Choice("pass"),)))
     assert [line.move for line in alone.lines] == ["pass"]

@@ -20,14 +20,14 @@ from service.tables.opening import Invited
 from tests import apps
 from tests.servers import Sink
 from workers.outgoing import letter_kinds, personal_letters, pictures, post
-from workers.outgoing.envelopes import LetterOrder
-from workers.outgoing.letters import write
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.table_letters import write
 
 MOST = 100_000
 PERSONAL = {"enter", "confirm", "digest", "replaced"}
 # Each of these needs a story of its own.
 BEFORE = {"asked", "pausing", "paused", "sealing", "unlit", "offer", "offered", "relieved", "unreachable"}
-AT_A_TABLE = sorted(letter_kinds.SORTS.keys() - PERSONAL - BEFORE)
+AT_A_TABLE = sorted(letter_kinds.LETTER_KINDS.keys() - PERSONAL - BEFORE)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def posted(app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
 
 def written(app: App, place: Place, kind: str) -> EmailMessage:
     seq = snapshots.look(app, place.table).seats[place.seat].open_since or 0
-    message = write(app, LetterOrder(place.table, seq, place.seat or 0, kind, "anna@example.org", "Anna"))
+    message = write(app, LetterRequest(place.table, seq, place.seat or 0, kind, "anna@example.org", "Anna"))
     assert message is not None
     return message
 
@@ -103,7 +103,7 @@ def test_no_letter_of_a_long_game_is_longer_than_mail_programs_show(posted: App)
         own = (seats.c.table == mover.table, seats.c.seat == mover.seat)
         person = connection.execute(select(seats.c.person).where(*own)).scalar_one()
     day = personal_letters.write(
-        posted, LetterOrder("", 0, 0, "digest/2027-01-15", "anna@example.org", "Anna", person=person)
+        posted, LetterRequest("", 0, 0, "digest/2027-01-15", "anna@example.org", "Anna", person=person)
     )
     assert day is not None
     assert sum(map(len, bodies(day))) < MOST

@@ -25,7 +25,7 @@ from tests import apps
 from tests.apps import FakeTime
 from tests.servers import Sink
 from workers import clock as timekeeping
-from workers.outgoing import digest, letter_kinds, pictures, post
+from workers.outgoing import letter_kinds, personal_letters, pictures, post
 
 DAY = 86_400
 MORNING = int(datetime(2027, 1, 15, 7, tzinfo=UTC).timestamp())  # eight in Amsterdam
@@ -103,7 +103,7 @@ UNSENT = {
     "turn": {},
     "digest": dict.fromkeys(TURNS, "gathered"),
     "reminders": dict.fromkeys(TURNS, "not wanted"),
-    "none": dict.fromkeys(letter_kinds.SORTS.keys() - ALWAYS, "not wanted"),
+    "none": dict.fromkeys(letter_kinds.LETTER_KINDS.keys() - ALWAYS, "not wanted"),
 }
 
 
@@ -114,13 +114,13 @@ def test_every_kind_of_letter_leaves_or_not_as_its_reader_wished(posted: App, sm
     with posted.store.writing() as connection:
         person = connection.execute(select(people.c.id).order_by(people.c.id)).scalars().first()
         connection.execute(update(letters).values(sent_at=posted.now()))
-        for kind in letter_kinds.SORTS:
+        for kind in letter_kinds.LETTER_KINDS:
             at = {"table": mover.table, "seq": 0, "seat": mover.seat, "kind": f"{kind}/1", "due_at": posted.now()}
             mine = {"person": person, "kind": f"{kind}/1", "due_at": posted.now()}
             connection.execute(insert(letters), mine if kind in ("enter", "confirm", "digest", "replaced") else at)
     post.run()
     fates = {row.kind.partition("/")[0]: row.outcome for row in rows(posted, "%/1")}
-    assert fates.keys() == letter_kinds.SORTS.keys()
+    assert fates.keys() == letter_kinds.LETTER_KINDS.keys()
     unsent = {kind: fate for kind, fate in fates.items() if fate in ("gathered", "not wanted")}
     assert unsent == UNSENT[mode]
 
@@ -254,7 +254,7 @@ def test_after_todays_letter_has_left_the_next_turn_is_for_tomorrows(
     post.run()
     assert len(smtp_sink.letters) == 1
     with posted.store.writing() as connection:
-        digest.owe(connection, rows(posted, "digest/%")[0].person, 20, Calendar(), posted.now())
+        personal_letters.schedule_digest(connection, rows(posted, "digest/%")[0].person, 20, Calendar(), posted.now())
     assert [row.kind for row in rows(posted, "digest/%")] == ["digest/2027-01-15", "digest/2027-01-16"]
 
 

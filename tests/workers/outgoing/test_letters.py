@@ -23,7 +23,7 @@ from service.tables.opening import Invited
 from service.timing import Calendar
 from tests import apps
 from tests.workers.incoming.test_inbox import last_letter, posted
-from workers.outgoing import envelopes, letters, pictures
+from workers.outgoing import letter_kinds, pictures, table_letters
 
 every_game = pytest.mark.parametrize("game", catalogue.find_all())
 LARGEST = 100_000
@@ -59,8 +59,8 @@ def seated(app: App, game: str = "kaiser") -> list[Place]:
 def written(app: App, place: Place, kind: str, language: str = "en", calendar: str = "") -> EmailMessage:
     seat = snapshots.look(app, place.table).seats[place.seat or 0]
     since = seat.open_since or 0
-    order = envelopes.LetterOrder(place.table, since, seat.seat, kind, "guest@example.org", seat.name, language)
-    letter = letters.write(app, replace(order, calendar=calendar))
+    order = letter_kinds.LetterRequest(place.table, since, seat.seat, kind, "guest@example.org", seat.name, language)
+    letter = table_letters.write(app, replace(order, calendar=calendar))
     assert letter is not None
     return letter
 

@@ -22,8 +22,8 @@ from service.tables.access import Place
 from tests import apps
 from tests.apps import FakeTime
 from workers import process_pool
-from workers.outgoing import letters, pictures, post
-from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing import pictures, post, table_letters
+from workers.outgoing.letter_kinds import LetterRequest
 
 
 @pytest.fixture(autouse=True)
@@ -33,9 +33,9 @@ def aside() -> Iterator[None]:
     process_pool.stop()
 
 
-def order(app: App, place: Place) -> LetterOrder:
+def order(app: App, place: Place) -> LetterRequest:
     seat = snapshots.look(app, place.table).seats[place.seat or 0]
-    return LetterOrder(place.table, seat.open_since or 0, seat.seat, "turn", "anna@example.org", seat.name)
+    return LetterRequest(place.table, seat.open_since or 0, seat.seat, "turn", "anna@example.org", seat.name)
 
 
 def said(letter: EmailMessage | None) -> list[tuple[list[tuple[str, str]], bytes]]:
@@ -67,7 +67,7 @@ def test_a_house_handed_to_another_process_has_the_same_book_and_the_time_of_tha
 def test_a_letter_written_aside_is_the_letter_written_here(app: App) -> None:
     place, _ = apps.find_move(app, apps.start_table(app))
     wanted = order(app, place)
-    assert said(process_pool.run(letters.write, app, wanted)) == said(letters.write(app, wanted))
+    assert said(process_pool.run(table_letters.write, app, wanted)) == said(table_letters.write(app, wanted))
 
 
 def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +97,7 @@ def test_who_waits_for_the_process_aside_when_the_house_stops_ends_and_its_lette
     apps.start_table(app)
     begun()
     monkeypatch.setattr(post, "write", too_long)
-    works = [partial(post.deliver_some, app), partial(process_pool.run, too_long)]
+    works = [partial(post.send_batch, app), partial(process_pool.run, too_long)]
     waiting = [threading.Thread(target=ended, args=(work,), daemon=True) for work in works]
     for thread in waiting:
         thread.start()
@@ -134,7 +134,7 @@ def test_a_letter_whose_game_is_not_installed_waits_as_if_it_were_written_here(a
     with app.store.writing() as connection:
         connection.execute(tables.update().values(edition=99))
     with pytest.raises(NotInstalled, match="99"):
-        process_pool.run(letters.write, app, wanted)
+        process_pool.run(table_letters.write, app, wanted)
 
 
 def test_a_database_that_is_away_is_told_from_a_letter_that_cannot_be_written(app: App) -> None:
@@ -142,5 +142,5 @@ def test_a_database_that_is_away_is_told_from_a_letter_that_cannot_be_written(ap
     wanted = order(app, place)
     app.settings.folder.joinpath("depesche.sqlite").rename(app.settings.folder / "elsewhere")
     with pytest.raises(OperationalError) as caught:
-        process_pool.run(letters.write, app, wanted)
+        process_pool.run(table_letters.write, app, wanted)
     assert is_unavailable(caught.value)

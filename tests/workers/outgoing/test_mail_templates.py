@@ -1,21 +1,33 @@
-"""Templates of letters use only what they are given."""
-
-from typing import Any
+"""Templates of letters use only what they are given, in lines that can be read."""
 
 import pytest
 
-from tests.templates import find_faults
-from workers.outgoing.letters import LetterContext
-from workers.outgoing.personal_letters import PersonalLetterContext
+from service.text.template_files import TEMPLATES
+from tests.templates import find_faults, find_long_lines
+from workers.outgoing.letter import Letter
+from workers.outgoing.personal_letters import PersonalLetter
+from workers.outgoing.pictures import ChartDrawing
 
-GIVEN: dict[str, dict[str, Any]] = {
-    "mail/letter.txt": {"sheet": LetterContext},
-    "mail/letter.html": {"sheet": LetterContext, "pictures": dict[str, str]},
-    "mail/person.txt": {"sheet": PersonalLetterContext},
-    "mail/person.html": {"sheet": PersonalLetterContext},
+MAIL = TEMPLATES / "mail"
+ENTRY_POINTS = {
+    "mail/letter.txt": {"letter": Letter},
+    "mail/letter.html": {"letter": Letter},
+    "mail/personal.txt": {"letter": PersonalLetter},
+    "mail/personal.html": {"letter": PersonalLetter},
+    "mail/chart.svg": {"chart": ChartDrawing},
 }
+PARTS = {"mail/frame.html", "mail/head.html", "mail/shared.html", "mail/shared.txt"}
 
 
-@pytest.mark.parametrize("template", GIVEN)
+@pytest.mark.parametrize("template", ENTRY_POINTS)
 def test_a_template_uses_only_the_fields_of_its_struct(template: str) -> None:
-    assert find_faults(template, GIVEN[template]) == []
+    assert find_faults(template, ENTRY_POINTS[template]) == []
+
+
+def test_each_template_is_an_entry_point_or_a_part_of_one() -> None:
+    names = {path.relative_to(TEMPLATES).as_posix() for path in MAIL.iterdir()}
+    assert names == ENTRY_POINTS.keys() | PARTS
+
+
+def test_lines_of_templates_are_short() -> None:
+    assert find_long_lines(MAIL) == []

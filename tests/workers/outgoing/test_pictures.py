@@ -55,7 +55,7 @@ def in_browser(chromium: Browser, svg: str, height: int) -> Image.Image:
         for weight, name in (("normal", "DejaVuSans"), ("bold", "DejaVuSans-Bold"))
         for font in [base64.b64encode((pictures.FONTS / f"{name}.ttf").read_bytes()).decode()]
     )
-    page = chromium.new_page(viewport={"width": pictures.WIDTH, "height": height})
+    page = chromium.new_page(viewport={"width": pictures.PICTURE_WIDTH, "height": height})
     try:
         page.set_content(f"<style>{faces} body {{ margin: 0 }} svg {{ display: block; width: 100% }}</style>{svg}")
         page.evaluate("document.fonts.ready")
@@ -86,9 +86,9 @@ def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: s
 def test_a_picture_is_small_and_looks_as_painted(game: str, boxes: bool) -> None:
     for svg in drawn(game, boxes=boxes):
         made = pictures.render(svg)
-        assert len(made) <= pictures.LARGEST
+        assert len(made) <= pictures.MAX_PICTURE_BYTES
         read = Image.open(io.BytesIO(made))
-        assert (read.format, read.width) == ("PNG", pictures.WIDTH)
+        assert (read.format, read.width) == ("PNG", pictures.PICTURE_WIDTH)
         assert apart(read.convert("RGB"), pictures.paint(svg)) == 0
 
 
@@ -130,13 +130,13 @@ def test_what_lies_between_sprites_is_drawn_between_them() -> None:
 def test_a_picture_that_would_be_too_large_has_fewer_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     svg = drawn("kurier")[0]
     large = pictures.render(svg)
-    monkeypatch.setattr(pictures, "LARGEST", len(large) - 1)
+    monkeypatch.setattr(pictures, "MAX_PICTURE_BYTES", len(large) - 1)
     assert len(pictures.render(svg)) < len(large)
 
 
 def test_a_drawing_lies_on_white_paper_with_our_own_letters() -> None:
     plain, written = (pictures.paint(BOARD.format(text=text)) for text in ("", "Żółw"))
-    assert plain.size == (pictures.WIDTH, 456)
+    assert plain.size == (pictures.PICTURE_WIDTH, 456)
     assert plain.getpixel((2, 2)) == (255, 255, 255)
     assert plain.getpixel((100, 100)) == (0, 136, 0)
     left, top, right, bottom = ImageChops.difference(plain, written).getbbox() or (0, 0, 0, 0)

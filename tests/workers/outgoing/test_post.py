@@ -94,7 +94,7 @@ def test_nothing_is_sent_twice_by_two_rings(posted: App, smtp_sink: Sink) -> Non
 
 def test_two_workers_share_the_letters(posted: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(post, "BATCH", 5)
-    monkeypatch.setattr(post, "OWED", post.OWED.limit(5))
+    monkeypatch.setattr(post, "DUE_LETTERS", post.DUE_LETTERS.limit(5))
     for _ in range(10):
         apps.open_table(posted)
     with ThreadPoolExecutor() as pool:
@@ -130,7 +130,7 @@ def test_what_was_sent_stays_sent_where_the_database_goes_away_in_the_middle(
     posted: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     apps.open_table(posted)
-    mark, marked = post._done, list[int]()
+    mark, marked = post.close, list[int]()
 
     def once(app: App, row: Any, outcome: str) -> None:
         if marked:
@@ -138,9 +138,9 @@ def test_what_was_sent_stays_sent_where_the_database_goes_away_in_the_middle(
         marked.append(row.id)
         mark(app, row, outcome)
 
-    monkeypatch.setattr(post, "_done", once)
+    monkeypatch.setattr(post, "close", once)
     with pytest.raises(OperationalError):
-        post.deliver_some(posted)
+        post.send_batch(posted)
     assert outcomes(posted) == ["sent", ""]
 
 

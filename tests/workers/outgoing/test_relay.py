@@ -14,7 +14,7 @@ from aiosmtpd.smtp import AuthResult
 
 from service import cli
 from tests.servers import Sink, free_port
-from workers.outgoing import post
+from workers.outgoing import emails
 
 CERTIFICATES = Path(__file__).parents[2] / "certificates"
 
@@ -60,20 +60,20 @@ def test_a_relay_that_cannot_prove_its_name_gets_no_password(
     trusting: None, scheme: str, certificate: str, host: str
 ) -> None:
     with standing(certificate, scheme == "smtps") as (relay, port), pytest.raises(ssl.SSLCertVerificationError):
-        post.connect(f"{scheme}://me:word@{host}:{port}")
+        emails.connect(f"{scheme}://me:word@{host}:{port}")
     assert relay.told == []
 
 
 @pytest.mark.parametrize("scheme", ["smtp+tls", "smtps"])
 def test_a_relay_that_proves_its_name_gets_it(trusting: None, scheme: str) -> None:
     with standing("ours.pem", scheme == "smtps") as (relay, port):
-        post.connect(f"{scheme}://me:word@localhost:{port}").quit()
+        emails.connect(f"{scheme}://me:word@localhost:{port}").quit()
     assert [(told.login, told.password) for told in relay.told] == [(b"me", b"word")]
 
 
 def test_an_unknown_kind_of_relay_gets_nothing() -> None:
     with standing("ours.pem") as (relay, port), pytest.raises(smtplib.SMTPNotSupportedError):
-        post.connect(f"smtp+starttls://me:word@localhost:{port}")
+        emails.connect(f"smtp+starttls://me:word@localhost:{port}")
     assert relay.told == []
 
 

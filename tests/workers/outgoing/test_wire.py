@@ -19,13 +19,13 @@ from tests import apps
 from tests.servers import Sink
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
-from workers.outgoing import envelopes, letter_kinds, letters, personal_letters, pictures, post
-from workers.outgoing.envelopes import LetterOrder
+from workers.outgoing import emails, letter_kinds, personal_letters, pictures, table_letters
+from workers.outgoing.letter_kinds import LetterRequest
 
 LONG = f"<{'A1b2C3=' * 28}@mail.of.a.very.long.name.example.org>"
 PERSONAL = {"enter", "confirm", "digest", "replaced"}
 BY_NUMBER = {"accepted": "accepted/1", "refused": "refused/1", "unreachable": "unreachable/1"}
-KINDS = sorted(BY_NUMBER.get(kind, kind) for kind in letter_kinds.SORTS.keys() - PERSONAL)
+KINDS = sorted(BY_NUMBER.get(kind, kind) for kind in letter_kinds.LETTER_KINDS.keys() - PERSONAL)
 LEFT = {
     "en": "until [MTWFS][a-z]+day.*3 days left",
     "nl": "[a-z]+dag .*[Nn]og 3 dagen",
@@ -39,7 +39,7 @@ EXACT = ("List-Unsubscribe", "List-Unsubscribe-Post", "In-Reply-To", "References
 def posted(tmp_path, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch):
     """A house whose address, secret and host are long, and whose letters are never too late."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"\x89PNG a picture")
-    monkeypatch.setattr(letters, "overtaken", lambda look, order: False)
+    monkeypatch.setattr(table_letters, "is_overtaken", lambda snapshot, request: False)
     sender = "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
     chosen = apps.make_settings(
         tmp_path, sender=sender, address="https://games.a-long-name-of-a-club.example.org/board/games"
@@ -49,15 +49,15 @@ def posted(tmp_path, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch):
         yield app
 
 
-def write(app: App, order: LetterOrder) -> EmailMessage:
-    message = letters.write(app, order) if order.table else personal_letters.write(app, order)
+def write(app: App, order: LetterRequest) -> EmailMessage:
+    message = table_letters.write(app, order) if order.table else personal_letters.write(app, order)
     assert message is not None
     return message
 
 
-def on_the_wire(app: App, sink: Sink, order: LetterOrder) -> bytes:
+def on_the_wire(app: App, sink: Sink, order: LetterRequest) -> bytes:
     """The letter as the relay got it."""
-    with post.connect(app.relay) as server:
+    with emails.connect(app.relay) as server:
         server.send_message(write(app, order), "bounce@example.org", [order.address])
     return bytes(sink.envelopes[-1].content)
 
@@ -69,7 +69,9 @@ def seen_by(parsed: dict[str, list[str]], name: str) -> str:
 @pytest.mark.parametrize("language", ["de", "fr"])
 def test_headers_for_programs_are_the_same_to_every_parser(posted, smtp_sink, monkeypatch, language) -> None:
     monkeypatch.setattr(
-        letters, "_answered", lambda app, order: (LONG, MailReport((mail_reports.ReportLine("x", "help"),)))
+        table_letters,
+        "load_mail_report",
+        lambda connection, request: (LONG, MailReport((mail_reports.ReportLine("x", "help"),))),
     )
     guests = [Invited("Zoë Ångström, „die Böse“", "anna@example.org"), Invited("Berta", "berta@example.org")]
     places = [access.find(posted, link) for link in opening.open_table(posted, "kaiser", {}, guests).links]
@@ -77,9 +79,9 @@ def test_headers_for_programs_are_the_same_to_every_parser(posted, smtp_sink, mo
         assert apps.submit(posted, place, "sit word").accepted
     place, _ = apps.find_move(posted, places)
     seat = snapshots.look(posted, place.table).seats[place.seat]
-    monkeypatch.setattr(letters, "_reachable_again", lambda app, look, order: False)
+    monkeypatch.setattr(table_letters, "is_reachable_again", lambda app, snapshot, request: False)
     for kind in KINDS:
-        order = LetterOrder(
+        order = LetterRequest(
             place.table, 7, seat.seat, kind, "anna@example.org", seat.name, language, person=seat.person
         )
         same_to_all(write(posted, order), on_the_wire(posted, smtp_sink, order))
@@ -118,7 +120,7 @@ def test_letters_to_a_person_are_the_same_to_every_parser(posted, smtp_sink, lan
     seat = snapshots.look(posted, place.table).seats[place.seat]
     other = snapshots.look(posted, place.table).seats[1 - place.seat]
     for kind in (f"enter/{posted.now()}", "confirm/", "digest/2027-01-15", f"replaced/{place.table}/{other.seat}"):
-        order = LetterOrder("", 0, 0, kind, "anna@example.org", seat.name, language, person=seat.person)
+        order = LetterRequest("", 0, 0, kind, "anna@example.org", seat.name, language, person=seat.person)
         written = write(posted, order)
         same_to_all(written, on_the_wire(posted, smtp_sink, order))
         if kind.startswith("digest"):
@@ -129,7 +131,7 @@ def test_letters_to_a_person_are_the_same_to_every_parser(posted, smtp_sink, lan
 def test_a_list_has_a_name_without_a_bare_comma(posted, smtp_sink) -> None:
     place = apps.open_table(posted)[0]
     raw = on_the_wire(
-        posted, smtp_sink, LetterOrder(place.table, 0, 0, "invitation", "anna@example.org", "Anna", person=1)
+        posted, smtp_sink, LetterRequest(place.table, 0, 0, "invitation", "anna@example.org", "Anna", person=1)
     )
     found = message_from_bytes(raw, policy=policy.default)
     assert found["List-Id"] == f"Kaiser König Edelmann <{place.table}.letters.a-long-name-of-a-club.example.org>"
@@ -138,7 +140,7 @@ def test_a_list_has_a_name_without_a_bare_comma(posted, smtp_sink) -> None:
 
 
 def test_no_word_of_a_name_becomes_a_header() -> None:
-    made = envelopes.EmailMessage(envelopes.WirePolicy())
-    made["To"] = envelopes.Address("=?utf-8?q?x=0D=0ABcc:_all?=", addr_spec="anna@example.org")
+    made = emails.EmailMessage(emails.WirePolicy())
+    made["To"] = emails.Address("=?utf-8?q?x=0D=0ABcc:_all?=", addr_spec="anna@example.org")
     made["References"] = "<a@b>\t<c@d>"
     assert message_from_bytes(made.as_bytes()).keys() == ["To", "References"]

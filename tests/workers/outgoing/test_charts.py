@@ -7,24 +7,24 @@ from xml.etree import ElementTree
 import pytest
 
 from service.text.drawing import players
-from workers.outgoing import curves, pictures
-from workers.outgoing.curves import Curves
+from workers.outgoing import pictures
+from workers.outgoing.pictures import Chart
 
 NAMES = ("Anna", "Bert", "Carlotta the Great", "Dirk", "Eva", "Friedrich-Wilhelm", "Gus", "Hal & Ida")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def ended(*numbers: float) -> Curves:
+def ended(*numbers: float) -> Chart:
     """All began with nothing and came to these numbers half-way."""
-    return Curves(((0, (0,) * len(numbers)), (50, numbers), (100, numbers)), 0, 100)
+    return Chart(((0, (0,) * len(numbers)), (50, numbers), (100, numbers)), 0, 100)
 
 
-def heights(curves: Curves) -> list[float]:
+def heights(chart: Chart) -> list[float]:
     """How far down the names stand, from the first player's to the last's."""
-    drawn = ElementTree.fromstring(curves.svg(players(NAMES[: len(curves.moments[0][1])])))
+    drawn = ElementTree.fromstring(chart.svg(players(NAMES[: len(chart.points[0][1])])))
     places = [
         group.get("transform", "").removeprefix("translate(").removesuffix(")").split()
-        for group in drawn.findall(f"{SVG}g")
+        for group in drawn.findall(f"{SVG}g[@transform]")
     ]
     return [float(down) for _, down in places]
 
@@ -36,7 +36,7 @@ def test_bars_show_what_held_after_each_part_of_the_way() -> None:
 
 def test_numbers_after_each_quarter_stand_for_the_picture() -> None:
     assert ended(100, 30).quarters(1) == "0 → 30 → 30 → 30"
-    assert Curves(((0, (50.4, 49.6)), (4, (100, 0))), 0, 100, " %").quarters(0) == "50 % → 50 % → 50 % → 100 %"
+    assert Chart(((0, (50.4, 49.6)), (4, (100, 0))), 0, 100, " %").quarters(0) == "50 % → 50 % → 50 % → 100 %"
 
 
 def test_names_stand_where_the_lines_end() -> None:
@@ -46,7 +46,7 @@ def test_names_stand_where_the_lines_end() -> None:
 
 
 def test_scores_below_nothing_are_drawn_too() -> None:
-    below = Curves(((0, (0, 0)), (1, (-5, 10))), -5, 10)
+    below = Chart(((0, (0, 0)), (1, (-5, 10))), -5, 10)
     assert below.bars(0)[-1] == "▁"
     assert heights(below)[0] > heights(below)[1]
 
@@ -57,14 +57,14 @@ def test_names_never_lie_upon_each_other(count: int) -> None:
     for _ in range(200):
         numbers = [float(random.choice([0, 0, 1, 2, 50, 99, 100])) for _ in range(count)]
         found = sorted(zip(heights(ended(*numbers)), numbers, strict=True))
-        assert all(below - above >= curves.ROW - 0.01 for (above, _), (below, _) in pairwise(found))
+        assert all(below - above >= pictures.NAME_HEIGHT - 0.01 for (above, _), (below, _) in pairwise(found))
         assert [number for _, number in found] == sorted(numbers, reverse=True)
-        assert found[0][0] >= curves.TOP
+        assert found[0][0] >= pictures.CHART_TOP
 
 
 def test_the_picture_of_a_long_game_of_eight_is_small_enough_for_a_letter() -> None:
     random = Random(1)
     moments = tuple((step, tuple(random.uniform(0, 100) for _ in NAMES)) for step in range(600))
-    made = pictures.render(Curves(moments, 0, 100).svg(players(NAMES)))
-    assert made.startswith(pictures.SIGNATURE)
-    assert len(made) <= pictures.LARGEST
+    made = pictures.render(Chart(moments, 0, 100).svg(players(NAMES)))
+    assert made.startswith(pictures.PNG_SIGNATURE)
+    assert len(made) <= pictures.MAX_PICTURE_BYTES

@@ -1,0 +1,240 @@
+"""E-mails: built with their headers and parts, and handed to the relay."""
+
+from __future__ import annotations
+
+import functools
+import smtplib
+import ssl
+from datetime import UTC, datetime
+from email.header import Header
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import EmailPolicy
+from email.utils import format_datetime, localtime, make_msgid
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import css_inline
+from msgspec import Struct
+
+from service import receipts
+from service.app import App
+from service.settings import Settings
+from workers.incoming import bounce_reports
+from workers.outgoing import letter_kinds
+from workers.outgoing.letter_kinds import LetterRequest
+
+FEEDBACK_SENDER = "depesche"
+LIST_ID = "List-Id"
+# Headers that programs read, in which RFC 2047 allows no encoded word: ids, links and addresses of this server.
+MACHINE_HEADERS = frozenset(
+    "message-id in-reply-to references list-unsubscribe list-unsubscribe-post reply-to feedback-id content-id".split()
+)
+REPLY_TIMEOUT_S = 30.0
+LOCALHOST, SMTP_PORT, SMTPS_PORT = "127.0.0.1", 25, 465
+Refusal = smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError
+TEST_TEXT = """\
+This letter tries the way from {address} to you.
+
+Look at its headers ("show original" in your mail program):
+- Authentication-Results should say spf=pass, dkim=pass and dmarc=pass.
+- The DKIM-Signature should list list-unsubscribe and list-unsubscribe-post in h=,
+  or large providers show no button to unsubscribe.
+- Should it lie among the spam, begin with what is not "pass".
+"""
+
+
+class WirePolicy(EmailPolicy):
+    """Writes letters in seven bits, and headers for programs without encoded words.
+
+    Encoded words in a value are not decoded, so that a player's name cannot bring a header of its own.
+    """
+
+    def header_store_parse(self, name: str, value: Any) -> tuple[str, Any]:
+        return super().header_store_parse(name, str(value).replace("=?", "= ?"))
+
+    def fold(self, name: str, value: Any) -> str:
+        """Break headers for programs only between words, because Python encodes a word that is longer than a line."""
+        words = str(value).split()
+        if name == LIST_ID and len(words) > 1:
+            words = [Header(" ".join(words[:-1]), header_name=name).encode(linesep=self.linesep), words[-1]]
+        elif name.casefold() not in MACHINE_HEADERS:
+            return str(super().fold(name, value))
+        return f"{name}: {f'{self.linesep} '.join(words)}{self.linesep}"
+
+    def fold_binary(self, name: str, value: Any) -> bytes:
+        """Return the folded header as bytes."""
+        return self.fold(name, value).encode("ascii", "surrogateescape")
+
+
+class Picture(Struct, frozen=True):
+    """A picture in a letter: the name of its file, the Content-ID that the HTML refers to, and the PNG."""
+
+    name: str
+    cid: str
+    png: bytes
+
+
+class LetterContent(Struct, frozen=True):
+    """The text of a letter and its place in a thread: its Message-ID, and the ids that it follows, the parent last."""
+
+    subject: str
+    id: str
+    text: str
+    html: str
+    title: str = ""
+    game: str = ""
+    follows: tuple[str, ...] = ()
+    reply_to: str = ""
+    pictures: tuple[Picture, ...] = ()
+
+
+def build_message(app: App, request: LetterRequest, content: LetterContent) -> EmailMessage:
+    """Return the e-mail with all its headers; a plain letter has neither HTML nor pictures."""
+    message = EmailMessage(WirePolicy(cte_type="7bit"))
+    message["From"] = Address(app.settings.sender_name, addr_spec=app.settings.sender_address)
+    message["To"] = Address(request.name, addr_spec=request.address)
+    if content.reply_to:
+        message["Reply-To"] = content.reply_to
+    message["Subject"] = content.subject
+    message["Date"] = format_datetime(datetime.fromtimestamp(app.now(), UTC))
+    message["Message-ID"] = content.id
+    if content.follows:
+        message["In-Reply-To"] = content.follows[-1]
+        message["References"] = " ".join(content.follows)
+    message[receipts.MARK] = request.table or "person"
+    message["Auto-Submitted"] = "auto-generated"
+    _add_list_headers(app, request, content, message)
+    message.set_content(content.text)
+    if not request.plain:
+        _add_html(message, content)
+    message["Content-Language"] = request.language  # last: making a part moves headers of this name into the part
+    return message
+
+
+def _add_list_headers(app: App, request: LetterRequest, content: LetterContent, message: EmailMessage) -> None:
+    """Add the headers for a mail program's button to unsubscribe (RFC 2919, RFC 8058) and for reports of complaints."""
+    if not letter_kinds.find_kind(request.kind).stops:
+        return
+    host = app.settings.mail_host
+    message[LIST_ID] = f"{_make_phrase(content.title or 'Depesche')} <{request.table or 'person'}.{host}>"
+    message["Feedback-ID"] = f"{request.kind_name}:{content.game or 'all'}:{host}:{FEEDBACK_SENDER}"
+    if request.person:
+        table = f"?table={request.table}" if request.table else ""
+        message["List-Unsubscribe"] = f"<{settings_page(app, request.person)}/stop{table}>"
+        message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+
+
+def _make_phrase(title: str) -> str:
+    """Replace the characters that would end a phrase before a list's id (RFC 2919) by blanks."""
+    return " ".join("".join(letter if letter.isalnum() else " " for letter in title).split())
+
+
+def settings_page(app: App, person: int) -> str:
+    """Return the address of the page with a person's letter settings."""
+    return f"{app.settings.address}/wishes/{app.links.preferences(person)}"
+
+
+def _add_html(message: EmailMessage, content: LetterContent) -> None:
+    """Add the HTML with its styles inlined, and the pictures it shows."""
+    message.add_alternative(_inliner().inline(content.html), subtype="html")
+    part: Any = message.get_payload()[1]  # type: ignore[index]  # the HTML, just added
+    for picture in content.pictures:
+        name = f"{picture.name}.png"
+        part.add_related(picture.png, "image", "png", cid=f"<{picture.cid}>", filename=name, disposition="inline")
+
+
+@functools.cache
+def _inliner() -> css_inline.CSSInliner:
+    return css_inline.CSSInliner(load_remote_stylesheets=False, keep_style_tags=True, keep_at_rules=True)
+
+
+class Delivery(Struct, frozen=True):
+    """The result of a test letter: whether the relay accepted it, its last reply, the TLS version, and the headers."""
+
+    accepted: bool
+    reply: str
+    tls: str
+    sender: str
+    headers: tuple[str, ...]
+
+
+def connect(url: str) -> smtplib.SMTP:
+    """Connect to `smtp://`, `smtps://` or `smtp+tls://` [user:password@]host[:port], and sign in.
+
+    With TLS the relay's certificate is verified before the password is sent.
+    """
+    parts = urlsplit(url)
+    host, port = parts.hostname or LOCALHOST, parts.port
+    context = None if parts.scheme == "smtp" else ssl.create_default_context()  # which reads all certificates
+    match parts.scheme:
+        case "smtps":
+            server: smtplib.SMTP = smtplib.SMTP_SSL(host, port or SMTPS_PORT, timeout=REPLY_TIMEOUT_S, context=context)
+        case "smtp" | "smtp+tls":
+            server = smtplib.SMTP(host, port or SMTP_PORT, timeout=REPLY_TIMEOUT_S)
+        case unknown:
+            raise smtplib.SMTPNotSupportedError(f"DEPESCHE_SMTP begins with smtp, smtps or smtp+tls, not {unknown}")
+    try:
+        if parts.scheme == "smtp+tls":
+            server.starttls(context=context)
+        if parts.username:
+            server.login(unquote(parts.username), unquote(parts.password or ""))
+    except BaseException:
+        server.close()
+        raise
+    return server
+
+
+def is_permanent(refusal: Refusal) -> bool:
+    """Return whether the relay will never accept this letter."""
+    if isinstance(refusal, smtplib.SMTPDataError):
+        return refusal.smtp_code >= 500
+    return all(code >= 500 for code, _ in refusal.recipients.values())
+
+
+def dead_address_reply(refusal: Refusal) -> str:
+    """Return the reply that says that the address does not exist; empty for a refusal with another reason."""
+    if isinstance(refusal, smtplib.SMTPDataError):
+        return ""
+    replies = [(code, text.decode("utf-8", "replace")) for code, text in refusal.recipients.values()]
+    return " ".join(f"{code} {text}" for code, text in replies if bounce_reports.gone(code, text))
+
+
+def send_test_letter(settings: Settings, address: str) -> Delivery:
+    """Hand one letter to the relay and return its reply; raise OSError if the relay cannot be reached."""
+    message = write_test_letter(settings, address)
+    sender = settings.sender_address
+    with connect(settings.smtp) as server:
+        tls = f"{server.sock.version()}" if isinstance(server.sock, ssl.SSLSocket) else ""
+        server.ehlo_or_helo_if_needed()
+        code, text = _hand_over(server, sender, address, message)
+    reply = f"{code} {text.decode('utf-8', 'replace')}"
+    return Delivery(code == 250, " ".join(reply.split()), tls, sender, tuple(message.keys()))
+
+
+def _hand_over(server: smtplib.SMTP, sender: str, address: str, message: EmailMessage) -> tuple[int, bytes]:
+    """Return the relay's reply to the first of sender, recipient and letter that it refuses, or to the letter."""
+    for code, text in (server.mail(sender), server.rcpt(address)):
+        if code >= 400:
+            return code, text
+    try:
+        return server.data(message.as_bytes(policy=message.policy.clone(linesep="\r\n")))
+    except smtplib.SMTPDataError as error:
+        refusal = error.smtp_error
+        return error.smtp_code, refusal if isinstance(refusal, bytes) else refusal.encode()
+
+
+def write_test_letter(settings: Settings, address: str) -> EmailMessage:
+    """Return a letter with the headers of letters that can be unsubscribed from."""
+    message = EmailMessage(WirePolicy(cte_type="7bit"))
+    message["From"] = Address(settings.sender_name, addr_spec=settings.sender_address)
+    message["To"] = address
+    message["Subject"] = f"Depesche: a letter to try the way ({settings.mail_host})"
+    message["Date"] = localtime()
+    message["Message-ID"] = make_msgid(domain=settings.mail_host)
+    message["Auto-Submitted"] = "auto-generated"
+    message["List-Id"] = f"Depesche <doctor.{settings.mail_host}>"
+    message["List-Unsubscribe"] = f"<{settings.address}/wishes/doctor/stop>"
+    message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    message.set_content(TEST_TEXT.format(address=settings.address))
+    return message

@@ -1,0 +1,237 @@
+"""Letters about a table as their templates show them."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from msgspec import Struct
+
+from service.text.drawing import Player
+from service.timing import Clock
+from workers.outgoing.answer_hints import Hint
+
+
+class Remark(Struct, frozen=True):
+    """A player's remark at the table."""
+
+    name: str
+    text: str
+
+
+class LegendEntry(Struct, frozen=True):
+    """A player in the legend under the board."""
+
+    name: str
+    colour: str
+    character: str
+
+
+class LetterPicture(Struct, frozen=True):
+    """A picture in the HTML: the name of its file, its Content-ID, the drawing, and its description."""
+
+    name: str
+    cid: str
+    svg: str
+    alt: str
+
+
+class Board(Struct, frozen=True):
+    """The board as the reader sees it; a plain letter has no picture."""
+
+    text: str
+    legend: tuple[LegendEntry, ...]
+    picture: LetterPicture | None
+
+
+class RecentEvents(Struct, frozen=True):
+    """The events since the reader's last move, and the reader's own last turn.
+
+    `earlier` says how many entries are left out, `latest` is the first sentence about the last entry.
+    """
+
+    own: tuple[str, ...]
+    sentences: tuple[str, ...]
+    from_the_start: bool
+    earlier: str
+    latest: str
+
+
+class PlaceRow(Struct, frozen=True):
+    """A player's place in the result."""
+
+    place: int
+    name: str
+    score: int | None
+
+
+class Result(Struct, frozen=True):
+    """The result of a game; `score_word` says what the scores count, if their number does not explain itself."""
+
+    rows: tuple[PlaceRow, ...]
+    score_word: str
+
+
+class TableSection(Struct, frozen=True):
+    """What every letter says about its table; `commands` says which commands an answer may contain."""
+
+    title: str
+    link: str
+    rules: str
+    replay: str
+    turn: int
+    players: tuple[Player, ...]
+    notice: str
+    result: Result | None
+    events: RecentEvents | None
+    talk: tuple[Remark, ...]
+    board: Board | None
+    commands: str
+
+    def link_to_move(self, move: str) -> str:
+        """Return the page with a move prepared to be confirmed; it says so if that turn is over."""
+        return f"{self.link}?{urlencode({'say': move, 'turn': self.turn})}"
+
+
+class Footer(Struct, frozen=True):
+    """The foot of a letter from a table: the receipt, why the reader gets the letter, and the letter settings."""
+
+    receipt_label: str
+    receipt: str
+    reason: str
+    settings_link: str
+
+
+class Example(Struct, frozen=True):
+    """An example of a move."""
+
+    text: str
+    move: str
+
+
+class Answers(Struct, frozen=True):
+    """The moves that the reader can answer with."""
+
+    instruction: str
+    example: Example | None
+    hints: tuple[Hint, ...]
+
+
+class LanguageLink(Struct, frozen=True):
+    """A language, and the page that chooses it for the reader's letters."""
+
+    name: str
+    link: str
+
+
+class Invitation(Struct, frozen=True):
+    """What the reader is invited to; `asks_to_sit` is whether there is still a seat to be taken."""
+
+    about: str
+    players: str
+    clock: Clock
+    has_beacon: bool
+    welcome: str
+    asks_to_sit: bool
+
+
+class Offer(Struct, frozen=True):
+    """A seat that a substitute can take, and the link to it."""
+
+    text: str
+    link: str
+
+
+class HelpLine(Struct, frozen=True):
+    """A command that a mail may contain, and its meaning."""
+
+    command: str
+    meaning: str
+
+
+class ReportLine(Struct, frozen=True):
+    """The result of one line of the reader's mail.
+
+    `quote` is the line, `answers` are lines that the reader may answer with, and `guess` is the move that a misspelt
+    line may have meant.
+    """
+
+    is_played: bool
+    quote: str
+    outcome: str
+    rule: str
+    rule_link: str
+    answers: tuple[str, ...]
+    guess: str
+    help: tuple[HelpLine, ...]
+
+
+class ChartRow(Struct, frozen=True):
+    """A player's numbers in a text: a row of small bars."""
+
+    bars: str
+    name: str
+
+
+class ChartSection(Struct, frozen=True):
+    """A chart, in text and as a picture."""
+
+    heading: str
+    rows: tuple[ChartRow, ...]
+    picture: LetterPicture | None
+
+
+class Ending(Struct, frozen=True):
+    """The last letter's look back at the game."""
+
+    seed: str
+    scores: ChartSection | None = None
+    chances: ChartSection | None = None
+    turning_points: tuple[str, ...] = ()
+    chance_balance: str = ""
+
+
+class Body(Struct, frozen=True, kw_only=True):
+    """What a letter of one kind says. A section that is empty or None is left out.
+
+    `question` says how to answer a question of the other players, `undone` are the moves that they want to take back.
+    """
+
+    headline: str
+    button: str
+    shows_title: bool = True
+    deadline: str = ""
+    question: str = ""
+    undone: tuple[str, ...] = ()
+    report: tuple[ReportLine, ...] = ()
+    invitation: Invitation | None = None
+    languages: tuple[LanguageLink, ...] = ()
+    explanation: str = ""
+    offers: tuple[Offer, ...] = ()
+    answers: Answers | None = None
+    ending: Ending | None = None
+
+
+class Letter(Struct, frozen=True):
+    """A letter about a table: what its kind says, and what every letter says about the table and at its foot."""
+
+    body: Body
+    table: TableSection
+    footer: Footer
+
+    @property
+    def title(self) -> str:
+        return self.table.title
+
+    @property
+    def preview(self) -> str:
+        """The text that a mail program shows before the letter is opened."""
+        news = self.table.events.latest if self.table.events else ""
+        return " ".join(filter(None, (self.body.headline, self.body.deadline, news)))
+
+    @property
+    def pictures(self) -> tuple[LetterPicture, ...]:
+        """All pictures of the letter."""
+        ending = self.body.ending
+        charts = (ending.scores, ending.chances) if ending else ()
+        sections = (self.table.board, *charts)
+        return tuple(one.picture for one in sections if one is not None and one.picture is not None)

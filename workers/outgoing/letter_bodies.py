@@ -1,0 +1,429 @@
+"""What letters about a table say: one function for each kind of letter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine import record
+from engine.record import Request, UndoRequest
+from engine.story import Story, TurningPoint
+from engine.table_events import PauseAsked
+from service import numbers
+from service.tables import score_course, stories, substitutes
+from service.text.drawing import players
+from service.text.languages import in_game
+from workers import process_pool
+from workers.outgoing import letter_parts
+from workers.outgoing.letter import Body, ChartRow, ChartSection, Ending, Invitation, LetterPicture, Offer
+from workers.outgoing.letter_parts import (
+    Draft,
+    build_answers,
+    list_language_links,
+    narrate,
+    write_deadline,
+)
+from workers.outgoing.pictures import Chart
+
+
+def write_invitation(draft: Draft) -> Body:
+    """Invite the reader to a seat."""
+    _, snapshot = draft.translator.gettext, draft.snapshot
+    names = ", ".join(player.name or _("a free seat") for player in players(snapshot.names))
+    asks_to_sit = draft.scene is None and draft.seat.status == "invited"
+    meta = snapshot.game.META
+    return Body(
+        headline=_("%(who)s invites you to a game of %(title)s.", who=draft.organiser, title=draft.title),
+        shows_title=False,
+        invitation=Invitation(
+            about=in_game(draft.request.language, meta.name, meta.about),
+            players=_("At the table: %(names)s.", names=names),
+            clock=snapshot.clock,
+            has_beacon=snapshot.table.beacon is not None,
+            welcome=write_welcome(draft),
+            asks_to_sit=asks_to_sit,
+        ),
+        languages=list_language_links(draft),
+        answers=build_answers(draft),
+        button=_("Sit down") if asks_to_sit else _("Look at the table"),
+    )
+
+
+def write_welcome(draft: Draft) -> str:
+    """Return how a player plays by letter."""
+    return draft.translator.gettext(
+        "You need no account: the link below is your seat. You play from this mailbox, whenever you have a moment; each"
+        " time it is your turn a letter like this one comes."
+    )
+
+
+def write_seat(draft: Draft) -> Body:
+    """Tell a substitute how to play on."""
+    _ = draft.translator.gettext
+    return Body(
+        headline=_("%(name)s, you play on at this table of %(title)s.", name=draft.seat.name, title=draft.title),
+        explanation=write_welcome(draft),
+        languages=list_language_links(draft),
+        answers=build_answers(draft),
+        button=_("Look at the table"),
+    )
+
+
+def write_rehoused(draft: Draft) -> Body:
+    """Give a player the new link of a table that comes from another server."""
+    _ = draft.translator.gettext
+    return Body(
+        headline=_(
+            "%(name)s, your game of %(title)s has moved to this house. Here is your new link; nothing else has"
+            " changed.",
+            name=draft.seat.name,
+            title=draft.title,
+        ),
+        answers=build_answers(draft),
+        button=write_move_button(draft),
+    )
+
+
+def write_turn(draft: Draft) -> Body:
+    """Ask for a move."""
+    headline = draft.translator.gettext("%(name)s, it is your turn.", name=draft.seat.name)
+    return write_any_turn(draft, headline)
+
+
+def write_reminder(draft: Draft) -> Body:
+    """Ask for a move again, before the deadline."""
+    headline = draft.translator.gettext("%(name)s, the table is still waiting for your move.", name=draft.seat.name)
+    return write_any_turn(draft, headline)
+
+
+def write_resumed(draft: Draft) -> Body:
+    """Ask for a move after a pause."""
+    headline = draft.translator.gettext("%(name)s, the pause is over, and it is your turn.", name=draft.seat.name)
+    return write_any_turn(draft, headline)
+
+
+def write_any_turn(draft: Draft, headline: str) -> Body:
+    """Return a letter that asks for a move, with the deadline and the moves."""
+    return Body(
+        headline=headline,
+        deadline=write_deadline(draft.translator, draft.seat.due_at, draft.app.now(), draft.calendar),
+        answers=build_answers(draft),
+        button=write_move_button(draft),
+    )
+
+
+def write_move_button(draft: Draft) -> str:
+    return draft.translator.gettext("Make your move" if draft.menu else "Look at the table")
+
+
+def write_asked(draft: Draft) -> Body:
+    """Ask whether another player may take moves back."""
+    _, undo = draft.translator.gettext, draft.snapshot.table.undo_request
+    entries = draft.entries[undo.to : draft.snapshot.table.length] if undo else []
+    return Body(
+        headline=_("%(who)s would like to take a move back. Do you agree?", who=find_name(draft, undo)),
+        undone=narrate(draft, (entry for entry in entries if record.find_mover(entry) is not None)),
+        question=_("Answer this letter with one word, yes or no."),
+        answers=build_answers(draft),
+        button=_("Answer"),
+    )
+
+
+def write_pausing(draft: Draft) -> Body:
+    """Ask whether the game may pause."""
+    _ = draft.translator.gettext
+    return Body(
+        headline=_(
+            "%(who)s would like to pause the game: no clock runs until anybody ends the pause. Do you agree?",
+            who=find_name(draft, draft.snapshot.table.pause_request),
+        ),
+        question=_("Answer this letter with one word, yes or no."),
+        answers=build_answers(draft),
+        button=_("Answer"),
+    )
+
+
+def write_sealing(draft: Draft) -> Body:
+    """Ask whether the game may go on without the public beacon."""
+    _ = draft.translator.gettext
+    return Body(
+        headline=_(
+            "%(who)s would like to go on without the public beacon, which does not come: from then on the dice follow"
+            " from the seal alone. Do you agree?",
+            who=find_name(draft, draft.snapshot.table.seal_request),
+        ),
+        question=_("Answer this letter with one word, yes or no."),
+        answers=build_answers(draft),
+        button=_("Answer"),
+    )
+
+
+def find_name(draft: Draft, request: UndoRequest | Request | None) -> str:
+    """Return the name of the player who asks; empty if there is no request."""
+    return draft.snapshot.names[request.seat] if request else ""
+
+
+def write_paused(draft: Draft) -> Body:
+    """Tell that the game pauses, and how to end that."""
+    _ = draft.translator.gettext
+    events = (event for entry in reversed(draft.entries) for event in entry.events)
+    seat = next((event.seat for event in events if isinstance(event, PauseAsked)), None)
+    return Body(
+        headline=_(
+            "%(who)s asked for a pause, and the table pauses; no clock runs until a player ends it.",
+            who="" if seat is None else draft.snapshot.names[seat],
+        ),
+        question=_("To go on, answer this letter with one word: resume"),
+        answers=build_answers(draft),
+        button=_("Look at the table"),
+    )
+
+
+def write_unlit(draft: Draft) -> Body:
+    """Tell that the public beacon is late, and how to go on without it."""
+    _ = draft.translator.gettext
+    return Body(
+        headline=_(
+            "The public beacon that the dice of this table come from cannot be reached. The table waits, and no clock"
+            " runs."
+        ),
+        question=_("Whoever would rather go on without it answers with one word: sealed. All players have to agree."),
+        answers=build_answers(draft),
+        button=write_move_button(draft),
+    )
+
+
+def write_accepted(draft: Draft) -> Body:
+    """Report on a mail that was understood."""
+    _, name = draft.translator.gettext, draft.seat.name
+    return Body(
+        headline=_("%(name)s, your answer has been played.", name=name)
+        if draft.has_played
+        else _("%(name)s, your answer has been read.", name=name),
+        report=draft.report,
+        answers=build_answers(draft),
+        button=write_move_button(draft),
+    )
+
+
+def write_refused(draft: Draft) -> Body:
+    """Report on a mail of which at least a part was refused."""
+    _, name = draft.translator.gettext, draft.seat.name
+    return Body(
+        headline=_("%(name)s, only a part of your answer could be played.", name=name)
+        if draft.has_played
+        else _("%(name)s, your answer did not count as a move.", name=name),
+        report=draft.report,
+        answers=build_answers(draft),
+        button=write_move_button(draft),
+    )
+
+
+def write_stranger(draft: Draft) -> Body:
+    """Tell that a mail from an address that is not the player's was not read."""
+    _ = draft.translator.gettext
+    return Body(
+        headline=_("%(name)s, a mail from another address was not read.", name=draft.seat.name),
+        button=_("Look at the table"),
+    )
+
+
+def write_timeout(draft: Draft) -> Body:
+    """Tell that a bot has made the reader's move."""
+    return Body(
+        headline=draft.translator.gettext(
+            "%(name)s, your time ran out; a bot made this move for you. You play on as before.", name=draft.seat.name
+        ),
+        answers=build_answers(draft),
+        button=write_move_button(draft),
+    )
+
+
+def write_relieved(draft: Draft) -> Body:
+    """Tell that a bot plays in the reader's seat until the reader comes back."""
+    _ = draft.translator.gettext
+    return Body(
+        headline=_("%(name)s, your time ran out; a bot plays for you until you come back.", name=draft.seat.name),
+        button=_("Come back"),
+    )
+
+
+def write_forfeited(draft: Draft) -> Body:
+    """Tell that the reader has lost the seat."""
+    _ = draft.translator.gettext
+    return Body(
+        headline=_(
+            "%(name)s, your time ran out, and with it your seat, as this table had agreed; a bot plays on.",
+            name=draft.seat.name,
+        ),
+        button=_("Look at the table"),
+    )
+
+
+def write_offered(draft: Draft) -> Body:
+    """Tell that a substitute may take the reader's seat."""
+    _ = draft.translator.gettext
+    return Body(
+        headline=_(
+            "%(name)s, your seat is offered to somebody else. Until it is taken you may come back.",
+            name=draft.seat.name,
+        ),
+        button=_("Come back"),
+    )
+
+
+def write_offer(draft: Draft) -> Body:
+    """Give the reader links to pass on, by which substitutes take the free seats."""
+    _, snapshot, app = draft.translator.gettext, draft.snapshot, draft.app
+    return Body(
+        headline=_("A seat at your table of %(title)s is free.", title=draft.title),
+        offers=tuple(
+            Offer(
+                text=_("Whoever has this link may play on as %(name)s; send it to a friend:", name=seat.name),
+                link=f"{app.settings.address}/offer/{substitutes.link(app, seat)}",
+            )
+            for seat in snapshot.seats
+            if snapshot.table.seats[seat.seat].offered
+        ),
+        button=_("Look at the table"),
+    )
+
+
+def write_declined(draft: Draft) -> Body:
+    """Tell the organiser that an invited player does not come."""
+    _ = draft.translator.gettext
+    return Body(
+        headline=_("A seat at your table of %(title)s is free again.", title=draft.title),
+        button=_("Look at the table"),
+    )
+
+
+def write_unreachable(draft: Draft) -> Body:
+    """Tell that letters to another player come back."""
+    _ = draft.translator.gettext
+    seat = numbers.read(draft.request.kind_detail, len(draft.snapshot.seats) - 1)
+    name = "" if seat is None else draft.snapshot.names[seat]
+    if draft.scene:
+        explanation = _(
+            "The address at this table takes no letters, so nothing is sent to it any more. If you know %(who)s, please"
+            " pass it on: the link in any earlier letter still leads to the table, and a mail from that address to the"
+            " table lets letters leave again.",
+            who=name,
+        )
+    else:
+        explanation = _(
+            "The address at this table takes no letters, so nothing is sent to it any more, and %(who)s may not know of"
+            " the invitation. If the address was mistyped, open a new table with the right one.",
+            who=name,
+        )
+    return Body(
+        headline=_("Letters to %(who)s come back.", who=name),
+        explanation=explanation,
+        button=_("Look at the table"),
+    )
+
+
+def write_over(draft: Draft) -> Body:
+    """Tell the result and look back at the game."""
+    _ = draft.translator.gettext
+    return Body(
+        headline=_("The game of %(title)s is over.", title=draft.title),
+        shows_title=False,
+        ending=build_ending(draft),
+        button=_("Play again"),
+    )
+
+
+def build_ending(draft: Draft) -> Ending:
+    """Return the look back at a game. It tells no story of a game that was given up."""
+    snapshot, _ = draft.snapshot, draft.translator.gettext
+    seed = snapshot.row.seed.hex() if snapshot.table.phase == "over" else ""
+    if not stories.is_to_be_told(snapshot):
+        return Ending(seed)
+    story = stories.told(draft.app, snapshot, process_pool.run)
+    return Ending(
+        seed=seed,
+        scores=build_chart(draft, "scores", _("How the scores went:"), chart_scores(draft)),
+        chances=build_chart(draft, "chances", _("How the chances went, as a bot sees them:"), chart_chances(story)),
+        turning_points=tuple(write_turning_point(draft, point) for point in story.turning_points),
+        chance_balance=write_chance_balance(draft, story),
+    )
+
+
+def chart_scores(draft: Draft) -> Chart | None:
+    """Return the scores over the game; None if they never changed."""
+    marks = score_course.of(draft.app, draft.snapshot)
+    if len(marks) < 2:
+        return None
+    scores = [score for mark in marks for score in mark.scores]
+    return Chart(tuple((mark.seq, mark.scores) for mark in marks), min(0, *scores), max(1, *scores))
+
+
+def chart_chances(story: Story) -> Chart | None:
+    """Return the chances to win over the game, in per cent; None if there are fewer than two."""
+    if len(story.chance_history) < 2:
+        return None
+    shares = (tuple(100 * share for share in moment.shares) for moment in story.chance_history)
+    return Chart(tuple(enumerate(shares)), 0, 100, " %")
+
+
+def build_chart(draft: Draft, name: str, heading: str, chart: Chart | None) -> ChartSection | None:
+    """Return a chart as bars and, unless the letter is plain, as a picture."""
+    if chart is None:
+        return None
+    colon, shown = draft.translator.colon, players(draft.snapshot.names)
+    picture = None
+    if not draft.request.plain:
+        alt = "; ".join(f"{player.name}{colon} {chart.quarters(seat)}" for seat, player in enumerate(shown))
+        picture = LetterPicture(name, letter_parts.make_cid(draft, name), chart.svg(shown), alt)
+    rows = tuple(ChartRow(chart.bars(seat), player.name) for seat, player in enumerate(shown))
+    return ChartSection(heading.removesuffix(colon), rows, picture)
+
+
+def write_turning_point(draft: Draft, point: TurningPoint) -> str:
+    """Return the sentence about a move that changed the game."""
+    return draft.translator.gettext(
+        "%(who)s, entry %(at)s: instead of “%(played)s”, “%(better)s” was the better move by %(gain)s.",
+        who=draft.snapshot.names[point.seat],
+        at=point.seq,
+        played=draft.writer.write_phrase(point.played),
+        better=draft.writer.write_phrase(point.better),
+        gain=f"{round(100 * point.gain)}\N{NO-BREAK SPACE}%",
+    )
+
+
+def write_chance_balance(draft: Draft, story: Story) -> str:
+    """Return how much each player won or lost by draws; empty if nothing was drawn."""
+    shares = [
+        f"{name} {round(100 * share):+d}\N{NO-BREAK SPACE}%".replace("-", "−")
+        for name, share in zip(draft.snapshot.names, story.luck, strict=False)
+    ]
+    if not shares:
+        return ""
+    heading = draft.translator.gettext("Luck, in chances won by draws that could have gone otherwise:")
+    return f"{heading} {', '.join(shares)}"
+
+
+WRITERS: dict[str, Callable[[Draft], Body]] = {
+    "invitation": write_invitation,
+    "seat": write_seat,
+    "rehoused": write_rehoused,
+    "turn": write_turn,
+    "reminder": write_reminder,
+    "resumed": write_resumed,
+    "asked": write_asked,
+    "pausing": write_pausing,
+    "paused": write_paused,
+    "sealing": write_sealing,
+    "unlit": write_unlit,
+    "accepted": write_accepted,
+    "refused": write_refused,
+    "stranger": write_stranger,
+    "timeout": write_timeout,
+    "relieved": write_relieved,
+    "forfeited": write_forfeited,
+    "offered": write_offered,
+    "offer": write_offer,
+    "declined": write_declined,
+    "unreachable": write_unreachable,
+    "over": write_over,
+}

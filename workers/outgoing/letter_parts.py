@@ -1,0 +1,369 @@
+"""The parts that letters about a table have in common, and the report on a mail that a letter answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+
+from engine.log import Entry
+from engine.menu import Menu
+from service import timing
+from service.app import App
+from service.settings import DAY
+from service.store import queries
+from service.tables import access, hints
+from service.tables.snapshots import Snapshot
+from service.text import chronicle
+from service.text.drawing import Scene, Voice, board_svg, board_text, players
+from service.text.languages import LANGUAGES, Said, in_game, weekday
+from service.text.translator import Translator
+from service.timing import HOUR, Calendar
+from workers import process_pool
+from workers.incoming.mail_reports import MailReport
+from workers.incoming.mail_reports import ReportLine as StoredLine
+from workers.outgoing import answer_hints, emails
+from workers.outgoing.answer_hints import MoveWriter
+from workers.outgoing.letter import (
+    Answers,
+    Board,
+    Example,
+    Footer,
+    HelpLine,
+    LanguageLink,
+    LegendEntry,
+    LetterPicture,
+    PlaceRow,
+    RecentEvents,
+    Remark,
+    ReportLine,
+    Result,
+    TableSection,
+)
+from workers.outgoing.letter_kinds import LetterRequest
+
+MAX_OWN_LINES = 6  # of the reader's own last turn
+MAX_ENTRIES, SHOWN_ENTRIES = 60, 12  # since the reader's last move; of older ones the letter says how many there are
+MAX_QUOTE = 200  # characters of a line of a mail
+SHAPE_CHARACTERS = {
+    "circle": "●",
+    "square": "■",
+    "triangle": "▲",
+    "diamond": "◆",
+    "hexagon": "⬢",
+    "star": "★",
+    "cross": "✚",
+    "pentagon": "⬟",
+}
+
+
+class Draft(Struct, frozen=True):
+    """What a letter is written from: the table as its reader sees it, and the means to write in the reader's language.
+
+    `entries` are all entries of the table, and `remarks` those since the reader's last letter.
+    """
+
+    app: App
+    request: LetterRequest
+    snapshot: Snapshot
+    entries: list[Entry[Any]]
+    remarks: tuple[Remark, ...]
+    narrator: Voice
+    writer: MoveWriter
+    translator: Translator
+    menu: Menu
+    scene: Scene | None
+    report: tuple[ReportLine, ...] = ()
+
+    @property
+    def seat(self) -> Any:
+        """The row of the reader's seat."""
+        return self.snapshot.seats[self.request.seat]
+
+    @property
+    def has_played(self) -> bool:
+        """Whether a line of the mail that the letter answers was played."""
+        return any(line.is_played for line in self.report)
+
+    @property
+    def calendar(self) -> Calendar:
+        return timing.calendar(self.request.calendar)
+
+    @property
+    def title(self) -> str:
+        """The name of the game."""
+        meta = self.snapshot.game.META
+        return in_game(self.request.language, meta.name, meta.title)
+
+    @property
+    def organiser(self) -> str:
+        return self.snapshot.names[queries.find_organiser(self.snapshot.seats) or 0]
+
+    @property
+    def link(self) -> str:
+        """The address of the table for the reader's seat."""
+        return f"{self.app.settings.address}/t/{access.link_of(self.app, self.seat)}"
+
+
+def build_table_section(draft: Draft) -> TableSection:
+    """Return what every letter says about its table."""
+    request, link = draft.request, draft.link
+    sentence = Said.read(request.sentence)
+    return TableSection(
+        title=draft.title,
+        link=link,
+        rules=f"{draft.app.settings.address}/rules/{draft.snapshot.game.META.name}",
+        replay=f"{link}/replay",
+        turn=draft.seat.open_since or 0,
+        players=draft.scene.players if draft.scene else players(draft.snapshot.names),
+        notice=draft.translator.say(sentence) if sentence else "",
+        result=build_result(draft),
+        events=build_recent_events(draft) if draft.scene else None,
+        talk=draft.remarks,
+        board=build_board(draft, draft.scene) if draft.scene else None,
+        commands=write_commands(draft),
+    )
+
+
+def build_result(draft: Draft) -> Result | None:
+    """Return the places of all players; None before the game is over."""
+    table, names = draft.snapshot.table, draft.snapshot.names
+    if not table.places:
+        return None
+    scores = dict(list_scores(draft.snapshot))
+    places = sorted((place, names[seat]) for seat, place in enumerate(table.places))
+    rows = tuple(PlaceRow(place, name, scores.get(name)) for place, name in places)
+    return Result(rows, draft.narrator.score_word() if scores else "")
+
+
+def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
+    """Return the score of each player; nothing before the game begins."""
+    has_started = snapshot.table.phase in ("playing", "over")
+    standing = snapshot.game.standing(snapshot.table.state) if has_started else ()
+    return tuple((name, row.score) for name, row in zip(snapshot.names, standing, strict=False))
+
+
+def build_recent_events(draft: Draft) -> RecentEvents:
+    """Return the events since the reader's last move. A report and the last letter leave that move out."""
+    game, seat = draft.snapshot.game, draft.request.seat
+    since = chronicle.since_own_move(draft.entries, seat)
+    chapters = tuple(chronicle.chapters(game, since, draft.narrator, seat))[-MAX_ENTRIES:]
+    from_the_start = bool(chapters) and chapters[0].start
+    leaves_own_out = draft.report or from_the_start or draft.request.kind_name == "over"
+    own = () if leaves_own_out else narrate(draft, chronicle.own_last_turn(draft.entries, seat))[-MAX_OWN_LINES:]
+    return RecentEvents(
+        own=own,
+        sentences=tuple(sentence for chapter in chapters[-SHOWN_ENTRIES:] for sentence in chapter.sentences),
+        from_the_start=from_the_start,
+        earlier=write_earlier(draft.translator, len(chapters) - SHOWN_ENTRIES),
+        latest=chapters[-1].sentences[0] if chapters else "",
+    )
+
+
+def write_earlier(translator: Translator, count: int) -> str:
+    """Return how many entries a letter leaves out; empty if it has all."""
+    return translator.ngettext("%(count)s earlier move", "%(count)s earlier moves", count) if count > 0 else ""
+
+
+def narrate(draft: Draft, entries: Iterable[Entry[Any]]) -> tuple[str, ...]:
+    """Return the sentences about some entries that the reader may know."""
+    chapters = chronicle.chapters(draft.snapshot.game, entries, draft.narrator, draft.request.seat)
+    return tuple(sentence for chapter in chapters for sentence in chapter.sentences)
+
+
+def build_board(draft: Draft, scene: Scene) -> Board:
+    """Return the board in text and, unless the letter is plain, as a picture."""
+    legend = tuple(
+        LegendEntry(player.name, player.colour, SHAPE_CHARACTERS[player.shape])
+        for player in scene.players
+        if player.name
+    )
+    alt = draft.narrator.alt(scene.view)
+    picture = None if draft.request.plain else LetterPicture("board", make_cid(draft, "board"), board_svg(scene), alt)
+    return Board(board_text(scene), legend, picture)
+
+
+def make_cid(draft: Draft, name: str) -> str:
+    """Return the Content-ID of a picture; that of a letter that is sent twice is the same."""
+    request = draft.request
+    return f"{request.table}.{request.seq}.{request.seat}.{name}@{draft.app.settings.mail_host}"
+
+
+def write_commands(draft: Draft) -> str:
+    """Return the sentence with the commands that an answer may contain; empty if the letter asks for no answer."""
+    if not (draft.menu or draft.report):
+        return ""
+    hint = ("hint",) if draft.menu and hints.allowed(draft.snapshot, draft.request.seat) else ()
+    commands = answer_hints.list_commands(
+        draft.snapshot.table, draft.request.seat, draft.writer, (*answer_hints.SERVER_COMMANDS, *hint)
+    )
+    return draft.translator.gettext("At any time: %(commands)s", commands=", ".join(commands)) if commands else ""
+
+
+def build_footer(draft: Draft) -> Footer:
+    """Return the foot of a letter from a table."""
+    row, translator = draft.snapshot.row, draft.translator
+    return Footer(
+        receipt_label=translator.ngettext(
+            "Receipt after %(length)s entry:", "Receipt after %(length)s entries:", row.length, length=row.length
+        ),
+        receipt=row.head,
+        reason=translator.gettext(
+            "You get this letter because %(who)s gave this address a seat at a table of Depesche. Whoever has the link"
+            " plays in your place, so keep it to yourself. If you do not want to play, do nothing, or resign on the"
+            " page of the table.",
+            who=draft.organiser,
+        ),
+        settings_link=f"{emails.settings_page(draft.app, draft.seat.person or 0)}?table={draft.request.table}",
+    )
+
+
+def build_answers(draft: Draft) -> Answers | None:
+    """Return the moves that the reader can answer with; None if there are none."""
+    if not draft.menu:
+        return None
+    writer, translator = draft.writer, draft.translator
+    list_of_hints = answer_hints.list_hints(draft.menu, writer, draft.narrator)
+    instruction = translator.gettext(
+        "Answer this letter with your move as its first line, or choose on the page. Several moves of one turn go on"
+        " several lines."
+    )
+    if any(len(line.ends) > 1 for hint in list_of_hints for line in hint.lines):
+        instruction += " " + translator.gettext("Choose one of what stands between the dots.")
+    text, move = answer_hints.find_example(draft.menu, writer)
+    return Answers(instruction, Example(text, move) if text else None, list_of_hints)
+
+
+def write_deadline(translator: Translator, due_at: int | None, now: int, calendar: Calendar) -> str:
+    """Return until when the reader has time, in the reader's time zone; empty without a deadline."""
+    if not due_at:
+        return ""
+    sentence = translator.gettext(
+        "You have time until %(due)s (%(zone)s).",
+        due=weekday(translator.language, datetime.fromtimestamp(due_at, calendar.timezone)),
+        zone=calendar.zone.replace("_", " "),
+    )
+    return f"{sentence} {write_time_left(translator, due_at - now)}".strip()
+
+
+def write_time_left(translator: Translator, seconds: int) -> str:
+    """Return how much time is left, in one unit; empty after the deadline."""
+    if seconds >= 2 * DAY:
+        return translator.ngettext("%(count)s day left.", "%(count)s days left.", seconds // DAY)
+    if seconds >= HOUR:
+        return translator.ngettext("%(count)s hour left.", "%(count)s hours left.", seconds // HOUR)
+    if seconds > 0:
+        minutes = max(seconds // 60, 1)
+        return translator.ngettext("%(count)s minute left.", "%(count)s minutes left.", minutes)
+    return ""
+
+
+def list_language_links(draft: Draft) -> tuple[LanguageLink, ...]:
+    """Return the languages to choose from; nothing for a reader who has chosen one."""
+    if draft.request.chose:
+        return ()
+    page = f"{emails.settings_page(draft.app, draft.seat.person or 0)}/language"
+    return tuple(LanguageLink(name, f"{page}?in={code}") for code, name in LANGUAGES.items())
+
+
+def build_report(draft: Draft, report: MailReport) -> tuple[ReportLine, ...]:
+    """Return what became of each line of a mail. Hints that were asked for are found now, which takes a moment."""
+    return tuple(_build_line(draft, line) for line in report.lines)
+
+
+def _build_line(draft: Draft, line: StoredLine) -> ReportLine:
+    translator, writer = draft.translator, draft.writer
+    hint = _find_hint(draft, line)
+    answers = tuple(map(writer.write_phrase, hint))
+    if line.outcome == "confirm":
+        answers = (translator.gettext("resign yes"),)
+    return ReportLine(
+        is_played=line.outcome == "done",
+        quote=line.said[:MAX_QUOTE],
+        outcome=_write_outcome(draft, line, len(hint)),
+        rule=line.rule,
+        rule_link=f"{draft.app.settings.address}/rules/{draft.snapshot.row.game}#{line.rule}",
+        answers=answers,
+        guess=writer.write_phrase(line.meant),
+        help=list_help(translator) if line.outcome == "help" else (),
+    )
+
+
+def _find_hint(draft: Draft, line: StoredLine) -> tuple[str, ...]:
+    """Return the moves of the hint that was asked for; nothing if the table went on before it was found."""
+    return () if line.hint is None else tuple(map(str, hints.answer(draft.app, line.hint, process_pool.run)))
+
+
+def _write_outcome(draft: Draft, line: StoredLine, hint_length: int) -> str:
+    """Return the sentence about one line of a mail; empty for a line that needs none."""
+    translator = draft.translator
+    why = translator.say(answer_hints.translate_refusal(line.why, draft.writer))
+    match line.outcome:
+        case "done":
+            entry = [] if line.seq is None else draft.entries[line.seq : line.seq + 1]
+            return " ".join(narrate(draft, entry)) or why or translator.gettext("Done.")
+        case "refused":
+            return why
+        case "later":
+            return translator.gettext("This was not tried any more.")
+        case "confirm":
+            return translator.gettext(
+                "Do you really want to resign? It cannot be taken back. If so, answer with these two words:"
+            )
+        case "said":
+            return translator.gettext("Said at the table.")
+        case "pause":
+            return translator.gettext("This table cannot be paused now.")
+        case "hint":
+            return _write_hint(translator, hint_length)
+        case "status":
+            return _write_status(draft, why)
+        case "help":
+            return translator.gettext(
+                "Write your move as the first line of your answer, in the words below; several moves of one turn on"
+                " several lines. Upper and lower case do not matter, and the beginning of a word is enough. You may"
+                " also write:"
+            )
+        case "talk":
+            return ""
+
+
+def _write_hint(translator: Translator, length: int) -> str:
+    if length > 1:
+        return translator.gettext("A good move, as a strong bot sees it; to make it, answer with these lines:")
+    if length == 1:
+        return translator.gettext("A good move, as a strong bot sees it; to make it, answer with this line:")
+    return translator.gettext("The game went on before a good move was found; ask again if you like.")
+
+
+def _write_status(draft: Draft, orders: str) -> str:
+    """Return who is to move, the scores, and what is said about the reader's standing orders."""
+    translator = draft.translator
+    to_move = [seat.name for seat in draft.snapshot.seats if seat.open_since is not None]
+    turn = (
+        translator.gettext("To move: %(names)s.", names=", ".join(to_move))
+        if to_move
+        else translator.gettext("Nobody is to move.")
+    )
+    scores = [f"{name}{translator.colon} {score}" for name, score in list_scores(draft.snapshot)]
+    score_word = draft.narrator.score_word() if scores else ""
+    return " ".join(filter(None, (turn, ", ".join(scores), score_word, orders)))
+
+
+def list_help(translator: Translator) -> tuple[HelpLine, ...]:
+    """Return the commands that a mail may contain besides moves, with their meaning."""
+    lines = (
+        translator.gettext("vacation 2027-07-01 2027-07-14: your clocks stand still on these days"),
+        translator.gettext("home: you are back, or do not go"),
+        translator.gettext("order ...: the move that follows is made as soon as it is possible in your turn"),
+        translator.gettext("cancel: your orders are forgotten; with a number, that one alone"),
+        translator.gettext(
+            "letters digest: the turns of this table come in one letter a day; or: letters turn, letters reminders,"
+            " letters none"
+        ),
+        translator.gettext("unsubscribe: no more letters from this table"),
+        translator.gettext("hint: a good move is told to you, where your table has hints"),
+    )
+    return tuple(HelpLine(command, meaning) for command, _, meaning in (line.partition(": ") for line in lines))

@@ -1,0 +1,161 @@
+"""Letters about a table, from the request to the e-mail."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+
+from msgspec.structs import replace
+from sqlalchemy import Connection
+
+from service import numbers
+from service.accounts import bounces
+from service.app import App
+from service.tables import access, positions, snapshots, talk
+from service.tables.snapshots import Snapshot
+from service.text.drawing import Scene, Voice, environment, players
+from service.text.translator import Translator
+from workers.incoming import mail_reports
+from workers.incoming.mail_reports import MailReport
+from workers.outgoing import emails, letter_bodies, letter_parts, pictures
+from workers.outgoing.answer_hints import MoveWriter
+from workers.outgoing.emails import LetterContent, Picture
+from workers.outgoing.letter import Letter, Remark
+from workers.outgoing.letter_kinds import LetterRequest
+from workers.outgoing.letter_parts import Draft
+
+
+def write(app: App, request: LetterRequest) -> EmailMessage | None:
+    """Write a letter about the table as it is now; None if the letter is overtaken and would only confuse."""
+    with app.store.reading() as connection:
+        snapshot = snapshots.load_table(app, connection, request.table)
+        if is_overtaken(snapshot, request):
+            return None
+        entries = positions.load_entries(connection, snapshot.game, request.table)
+        remarks = load_remarks(connection, snapshot, request.seat)
+        mail_id, report = load_mail_report(connection, request)
+    if request.kind_name == "unreachable" and is_reachable_again(app, snapshot, request):
+        return None
+    game, language = snapshot.game, request.language
+    menu, scene = snapshots.open_menu(game, snapshot.table, request.seat), None
+    if snapshot.table.phase in ("playing", "over"):
+        view = game.view(snapshot.table.state, request.seat)
+        scene = Scene(game, view, players(snapshot.names), request.seat, menu, language)
+    draft = Draft(
+        app=app,
+        request=request,
+        snapshot=snapshot,
+        entries=entries,
+        remarks=remarks,
+        narrator=Voice(game, snapshot.names, language, request.seat),
+        writer=MoveWriter(game, snapshot.names, language),
+        translator=Translator(language),
+        menu=menu,
+        scene=scene,
+    )
+    if report is not None:
+        draft = replace(draft, report=letter_parts.build_report(draft, report))
+    letter = Letter(
+        letter_bodies.WRITERS[request.kind_name](draft),
+        letter_parts.build_table_section(draft),
+        letter_parts.build_footer(draft),
+    )
+    return build_message(draft, letter, mail_id)
+
+
+def is_overtaken(snapshot: Snapshot, request: LetterRequest) -> bool:
+    """Return whether the moment that a letter is about has passed."""
+    table, seat = snapshot.table, snapshot.seats[request.seat]
+    match request.kind_name:
+        case "turn" | "reminder":
+            return bool(seat.open_since != request.seq)
+        case "asked":
+            return table.undo_request is None or request.seat not in table.undo_request.waiting
+        case "pausing":
+            return table.pause_request is None or request.seat not in table.pause_request.waiting
+        case "sealing":
+            return table.seal_request is None or request.seat not in table.seal_request.waiting
+        case "unlit":
+            return table.waiting_command is None or table.waiting_command.seq != request.seq
+        case "paused":
+            return not table.paused
+        case "resumed":
+            return table.paused or seat.open_since is None
+        case "offer":
+            return not any(chair.offered for chair in table.seats) or table.phase == "over"
+        case "offered":
+            return not table.seats[request.seat].offered
+        case "relieved":
+            return table.seats[request.seat].status != "bot"
+        case "invitation":
+            return table.seats[request.seat].status != "empty" and table.phase == "over"
+    return False
+
+
+def is_reachable_again(app: App, snapshot: Snapshot, request: LetterRequest) -> bool:
+    """Return whether letters to the player that an `unreachable` letter is about arrive again."""
+    seat = numbers.read(request.kind_detail, len(snapshot.seats) - 1)
+    return seat is not None and seat not in bounces.unreachable(app, snapshot.row.id)
+
+
+def load_remarks(connection: Connection, snapshot: Snapshot, seat: int) -> tuple[Remark, ...]:
+    """Load the other players' remarks since the seat's last letter; none before its player has sat down."""
+    if snapshot.seats[seat].status == "invited":
+        return ()
+    remarks = talk.untold(connection, snapshot.row.id, seat)
+    return tuple(Remark(snapshot.names[remark.seat], remark.text) for remark in remarks)
+
+
+def load_mail_report(connection: Connection, request: LetterRequest) -> tuple[str, MailReport | None]:
+    """Load the Message-ID of the mail that a letter answers, and the report on it; empty and None for other letters."""
+    number = numbers.read(request.kind_detail)
+    if request.kind_name not in ("accepted", "refused") or number is None:
+        return "", None
+    mail_and_report = mail_reports.find(connection, number)
+    return (str(mail_and_report[0].message_id), mail_and_report[1]) if mail_and_report else ("", None)
+
+
+def build_message(draft: Draft, letter: Letter, mail_id: str) -> EmailMessage:
+    """Render a letter and return its e-mail; `mail_id` is the Message-ID of the mail that it answers."""
+    app, request = draft.app, draft.request
+    templates = environment(request.language)
+    tag = access.mark_of(app, draft.seat)
+    proof = f".{tag.rpartition('.')[2]}" if app.settings.answered_at == "subject" else ""
+    message_id, follows = make_thread(request, f"{proof}@{app.settings.mail_host}", mail_id)
+    content = LetterContent(
+        subject=write_subject(draft, tag),
+        id=message_id,
+        text=templates.get_template("mail/letter.txt").render(letter=letter),
+        html="" if request.plain else templates.get_template("mail/letter.html").render(letter=letter),
+        title=letter.title,
+        game=draft.snapshot.game.META.name,
+        follows=follows,
+        reply_to=access.address_of(app, draft.seat),
+        pictures=tuple(Picture(one.name, one.cid, pictures.png(one.svg)) for one in letter.pictures),
+    )
+    return emails.build_message(app, replace(request, person=draft.seat.person or 0), content)
+
+
+def write_subject(draft: Draft, tag: str) -> str:
+    """Return the subject: the same for all letters of a table, so that they are one thread, but for urgent ones."""
+    names = ", ".join(name for name in draft.snapshot.names if name)
+    subject = f"{draft.title}: {names} [{tag}]"
+    _ = draft.translator.gettext
+    match draft.request.kind_name:
+        case "reminder":
+            subject = f"{_('Reminder:')} {subject}"
+        case "over":
+            subject = f"{_('The end:')} {subject}"
+    return " ".join(subject.split())
+
+
+def make_thread(request: LetterRequest, suffix: str, mail_id: str) -> tuple[str, tuple[str, ...]]:
+    """Return the Message-ID of a letter, and the ids that it follows: the invitation, and the mail that it answers.
+
+    The id is made from what the letter is about, so that a letter that is sent twice can be recognised. Where all
+    answers go to one address, the suffix proves that an answer comes from the reader.
+    """
+    root = f"<{request.table}.{request.seat}.table{suffix}>"
+    if request.kind == "invitation":
+        return root, ()
+    own = f"<{request.table}.{request.seq}.{request.seat}.{request.kind.replace('/', '.')}{suffix}>"
+    return own, (root, mail_id) if mail_id else (root,)
