@@ -77,7 +77,7 @@ def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.Mo
     monkeypatch.setattr(pictures, "png", lambda _: pytest.fail("drawn here"))
     owed = post.claim(app)
     assert owed
-    assert all(post._written(app, letter) for letter in owed)
+    assert all(post.write_or_postpone(app, letter) for letter in owed)
 
 
 def test_until_the_process_aside_has_begun_letters_are_written_here() -> None:

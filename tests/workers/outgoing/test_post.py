@@ -231,7 +231,12 @@ def test_a_letter_that_tells_a_whole_game_goes_last_and_alone_and_may_take_long(
     clock.advance(1)
     apps.open_table(posted)
     batches = [post.claim(posted) for _ in range(4)]
-    assert [[letter.row.kind for letter in batch] for batch in batches] == [["invitation"] * 2, ["over"], ["over"], []]
+    assert [[letter.request.kind for letter in batch] for batch in batches] == [
+        ["invitation"] * 2,
+        ["over"],
+        ["over"],
+        [],
+    ]
     clock.advance(posted.settings.lease)  # so long does it take to write them
     for batch in batches:
         post.send(posted, batch)
