@@ -27,7 +27,7 @@ FOR_HOSTS = (  # told in a terminal
     "service/commands/",
     "service/setting_files.py",
     "service/settings.py",
-    "service/store/connect.py",
+    "service/store/connection.py",
     "service/store/copies.py",
     "service/store/identity.py",
     "service/store/partitions.py",
