@@ -8,7 +8,7 @@ import pytest
 
 from tests import way
 
-BOUNDS = {"move": (60, 750), "mail": (45, 450), "reminder": (40, 350)}
+BOUNDS = {"move": (60, 710), "mail": (45, 450), "reminder": (40, 310)}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

@@ -208,7 +208,7 @@ def _write_amount(entry: Subset, writer: MoveWriter) -> str:
 
 def _join(entry: Choice, args: Sequence[str]) -> str:
     """Return a move as it is sent."""
-    return str(Move(entry.verb, tuple(args)))
+    return " ".join((entry.verb, *args))
 
 
 def _is_bare(token: str) -> bool:

@@ -14,11 +14,12 @@ from service import timing
 from service.app import App
 from service.settings import DAY
 from service.store import queries
+from service.store.rows import SeatRow
 from service.tables import access, hints
 from service.tables.snapshots import Snapshot
 from service.text import chronicle
 from service.text.drawing import Scene, Voice, board_svg, board_text, players
-from service.text.languages import LANGUAGES, Said, in_game, weekday
+from service.text.languages import LANGUAGES, Said, weekday
 from service.text.translator import Translator
 from service.timing import HOUR, Calendar
 from workers import process_pool
@@ -62,12 +63,16 @@ SHAPE_CHARACTERS = {
 class Draft(Struct, frozen=True):
     """What a letter is written from: the table as its reader sees it, and the means to write in the reader's language.
 
-    `entries` are all entries of the table, and `remarks` those since the reader's last letter.
+    `seat` is the reader's seat, `title` the name of the game, `entries` are all entries of the table, and `remarks` the
+    others' remarks since the reader's last letter.
     """
 
     app: App
     request: LetterRequest
+    kind: str
     snapshot: Snapshot
+    seat: SeatRow
+    title: str
     entries: list[Entry[Any]]
     remarks: tuple[Remark, ...]
     narrator: Voice
@@ -78,11 +83,6 @@ class Draft(Struct, frozen=True):
     report: tuple[ReportLine, ...] = ()
 
     @property
-    def seat(self) -> Any:
-        """The row of the reader's seat."""
-        return self.snapshot.seats[self.request.seat]
-
-    @property
     def has_played(self) -> bool:
         """Whether a line of the mail that the letter answers was played."""
         return any(line.is_played for line in self.report)
@@ -90,12 +90,6 @@ class Draft(Struct, frozen=True):
     @property
     def calendar(self) -> Calendar:
         return timing.calendar(self.request.calendar)
-
-    @property
-    def title(self) -> str:
-        """The name of the game."""
-        meta = self.snapshot.game.META
-        return in_game(self.request.language, meta.name, meta.title)
 
     @property
     def organiser(self) -> str:
@@ -151,7 +145,7 @@ def build_recent_events(draft: Draft) -> RecentEvents:
     since = chronicle.since_own_move(draft.entries, seat)
     chapters = tuple(chronicle.chapters(game, since, draft.narrator, seat))[-MAX_ENTRIES:]
     from_the_start = bool(chapters) and chapters[0].start
-    leaves_own_out = draft.report or from_the_start or draft.request.kind_name == "over"
+    leaves_own_out = draft.report or from_the_start or draft.kind == "over"
     own = () if leaves_own_out else narrate(draft, chronicle.own_last_turn(draft.entries, seat))[-MAX_OWN_LINES:]
     return RecentEvents(
         own=own,

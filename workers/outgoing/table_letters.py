@@ -13,6 +13,7 @@ from service.app import App
 from service.tables import access, positions, snapshots, talk
 from service.tables.snapshots import Snapshot
 from service.text.drawing import Scene, Voice, environment, players
+from service.text.languages import in_game
 from service.text.translator import Translator
 from workers.incoming import mail_reports
 from workers.incoming.mail_reports import MailReport
@@ -43,7 +44,10 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
     draft = Draft(
         app=app,
         request=request,
+        kind=request.kind_name,
         snapshot=snapshot,
+        seat=snapshot.seats[request.seat],
+        title=in_game(language, game.META.name, game.META.title),
         entries=entries,
         remarks=remarks,
         narrator=Voice(game, snapshot.names, language, request.seat),
@@ -55,7 +59,7 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
     if report is not None:
         draft = replace(draft, report=letter_parts.build_report(draft, report))
     letter = Letter(
-        letter_bodies.WRITERS[request.kind_name](draft),
+        letter_bodies.WRITERS[draft.kind](draft),
         letter_parts.build_table_section(draft),
         letter_parts.build_footer(draft),
     )
@@ -140,7 +144,7 @@ def write_subject(draft: Draft, tag: str) -> str:
     names = ", ".join(name for name in draft.snapshot.names if name)
     subject = f"{draft.title}: {names} [{tag}]"
     _ = draft.translator.gettext
-    match draft.request.kind_name:
+    match draft.kind:
         case "reminder":
             subject = f"{_('Reminder:')} {subject}"
         case "over":
