@@ -74,9 +74,9 @@ class Hint(Struct, frozen=True):
     amount: str = ""
 
 
-def list_hints(menu: Menu, writer: MoveWriter, voice: Voice) -> tuple[Hint, ...]:
+def list_hints(menu: Menu, writer: MoveWriter, narrator: Voice) -> tuple[Hint, ...]:
     """Return a hint for each verb of a menu."""
-    return tuple(_make_hint(entry, writer, voice) for entry in menu)
+    return tuple(_make_hint(entry, writer, narrator) for entry in menu)
 
 
 def find_example(menu: Menu, writer: MoveWriter) -> tuple[str, str]:
@@ -185,8 +185,8 @@ def _list_tokens(entry: MenuEntry, place: int) -> Sequence[str]:
             return ()
 
 
-def _make_hint(entry: MenuEntry, writer: MoveWriter, voice: Voice) -> Hint:
-    label, verb = voice.verb(entry.verb), writer.write_verb(entry.verb)
+def _make_hint(entry: MenuEntry, writer: MoveWriter, narrator: Voice) -> Hint:
+    label, verb = narrator.verb(entry.verb), writer.write_verb(entry.verb)
     match entry:
         case Choice():
             lines = tuple(itertools.islice(writer.list_lines(entry), MAX_LINES + 1))

@@ -72,7 +72,7 @@ class Result(Struct, frozen=True):
 
 
 class TableSection(Struct, frozen=True):
-    """What every letter says about its table; `commands` says which commands an answer may contain."""
+    """The part of a letter that every kind has: news of the table. `commands` are those that an answer may contain."""
 
     title: str
     link: str
@@ -124,7 +124,7 @@ class LanguageLink(Struct, frozen=True):
 
 
 class Invitation(Struct, frozen=True):
-    """What the reader is invited to; `asks_to_sit` is whether there is still a seat to be taken."""
+    """The game that the reader is invited to; `asks_to_sit` is whether the reader has still to take the seat."""
 
     about: str
     players: str
@@ -180,7 +180,7 @@ class ChartSection(Struct, frozen=True):
     picture: LetterPicture | None
 
 
-class Ending(Struct, frozen=True):
+class Review(Struct, frozen=True):
     """The last letter's look back at the game."""
 
     seed: str
@@ -191,7 +191,7 @@ class Ending(Struct, frozen=True):
 
 
 class Body(Struct, frozen=True, kw_only=True):
-    """What a letter of one kind says. A section that is empty or None is left out.
+    """The part of a letter that depends on its kind. A section that is empty or None is left out.
 
     `question` says how to answer a question of the other players, `undone` are the moves that they want to take back.
     """
@@ -208,11 +208,11 @@ class Body(Struct, frozen=True, kw_only=True):
     explanation: str = ""
     offers: tuple[Offer, ...] = ()
     answers: Answers | None = None
-    ending: Ending | None = None
+    review: Review | None = None
 
 
 class Letter(Struct, frozen=True):
-    """A letter about a table: what its kind says, and what every letter says about the table and at its foot."""
+    """A letter about a table: its body, news of the table, and its foot."""
 
     body: Body
     table: TableSection
@@ -231,7 +231,7 @@ class Letter(Struct, frozen=True):
     @property
     def pictures(self) -> tuple[LetterPicture, ...]:
         """All pictures of the letter."""
-        ending = self.body.ending
-        charts = (ending.scores, ending.chances) if ending else ()
+        review = self.body.review
+        charts = (review.scores, review.chances) if review else ()
         sections = (self.table.board, *charts)
         return tuple(one.picture for one in sections if one is not None and one.picture is not None)

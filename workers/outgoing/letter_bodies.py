@@ -1,4 +1,4 @@
-"""What letters about a table say: one function for each kind of letter."""
+"""Bodies of letters about a table: one function for each kind of letter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.text.drawing import players
 from service.text.languages import in_game
 from workers import process_pool
 from workers.outgoing import letter_parts
-from workers.outgoing.letter import Body, ChartRow, ChartSection, Ending, Invitation, LetterPicture, Offer
+from workers.outgoing.letter import Body, ChartRow, ChartSection, Invitation, LetterPicture, Offer, Review
 from workers.outgoing.letter_parts import (
     Draft,
     build_answers,
@@ -328,19 +328,19 @@ def write_over(draft: Draft) -> Body:
     return Body(
         headline=_("The game of %(title)s is over.", title=draft.title),
         shows_title=False,
-        ending=build_ending(draft),
+        review=build_review(draft),
         button=_("Play again"),
     )
 
 
-def build_ending(draft: Draft) -> Ending:
+def build_review(draft: Draft) -> Review:
     """Return the look back at a game. It tells no story of a game that was given up."""
     snapshot, _ = draft.snapshot, draft.translator.gettext
     seed = snapshot.row.seed.hex() if snapshot.table.phase == "over" else ""
     if not stories.is_to_be_told(snapshot):
-        return Ending(seed)
+        return Review(seed)
     story = stories.told(draft.app, snapshot, process_pool.run)
-    return Ending(
+    return Review(
         seed=seed,
         scores=build_chart(draft, "scores", _("How the scores went:"), chart_scores(draft)),
         chances=build_chart(draft, "chances", _("How the chances went, as a bot sees them:"), chart_chances(story)),

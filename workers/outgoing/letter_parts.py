@@ -47,7 +47,7 @@ from workers.outgoing.letter_kinds import LetterRequest
 
 MAX_OWN_LINES = 6  # of the reader's own last turn
 MAX_ENTRIES, SHOWN_ENTRIES = 60, 12  # since the reader's last move; of older ones the letter says how many there are
-MAX_QUOTE = 200  # characters of a line of a mail
+MAX_QUOTE_LENGTH = 200  # characters of a line of a mail
 SHAPE_CHARACTERS = {
     "circle": "●",
     "square": "■",
@@ -61,7 +61,7 @@ SHAPE_CHARACTERS = {
 
 
 class Draft(Struct, frozen=True):
-    """What a letter is written from: the table as its reader sees it, and the means to write in the reader's language.
+    """Everything to write a letter from: the table as its reader sees it, and writers in the reader's language.
 
     `seat` is the reader's seat, `title` the name of the game, `entries` are all entries of the table, and `remarks` the
     others' remarks since the reader's last letter.
@@ -102,7 +102,7 @@ class Draft(Struct, frozen=True):
 
 
 def build_table_section(draft: Draft) -> TableSection:
-    """Return what every letter says about its table."""
+    """Return the news of the table, which all letters have."""
     request, link = draft.request, draft.link
     sentence = Said.read(request.sentence)
     return TableSection(
@@ -275,7 +275,7 @@ def _build_line(draft: Draft, line: StoredLine) -> ReportLine:
         answers = (translator.gettext("resign yes"),)
     return ReportLine(
         is_played=line.outcome == "done",
-        quote=line.said[:MAX_QUOTE],
+        quote=line.said[:MAX_QUOTE_LENGTH],
         outcome=_write_outcome(draft, line, len(hint)),
         rule=line.rule,
         rule_link=f"{draft.app.settings.address}/rules/{draft.snapshot.row.game}#{line.rule}",

@@ -67,7 +67,7 @@ class PersonalLetter(Struct, frozen=True, kw_only=True):
 
 
 class Draft(Struct, frozen=True):
-    """What a letter to a person is written from."""
+    """Everything to write a letter to a person from."""
 
     app: App
     request: LetterRequest
@@ -262,7 +262,7 @@ def list_waiting_seats(app: App, person: Any) -> Sequence[Any]:
 
 
 def _belongs_in_digest(person: Any, seat: Any) -> bool:
-    """Return whether the digest has this turn. One that was left to it stays in it when the settings change."""
+    """Return whether the digest has this turn. What was left to the digest stays there when the settings change."""
     mode = letter_settings.at_table(person.wishes, seat.wishes).letters
     return mode == "digest" or (mode == "turn" and bool(seat.is_left_to_digest))
 

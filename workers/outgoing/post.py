@@ -114,7 +114,7 @@ def claim(app: App) -> Sequence[ClaimedLetter]:
 
 
 def select_batch(due: Sequence[Any]) -> Sequence[Any]:
-    """Return the letters to lease together. One that is slow, or may have killed a process, is leased alone."""
+    """Return the letters to lease together. A letter that is slow, or may have killed a process, is leased alone."""
     alone = (place for place, row in enumerate(due) if count_starts(row.outcome) or row.kind in SLOW_KINDS)
     return due[: next(alone, len(due)) or 1]
 
