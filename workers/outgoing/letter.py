@@ -11,7 +11,7 @@ from service.timing import Clock
 from workers.outgoing.answer_hints import Hint
 
 
-class Remark(Struct, frozen=True):
+class QuotedRemark(Struct, frozen=True):
     """A player's remark at the table."""
 
     name: str
@@ -35,7 +35,7 @@ class LetterPicture(Struct, frozen=True):
     alt: str
 
 
-class Board(Struct, frozen=True):
+class BoardSection(Struct, frozen=True):
     """The board as the reader sees it; a plain letter has no picture."""
 
     text: str
@@ -83,8 +83,8 @@ class TableSection(Struct, frozen=True):
     notice: str
     result: Result | None
     events: RecentEvents | None
-    talk: tuple[Remark, ...]
-    board: Board | None
+    talk: tuple[QuotedRemark, ...]
+    board: BoardSection | None
     commands: str
 
     def link_to_move(self, move: str) -> str:
@@ -134,7 +134,7 @@ class Invitation(Struct, frozen=True):
     asks_to_sit: bool
 
 
-class Offer(Struct, frozen=True):
+class OfferedSeat(Struct, frozen=True):
     """A seat that a substitute can take, and the link to it."""
 
     text: str
@@ -148,7 +148,7 @@ class HelpLine(Struct, frozen=True):
     meaning: str
 
 
-class ReportLine(Struct, frozen=True):
+class AnsweredLine(Struct, frozen=True):
     """The result of one line of the reader's mail.
 
     `quote` is the line, `answers` are lines that the reader may answer with, and `guess` is the move that a misspelt
@@ -202,11 +202,11 @@ class Body(Struct, frozen=True, kw_only=True):
     deadline: str = ""
     question: str = ""
     undone: tuple[str, ...] = ()
-    report: tuple[ReportLine, ...] = ()
+    report: tuple[AnsweredLine, ...] = ()
     invitation: Invitation | None = None
     languages: tuple[LanguageLink, ...] = ()
     explanation: str = ""
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[OfferedSeat, ...] = ()
     answers: Answers | None = None
     review: Review | None = None
 

@@ -14,9 +14,9 @@ from service.text.drawing import players
 from service.text.languages import in_game
 from workers import process_pool
 from workers.outgoing import letter_parts
-from workers.outgoing.letter import Body, ChartRow, ChartSection, Invitation, LetterPicture, Offer, Review
+from workers.outgoing.letter import Body, ChartRow, ChartSection, Invitation, LetterPicture, OfferedSeat, Review
 from workers.outgoing.letter_parts import (
-    Draft,
+    TableDraft,
     build_answers,
     list_language_links,
     narrate,
@@ -25,7 +25,7 @@ from workers.outgoing.letter_parts import (
 from workers.outgoing.pictures import Chart
 
 
-def write_invitation(draft: Draft) -> Body:
+def write_invitation(draft: TableDraft) -> Body:
     """Invite the reader to a seat."""
     _, snapshot = draft.translator.gettext, draft.snapshot
     names = ", ".join(player.name or _("a free seat") for player in players(snapshot.names))
@@ -48,7 +48,7 @@ def write_invitation(draft: Draft) -> Body:
     )
 
 
-def write_welcome(draft: Draft) -> str:
+def write_welcome(draft: TableDraft) -> str:
     """Return how a player plays by letter."""
     return draft.translator.gettext(
         "You need no account: the link below is your seat. You play from this mailbox, whenever you have a moment; each"
@@ -56,7 +56,7 @@ def write_welcome(draft: Draft) -> str:
     )
 
 
-def write_seat(draft: Draft) -> Body:
+def write_seat(draft: TableDraft) -> Body:
     """Tell a substitute how to play on."""
     _ = draft.translator.gettext
     return Body(
@@ -68,7 +68,7 @@ def write_seat(draft: Draft) -> Body:
     )
 
 
-def write_rehoused(draft: Draft) -> Body:
+def write_rehoused(draft: TableDraft) -> Body:
     """Give a player the new link of a table that comes from another server."""
     _ = draft.translator.gettext
     return Body(
@@ -83,25 +83,25 @@ def write_rehoused(draft: Draft) -> Body:
     )
 
 
-def write_turn(draft: Draft) -> Body:
+def write_turn(draft: TableDraft) -> Body:
     """Ask for a move."""
     headline = draft.translator.gettext("%(name)s, it is your turn.", name=draft.seat.name)
     return write_any_turn(draft, headline)
 
 
-def write_reminder(draft: Draft) -> Body:
+def write_reminder(draft: TableDraft) -> Body:
     """Ask for a move again, before the deadline."""
     headline = draft.translator.gettext("%(name)s, the table is still waiting for your move.", name=draft.seat.name)
     return write_any_turn(draft, headline)
 
 
-def write_resumed(draft: Draft) -> Body:
+def write_resumed(draft: TableDraft) -> Body:
     """Ask for a move after a pause."""
     headline = draft.translator.gettext("%(name)s, the pause is over, and it is your turn.", name=draft.seat.name)
     return write_any_turn(draft, headline)
 
 
-def write_any_turn(draft: Draft, headline: str) -> Body:
+def write_any_turn(draft: TableDraft, headline: str) -> Body:
     """Return a letter that asks for a move, with the deadline and the moves."""
     return Body(
         headline=headline,
@@ -111,11 +111,11 @@ def write_any_turn(draft: Draft, headline: str) -> Body:
     )
 
 
-def write_move_button(draft: Draft) -> str:
+def write_move_button(draft: TableDraft) -> str:
     return draft.translator.gettext("Make your move" if draft.menu else "Look at the table")
 
 
-def write_asked(draft: Draft) -> Body:
+def write_asked(draft: TableDraft) -> Body:
     """Ask whether another player may take moves back."""
     _, undo = draft.translator.gettext, draft.snapshot.table.undo_request
     entries = draft.entries[undo.to : draft.snapshot.table.length] if undo else []
@@ -128,7 +128,7 @@ def write_asked(draft: Draft) -> Body:
     )
 
 
-def write_pausing(draft: Draft) -> Body:
+def write_pausing(draft: TableDraft) -> Body:
     """Ask whether the game may pause."""
     _ = draft.translator.gettext
     return Body(
@@ -142,7 +142,7 @@ def write_pausing(draft: Draft) -> Body:
     )
 
 
-def write_sealing(draft: Draft) -> Body:
+def write_sealing(draft: TableDraft) -> Body:
     """Ask whether the game may go on without the public beacon."""
     _ = draft.translator.gettext
     return Body(
@@ -157,12 +157,12 @@ def write_sealing(draft: Draft) -> Body:
     )
 
 
-def find_name(draft: Draft, request: UndoRequest | Request | None) -> str:
+def find_name(draft: TableDraft, request: UndoRequest | Request | None) -> str:
     """Return the name of the player who asks; empty if there is no request."""
     return draft.snapshot.names[request.seat] if request else ""
 
 
-def write_paused(draft: Draft) -> Body:
+def write_paused(draft: TableDraft) -> Body:
     """Tell that the game pauses, and how to end that."""
     _ = draft.translator.gettext
     events = (event for entry in reversed(draft.entries) for event in entry.events)
@@ -178,7 +178,7 @@ def write_paused(draft: Draft) -> Body:
     )
 
 
-def write_unlit(draft: Draft) -> Body:
+def write_unlit(draft: TableDraft) -> Body:
     """Tell that the public beacon is late, and how to go on without it."""
     _ = draft.translator.gettext
     return Body(
@@ -192,7 +192,7 @@ def write_unlit(draft: Draft) -> Body:
     )
 
 
-def write_accepted(draft: Draft) -> Body:
+def write_accepted(draft: TableDraft) -> Body:
     """Report on a mail that was understood."""
     _, name = draft.translator.gettext, draft.seat.name
     return Body(
@@ -205,7 +205,7 @@ def write_accepted(draft: Draft) -> Body:
     )
 
 
-def write_refused(draft: Draft) -> Body:
+def write_refused(draft: TableDraft) -> Body:
     """Report on a mail of which at least a part was refused."""
     _, name = draft.translator.gettext, draft.seat.name
     return Body(
@@ -218,7 +218,7 @@ def write_refused(draft: Draft) -> Body:
     )
 
 
-def write_stranger(draft: Draft) -> Body:
+def write_stranger(draft: TableDraft) -> Body:
     """Tell that a mail from an address that is not the player's was not read."""
     _ = draft.translator.gettext
     return Body(
@@ -227,7 +227,7 @@ def write_stranger(draft: Draft) -> Body:
     )
 
 
-def write_timeout(draft: Draft) -> Body:
+def write_timeout(draft: TableDraft) -> Body:
     """Tell that a bot has made the reader's move."""
     return Body(
         headline=draft.translator.gettext(
@@ -238,7 +238,7 @@ def write_timeout(draft: Draft) -> Body:
     )
 
 
-def write_relieved(draft: Draft) -> Body:
+def write_relieved(draft: TableDraft) -> Body:
     """Tell that a bot plays in the reader's seat until the reader comes back."""
     _ = draft.translator.gettext
     return Body(
@@ -247,7 +247,7 @@ def write_relieved(draft: Draft) -> Body:
     )
 
 
-def write_forfeited(draft: Draft) -> Body:
+def write_forfeited(draft: TableDraft) -> Body:
     """Tell that the reader has lost the seat."""
     _ = draft.translator.gettext
     return Body(
@@ -259,7 +259,7 @@ def write_forfeited(draft: Draft) -> Body:
     )
 
 
-def write_offered(draft: Draft) -> Body:
+def write_offered(draft: TableDraft) -> Body:
     """Tell that a substitute may take the reader's seat."""
     _ = draft.translator.gettext
     return Body(
@@ -271,13 +271,13 @@ def write_offered(draft: Draft) -> Body:
     )
 
 
-def write_offer(draft: Draft) -> Body:
+def write_offer(draft: TableDraft) -> Body:
     """Give the reader links to pass on, by which substitutes take the free seats."""
     _, snapshot, app = draft.translator.gettext, draft.snapshot, draft.app
     return Body(
         headline=_("A seat at your table of %(title)s is free.", title=draft.title),
         offers=tuple(
-            Offer(
+            OfferedSeat(
                 text=_("Whoever has this link may play on as %(name)s; send it to a friend:", name=seat.name),
                 link=f"{app.settings.address}/offer/{substitutes.link(app, seat)}",
             )
@@ -288,7 +288,7 @@ def write_offer(draft: Draft) -> Body:
     )
 
 
-def write_declined(draft: Draft) -> Body:
+def write_declined(draft: TableDraft) -> Body:
     """Tell the organiser that an invited player does not come."""
     _ = draft.translator.gettext
     return Body(
@@ -297,7 +297,7 @@ def write_declined(draft: Draft) -> Body:
     )
 
 
-def write_unreachable(draft: Draft) -> Body:
+def write_unreachable(draft: TableDraft) -> Body:
     """Tell that letters to another player come back."""
     _ = draft.translator.gettext
     seat = numbers.read(draft.request.kind_detail, len(draft.snapshot.seats) - 1)
@@ -322,7 +322,7 @@ def write_unreachable(draft: Draft) -> Body:
     )
 
 
-def write_over(draft: Draft) -> Body:
+def write_over(draft: TableDraft) -> Body:
     """Tell the result and look back at the game."""
     _ = draft.translator.gettext
     return Body(
@@ -333,7 +333,7 @@ def write_over(draft: Draft) -> Body:
     )
 
 
-def build_review(draft: Draft) -> Review:
+def build_review(draft: TableDraft) -> Review:
     """Return the look back at a game. It tells no story of a game that was given up."""
     snapshot, _ = draft.snapshot, draft.translator.gettext
     seed = snapshot.row.seed.hex() if snapshot.table.phase == "over" else ""
@@ -349,7 +349,7 @@ def build_review(draft: Draft) -> Review:
     )
 
 
-def chart_scores(draft: Draft) -> Chart | None:
+def chart_scores(draft: TableDraft) -> Chart | None:
     """Return the scores over the game; None if they never changed."""
     marks = score_course.of(draft.app, draft.snapshot)
     if len(marks) < 2:
@@ -366,7 +366,7 @@ def chart_chances(story: Story) -> Chart | None:
     return Chart(tuple(enumerate(shares)), 0, 100, " %")
 
 
-def build_chart(draft: Draft, name: str, heading: str, chart: Chart | None) -> ChartSection | None:
+def build_chart(draft: TableDraft, name: str, heading: str, chart: Chart | None) -> ChartSection | None:
     """Return a chart as bars and, unless the letter is plain, as a picture."""
     if chart is None:
         return None
@@ -379,7 +379,7 @@ def build_chart(draft: Draft, name: str, heading: str, chart: Chart | None) -> C
     return ChartSection(heading.removesuffix(colon), rows, picture)
 
 
-def write_turning_point(draft: Draft, point: TurningPoint) -> str:
+def write_turning_point(draft: TableDraft, point: TurningPoint) -> str:
     """Return the sentence about a move that changed the game."""
     return draft.translator.gettext(
         "%(who)s, entry %(at)s: instead of “%(played)s”, “%(better)s” was the better move by %(gain)s.",
@@ -391,7 +391,7 @@ def write_turning_point(draft: Draft, point: TurningPoint) -> str:
     )
 
 
-def write_chance_balance(draft: Draft, story: Story) -> str:
+def write_chance_balance(draft: TableDraft, story: Story) -> str:
     """Return how much each player won or lost by draws; empty if nothing was drawn."""
     shares = [
         f"{name} {round(100 * share):+d}\N{NO-BREAK SPACE}%".replace("-", "−")
@@ -403,7 +403,7 @@ def write_chance_balance(draft: Draft, story: Story) -> str:
     return f"{heading} {', '.join(shares)}"
 
 
-WRITERS: dict[str, Callable[[Draft], Body]] = {
+WRITERS: dict[str, Callable[[TableDraft], Body]] = {
     "invitation": write_invitation,
     "seat": write_seat,
     "rehoused": write_rehoused,

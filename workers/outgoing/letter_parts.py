@@ -23,13 +23,13 @@ from service.text.languages import LANGUAGES, Said, weekday
 from service.text.translator import Translator
 from service.timing import HOUR, Calendar
 from workers import process_pool
-from workers.incoming.mail_reports import MailReport
-from workers.incoming.mail_reports import ReportLine as StoredLine
+from workers.incoming.mail_reports import MailReport, ReportLine
 from workers.outgoing import answer_hints, emails
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.letter import (
+    AnsweredLine,
     Answers,
-    Board,
+    BoardSection,
     Example,
     Footer,
     HelpLine,
@@ -37,9 +37,8 @@ from workers.outgoing.letter import (
     LegendEntry,
     LetterPicture,
     PlaceRow,
+    QuotedRemark,
     RecentEvents,
-    Remark,
-    ReportLine,
     Result,
     TableSection,
 )
@@ -60,7 +59,7 @@ SHAPE_CHARACTERS = {
 }
 
 
-class Draft(Struct, frozen=True):
+class TableDraft(Struct, frozen=True):
     """Everything to write a letter from: the table as its reader sees it, and writers in the reader's language.
 
     `seat` is the reader's seat, `title` the name of the game, `entries` are all entries of the table, and `remarks` the
@@ -74,13 +73,13 @@ class Draft(Struct, frozen=True):
     seat: SeatRow
     title: str
     entries: list[Entry[Any]]
-    remarks: tuple[Remark, ...]
+    remarks: tuple[QuotedRemark, ...]
     narrator: Voice
     writer: MoveWriter
     translator: Translator
     menu: Menu
     scene: Scene | None
-    report: tuple[ReportLine, ...] = ()
+    report: tuple[AnsweredLine, ...] = ()
 
     @property
     def has_played(self) -> bool:
@@ -101,7 +100,7 @@ class Draft(Struct, frozen=True):
         return f"{self.app.settings.address}/t/{access.link_of(self.app, self.seat)}"
 
 
-def build_table_section(draft: Draft) -> TableSection:
+def build_table_section(draft: TableDraft) -> TableSection:
     """Return the news of the table, which all letters have."""
     request, link = draft.request, draft.link
     sentence = Said.read(request.sentence)
@@ -121,7 +120,7 @@ def build_table_section(draft: Draft) -> TableSection:
     )
 
 
-def build_result(draft: Draft) -> Result | None:
+def build_result(draft: TableDraft) -> Result | None:
     """Return the places of all players; None before the game is over."""
     table, names = draft.snapshot.table, draft.snapshot.names
     if not table.places:
@@ -139,7 +138,7 @@ def list_scores(snapshot: Snapshot) -> tuple[tuple[str, int], ...]:
     return tuple((name, row.score) for name, row in zip(snapshot.names, standing, strict=False))
 
 
-def build_recent_events(draft: Draft) -> RecentEvents:
+def build_recent_events(draft: TableDraft) -> RecentEvents:
     """Return the events since the reader's last move. A report and the last letter leave that move out."""
     game, seat = draft.snapshot.game, draft.request.seat
     since = chronicle.since_own_move(draft.entries, seat)
@@ -161,13 +160,13 @@ def write_earlier(translator: Translator, count: int) -> str:
     return translator.ngettext("%(count)s earlier move", "%(count)s earlier moves", count) if count > 0 else ""
 
 
-def narrate(draft: Draft, entries: Iterable[Entry[Any]]) -> tuple[str, ...]:
+def narrate(draft: TableDraft, entries: Iterable[Entry[Any]]) -> tuple[str, ...]:
     """Return the sentences about some entries that the reader may know."""
     chapters = chronicle.chapters(draft.snapshot.game, entries, draft.narrator, draft.request.seat)
     return tuple(sentence for chapter in chapters for sentence in chapter.sentences)
 
 
-def build_board(draft: Draft, scene: Scene) -> Board:
+def build_board(draft: TableDraft, scene: Scene) -> BoardSection:
     """Return the board in text and, unless the letter is plain, as a picture."""
     legend = tuple(
         LegendEntry(player.name, player.colour, SHAPE_CHARACTERS[player.shape])
@@ -176,16 +175,16 @@ def build_board(draft: Draft, scene: Scene) -> Board:
     )
     alt = draft.narrator.alt(scene.view)
     picture = None if draft.request.plain else LetterPicture("board", make_cid(draft, "board"), board_svg(scene), alt)
-    return Board(board_text(scene), legend, picture)
+    return BoardSection(board_text(scene), legend, picture)
 
 
-def make_cid(draft: Draft, name: str) -> str:
+def make_cid(draft: TableDraft, name: str) -> str:
     """Return the Content-ID of a picture; that of a letter that is sent twice is the same."""
     request = draft.request
     return f"{request.table}.{request.seq}.{request.seat}.{name}@{draft.app.settings.mail_host}"
 
 
-def write_commands(draft: Draft) -> str:
+def write_commands(draft: TableDraft) -> str:
     """Return the sentence with the commands that an answer may contain; empty if the letter asks for no answer."""
     if not (draft.menu or draft.report):
         return ""
@@ -196,7 +195,7 @@ def write_commands(draft: Draft) -> str:
     return draft.translator.gettext("At any time: %(commands)s", commands=", ".join(commands)) if commands else ""
 
 
-def build_footer(draft: Draft) -> Footer:
+def build_footer(draft: TableDraft) -> Footer:
     """Return the foot of a letter from a table."""
     row, translator = draft.snapshot.row, draft.translator
     return Footer(
@@ -214,7 +213,7 @@ def build_footer(draft: Draft) -> Footer:
     )
 
 
-def build_answers(draft: Draft) -> Answers | None:
+def build_answers(draft: TableDraft) -> Answers | None:
     """Return the moves that the reader can answer with; None if there are none."""
     if not draft.menu:
         return None
@@ -254,7 +253,7 @@ def write_time_left(translator: Translator, seconds: int) -> str:
     return ""
 
 
-def list_language_links(draft: Draft) -> tuple[LanguageLink, ...]:
+def list_language_links(draft: TableDraft) -> tuple[LanguageLink, ...]:
     """Return the languages to choose from; nothing for a reader who has chosen one."""
     if draft.request.chose:
         return ()
@@ -262,18 +261,18 @@ def list_language_links(draft: Draft) -> tuple[LanguageLink, ...]:
     return tuple(LanguageLink(name, f"{page}?in={code}") for code, name in LANGUAGES.items())
 
 
-def build_report(draft: Draft, report: MailReport) -> tuple[ReportLine, ...]:
+def build_report(draft: TableDraft, report: MailReport) -> tuple[AnsweredLine, ...]:
     """Return what became of each line of a mail. Hints that were asked for are found now, which takes a moment."""
     return tuple(_build_line(draft, line) for line in report.lines)
 
 
-def _build_line(draft: Draft, line: StoredLine) -> ReportLine:
+def _build_line(draft: TableDraft, line: ReportLine) -> AnsweredLine:
     translator, writer = draft.translator, draft.writer
     hint = _find_hint(draft, line)
     answers = tuple(map(writer.write_phrase, hint))
     if line.outcome == "confirm":
         answers = (translator.gettext("resign yes"),)
-    return ReportLine(
+    return AnsweredLine(
         is_played=line.outcome == "done",
         quote=line.said[:MAX_QUOTE_LENGTH],
         outcome=_write_outcome(draft, line, len(hint)),
@@ -285,12 +284,12 @@ def _build_line(draft: Draft, line: StoredLine) -> ReportLine:
     )
 
 
-def _find_hint(draft: Draft, line: StoredLine) -> tuple[str, ...]:
+def _find_hint(draft: TableDraft, line: ReportLine) -> tuple[str, ...]:
     """Return the moves of the hint that was asked for; nothing if the table went on before it was found."""
     return () if line.hint is None else tuple(map(str, hints.answer(draft.app, line.hint, process_pool.run)))
 
 
-def _write_outcome(draft: Draft, line: StoredLine, hint_length: int) -> str:
+def _write_outcome(draft: TableDraft, line: ReportLine, hint_length: int) -> str:
     """Return the sentence about one line of a mail; empty for a line that needs none."""
     translator = draft.translator
     why = translator.say(answer_hints.translate_refusal(line.why, draft.writer))
@@ -332,7 +331,7 @@ def _write_hint(translator: Translator, length: int) -> str:
     return translator.gettext("The game went on before a good move was found; ask again if you like.")
 
 
-def _write_status(draft: Draft, orders: str) -> str:
+def _write_status(draft: TableDraft, orders: str) -> str:
     """Return who is to move, the scores, and what is said about the reader's standing orders."""
     translator = draft.translator
     to_move = [seat.name for seat in draft.snapshot.seats if seat.open_since is not None]

@@ -26,7 +26,7 @@ from service.timing import HOUR, Calendar
 from workers.jobs import log_missing_game
 from workers.outgoing import emails
 from workers.outgoing.emails import LetterContent
-from workers.outgoing.letter import Remark
+from workers.outgoing.letter import QuotedRemark
 from workers.outgoing.letter_kinds import LetterRequest
 from workers.outgoing.letter_parts import write_deadline
 
@@ -47,7 +47,7 @@ class DigestTurn(Struct, frozen=True):
     deadline: str
     earlier: str
     sentences: tuple[str, ...]
-    talk: tuple[Remark, ...]
+    talk: tuple[QuotedRemark, ...]
     link: str
 
 
@@ -66,7 +66,7 @@ class PersonalLetter(Struct, frozen=True, kw_only=True):
     settings_link: str = ""
 
 
-class Draft(Struct, frozen=True):
+class PersonalDraft(Struct, frozen=True):
     """Everything to write a letter to a person from."""
 
     app: App
@@ -90,11 +90,11 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
     """Write a letter to a person as of now; None if it would come too late."""
     with app.store.reading() as connection:
         person = connection.execute(select(people).where(people.c.id == request.person)).one()
-    letter = WRITERS[request.kind_name](Draft(app, request, person, Translator(request.language)))
+    letter = WRITERS[request.kind_name](PersonalDraft(app, request, person, Translator(request.language)))
     return build_message(app, request, letter) if letter is not None else None
 
 
-def write_enter(draft: Draft) -> PersonalLetter | None:
+def write_enter(draft: PersonalDraft) -> PersonalLetter | None:
     """Write the letter with the link to sign in; None if the link is no longer good."""
     app, person, _ = draft.app, draft.person, draft.translator.gettext
     requested_at = int(draft.request.kind_detail)
@@ -119,7 +119,7 @@ def write_enter(draft: Draft) -> PersonalLetter | None:
     )
 
 
-def write_confirm(draft: Draft) -> PersonalLetter | None:
+def write_confirm(draft: PersonalDraft) -> PersonalLetter | None:
     """Ask whether an address is right, before others are invited; None if that is known."""
     app, person, _ = draft.app, draft.person, draft.translator.gettext
     name = draft.request.kind_detail.partition("/")[0]
@@ -152,7 +152,7 @@ def has_joined_later(table: Snapshot, person: int) -> bool:
     return bool(sitting) and (sitting[0].person != person or sitting[0].link_number > 0)
 
 
-def write_confirm_text(draft: Draft, table: Snapshot | None, has_joined: bool) -> str:
+def write_confirm_text(draft: PersonalDraft, table: Snapshot | None, has_joined: bool) -> str:
     """Return what happens once the address is confirmed: letters come, invitations leave, or the game can begin."""
     _ = draft.translator.gettext
     if table is None:
@@ -180,7 +180,7 @@ def write_confirm_text(draft: Draft, table: Snapshot | None, has_joined: bool) -
     )
 
 
-def write_replaced(draft: Draft) -> PersonalLetter | None:
+def write_replaced(draft: PersonalDraft) -> PersonalLetter | None:
     """Tell that another player has taken the reader's seat; None if the reader has it again."""
     _ = draft.translator.gettext
     name, seat = draft.request.kind_detail.split("/")[:2]
@@ -219,7 +219,7 @@ def _is_sent(connection: Connection, person: int, kind: str) -> bool:
     return connection.execute(sent).first() is not None
 
 
-def write_digest(draft: Draft) -> PersonalLetter | None:
+def write_digest(draft: PersonalDraft) -> PersonalLetter | None:
     """Write the digest; None if no table waits for its reader any more."""
     _, ngettext = draft.translator.gettext, draft.translator.ngettext
     waiting = list_waiting_seats(draft.app, draft.person)
@@ -267,7 +267,7 @@ def _belongs_in_digest(person: Any, seat: Any) -> bool:
     return mode == "digest" or (mode == "turn" and bool(seat.is_left_to_digest))
 
 
-def build_digest_turn(draft: Draft, seat: Any) -> DigestTurn | None:
+def build_digest_turn(draft: PersonalDraft, seat: Any) -> DigestTurn | None:
     """Return what the digest says about a table; None while the table pauses, or its game is not installed."""
     app, translator = draft.app, draft.translator
     try:
@@ -291,7 +291,7 @@ def build_digest_turn(draft: Draft, seat: Any) -> DigestTurn | None:
         deadline=write_deadline(translator, seat.due_at, app.now(), draft.calendar),
         earlier=write_earlier(translator, len(sentences) - MAX_SENTENCES),
         sentences=tuple(sentences[-MAX_SENTENCES:]),
-        talk=tuple(Remark(table.names[remark.seat], remark.text) for remark in remarks),
+        talk=tuple(QuotedRemark(table.names[remark.seat], remark.text) for remark in remarks),
         link=f"{app.settings.address}/t/{access.link_of(app, seat)}",
     )
 
@@ -303,7 +303,7 @@ def write_earlier(translator: Translator, count: int) -> str:
     return translator.ngettext("and one thing more before that", "and %(count)s things more before that", count)
 
 
-WRITERS: dict[str, Callable[[Draft], PersonalLetter | None]] = {
+WRITERS: dict[str, Callable[[PersonalDraft], PersonalLetter | None]] = {
     "enter": write_enter,
     "confirm": write_confirm,
     "digest": write_digest,

@@ -20,9 +20,9 @@ from workers.incoming.mail_reports import MailReport
 from workers.outgoing import emails, letter_bodies, letter_parts, pictures
 from workers.outgoing.answer_hints import MoveWriter
 from workers.outgoing.emails import LetterContent, Picture
-from workers.outgoing.letter import Letter, Remark
+from workers.outgoing.letter import Letter, QuotedRemark
 from workers.outgoing.letter_kinds import LetterRequest
-from workers.outgoing.letter_parts import Draft
+from workers.outgoing.letter_parts import TableDraft
 
 
 def write(app: App, request: LetterRequest) -> EmailMessage | None:
@@ -41,7 +41,7 @@ def write(app: App, request: LetterRequest) -> EmailMessage | None:
     if snapshot.table.phase in ("playing", "over"):
         view = game.view(snapshot.table.state, request.seat)
         scene = Scene(game, view, players(snapshot.names), request.seat, menu, language)
-    draft = Draft(
+    draft = TableDraft(
         app=app,
         request=request,
         kind=request.kind_name,
@@ -101,12 +101,12 @@ def is_reachable_again(app: App, snapshot: Snapshot, request: LetterRequest) -> 
     return seat is not None and seat not in bounces.unreachable(app, snapshot.row.id)
 
 
-def load_remarks(connection: Connection, snapshot: Snapshot, seat: int) -> tuple[Remark, ...]:
+def load_remarks(connection: Connection, snapshot: Snapshot, seat: int) -> tuple[QuotedRemark, ...]:
     """Load the other players' remarks since the seat's last letter; none before its player has sat down."""
     if snapshot.seats[seat].status == "invited":
         return ()
     remarks = talk.untold(connection, snapshot.row.id, seat)
-    return tuple(Remark(snapshot.names[remark.seat], remark.text) for remark in remarks)
+    return tuple(QuotedRemark(snapshot.names[remark.seat], remark.text) for remark in remarks)
 
 
 def load_mail_report(connection: Connection, request: LetterRequest) -> tuple[str, MailReport | None]:
@@ -118,7 +118,7 @@ def load_mail_report(connection: Connection, request: LetterRequest) -> tuple[st
     return (str(mail_and_report[0].message_id), mail_and_report[1]) if mail_and_report else ("", None)
 
 
-def build_message(draft: Draft, letter: Letter, mail_id: str) -> EmailMessage:
+def build_message(draft: TableDraft, letter: Letter, mail_id: str) -> EmailMessage:
     """Render a letter and return its e-mail; `mail_id` is the Message-ID of the mail that it answers."""
     app, request = draft.app, draft.request
     templates = environment(request.language)
@@ -139,7 +139,7 @@ def build_message(draft: Draft, letter: Letter, mail_id: str) -> EmailMessage:
     return emails.build_message(app, replace(request, person=draft.seat.person or 0), content)
 
 
-def write_subject(draft: Draft, tag: str) -> str:
+def write_subject(draft: TableDraft, tag: str) -> str:
     """Return the subject: the same for all letters of a table, so that they are one thread, but for urgent ones."""
     names = ", ".join(name for name in draft.snapshot.names if name)
     subject = f"{draft.title}: {names} [{tag}]"
