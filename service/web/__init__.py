@@ -27,7 +27,7 @@ from service.web.errors import answer_error
 from service.web.host_pages import host, mailbox
 from service.web.joining_pages import joining
 from service.web.lobby_pages import draw_board, lobby
-from service.web.monitoring import monitoring
+from service.web.monitoring_pages import monitoring
 from service.web.new_table_pages import new_table
 from service.web.preferences_pages import language_choice, letters
 from service.web.rendering import page_environment

@@ -14,7 +14,7 @@ from service.app import App
 from service.store.connection import Store
 from service.tables import seat_settings, submitting
 from service.tables.access import Place
-from service.web import monitoring
+from service.web import monitoring_pages
 from tests import apps
 
 
@@ -64,7 +64,7 @@ def test_what_others_keep_for_themselves_changes_no_tag(app: App, client: FlaskC
 def test_a_fault_does_not_say_that_nothing_was_done(
     client: FlaskClient, places: list[Place], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submitting, "verdict", lambda *_: 1 / 0)
+    monkeypatch.setattr(submitting, "wait_for_verdict", lambda *_: 1 / 0)
     answer = client.post(f"/t/{places[0].link}", data={"move": "pass"})
     assert answer.status_code == 500
     assert "Nothing was changed" not in answer.text
@@ -78,7 +78,7 @@ def down(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise OperationalError("SELECT 1", {}, Exception("connection refused"))
 
-    for way in ("reading", "writing", "noting"):
+    for way in ("reading", "writing"):
         monkeypatch.setattr(Store, way, refuse)
 
 
@@ -112,7 +112,7 @@ def test_health_is_503_where_nothing_can_be_written(client: FlaskClient, app: Ap
 
 def test_health_is_503_on_a_disk_that_is_almost_full(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     assert client.get("/healthz").status_code == 200
-    monkeypatch.setattr(monitoring, "MIN_FREE_BYTES", 2**63)
+    monkeypatch.setattr(monitoring_pages, "MIN_FREE_BYTES", 2**63)
     answer = client.get("/healthz")
     assert (answer.status_code, answer.json["database"]) == (503, False)
 
