@@ -75,7 +75,7 @@ def test_a_fault_does_not_say_that_nothing_was_done(
 def down(monkeypatch: pytest.MonkeyPatch) -> None:
     """The database does not answer."""
 
-    def refuse(*_: Any) -> Any:
+    def refuse(*_: Any, **__: Any) -> Any:
         raise OperationalError("SELECT 1", {}, Exception("connection refused"))
 
     for way in ("reading", "writing"):
