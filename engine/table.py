@@ -92,14 +92,14 @@ def menu(game: Game, table: Table, seat: int) -> Menu:
 
 def list_commands(table: Table, seat: int) -> Menu:
     """Return the table's commands for the seat; they do not depend on the turn."""
-    chair = table.seats[seat]
+    own_seat = table.seats[seat]
     if table.waiting_command:
-        return menus.make_menu(*_iter_waiting_verbs(table, seat)) if chair.status == "taken" else ()
+        return menus.make_menu(*_iter_waiting_verbs(table, seat)) if own_seat.status == "taken" else ()
     if table.phase != "playing":
         return ()
-    if chair.status == "bot" and chair.has_player:
+    if own_seat.status == "bot" and own_seat.has_player:
         return menus.make_menu("back")
-    return menus.make_menu(*_iter_verbs(table, seat)) if chair.status == "taken" else ()
+    return menus.make_menu(*_iter_verbs(table, seat)) if own_seat.status == "taken" else ()
 
 
 def _iter_waiting_verbs(table: Table, seat: int) -> Iterator[str]:
@@ -330,17 +330,17 @@ def _sit_down(table: Table, seat: int, nonce: str, *, bot: bool) -> Sat:
 
 def _change_seat(game: Game, table: Table, seat: int, move: Move) -> tuple[Any, ...]:
     """Return the events of a server's command about a seat during the game."""
-    chair = table.seats[seat]
+    own_seat = table.seats[seat]
     match move.verb, move.args[1:]:
         case "substitute" | "relieve", ():
             return (Substituted(seat, bot=move.verb == "relieve"),)
-        case "miss", (("relieve" | "resign") as loss,) if chair.status == "taken" and menu(game, table, seat):
+        case "miss", (("relieve" | "resign") as loss,) if own_seat.status == "taken" and menu(game, table, seat):
             return (Missed(seat), Substituted(seat, bot=True) if loss == "relieve" else Resigned(seat))
-        case "offer", () if chair.has_player and not chair.offered:
+        case "offer", () if own_seat.has_player and not own_seat.offered:
             return (Offered(seat),)
-        case "vacation", (first, last) if chair.has_player and _is_date(first) and _is_date(last) and first <= last:
+        case "vacation", (first, last) if own_seat.has_player and _is_date(first) and _is_date(last) and first <= last:
             return (VacationTaken(seat, first, last),)
-        case "home", (first, last) if _is_date(last) and last < dict(chair.vacations).get(first, ""):
+        case "home", (first, last) if _is_date(last) and last < dict(own_seat.vacations).get(first, ""):
             return (VacationEnded(seat, first, last),)
     raise _explain_impossible(move)
 
@@ -410,9 +410,9 @@ def _rank_seats(table: Table, standing: tuple[games.Standing, ...]) -> tuple[int
     """Return the places: first by the game, then the seats that resigned, the last one to resign first."""
 
     def rank(seat: int) -> tuple[int, int, int]:
-        own, chair = standing[seat], table.seats[seat]
-        if chair.status == "resigned":
-            return (1, -chair.resigned_at, 0)
+        own, own_seat = standing[seat], table.seats[seat]
+        if own_seat.status == "resigned":
+            return (1, -own_seat.resigned_at, 0)
         return (0, own.place if own.place is not None else int(own.out), -own.score if own.place is None else 0)
 
     ranks = [rank(seat) for seat in range(len(table.seats))]

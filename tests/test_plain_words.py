@@ -41,7 +41,7 @@ def check(source: str, path: str = "service/example.py") -> list[tuple[str, str]
         ("def read(x): ...", ("function", "read")),
         ("def ask(here): ...", ("parameter", "here")),
         ("def ask():\n    for known in (): ...", ("variable", "known")),
-        ("class VerdictMessage: ...", ("class", "VerdictMessage")),
+        ("class ToldVerdict: ...", ("class", "ToldVerdict")),
         ("class Heard: ...", ("class", "Heard")),
         ("class Compiled: ...", ("class", "Compiled")),
         ("class Row:\n    luck: int", ("field", "luck")),
