@@ -70,8 +70,8 @@ def reply(client: FlaskClient, letter: StoredLetter, text: str, status: int = 30
 def test_a_letter_is_answered_by_a_move(app: App, client: FlaskClient) -> None:
     letter = start_game(app)
     table = letter.message_id[1:].partition(".")[0]
-    look = snapshots.look(app, table)
-    move = str(next(menus.iter_moves(tables.menu(look.game, look.table, 0))))
+    snapshot = snapshots.look(app, table)
+    move = str(next(menus.iter_moves(tables.menu(snapshot.game, snapshot.table, 0))))
     assert "on its way" in reply(client, letter, f"{move}\r\n\r\nBest wishes")
     wait_until(lambda: any(entry.move == move for entry in snapshots.entries(app, snapshots.look(app, table))))
 

@@ -14,13 +14,13 @@ NAMES = ("Anna", "Bert", "Carlotta the Great", "Dirk", "Eva", "Friedrich-Wilhelm
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def ended(*numbers: float) -> Chart:
+def make_chart(*numbers: float) -> Chart:
     """All began with nothing and came to these numbers half-way."""
     return Chart(((0, (0,) * len(numbers)), (50, numbers), (100, numbers)), 0, 100)
 
 
 def heights(chart: Chart) -> list[float]:
-    """How far down the names stand, from the first player's to the last's."""
+    """Return how far down the names are, from the first player's to the last's."""
     drawn = ElementTree.fromstring(chart.svg(players(NAMES[: len(chart.points[0][1])])))
     places = [
         group.get("transform", "").removeprefix("translate(").removesuffix(")").split()
@@ -30,17 +30,17 @@ def heights(chart: Chart) -> list[float]:
 
 
 def test_bars_show_what_held_after_each_part_of_the_way() -> None:
-    assert ended(100, 50, 0).bars(0) == "▁" * 11 + "█" * 13
-    assert ended(100, 50, 0).bars(2) == "▁" * 24
+    assert make_chart(100, 50, 0).bars(0) == "▁" * 11 + "█" * 13
+    assert make_chart(100, 50, 0).bars(2) == "▁" * 24
 
 
-def test_numbers_after_each_quarter_stand_for_the_picture() -> None:
-    assert ended(100, 30).quarters(1) == "0 → 30 → 30 → 30"
+def test_numbers_after_each_quarter_replace_the_picture() -> None:
+    assert make_chart(100, 30).quarters(1) == "0 → 30 → 30 → 30"
     assert Chart(((0, (50.4, 49.6)), (4, (100, 0))), 0, 100, " %").quarters(0) == "50 % → 50 % → 50 % → 100 %"
 
 
-def test_names_stand_where_the_lines_end() -> None:
-    first, second, third = heights(ended(100, 50, 0))
+def test_names_are_where_the_lines_end() -> None:
+    first, second, third = heights(make_chart(100, 50, 0))
     assert second - first == pytest.approx(third - second)
     assert first < second < third
 
@@ -56,10 +56,10 @@ def test_names_never_lie_upon_each_other(count: int) -> None:
     random = Random(count)
     for _ in range(200):
         numbers = [float(random.choice([0, 0, 1, 2, 50, 99, 100])) for _ in range(count)]
-        found = sorted(zip(heights(ended(*numbers)), numbers, strict=True))
-        assert all(below - above >= pictures.NAME_HEIGHT - 0.01 for (above, _), (below, _) in pairwise(found))
-        assert [number for _, number in found] == sorted(numbers, reverse=True)
-        assert found[0][0] >= pictures.CHART_TOP
+        rows = sorted(zip(heights(make_chart(*numbers)), numbers, strict=True))
+        assert all(below - above >= pictures.NAME_HEIGHT - 0.01 for (above, _), (below, _) in pairwise(rows))
+        assert [number for _, number in rows] == sorted(numbers, reverse=True)
+        assert rows[0][0] >= pictures.CHART_TOP
 
 
 def test_the_picture_of_a_long_game_of_eight_is_small_enough_for_a_letter() -> None:

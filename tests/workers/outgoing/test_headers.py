@@ -1,4 +1,4 @@
-"""What mail programs read of letters: how they are stopped, what they belong to, where they come back, their length."""
+"""Headers of letters, for mail programs, relays and reports of complaints; and the size of letters."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ from workers.outgoing import letter_kinds, personal_letters, pictures, post
 from workers.outgoing.letter_kinds import LetterRequest
 from workers.outgoing.table_letters import write
 
-MOST = 100_000
+MAX_LENGTH = 100_000
 PERSONAL = {"enter", "confirm", "digest", "replaced"}
 # Each of these needs a story of its own.
-BEFORE = {"asked", "pausing", "paused", "sealing", "unlit", "offer", "offered", "relieved", "unreachable"}
-AT_A_TABLE = sorted(letter_kinds.LETTER_KINDS.keys() - PERSONAL - BEFORE)
+OVERTAKEN_KINDS = {"asked", "pausing", "paused", "sealing", "unlit", "offer", "offered", "relieved", "unreachable"}
+AT_A_TABLE = sorted(letter_kinds.LETTER_KINDS.keys() - PERSONAL - OVERTAKEN_KINDS)
 
 
 @pytest.fixture
-def posted(app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
-    """A house with a relay, whose pictures are quickly drawn."""
+def relay_app(app: App, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch) -> App:
+    """An app with a relay, whose pictures are quickly drawn."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
     app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     return app
 
 
-def written(app: App, place: Place, kind: str) -> EmailMessage:
+def write_letter(app: App, place: Place, kind: str) -> EmailMessage:
     seq = snapshots.look(app, place.table).seats[place.seat].open_since or 0
     message = write(app, LetterRequest(place.table, seq, place.seat or 0, kind, "anna@example.org", "Anna"))
     assert message is not None
     return message
 
 
-def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(posted: App) -> None:
-    place, _ = apps.find_move(posted, apps.start_table(posted))
-    with posted.store.reading() as connection:
+def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(relay_app: App) -> None:
+    place, _ = apps.find_move(relay_app, apps.start_table(relay_app))
+    with relay_app.store.reading() as connection:
         own = (seats.c.table == place.table, seats.c.seat == place.seat)
         person = connection.execute(select(seats.c.person).where(*own)).scalar_one()
-    page = f"{posted.settings.address}/wishes/{posted.links.preferences(person)}"
+    page = f"{relay_app.settings.address}/wishes/{relay_app.links.preferences(person)}"
     for kind in ("invitation", "turn", "reminder", "timeout", "over"):
-        letter = written(posted, place, kind)
+        letter = write_letter(relay_app, place, kind)
         assert letter["List-Unsubscribe"] == f"<{page}/stop?table={place.table}>"
         assert letter["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
         assert letter["Feedback-ID"] == f"{kind}:kaiser:localhost:depesche"
@@ -60,20 +60,20 @@ def test_every_letter_that_can_be_stopped_says_how_and_is_stopped_by_one_click(p
             assert f"{page}?table={place.table}" in letter.get_body((form,)).get_content()
 
 
-def test_an_answer_to_a_mail_is_no_letter_to_many(posted: App) -> None:
-    place, _ = apps.find_move(posted, apps.start_table(posted))
-    letter = written(posted, place, "accepted/1")
+def test_an_answer_to_a_mail_is_no_letter_to_many(relay_app: App) -> None:
+    place, _ = apps.find_move(relay_app, apps.start_table(relay_app))
+    letter = write_letter(relay_app, place, "accepted/1")
     for header in ("List-Id", "List-Unsubscribe", "List-Unsubscribe-Post", "Feedback-ID"):
         assert header not in letter
 
 
-def test_the_sender_on_the_envelope_tells_which_letter_comes_back(posted: App, smtp_sink: Sink) -> None:
-    apps.open_table(posted)
+def test_the_sender_on_the_envelope_tells_which_letter_comes_back(relay_app: App, smtp_sink: Sink) -> None:
+    apps.open_table(relay_app)
     post.run()
-    with posted.store.reading() as connection:
+    with relay_app.store.reading() as connection:
         numbers = connection.execute(select(letters.c.id).order_by(letters.c.id)).scalars().all()
     senders = [envelope.mail_from for envelope in smtp_sink.envelopes]
-    assert senders == [f"{posted.links.bounce(number)}@localhost" for number in numbers]
+    assert senders == [f"{relay_app.links.bounce(number)}@localhost" for number in numbers]
 
 
 def long_game(app: App, moves: int) -> tuple[str, ...]:
@@ -91,22 +91,22 @@ def long_game(app: App, moves: int) -> tuple[str, ...]:
     return opened.links
 
 
-def test_no_letter_of_a_long_game_is_longer_than_mail_programs_show(posted: App) -> None:
-    links = long_game(posted, 160)
-    places = [access.find(posted, link) for link in links]
-    mover = next(place for place in places if apps.list_moves(posted, place))
-    sizes = {kind: sum(map(len, bodies(written(posted, mover, kind)))) for kind in AT_A_TABLE}
-    assert {kind: size for kind, size in sizes.items() if size > MOST} == {}
-    with posted.store.writing() as connection:
+def test_no_letter_of_a_long_game_is_longer_than_mail_programs_show(relay_app: App) -> None:
+    links = long_game(relay_app, 160)
+    places = [access.find(relay_app, link) for link in links]
+    mover = next(place for place in places if apps.list_moves(relay_app, place))
+    sizes = {kind: sum(map(len, bodies(write_letter(relay_app, mover, kind)))) for kind in AT_A_TABLE}
+    assert {kind: size for kind, size in sizes.items() if size > MAX_LENGTH} == {}
+    with relay_app.store.writing() as connection:
         connection.execute(update(people).values(wishes='{"letters":"digest"}'))
-    with posted.store.reading() as connection:
+    with relay_app.store.reading() as connection:
         own = (seats.c.table == mover.table, seats.c.seat == mover.seat)
         person = connection.execute(select(seats.c.person).where(*own)).scalar_one()
     day = personal_letters.write(
-        posted, LetterRequest("", 0, 0, "digest/2027-01-15", "anna@example.org", "Anna", person=person)
+        relay_app, LetterRequest("", 0, 0, "digest/2027-01-15", "anna@example.org", "Anna", person=person)
     )
     assert day is not None
-    assert sum(map(len, bodies(day))) < MOST
+    assert sum(map(len, bodies(day))) < MAX_LENGTH
 
 
 def bodies(message: EmailMessage) -> list[str]:

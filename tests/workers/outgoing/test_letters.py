@@ -26,29 +26,29 @@ from tests.workers.incoming.test_inbox import last_letter, posted
 from workers.outgoing import letter_kinds, pictures, table_letters
 
 every_game = pytest.mark.parametrize("game", catalogue.find_all())
-LARGEST = 100_000
+MAX_LETTER_BYTES = 100_000
 
 
 @pytest.fixture(autouse=True)
-def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+def skip_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "png", lambda svg: b"a picture")
 
 
-def opened(app: App, game: str = "kaiser") -> list[Place]:
+def open_table(app: App, game: str = "kaiser") -> list[Place]:
     guests = [Invited(name, f"{name.lower()}@example.org") for name in ("Anna", "Berta")]
     return [access.find(app, link) for link in opening.open_table(app, game, {}, guests, 3 * DAY).links]
 
 
-def seated(app: App, game: str = "kaiser") -> list[Place]:
+def play_until_choice(app: App, game: str = "kaiser") -> list[Place]:
     """A game where a seat is on turn again after another one has moved, with a choice; the one on turn comes first."""
-    places = opened(app, game)
+    places = open_table(app, game)
     for place in places:
         assert apps.submit(app, place, "sit word").accepted
     moved: list[int | None] = []
     while True:
         mover, move = apps.find_move(app, places)
-        look = snapshots.look(app, mover.table)
-        choice = any(entry.count() > 1 for entry in tables.menu(look.game, look.table, mover.seat or 0))
+        table = snapshots.look(app, mover.table)
+        choice = any(entry.count() > 1 for entry in tables.menu(table.game, table.table, mover.seat or 0))
         if choice and mover.seat in moved and moved[-1] != mover.seat:
             break
         assert apps.submit(app, mover, move).accepted
@@ -56,7 +56,7 @@ def seated(app: App, game: str = "kaiser") -> list[Place]:
     return sorted(places, key=lambda place: place.seat != mover.seat)
 
 
-def written(app: App, place: Place, kind: str, language: str = "en", calendar: str = "") -> EmailMessage:
+def write_letter(app: App, place: Place, kind: str, language: str = "en", calendar: str = "") -> EmailMessage:
     seat = snapshots.look(app, place.table).seats[place.seat or 0]
     since = seat.open_since or 0
     order = letter_kinds.LetterRequest(place.table, since, seat.seat, kind, "guest@example.org", seat.name, language)
@@ -71,7 +71,7 @@ def body(letter: EmailMessage, kind: str) -> str:
     return str(part.get_content())
 
 
-def stands_in_order(text: str, *parts: str) -> None:
+def assert_order(text: str, *parts: str) -> None:
     text = re.sub('<div class="preview".*?</div>', "", text)
     places = [text.find(part) for part in parts]
     assert -1 not in places, parts[places.index(-1)]
@@ -81,12 +81,12 @@ def stands_in_order(text: str, *parts: str) -> None:
 @every_game
 @pytest.mark.parametrize("kind", ["plain", "html"])
 def test_a_turn_letter_says_things_in_the_order_in_which_they_matter(app: App, game: str, kind: str) -> None:
-    place = seated(app, game)[0]
-    look = snapshots.look(app, place.table)
-    letter = written(app, place, "turn")
+    place = play_until_choice(app, game)[0]
+    table = snapshots.look(app, place.table)
+    letter = write_letter(app, place, "turn")
     text = body(letter, kind)
     board = ["cid:"] if kind == "html" else []
-    stands_in_order(
+    assert_order(
         text,
         "it is your turn",
         "You have time until Monday 18 January",
@@ -96,54 +96,54 @@ def test_a_turn_letter_says_things_in_the_order_in_which_they_matter(app: App, g
         "Answer this letter with your move",
         "For instance:",
         f"{place.link}\n" if kind == "plain" else 'class="button',
-        look.row.head,
+        table.row.head,
         "You get this letter because",
     )
     plain_links = re.findall(rf"/t/{place.link}(?!\?say=)", text)
     assert len(plain_links) == (1 if kind == "plain" else 2)  # one button, and the picture; all others lay out a move
-    assert len(text.encode()) < LARGEST
+    assert len(text.encode()) < MAX_LETTER_BYTES
 
 
 @every_game
 @pytest.mark.parametrize("kind", ["plain", "html"])
 def test_a_first_turn_letter_tells_how_it_began_and_leads_to_the_rules(app: App, game: str, kind: str) -> None:
-    places = opened(app, game)
+    places = open_table(app, game)
     for place in places:
         assert apps.submit(app, place, "sit word").accepted
-    text = body(written(app, apps.find_move(app, places)[0], "turn"), kind)
-    stands_in_order(text, "it is your turn", "How it began", "The game begins.", f"/rules/{game}", "Answer this letter")
+    text = body(write_letter(app, apps.find_move(app, places)[0], "turn"), kind)
+    assert_order(text, "it is your turn", "How it began", "The game begins.", f"/rules/{game}", "Answer this letter")
     assert "sits down" not in text
 
 
 @every_game
-def test_without_pictures_a_letter_says_how_the_game_stands(app: App, game: str) -> None:
-    place = seated(app, game)[0]
-    shown = body(written(app, place, "turn"), "html")
+def test_without_pictures_a_letter_describes_the_position(app: App, game: str) -> None:
+    place = play_until_choice(app, game)[0]
+    shown = body(write_letter(app, place, "turn"), "html")
     alt = shown.split('alt="')[1].split('"')[0]
     assert len(alt.split()) > 5
 
 
 @every_game
 def test_an_example_is_a_move(app: App, game: str) -> None:
-    place = seated(app, game)[0]
-    text = body(written(app, place, "turn"), "plain")
+    place = play_until_choice(app, game)[0]
+    text = body(write_letter(app, place, "turn"), "plain")
     example = text.split("For instance:")[1].replace("°", "").split()
     end = next(size for size in range(1, 6) if " ".join(example[:size]) in apps.list_moves(app, place))
     assert end
 
 
-def test_a_deadline_is_told_in_the_readers_own_time(app: App) -> None:
-    place = seated(app)[0]
-    kept = timing.kept(Calendar("America/New_York"))
+def test_a_deadline_is_in_the_readers_own_time(app: App) -> None:
+    place = play_until_choice(app)[0]
+    calendar = timing.kept(Calendar("America/New_York"))
     assert "until Monday 18 January, 03:00 (America/New York). 3 days left." in body(
-        written(app, place, "turn", calendar=kept), "plain"
+        write_letter(app, place, "turn", calendar=calendar), "plain"
     )
 
 
 @pytest.mark.parametrize("kind", ["plain", "html"])
 def test_an_invitation_tells_what_one_is_invited_to(app: App, kind: str) -> None:
-    text = " ".join(body(written(app, opened(app)[1], "invitation"), kind).split())
-    stands_in_order(
+    text = " ".join(body(write_letter(app, open_table(app)[1], "invitation"), kind).split())
+    assert_order(
         text,
         "Anna invites you to a game of Kaiser",
         " ".join(catalogue.find("kaiser").META.about.split()[:6]),
@@ -161,15 +161,15 @@ def test_an_invitation_calls_a_chair_for_anybody_a_free_seat(app: App) -> None:
     anybody, anna = Invited("", who="anybody"), Invited("Anna", "anna@example.org", "word")
     guests = [anna, Invited("Berta", "berta@example.org"), anybody]
     links = opening.open_table(app, "kaiser", {}, guests, None).links
-    letter = written(app, access.find(app, links[1]), "invitation")
+    letter = write_letter(app, access.find(app, links[1]), "invitation")
     assert "At the table: Anna, Berta, a free seat." in body(letter, "plain")
     assert ": Anna, Berta [" in letter["Subject"]
 
 
 @pytest.mark.parametrize("language", ["en", "nl", "fr", "de"])
 def test_who_answers_an_invitation_as_it_says_sits_down(app: App, language: str) -> None:
-    place = opened(app)[1]
-    text = body(written(app, place, "invitation", language), "plain")
+    place = open_table(app)[1]
+    text = body(write_letter(app, place, "invitation", language), "plain")
     answer = next(line for line in text.splitlines() if line.startswith("  "))
     posted(app, place, answer)
     assert snapshots.look(app, place.table).table.seats[1].status == "taken"
@@ -177,50 +177,50 @@ def test_who_answers_an_invitation_as_it_says_sits_down(app: App, language: str)
 
 @pytest.mark.parametrize(("game", "explained"), [("kaiser", False), ("kurier", True)])
 def test_the_last_letter_tells_places_and_points_and_what_they_count(app: App, game: str, explained: bool) -> None:
-    places, random = seated(app, game), Random(1)
+    places, random = play_until_choice(app, game), Random(1)
     loser, visitor = apps.find_waiting(app, places), create_app(app).test_client()
     counts = "The number tells how far the dispatch came: the villages count 1 to 4, a guard 5, the tsar 6."
     posted(app, places[0], "status")
-    told = [visitor.get(f"/t/{places[0].link}").text, " ".join(body(last_letter(app, places[0]), "plain").split())]
+    texts = [visitor.get(f"/t/{places[0].link}").text, " ".join(body(last_letter(app, places[0]), "plain").split())]
     assert apps.submit(app, loser, "resign").accepted
-    while (look := snapshots.look(app, loser.table)).table.phase != "over":
-        seat = tables.find_seats_to_move(look.game, look.table)[0]
-        move = bots.pick_random_move(tables.menu(look.game, look.table, seat), random)
+    while (table := snapshots.look(app, loser.table)).table.phase != "over":
+        seat = tables.find_seats_to_move(table.game, table.table)[0]
+        move = bots.pick_random_move(tables.menu(table.game, table.table, seat), random)
         assert apps.submit(app, Place(loser.table, seat, ""), str(move)).accepted
-    letter = written(app, places[0], "over")
+    letter = write_letter(app, places[0], "over")
     text = body(letter, "plain")
-    points = [own.score for own in look.game.standing(look.table.state)]
+    points = [own.score for own in table.game.standing(table.table.state)]
     for seat, name in enumerate(("Anna", "Berta")):
-        assert f"{look.table.places[seat]}. {name}: {points[seat]}" in text
-    assert look.row.seed.hex() in text
-    told += [" ".join(text.split()), body(letter, "html"), visitor.get(f"/t/{places[0].link}").text]
-    assert [counts in one for one in told] == [explained] * 5
+        assert f"{table.table.places[seat]}. {name}: {points[seat]}" in text
+    assert table.row.seed.hex() in text
+    texts += [" ".join(text.split()), body(letter, "html"), visitor.get(f"/t/{places[0].link}").text]
+    assert [counts in one for one in texts] == [explained] * 5
 
 
 @every_game
 def test_each_move_is_a_link_that_lays_it_out_and_does_nothing(app: App, game: str) -> None:
-    place = seated(app, game)[0]
+    place = play_until_choice(app, game)[0]
     client, before = create_app(app).test_client(), apps.count_entries(app, place)
-    found = re.findall(r'href="([^"]+[?]say=[^"]+)"', body(written(app, place, "turn"), "html"))
+    links = re.findall(r'href="([^"]+[?]say=[^"]+)"', body(write_letter(app, place, "turn"), "html"))
     moves = apps.list_moves(app, place)
-    assert len(found) > 1
-    for address in found[:3]:
+    assert len(links) > 1
+    for address in links[:3]:
         address = html.unescape(address)
-        said = parse_qs(urlsplit(address).query)["say"][0]
-        assert said in moves or any(move.startswith(said) for move in moves)
+        prepared = parse_qs(urlsplit(address).query)["say"][0]
+        assert prepared in moves or any(move.startswith(prepared) for move in moves)
         shown = client.get(address)
         assert shown.status_code == 200
         assert "This link is from an earlier letter" not in shown.text
-        begun = json.loads(re.search(r'id="menu">(.*?)</script>', shown.text)[1])["said"]
-        assert " ".join(begun) == said  # the stage begins with the move laid out
-        if said in moves:
-            assert f'name="move" value="{said}"' in shown.text  # and without a script one button does it
+        start = json.loads(re.search(r'id="menu">(.*?)</script>', shown.text)[1])["said"]
+        assert " ".join(start) == prepared  # the stage begins with the move laid out
+        if prepared in moves:
+            assert f'name="move" value="{prepared}"' in shown.text  # and without a script one button does it
     assert apps.count_entries(app, place) == before
 
 
 def test_a_link_of_an_earlier_turn_says_so_and_shows_what_can_be_done_now(app: App) -> None:
-    place = seated(app)[0]
-    address = html.unescape(re.search(r'href="([^"]+[?]say=[^"]+)"', body(written(app, place, "turn"), "html"))[1])
+    place = play_until_choice(app)[0]
+    address = html.unescape(re.search(r'href="([^"]+[?]say=[^"]+)"', body(write_letter(app, place, "turn"), "html"))[1])
     while apps.list_moves(app, place):
         assert apps.submit(app, place, apps.list_moves(app, place)[0]).accepted
     before = apps.count_entries(app, place)
@@ -230,15 +230,15 @@ def test_a_link_of_an_earlier_turn_says_so_and_shows_what_can_be_done_now(app: A
     assert apps.count_entries(app, place) == before
 
 
-def test_reminders_and_the_end_are_told_by_their_subject_and_turns_are_not(app: App) -> None:
-    place = seated(app)[0]
-    subjects = {kind: str(written(app, place, kind, "de")["Subject"]) for kind in ("turn", "reminder", "over")}
+def test_reminders_and_the_end_show_in_the_subject_and_turns_do_not(app: App) -> None:
+    place = play_until_choice(app)[0]
+    subjects = {kind: str(write_letter(app, place, kind, "de")["Subject"]) for kind in ("turn", "reminder", "over")}
     assert subjects["reminder"] == f"Erinnerung: {subjects['turn']}"
     assert subjects["over"] == f"Zu Ende: {subjects['turn']}"
 
 
 def test_what_is_seen_before_opening_says_the_kind_and_the_deadline(app: App) -> None:
-    text = body(written(app, seated(app)[0], "reminder"), "html")
+    text = body(write_letter(app, play_until_choice(app)[0], "reminder"), "html")
     shown = re.search(r'<div class="preview".*?>(.*?)</div>', text, re.DOTALL)[1]
     assert "the table is still waiting for your move" in shown
     assert "3 days left" in shown
@@ -246,27 +246,27 @@ def test_what_is_seen_before_opening_says_the_kind_and_the_deadline(app: App) ->
 
 
 def test_one_line_tells_what_else_may_be_written(app: App) -> None:
-    text = body(written(app, seated(app)[0], "turn"), "plain")
+    text = body(write_letter(app, play_until_choice(app)[0], "turn"), "plain")
     (line,) = [line for line in text.splitlines() if line.startswith("At any time:")]
     assert {"help", "say …"} <= set(line.removeprefix("At any time: ").split(", "))
 
 
 def test_outlook_for_windows_keeps_the_width_and_the_button(app: App) -> None:
     """Word draws its HTML: no max-width, no padding of a link; widths and colours of tables it knows."""
-    text = body(written(app, seated(app)[0], "turn"), "html")
+    text = body(write_letter(app, play_until_choice(app)[0], "turn"), "html")
     assert '<!--[if mso]><table role="presentation" width="640"' in text
     assert re.search(r'<td class="button" bgcolor="#1f5f46"[^>]*padding: 15px 26px', text)
     assert re.search(r'<img [^>]*width="590"', text)
 
 
 def test_a_legend_says_whose_colour_and_shape_is_which(app: App) -> None:
-    text = body(written(app, seated(app)[0], "turn"), "html")
+    text = body(write_letter(app, play_until_choice(app)[0], "turn"), "html")
     for colour, shape, name in (("#0072b2", "●", "Anna"), ("#e69f00", "■", "Berta")):
         assert re.search(rf'style="color: {colour};?">{shape}</span>(&nbsp;|\xa0){name}', text)
 
 
 def test_a_deadline_names_its_weekday_in_every_language(app: App) -> None:
-    place = seated(app)[0]
+    place = play_until_choice(app)[0]
     days = {"en": "Monday 18 January", "de": "Montag, 18. Januar", "fr": "lundi 18 janvier", "nl": "maandag 18 januari"}
-    for language, told in days.items():
-        assert told in body(written(app, place, "turn", language), "plain")
+    for language, day in days.items():
+        assert day in body(write_letter(app, place, "turn", language), "plain")

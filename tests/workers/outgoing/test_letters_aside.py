@@ -1,4 +1,4 @@
-"""Letters of a house in one process are written in the process aside: the same letter, and the same troubles."""
+"""A server in one process has its letters written in the process pool: the same letters, and the same errors."""
 
 import os
 import signal
@@ -27,36 +27,36 @@ from workers.outgoing.letter_kinds import LetterRequest
 
 
 @pytest.fixture(autouse=True)
-def aside() -> Iterator[None]:
+def pool() -> Iterator[None]:
     process_pool.start()
     yield
     process_pool.stop()
 
 
-def order(app: App, place: Place) -> LetterRequest:
+def make_request(app: App, place: Place) -> LetterRequest:
     seat = snapshots.look(app, place.table).seats[place.seat or 0]
     return LetterRequest(place.table, seat.open_since or 0, seat.seat, "turn", "anna@example.org", seat.name)
 
 
-def said(letter: EmailMessage | None) -> list[tuple[list[tuple[str, str]], bytes]]:
-    """All that a letter says, without the lines that part it, which each sending draws anew."""
+def split_parts(letter: EmailMessage | None) -> list[tuple[list[tuple[str, str]], bytes]]:
+    """Return the headers and contents of all parts, without the random boundaries between them."""
     assert letter is not None
     parts = list(letter.walk())
     return [(part.items(), part.get_payload(decode=True) or b"") for part in parts]
 
 
-def seen(app: App, table: str) -> tuple[int, str, int]:
+def read_state(app: App, table: str) -> tuple[int, str, int]:
     return app.now(), str(snapshots.look(app, table).row.head), os.getpid()
 
 
-def test_a_house_handed_to_another_process_has_the_same_book_and_the_time_of_that_moment(
+def test_an_app_that_is_sent_to_the_pool_has_the_same_database_and_the_time_of_that_moment(
     app: App, clock: FakeTime
 ) -> None:
     places = apps.start_table(app)
     place = places[0]
     for _ in range(2):
         clock.advance(60)
-        at, head, process = process_pool.run(seen, app, place.table)
+        at, head, process = process_pool.run(read_state, app, place.table)
         assert (at, head) == (clock.at, snapshots.look(app, place.table).row.head)
         assert process != os.getpid()
         place, move = apps.find_move(app, places)
@@ -66,39 +66,41 @@ def test_a_house_handed_to_another_process_has_the_same_book_and_the_time_of_tha
 @pytest.mark.usefixtures("real_pictures")
 def test_a_letter_written_aside_is_the_letter_written_here(app: App) -> None:
     place, _ = apps.find_move(app, apps.start_table(app))
-    wanted = order(app, place)
-    assert said(process_pool.run(table_letters.write, app, wanted)) == said(table_letters.write(app, wanted))
+    request = make_request(app, place)
+    assert split_parts(process_pool.run(table_letters.write, app, request)) == split_parts(
+        table_letters.write(app, request)
+    )
 
 
 def test_the_post_has_its_letters_written_aside(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of a letter is made in this process, whose interpreter the referee wants."""
     apps.start_table(app)
-    begun()
+    wait_for_start()
     monkeypatch.setattr(pictures, "png", lambda _: pytest.fail("drawn here"))
     owed = post.claim(app)
     assert owed
     assert all(post.write_or_postpone(app, letter) for letter in owed)
 
 
-def test_until_the_process_aside_has_begun_letters_are_written_here() -> None:
-    """A house that is killed within a second, again and again, sends its letters all the same."""
+def test_until_the_pool_has_started_letters_are_written_in_this_process() -> None:
+    """A server that is killed within a second, again and again, sends its letters all the same."""
     assert process_pool.run_when_started(os.getpid) == os.getpid()
-    begun()
+    wait_for_start()
     (first,) = process_pool.list_pids()
     os.kill(first, signal.SIGKILL)
     assert process_pool.run_when_started(os.getpid) not in (os.getpid(), first)
-    begun()
+    wait_for_start()
 
 
-def test_who_waits_for_the_process_aside_when_the_house_stops_ends_and_its_letters_are_as_if_never_tried(
+def test_threads_that_wait_for_the_pool_end_when_it_stops_and_their_letters_are_as_if_never_tried(
     app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A letter that tells how a game went takes many seconds, and a host waits ten."""
     apps.start_table(app)
-    begun()
+    wait_for_start()
     monkeypatch.setattr(post, "write", too_long)
     works = [partial(post.send_batch, app), partial(process_pool.run, too_long)]
-    waiting = [threading.Thread(target=ended, args=(work,), daemon=True) for work in works]
+    waiting = [threading.Thread(target=has_ended, args=(work,), daemon=True) for work in works]
     for thread in waiting:
         thread.start()
         time.sleep(0.3)
@@ -116,12 +118,12 @@ def too_long(*_: object) -> None:
     time.sleep(60)
 
 
-def ended(work: Callable[[], object]) -> None:
+def has_ended(work: Callable[[], object]) -> None:
     with pytest.raises(SystemExit):
         work()
 
 
-def begun() -> None:
+def wait_for_start() -> None:
     end = time.monotonic() + 20
     while process_pool.run_when_started(os.getpid) == os.getpid():
         assert time.monotonic() < end
@@ -130,17 +132,17 @@ def begun() -> None:
 
 def test_a_letter_whose_game_is_not_installed_waits_as_if_it_were_written_here(app: App) -> None:
     place, _ = apps.find_move(app, apps.start_table(app))
-    wanted = order(app, place)
+    request = make_request(app, place)
     with app.store.writing() as connection:
         connection.execute(tables.update().values(edition=99))
     with pytest.raises(NotInstalled, match="99"):
-        process_pool.run(table_letters.write, app, wanted)
+        process_pool.run(table_letters.write, app, request)
 
 
-def test_a_database_that_is_away_is_told_from_a_letter_that_cannot_be_written(app: App) -> None:
+def test_an_unavailable_database_differs_from_a_letter_that_cannot_be_written(app: App) -> None:
     place, _ = apps.find_move(app, apps.start_table(app))
-    wanted = order(app, place)
+    request = make_request(app, place)
     app.settings.folder.joinpath("depesche.sqlite").rename(app.settings.folder / "elsewhere")
     with pytest.raises(OperationalError) as caught:
-        process_pool.run(table_letters.write, app, wanted)
+        process_pool.run(table_letters.write, app, request)
     assert is_unavailable(caught.value)

@@ -22,8 +22,8 @@ from workers.outgoing import post
 
 
 @pytest.fixture
-def posted(any_app: App, smtp_sink: Sink) -> App:
-    """A house with a relay."""
+def relay_app(any_app: App, smtp_sink: Sink) -> App:
+    """An app with a relay."""
     any_app.relay = f"smtp://{smtp_sink.hostname}:{smtp_sink.port}"
     return any_app
 
@@ -51,13 +51,13 @@ def outcomes(app: App) -> list[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_letter_for_signing_in_has_a_link_good_for_an_hour(
-    posted: App, smtp_sink: Sink, clock: FakeTime, language: str
+    relay_app: App, smtp_sink: Sink, clock: FakeTime, language: str
 ) -> None:
-    person = anna(posted, language)
-    owe(posted, person.id, f"enter/{clock.at}")
+    person = anna(relay_app, language)
+    owe(relay_app, person.id, f"enter/{clock.at}")
     post.run()
     (letter,) = smtp_sink.letters
-    link = f"{posted.settings.address}/enter/{posted.links.enter(person.id, person.sessions, clock.at)}"
+    link = f"{relay_app.settings.address}/enter/{relay_app.links.enter(person.id, person.sessions, clock.at)}"
     assert link in text(letter)
     assert link in letter.get_body(("html",)).get_content()
     assert letter["Content-Language"] == language
@@ -67,85 +67,85 @@ def test_the_letter_for_signing_in_has_a_link_good_for_an_hour(
 
 
 def test_moments_in_a_personal_letter_are_those_of_its_readers_zone(
-    posted: App, smtp_sink: Sink, clock: FakeTime
+    relay_app: App, smtp_sink: Sink, clock: FakeTime
 ) -> None:
-    person = anna(posted)
-    with posted.store.writing() as connection:
+    person = anna(relay_app)
+    with relay_app.store.writing() as connection:
         connection.execute(update(people).values(calendar=timing.kept(Calendar("America/New_York"))))
-    owe(posted, person.id, f"enter/{clock.at}")
+    owe(relay_app, person.id, f"enter/{clock.at}")
     post.run()
     assert "good until 15 Jan 2027, 04:00 (America/New York)" in text(smtp_sink.letters[0])
 
 
 def test_a_link_for_signing_in_that_is_no_longer_good_is_not_sent(
-    posted: App, smtp_sink: Sink, clock: FakeTime
+    relay_app: App, smtp_sink: Sink, clock: FakeTime
 ) -> None:
-    owe(posted, anna(posted).id, f"enter/{clock.at}")
+    owe(relay_app, anna(relay_app).id, f"enter/{clock.at}")
     clock.advance(3600)
     post.run()
-    assert outcomes(posted) == ["overtaken"]
+    assert outcomes(relay_app) == ["overtaken"]
     assert smtp_sink.letters == []
 
 
 def test_the_letter_that_asks_for_confirmation_names_the_table_and_whom_it_invites(
-    posted: App, smtp_sink: Sink
+    relay_app: App, smtp_sink: Sink
 ) -> None:
-    person = anna(posted)
-    first, _ = apps.open_table(posted)
+    person = anna(relay_app)
+    first, _ = apps.open_table(relay_app)
     post.run()
     smtp_sink.letters.clear()
-    owe(posted, person.id, f"confirm/{first.table}")
+    owe(relay_app, person.id, f"confirm/{first.table}")
     post.run()
     (letter,) = smtp_sink.letters
-    assert f"/confirm/{posted.links.confirm(person.id, 'anna@example.org')}" in text(letter)
+    assert f"/confirm/{relay_app.links.confirm(person.id, 'anna@example.org')}" in text(letter)
     assert "for Berta." in text(letter)
     assert letter["Subject"] == "Please confirm your address"
 
 
-def test_who_has_confirmed_is_not_asked(posted: App, smtp_sink: Sink) -> None:
-    person = anna(posted)
-    with posted.store.writing() as connection:
-        connection.execute(update(people).where(people.c.id == person.id).values(confirmed_at=posted.now()))
-    owe(posted, person.id, "confirm")
+def test_who_has_confirmed_is_not_asked(relay_app: App, smtp_sink: Sink) -> None:
+    person = anna(relay_app)
+    with relay_app.store.writing() as connection:
+        connection.execute(update(people).where(people.c.id == person.id).values(confirmed_at=relay_app.now()))
+    owe(relay_app, person.id, "confirm")
     post.run()
-    assert outcomes(posted) == ["overtaken"]
+    assert outcomes(relay_app) == ["overtaken"]
     assert smtp_sink.letters == []
 
 
-def test_a_personal_letter_is_owed_once_however_many_owe_it(posted: App) -> None:
-    person = anna(posted)
+def test_a_personal_letter_is_owed_once_however_many_owe_it(relay_app: App) -> None:
+    person = anna(relay_app)
     with ThreadPoolExecutor(4) as pool:
-        for done in [pool.submit(owe, posted, person.id, "digest/2027-01-15") for _ in range(8)]:
+        for done in [pool.submit(owe, relay_app, person.id, "digest/2027-01-15") for _ in range(8)]:
             done.result()
-    with posted.store.reading() as connection:
+    with relay_app.store.reading() as connection:
         assert connection.execute(select(func.count()).select_from(letters)).scalar_one() == 1
 
 
-def test_the_letters_of_a_held_table_wait_until_it_is_released(posted: App, smtp_sink: Sink) -> None:
-    places = apps.open_table(posted)
+def test_the_letters_of_a_held_table_wait_until_it_is_released(relay_app: App, smtp_sink: Sink) -> None:
+    places = apps.open_table(relay_app)
     post.run()
-    with posted.store.writing() as connection:
+    with relay_app.store.writing() as connection:
         connection.execute(update(tables).values(held=True))
     for place in places:
-        assert apps.submit(posted, place, "sit word").accepted
-    opener = anna(posted).id
-    owe(posted, opener, f"confirm/{places[0].table}")
+        assert apps.submit(relay_app, place, "sit word").accepted
+    opener = anna(relay_app).id
+    owe(relay_app, opener, f"confirm/{places[0].table}")
     smtp_sink.letters.clear()
     post.run()
     assert [letter["Subject"] for letter in smtp_sink.letters] == ["Please confirm your address"]
-    with posted.store.writing() as connection:
+    with relay_app.store.writing() as connection:
         assert known.held(connection, opener) == [places[0].table]
-        known.confirmed(connection, opener, posted.now())
+        known.confirmed(connection, opener, relay_app.now())
         assert known.held(connection, opener) == []
     post.run()
     assert "it is your turn" in text(smtp_sink.letters[-1])
     assert len(smtp_sink.letters) == 2
 
 
-def test_only_who_opened_a_table_releases_it(posted: App) -> None:
-    apps.open_table(posted)
-    with posted.store.writing() as connection:
+def test_only_who_opened_a_table_releases_it(relay_app: App) -> None:
+    apps.open_table(relay_app)
+    with relay_app.store.writing() as connection:
         connection.execute(update(tables).values(held=True))
         berta = connection.execute(select(people.c.id).where(people.c.address == "berta@example.org")).scalar_one()
-        known.confirmed(connection, berta, posted.now())
+        known.confirmed(connection, berta, relay_app.now())
         assert all(connection.execute(select(tables.c.held)).scalars())

@@ -23,9 +23,9 @@ from workers import process_pool
 from workers.outgoing import pictures
 
 PHONE, READABLE = 337, 6.5  # pixels wide is a picture on a phone of 375; pixels high its letters
-BLOCK, SEEN, FEW = 4, 60, 0.0015  # blocks of so many pixels, steps of grey that the eye sees, share of such blocks
+BLOCK_SIZE, VISIBLE_STEPS, MAX_SHARE = 4, 60, 0.0015  # pixels; steps of grey that the eye sees; share of blocks
 EDGE = 32  # what the edge of a sprite may differ by from the same edge within a drawing
-DASHES = re.compile(r' stroke-dasharray="[^"]*"')  # where the first one lies is left to whatever draws them
+DASHES = re.compile(r' stroke-dasharray="[^"]*"')  # programs begin the first dash at different places
 BOXES = {"carcassonne": {"river"}}  # what does not go with all other boxes
 BOARD = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 60" font-family="DejaVu Sans">'
@@ -35,20 +35,20 @@ BOARD = (
 
 
 @functools.cache
-def drawn(game: str, *, boxes: bool = False) -> tuple[str, ...]:
+def draw_boards(game: str, *, boxes: bool = False) -> tuple[str, ...]:
     """Boards of this game, some moves apart, as the player to move sees them; with all its boxes, where it has some."""
-    rules, found = catalogue.find(game), []
+    rules, boards = catalogue.find(game), []
     switches = [option.name for option in options.describe(rules.META.options) if option.kind == "switch"]
     chosen = {name: boxes for name in switches if name not in BOXES.get(game, ())} if boxes else {}
-    course = bots.playout(rules, options.parse(rules.META.options, chosen), 3, game.encode())
-    for _, _, state, _ in islice(course, 3, 64, 20):
+    positions = bots.playout(rules, options.parse(rules.META.options, chosen), 3, game.encode())
+    for _, _, state, _ in islice(positions, 3, 64, 20):
         seat, menu = next((seat, menu) for seat in range(3) if (menu := rules.menu(state, seat)))
         scene = Scene(rules, rules.view(state, seat), players(apps.NAMES[:3]), seat, menu)
-        found.append(board_svg(scene))
-    return tuple(found)
+        boards.append(board_svg(scene))
+    return tuple(boards)
 
 
-def in_browser(chromium: Browser, svg: str, height: int) -> Image.Image:
+def draw_in_browser(chromium: Browser, svg: str, height: int) -> Image.Image:
     """The same drawing by a browser with our fonts."""
     faces = "".join(
         f"@font-face {{ font-family: 'DejaVu Sans'; font-weight: {weight}; src: url(data:font/ttf;base64,{font}) }}"
@@ -64,10 +64,10 @@ def in_browser(chromium: Browser, svg: str, height: int) -> Image.Image:
         page.close()
 
 
-def apart(one: Image.Image, other: Image.Image, seen: int = SEEN) -> float:
+def count_differences(one: Image.Image, other: Image.Image, seen: int = VISIBLE_STEPS) -> float:
     """The share of blocks that look different; how an edge is smoothed does not show in a block."""
     assert one.size == other.size
-    grey = ImageChops.difference(one.reduce(BLOCK), other.reduce(BLOCK)).convert("L")
+    grey = ImageChops.difference(one.reduce(BLOCK_SIZE), other.reduce(BLOCK_SIZE)).convert("L")
     return sum(grey.histogram()[seen:]) / (grey.width * grey.height)
 
 
@@ -75,36 +75,36 @@ def apart(one: Image.Image, other: Image.Image, seen: int = SEEN) -> float:
 @pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_picture_looks_as_a_browser_draws_the_board(chromium: Browser, game: str, boxes: bool, step: int) -> None:
-    for board in drawn(game, boxes=boxes)[step - 1 :: step]:
+    for board in draw_boards(game, boxes=boxes)[step - 1 :: step]:
         svg = DASHES.sub("", board)
         picture = pictures.paint(svg)
-        assert apart(picture, in_browser(chromium, svg, picture.height)) <= FEW
+        assert count_differences(picture, draw_in_browser(chromium, svg, picture.height)) <= MAX_SHARE
 
 
 @pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_picture_is_small_and_looks_as_painted(game: str, boxes: bool) -> None:
-    for svg in drawn(game, boxes=boxes):
+    for svg in draw_boards(game, boxes=boxes):
         made = pictures.render(svg)
         assert len(made) <= pictures.MAX_PICTURE_BYTES
         read = Image.open(io.BytesIO(made))
         assert (read.format, read.width) == ("PNG", pictures.PICTURE_WIDTH)
-        assert apart(read.convert("RGB"), pictures.paint(svg)) == 0
+        assert count_differences(read.convert("RGB"), pictures.paint(svg)) == 0
 
 
 @pytest.mark.parametrize("boxes", [False, True], ids=["base", "all-boxes"])
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_a_picture_put_together_from_sprites_is_the_one_drawn_whole(game: str, boxes: bool) -> None:
-    for svg in drawn(game, boxes=boxes):
+    for svg in draw_boards(game, boxes=boxes):
         picture = pictures.paint(svg)
         x, y, across, _ = map(float, pictures.VIEW_BOX.findall(svg)[0].split())
         box = f'viewBox="{x} {y} {across} {picture.height * across / picture.width}"'  # in whole pixels
         whole = pictures.draw(pictures.VIEW_BOX.sub(box, svg, count=1), *picture.size)
         paper = Image.new("RGBA", picture.size, "#ffffff")
-        assert apart(picture, Image.alpha_composite(paper, whole).convert("RGB"), EDGE) == 0
+        assert count_differences(picture, Image.alpha_composite(paper, whole).convert("RGB"), EDGE) == 0
 
 
-def test_a_sprite_is_painted_once_wherever_it_lies(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sprite_is_painted_once_for_all_its_places(monkeypatch: pytest.MonkeyPatch) -> None:
     painted, draw = list[str](), pictures.draw
     monkeypatch.setattr(pictures, "SPRITES", LRU[Any](10**6))
     monkeypatch.setattr(pictures, "draw", lambda svg, *size: painted.append(svg) or draw(svg, *size))
@@ -116,7 +116,7 @@ def test_a_sprite_is_painted_once_wherever_it_lies(monkeypatch: pytest.MonkeyPat
     assert len(painted) == 1
 
 
-def test_what_lies_between_sprites_is_drawn_between_them() -> None:
+def test_a_part_between_sprites_is_drawn_between_them() -> None:
     under, over = (
         sprite(50, 30, (-9, -9, 9, 9), f'<rect x="-9" y="-{high}" width="18" height="{high}" fill="{ink}"/>')
         for ink, high in (("#ff0000", 9), ("#0000ff", 4))
@@ -128,13 +128,13 @@ def test_what_lies_between_sprites_is_drawn_between_them() -> None:
 
 
 def test_a_picture_that_would_be_too_large_has_fewer_colours(monkeypatch: pytest.MonkeyPatch) -> None:
-    svg = drawn("kurier")[0]
+    svg = draw_boards("kurier")[0]
     large = pictures.render(svg)
     monkeypatch.setattr(pictures, "MAX_PICTURE_BYTES", len(large) - 1)
     assert len(pictures.render(svg)) < len(large)
 
 
-def test_a_drawing_lies_on_white_paper_with_our_own_letters() -> None:
+def test_a_drawing_is_on_white_paper_in_the_fonts_of_the_service() -> None:
     plain, written = (pictures.paint(BOARD.format(text=text)) for text in ("", "Żółw"))
     assert plain.size == (pictures.PICTURE_WIDTH, 456)
     assert plain.getpixel((2, 2)) == (255, 255, 255)
@@ -146,19 +146,19 @@ def test_a_drawing_lies_on_white_paper_with_our_own_letters() -> None:
 
 @pytest.mark.usefixtures("real_pictures")
 def test_a_board_that_was_drawn_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = list[str]()
-    monkeypatch.setattr(process_pool, "run", lambda work, svg: asked.append(svg) or work(svg))
+    drawings = list[str]()
+    monkeypatch.setattr(process_pool, "run", lambda work, svg: drawings.append(svg) or work(svg))
     pictures.png.cache_clear()
     first, other = (BOARD.format(text=text) for text in ("A", "B"))
     made = [pictures.png(svg) for svg in (first, other, first)]
     assert made[0] == made[2] != made[1]
-    assert asked == [first, other]
+    assert drawings == [first, other]
 
 
 def sizes(node: ElementTree.Element, scale: float) -> Iterator[tuple[float, str]]:
     """How large each text is, but what only hints at places that are shown large elsewhere."""
-    found = re.search(r"scale\(([\d.e-]+)", node.get("transform", ""))
-    scale *= float(found[1]) if found else 1
+    scaling = re.search(r"scale\(([\d.e-]+)", node.get("transform", ""))
+    scale *= float(scaling[1]) if scaling else 1
     if "sprite" in node.get("class", ""):
         scale *= float(node.get("width", "")) / float(node.get("viewBox", "").split()[2])
     if "small" in node.get("class", "").split():
@@ -171,7 +171,7 @@ def sizes(node: ElementTree.Element, scale: float) -> Iterator[tuple[float, str]
 
 @pytest.mark.parametrize("game", catalogue.find_all())
 def test_every_text_in_a_picture_can_be_read_on_a_phone(game: str) -> None:
-    for svg in drawn(game):
+    for svg in draw_boards(game):
         root = ElementTree.fromstring(svg)
         shown = PHONE / float(root.get("viewBox", "").split()[2])
         assert [(round(size, 1), text) for size, text in sizes(root, shown) if not size >= READABLE] == []

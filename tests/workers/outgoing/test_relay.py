@@ -20,15 +20,15 @@ CERTIFICATES = Path(__file__).parents[2] / "certificates"
 
 
 class Relay:
-    """A mail server with a certificate, which notes who told it a password."""
+    """A mail server with a certificate, which records the passwords that it gets."""
 
     def __init__(self, certificate: str) -> None:
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(CERTIFICATES / certificate)
-        self.told: list[Any] = []
+        self.passwords: list[Any] = []
 
-    def authenticator(self, *said: Any) -> AuthResult:
-        self.told.append(said[-1])
+    def authenticator(self, *given: Any) -> AuthResult:
+        self.passwords.append(given[-1])
         return AuthResult(success=True)
 
 
@@ -61,20 +61,20 @@ def test_a_relay_that_cannot_prove_its_name_gets_no_password(
 ) -> None:
     with standing(certificate, scheme == "smtps") as (relay, port), pytest.raises(ssl.SSLCertVerificationError):
         emails.connect(f"{scheme}://me:word@{host}:{port}")
-    assert relay.told == []
+    assert relay.passwords == []
 
 
 @pytest.mark.parametrize("scheme", ["smtp+tls", "smtps"])
 def test_a_relay_that_proves_its_name_gets_it(trusting: None, scheme: str) -> None:
     with standing("ours.pem", scheme == "smtps") as (relay, port):
         emails.connect(f"{scheme}://me:word@localhost:{port}").quit()
-    assert [(told.login, told.password) for told in relay.told] == [(b"me", b"word")]
+    assert [(one.login, one.password) for one in relay.passwords] == [(b"me", b"word")]
 
 
 def test_an_unknown_kind_of_relay_gets_nothing() -> None:
     with standing("ours.pem") as (relay, port), pytest.raises(smtplib.SMTPNotSupportedError):
         emails.connect(f"smtp+starttls://me:word@localhost:{port}")
-    assert relay.told == []
+    assert relay.passwords == []
 
 
 def doctor_writes(
@@ -91,10 +91,10 @@ def doctor_writes(
 def test_the_doctor_sends_a_letter_and_says_what_came_of_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], smtp_sink: Sink
 ) -> None:
-    status, said = doctor_writes(monkeypatch, tmp_path, capsys, f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
+    status, output = doctor_writes(monkeypatch, tmp_path, capsys, f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
     assert status == 0
-    assert "well: letter to anna@example.net, from table@example.org, unencrypted: 250 " in said
-    assert "List-Unsubscribe, List-Unsubscribe-Post" in said
+    assert "well: letter to anna@example.net, from table@example.org, unencrypted: 250 " in output
+    assert "List-Unsubscribe, List-Unsubscribe-Post" in output
     (letter,) = smtp_sink.letters
     assert str(letter["From"]) == "The Club <table@example.org>"
     assert letter["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
@@ -105,21 +105,21 @@ def test_the_doctor_says_that_the_way_was_encrypted(
     trusting: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with standing("ours.pem") as (_, port):
-        _, said = doctor_writes(monkeypatch, tmp_path, capsys, f"smtp+tls://localhost:{port}")
-    assert "by TLSv1." in said
+        _, output = doctor_writes(monkeypatch, tmp_path, capsys, f"smtp+tls://localhost:{port}")
+    assert "by TLSv1." in output
 
 
 def test_the_doctor_repeats_why_a_relay_refuses(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], smtp_sink: Sink
 ) -> None:
-    async def no(*_: Any) -> str:
+    async def refuse(*_: Any) -> str:
         return "554 5.7.1 This sender is not welcome"
 
-    monkeypatch.setattr(smtp_sink, "handle_DATA", no, raising=False)
-    status, said = doctor_writes(monkeypatch, tmp_path, capsys, f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
+    monkeypatch.setattr(smtp_sink, "handle_DATA", refuse, raising=False)
+    status, output = doctor_writes(monkeypatch, tmp_path, capsys, f"smtp://{smtp_sink.hostname}:{smtp_sink.port}")
     assert status == 1
-    assert "ILL:  letter to anna@example.net" in said
-    assert "554 5.7.1 This sender is not welcome" in said
+    assert "ILL:  letter to anna@example.net" in output
+    assert "554 5.7.1 This sender is not welcome" in output
 
 
 def test_without_a_relay_the_doctor_sends_nothing_and_says_what_to_set(

@@ -22,11 +22,11 @@ from workers.incoming.mail_reports import MailReport
 from workers.outgoing import emails, letter_kinds, personal_letters, pictures, table_letters
 from workers.outgoing.letter_kinds import LetterRequest
 
-LONG = f"<{'A1b2C3=' * 28}@mail.of.a.very.long.name.example.org>"
+LONG_MESSAGE_ID = f"<{'A1b2C3=' * 28}@mail.of.a.very.long.name.example.org>"
 PERSONAL = {"enter", "confirm", "digest", "replaced"}
 BY_NUMBER = {"accepted": "accepted/1", "refused": "refused/1", "unreachable": "unreachable/1"}
 KINDS = sorted(BY_NUMBER.get(kind, kind) for kind in letter_kinds.LETTER_KINDS.keys() - PERSONAL)
-LEFT = {
+TIME_LEFT = {
     "en": "until [MTWFS][a-z]+day.*3 days left",
     "nl": "[a-z]+dag .*[Nn]og 3 dagen",
     "de": "[A-Z][a-z]+(tag|woch), .*[Nn]och 3 Tage",
@@ -36,8 +36,8 @@ EXACT = ("List-Unsubscribe", "List-Unsubscribe-Post", "In-Reply-To", "References
 
 
 @pytest.fixture
-def posted(tmp_path, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch):
-    """A house whose address, secret and host are long, and whose letters are never too late."""
+def relay_app(tmp_path, smtp_sink: Sink, monkeypatch: pytest.MonkeyPatch):
+    """An app whose address, secret and host are long, and whose letters are never too late."""
     monkeypatch.setattr(pictures, "png", lambda svg: b"\x89PNG a picture")
     monkeypatch.setattr(table_letters, "is_overtaken", lambda snapshot, request: False)
     sender = "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
@@ -55,39 +55,39 @@ def write(app: App, order: LetterRequest) -> EmailMessage:
     return message
 
 
-def on_the_wire(app: App, sink: Sink, order: LetterRequest) -> bytes:
+def send(app: App, sink: Sink, order: LetterRequest) -> bytes:
     """The letter as the relay got it."""
     with emails.connect(app.relay) as server:
         server.send_message(write(app, order), "bounce@example.org", [order.address])
     return bytes(sink.envelopes[-1].content)
 
 
-def seen_by(parsed: dict[str, list[str]], name: str) -> str:
+def read_header(parsed: dict[str, list[str]], name: str) -> str:
     return " ".join(" ".join(parsed.get(name, [""])).split())
 
 
 @pytest.mark.parametrize("language", ["de", "fr"])
-def test_headers_for_programs_are_the_same_to_every_parser(posted, smtp_sink, monkeypatch, language) -> None:
+def test_headers_for_programs_are_the_same_to_every_parser(relay_app, smtp_sink, monkeypatch, language) -> None:
     monkeypatch.setattr(
         table_letters,
         "load_mail_report",
-        lambda connection, request: (LONG, MailReport((mail_reports.ReportLine("x", "help"),))),
+        lambda connection, request: (LONG_MESSAGE_ID, MailReport((mail_reports.ReportLine("x", "help"),))),
     )
     guests = [Invited("Zoë Ångström, „die Böse“", "anna@example.org"), Invited("Berta", "berta@example.org")]
-    places = [access.find(posted, link) for link in opening.open_table(posted, "kaiser", {}, guests).links]
+    places = [access.find(relay_app, link) for link in opening.open_table(relay_app, "kaiser", {}, guests).links]
     for place in places:
-        assert apps.submit(posted, place, "sit word").accepted
-    place, _ = apps.find_move(posted, places)
-    seat = snapshots.look(posted, place.table).seats[place.seat]
+        assert apps.submit(relay_app, place, "sit word").accepted
+    place, _ = apps.find_move(relay_app, places)
+    seat = snapshots.look(relay_app, place.table).seats[place.seat]
     monkeypatch.setattr(table_letters, "is_reachable_again", lambda app, snapshot, request: False)
     for kind in KINDS:
         order = LetterRequest(
             place.table, 7, seat.seat, kind, "anna@example.org", seat.name, language, person=seat.person
         )
-        same_to_all(write(posted, order), on_the_wire(posted, smtp_sink, order))
+        assert_same_to_all(write(relay_app, order), send(relay_app, smtp_sink, order))
 
 
-def same_to_all(written: EmailMessage, raw: bytes) -> None:
+def assert_same_to_all(written: EmailMessage, raw: bytes) -> None:
     """Three parsers that share nothing read in these bytes what the letter says."""
     rust = fast_mail_parser.parse_email(raw)
     modern, old = message_from_bytes(raw, policy=policy.default), message_from_bytes(raw)
@@ -95,48 +95,52 @@ def same_to_all(written: EmailMessage, raw: bytes) -> None:
     assert max(map(len, raw.split(b"\r\n"))) <= 998
     for name in EXACT:
         if name in written:
-            said = " ".join(str(written[name]).split())
+            value = " ".join(str(written[name]).split())
             assert f"{name}: =?".encode() not in raw
-            assert {seen_by(rust.headers, name), " ".join(str(old[name]).split()), str(modern[name])} == {said}, name
+            assert {read_header(rust.headers, name), " ".join(str(old[name]).split()), str(modern[name])} == {value}, (
+                name
+            )
     for name in ("Subject", "From", "To", "List-Id"):
         if name in written:
-            said = str(written[name]).replace('"', "")  # of a name with a comma, as the standard library shows it
-            assert seen_by(rust.headers, name) == " ".join(str(modern[name]).replace('"', "").split()) == said, name
+            value = str(written[name]).replace('"', "")  # of a name with a comma, as the standard library shows it
+            assert read_header(rust.headers, name) == " ".join(str(modern[name]).replace('"', "").split()) == value, (
+                name
+            )
     inline = re.search(rb"\r\nContent-Disposition: inline;[^\r]*(\r\n [^\r]*)?filename=\"board.png\"", raw)
     assert inline or not any(part.get_content_type() == "image/png" for part in written.walk())
     assert rust.text_plain[0].replace("\r\n", "\n").strip() == written.get_body(("plain",)).get_content().strip()
 
 
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
-def test_letters_to_a_person_are_the_same_to_every_parser(posted, smtp_sink, language) -> None:
+def test_letters_to_a_person_are_the_same_to_every_parser(relay_app, smtp_sink, language) -> None:
     guests = [Invited("Zoë Ångström, „die Böse“", "anna@example.org"), Invited("Berta =?x?=", "berta@example.org")]
-    opened = opening.open_table(posted, "kaiser", {}, guests, 3 * DAY)
-    places = [access.find(posted, link) for link in opened.links]
+    opened = opening.open_table(relay_app, "kaiser", {}, guests, 3 * DAY)
+    places = [access.find(relay_app, link) for link in opened.links]
     for place in places:
-        assert apps.submit(posted, place, "sit word").accepted
-    with posted.store.writing() as connection:
+        assert apps.submit(relay_app, place, "sit word").accepted
+    with relay_app.store.writing() as connection:
         connection.execute(update(people).values(wishes='{"letters":"digest"}', confirmed_at=None))
-    place, _ = apps.find_move(posted, places)
-    seat = snapshots.look(posted, place.table).seats[place.seat]
-    other = snapshots.look(posted, place.table).seats[1 - place.seat]
-    for kind in (f"enter/{posted.now()}", "confirm/", "digest/2027-01-15", f"replaced/{place.table}/{other.seat}"):
+    place, _ = apps.find_move(relay_app, places)
+    seat = snapshots.look(relay_app, place.table).seats[place.seat]
+    other = snapshots.look(relay_app, place.table).seats[1 - place.seat]
+    for kind in (f"enter/{relay_app.now()}", "confirm/", "digest/2027-01-15", f"replaced/{place.table}/{other.seat}"):
         order = LetterRequest("", 0, 0, kind, "anna@example.org", seat.name, language, person=seat.person)
-        written = write(posted, order)
-        same_to_all(written, on_the_wire(posted, smtp_sink, order))
+        written = write(relay_app, order)
+        assert_same_to_all(written, send(relay_app, smtp_sink, order))
         if kind.startswith("digest"):
-            told = written.get_body(("plain",)).get_content()
-            assert re.search(LEFT[language], told), told
+            text = written.get_body(("plain",)).get_content()
+            assert re.search(TIME_LEFT[language], text), text
 
 
-def test_a_list_has_a_name_without_a_bare_comma(posted, smtp_sink) -> None:
-    place = apps.open_table(posted)[0]
-    raw = on_the_wire(
-        posted, smtp_sink, LetterRequest(place.table, 0, 0, "invitation", "anna@example.org", "Anna", person=1)
+def test_a_list_has_a_name_without_a_bare_comma(relay_app, smtp_sink) -> None:
+    place = apps.open_table(relay_app)[0]
+    raw = send(
+        relay_app, smtp_sink, LetterRequest(place.table, 0, 0, "invitation", "anna@example.org", "Anna", person=1)
     )
-    found = message_from_bytes(raw, policy=policy.default)
-    assert found["List-Id"] == f"Kaiser König Edelmann <{place.table}.letters.a-long-name-of-a-club.example.org>"
-    assert found["From"] == "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
-    assert found["Reply-To"].startswith(f"play+{place.table}.0.")
+    message = message_from_bytes(raw, policy=policy.default)
+    assert message["List-Id"] == f"Kaiser König Edelmann <{place.table}.letters.a-long-name-of-a-club.example.org>"
+    assert message["From"] == "Depesche of the Club <depesche@letters.a-long-name-of-a-club.example.org>"
+    assert message["Reply-To"].startswith(f"play+{place.table}.0.")
 
 
 def test_no_word_of_a_name_becomes_a_header() -> None:
