@@ -17,8 +17,8 @@ from service.app import App
 from service.benches import Measure, bench
 from service.benches.engine import _long
 from service.settings import Settings
-from service.store import appending, queries
-from service.store.batch import Addition, Sealed
+from service.store import queries
+from service.store.batch import Addition, Batch, SealedEntry
 from service.store.schema import tables
 from tests.servers import Unavailable
 
@@ -86,7 +86,9 @@ def _run_depesche(bodies: Sequence[bytes]) -> Times:
             digest = log.digest(seed, seq, body)
             head = log.extend_head(head, digest)
             with app.store.writing() as connection:
-                appending.append(connection, Addition(table, Sealed(seq, body.decode(), digest, head), "playing", seq))
+                batch = Batch(connection)
+                batch.append(Addition(table, SealedEntry(seq, body.decode(), digest, head), "playing", seq))
+                batch.flush()
         times = {"append": time.perf_counter() - start, "append_cpu": time.process_time() - cpu}
         start, cpu = time.perf_counter(), time.process_time()
         with app.store.reading() as connection:
