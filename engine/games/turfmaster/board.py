@@ -1,8 +1,9 @@
-"""The drawing of the course: what templates see as `board`."""
+"""The drawing of the course, and what templates read off a menu: all that they see as `board`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from math import cos, pi, sin
 from typing import NamedTuple
@@ -24,6 +25,8 @@ from engine.games.turfmaster.course import (
     front,
     locate,
 )
+from engine.games.turfmaster.rounds import BOTH_DICE
+from engine.menu import Choice, Menu, Subset
 
 __all__ = [
     "FIELD_TOKENS",
@@ -40,6 +43,10 @@ __all__ = [
     "locate",
 ]
 
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom."""
+
 # The home straight is below and run from left to right; the bends are on the right and on the left.
 FIELD_LENGTH, LANE_WIDTH = 34.0, 30.0
 STRAIGHT = 28 * FIELD_LENGTH
@@ -47,7 +54,7 @@ INNER_RADIUS = 100.0
 OUTER_RADIUS = INNER_RADIUS + LANES * LANE_WIDTH
 
 
-def place_point(along: float, out: float) -> tuple[float, float]:
+def place_point(along: float, out: float) -> Point:
     """Return a point of the drawing, so many fields along the inner lane and so far out from the inner rail."""
     along, radius = along % 80, INNER_RADIUS + out
     if along <= 24:
@@ -66,7 +73,7 @@ def place_point(along: float, out: float) -> tuple[float, float]:
 @cache
 def draw_field_lines() -> str:
     """Return the lines between the fields of one lap as an SVG path."""
-    starts = dict[tuple[float, float], tuple[float, float]]()  # of each stroke, by its end
+    starts = dict[Point, Point]()  # of each stroke, by its end
     for lane, fields in enumerate(LAP_FIELDS):
         for edge in FRONTS[lane][:fields]:
             near, far = (place_point(edge / UNIT, out * LANE_WIDTH) for out in (lane, lane + 1))
@@ -81,7 +88,7 @@ def field_middle(field: Field) -> tuple[float, float]:
     return (rear + FRONTS[lane][index]) / 2 / UNIT, (lane + 0.5) * LANE_WIDTH
 
 
-def outline_field(field: Field, inset: float = 1.5) -> list[tuple[float, float]]:
+def outline_field(field: Field, inset: float = 1.5) -> list[Point]:
     """Return the edge of a field as a polygon; in the bends its long sides are curved."""
     lane, index = field
     rear, ahead = (FRONTS[lane][index - 1] if index else 0) / UNIT, FRONTS[lane][index] / UNIT
@@ -104,12 +111,37 @@ def heading(along: float) -> float:
     return round(180 + (64 - along) * 15, 1) if 64 < along < 76 else 0.0
 
 
-def draw_trail(start: Field, end: Field) -> list[tuple[float, float]]:
+def draw_trail(start: Field, end: Field) -> list[Point]:
     """Return the points of a ride, enough of them to make a smooth line in the bends."""
     (along, out), (end_along, end_out) = field_middle(start), field_middle(end)
     return [
         place_point(along + (end_along - along) * step / 12, out + (end_out - out) * step / 12) for step in range(13)
     ]
+
+
+def shift_points(points: Iterable[Point], origin: Point) -> list[Point]:
+    """Return the points as seen from another origin."""
+    return [(round(x - origin[0], 1), round(y - origin[1], 1)) for x, y in points]
+
+
+def box_around(points: Sequence[Point], margin: float) -> Box:
+    """Return the smallest box around the points, with a margin."""
+    across, down = [x for x, _ in points], [y for _, y in points]
+    return (min(across) - margin, min(down) - margin, max(across) + margin, max(down) + margin)
+
+
+FOCUS_FIELDS, FOCUS_MARGIN = 7, 60
+
+
+def choose_focus(horses: Iterable[Field]) -> tuple[float, float, float, float] | None:
+    """Return left, top, width and height of the part to look at first: all horses, with some fields before them."""
+    middles = [field_middle(field) for field in horses]
+    spots = [place_point(along + more, out) for along, out in middles for more in (0, FOCUS_FIELDS)]
+    if not spots:
+        return None
+    across, down = [x for x, _ in spots], [y for _, y in spots]
+    left, top = min(across) - FOCUS_MARGIN, min(down) - FOCUS_MARGIN
+    return (left, top, max(across) - left + FOCUS_MARGIN, max(down) - top + FOCUS_MARGIN)
 
 
 class Window(NamedTuple):
@@ -162,3 +194,74 @@ def choose_close_up(start: Field, tokens: Iterable[str]) -> CloseUp:
     far = max([start_front + 3 * UNIT, *map(front, reached.values())])
     rear = start_front / UNIT - 2
     return CloseUp(tuple(range(min(lanes), max(lanes) + 1)), rear, max(far / UNIT - rear + 1, 8), reached)
+
+
+class CloseUpField(NamedTuple):
+    """A field in a close-up: its row, where it begins in the row, and its length, both in fields of the inner lane."""
+
+    field: Field
+    token: str
+    row: int
+    begin: float
+    length: float
+
+
+def list_close_up_fields(close_up: CloseUp) -> Iterator[CloseUpField]:
+    """Yield the fields that are wholly inside a close-up, lane by lane."""
+    for row, lane in enumerate(close_up.lanes):
+        rear = 0
+        for index, edge in enumerate(FRONTS[lane]):
+            begin, end = rear / UNIT - close_up.rear, edge / UNIT - close_up.rear
+            if begin >= -0.01 and end <= close_up.length + 0.01:
+                yield CloseUpField((lane, index), field_token((lane, index)), row, begin, end - begin)
+            rear = edge
+
+
+PIPS = {
+    1: ((0, 0),),
+    2: ((-1, -1), (1, 1)),
+    3: ((-1, -1), (0, 0), (1, 1)),
+    4: ((-1, -1), (1, -1), (-1, 1), (1, 1)),
+    5: ((-1, -1), (1, -1), (0, 0), (-1, 1), (1, 1)),
+    6: ((-1, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (1, 1)),
+}
+"""Where the pips of a die are, around its middle."""
+
+
+def counts_for_pace(dice: Sequence[int], pace: str, number: int) -> bool:
+    """Whether a die is part of the pace, or may still be; of two equal dice only the first one is."""
+    if pace in ("", BOTH_DICE):
+        return True
+    return pace == str(dice[number]) and not (number and dice[0] == dice[1])
+
+
+def list_hedge_tokens(hedges: Iterable[int]) -> set[str]:
+    """Return the names of all fields of the hedges with these numbers."""
+    return {field_token(field) for number in hedges for field in HEDGES[number]}
+
+
+def count_cards(hand: Iterable[str]) -> dict[str, int]:
+    """Return how many copies of each card are in a hand."""
+    return Counter(hand)
+
+
+def list_ways(menu: Menu) -> dict[str, list[str]]:
+    """Return the ends of rides on a menu, each with the cards or dice that lead there; "" where none is chosen."""
+    ways = dict[str, list[str]]()
+    for entry in menu:
+        if isinstance(entry, Choice) and entry.verb in ("play", "ride"):
+            for option in entry.options:
+                ways.setdefault(option[-1], []).append(option[0] if len(option) > 1 else "")
+    return ways
+
+
+def list_paces(menu: Menu) -> list[str]:
+    """Return the paces on a menu."""
+    entries = [entry for entry in menu if isinstance(entry, Choice) and entry.verb == "pace"]
+    return [option[0] for entry in entries for option in entry.options]
+
+
+def list_cards_to_pick(menu: Menu) -> set[str]:
+    """Return the cards, and other first words, of the moves on a menu."""
+    cards = {option[0] for entry in menu if isinstance(entry, Choice) for option in entry.options if option}
+    return cards.union(*(entry.items for entry in menu if isinstance(entry, Subset)))
