@@ -31,7 +31,7 @@ CACHED_ENDPOINTS = frozenset(("static", "lobby.picture"))
 OTHER_ENDPOINTS = frozenset(("table.then", "replay.frame", "replay.protocol", "replay.log"))
 MIN_COMPRESSED_BYTES = 300
 COMMENTS = re.compile(rb"/\*\*(?:(?!\*/).)*\*/ ?|(?:^|(?<=[;,{]))[ \t]*//[^\n]*", re.MULTILINE | re.DOTALL)
-INDENTATION = re.compile(rb"^\s+", re.MULTILINE)
+LAYOUT = re.compile(rb"(?<=[,;{(\[])\n\s*|^\s+", re.MULTILINE)  # indentation, and ends of lines after these signs
 
 
 def begin_request() -> None:
@@ -99,11 +99,11 @@ def _zip(content: bytes, level: int) -> bytes:
 
 
 def shorten(script: bytes) -> bytes:
-    """Return a script without comments, blank lines and indentation.
+    """Return a script without comments and without layout.
 
     Its strings may not go over several lines, and not hold what looks like a comment.
     """
-    return INDENTATION.sub(b"", COMMENTS.sub(b"", script))
+    return LAYOUT.sub(b"", COMMENTS.sub(b"", script))
 
 
 class LenientSigner(TimestampSigner):

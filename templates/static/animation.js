@@ -66,7 +66,7 @@ function animate({ piece, x, y }, old, world, time) {
     piece.animate([{ opacity: 0 }, { opacity: 1 }], { duration: time, easing: "ease-out" });
     return;
   }
-  const steps = pointsOnTrail(world.querySelector("path.trail"), old, { x, y }) ?? [old, { x, y }];
+  const steps = findTrail(world.querySelector("path.trail"), old, { x, y }) ?? [old, { x, y }];
   const frames = steps.map((step) => ({ translate: `${step.x - x}px ${step.y - y}px` }));
   piece.animate(frames, { duration: time * Math.min(1 + (steps.length - 2) / 8, 2), easing: "ease-in-out" });
 }
@@ -75,7 +75,7 @@ function animate({ piece, x, y }, old, world, time) {
  * Return points along a trail; null if it does not lead from one place to the other.
  * @param {SVGPathElement | null} trail @param {DOMPointInit} from @param {DOMPointInit} to
  */
-function pointsOnTrail(trail, from, to) {
+function findTrail(trail, from, to) {
   if (!trail?.getTotalLength) return null;
   const length = trail.getTotalLength();
   const isNear = (point, place) => Math.hypot(point.x - place.x, point.y - place.y) < ON_TRAIL;
@@ -83,14 +83,14 @@ function pointsOnTrail(trail, from, to) {
   return Array.from({ length: TRAIL_STEPS + 1 }, (_, step) => trail.getPointAtLength((length * step) / TRAIL_STEPS));
 }
 
-const scoreElements = () => [...document.querySelectorAll(".strip .score")];
+const findScores = () => [...document.querySelectorAll(".strip .score")];
 
 /** Return the scores that are shown, by seat. */
-export const readScores = () => scoreElements().map((one) => one.textContent);
+export const readScores = () => findScores().map((one) => one.textContent);
 
 /** @param {string[]} scores by seat */
 export function showScores(scores) {
-  for (const [seat, score] of scoreElements().entries()) score.textContent = scores[seat];
+  for (const [seat, score] of findScores().entries()) score.textContent = scores[seat];
 }
 
 /**
@@ -99,7 +99,7 @@ export function showScores(scores) {
  */
 export function floatPoints(before, piece) {
   if (reducedMotion.matches) return;
-  for (const [seat, score] of scoreElements().entries()) {
+  for (const [seat, score] of findScores().entries()) {
     const gain = Number(score.textContent) - Number(before[seat]);
     if (gain) floatTo(score, piece ?? document.querySelector(".stage"), gain > 0 ? `+${gain}` : `−${-gain}`);
   }

@@ -3,11 +3,11 @@
 // touched before its turn in the words, and `data-ghost` the piece that is shown where it would lie.
 
 import { chain, isBegun, offers, press, reset, resume, save, start, touch } from "./choice.js";
-import { buttonText, chosenText, confirmText, menuText, refusalText, spotText } from "./choice-text.js";
-import { reach } from "./device.js";
+import { describeChoice, describeMenu, explainRefusal, labelButton, labelConfirm, nameSpot } from "./choice-text.js";
+import { getReach } from "./device.js";
 import { Lookahead } from "./lookahead.js";
 import { isDrawn, markSpot, sizeHitAreas } from "./marks.js";
-import { neighbour, pick } from "./targets.js";
+import { findNeighbour, pick } from "./targets.js";
 
 /** @typedef {import("./choice.js").Spot} Spot */
 /** @typedef {import("./choice.js").State} State */
@@ -29,7 +29,7 @@ export class ChoiceView {
   constructor(root, stage, tell) {
     /** @type {(selector: string) => any} */
     const part = (selector) => root.querySelector(selector);
-    const { words, said, ...offer } = JSON.parse(part("#menu").textContent);
+    const { words, said, ...menu } = JSON.parse(part("#menu").textContent);
     this.root = root;
     this.stage = stage;
     this.tell = tell;
@@ -41,7 +41,7 @@ export class ChoiceView {
     this.ghost = part("[data-ghost]");
     this.lookahead = new Lookahead(root, this.form.dataset.foresee);
     this.spots = readSpots(root.querySelectorAll(":is(.stage, .tray) [data-token]"));
-    this.state = start(offer, [...this.spots.values()], this.ghost?.dataset.ghost, said);
+    this.state = start(menu, [...this.spots.values()], this.ghost?.dataset.ghost, said);
     this.leaving = new AbortController();
     this.listen();
     this.draw();
@@ -90,7 +90,7 @@ export class ChoiceView {
   touch(element) {
     this.update(touch(this.state, this.spots.get(element) ?? readSpot(element)));
     if (this.state.refused) {
-      const { text, rule } = refusalText(this.state, this.nameOf(element), this.words);
+      const { text, rule } = explainRefusal(this.state, this.getName(element), this.words);
       this.tell(text, rule);
     }
     this.sendAtOnce();
@@ -107,12 +107,11 @@ export class ChoiceView {
     const { moves, ghost } = offers(state);
     if (state.first || !moves[0] || "atOnce" in this.form.dataset) return;
     const pause = new Promise((done) => setTimeout(done, ghost.length ? TURNING_PAUSE_MS : 0));
-    const [next] = await Promise.all([this.lookahead.after(moves[0]), pause]);
+    const [next] = await Promise.all([this.lookahead.fetchNext(moves[0]), pause]);
     if (!next || this.state !== state || this.leaving.signal.aborted) return;
-    const { menu, labels, rules } = next;
     const spots = readSpots(this.lookahead.show(next));
     this.spots = new Map([...this.spots, ...spots]);
-    this.state = chain(state, { menu, labels, rules }, [...spots.values()]);
+    this.state = chain(state, next, [...spots.values()]);
     this.draw();
   }
 
@@ -121,12 +120,12 @@ export class ChoiceView {
     for (const [element, spot] of this.spots) {
       const mark = now.marks.get(spot) ?? { lit: false, chosen: false };
       const status = mark.chosen ? this.words.chosen : mark.lit ? this.words.can : "";
-      markSpot(element, mark, [this.nameOf(element), status].filter(Boolean).join(", "));
+      markSpot(element, mark, [this.getName(element), status].filter(Boolean).join(", "));
     }
     this.drawBar(now);
     this.fillForm(now);
     this.drawGhost(now.ghost);
-    this.stage.frame(this.shownSpots(now));
+    this.stage.frame(this.listShown(now));
     this.resize();
   }
 
@@ -135,11 +134,11 @@ export class ChoiceView {
     const { made, what, next, confirm, again } = this.bar;
     const begun = this.isBegun();
     [made.hidden, what.hidden, again.hidden] = [!begun, begun, !begun];
-    made.textContent = chosenText(this.state, this.words);
-    if (!begun) what.textContent = menuText(this.state, this.words);
+    made.textContent = describeChoice(this.state, this.words);
+    if (!begun) what.textContent = describeMenu(this.state, this.words);
     next.replaceChildren(...buttons.map((button) => this.makeButton(button)));
     confirm.hidden = complete.length !== 1 && !this.state.first;
-    confirm.textContent = confirmText(this.state, complete, this.words);
+    confirm.textContent = labelConfirm(this.state, complete, this.words);
   }
 
   /** @param {Offers} now */
@@ -162,7 +161,7 @@ export class ChoiceView {
    * Return what the window has to show: the spots that can be chosen next, and the one that begins the move.
    * @param {Offers} now
    */
-  shownSpots({ marks }) {
+  listShown({ marks }) {
     const { spots, tokens } = this.state;
     const shown = [...this.spots].filter(
       ([element, spot]) =>
@@ -173,14 +172,14 @@ export class ChoiceView {
 
   /** Fit the areas that can be touched to the zoom. */
   resize() {
-    sizeHitAreas(this.root, this.stage.scale(), reach());
+    sizeHitAreas(this.root, this.stage.getScale(), getReach());
   }
 
   /** @param {import("./choice.js").Button} button */
   makeButton(button) {
     const { kind, verb, token } = button;
     const made = document.createElement("button");
-    made.textContent = buttonText(this.state, button, this.words);
+    made.textContent = labelButton(this.state, button, this.words);
     made.type = kind === "move" ? "submit" : "button";
     if (kind === "move") [made.className, made.dataset.whole] = ["main", verb];
     else if (kind !== "turn") made.dataset.say = token || verb;
@@ -195,8 +194,8 @@ export class ChoiceView {
   }
 
   /** @param {HTMLElement} element */
-  nameOf({ dataset }) {
-    return dataset.name || spotText(this.state, dataset.token ?? "", dataset.what);
+  getName({ dataset }) {
+    return dataset.name || nameSpot(this.state, dataset.token ?? "", dataset.what);
   }
 
   /**
@@ -204,7 +203,7 @@ export class ChoiceView {
    * drawn over the others, and come first.
    * @param {MouseEvent} event @returns {HTMLElement | null}
    */
-  spotAt({ target, clientX, clientY }) {
+  findSpot({ target, clientX, clientY }) {
     const touched = /** @type {Element} */ (target);
     /** @type {HTMLElement | null} */
     const direct = touched.closest("[data-token]");
@@ -213,10 +212,10 @@ export class ChoiceView {
     /** @param {[HTMLElement, Spot][]} spots */
     const nearest = (spots) =>
       pick(
-        spots.map(([element]) => targetOf(element)),
+        spots.map(([element]) => measureTarget(element)),
         clientX,
         clientY,
-        reach(),
+        getReach(),
       );
     const above = this.state.first ? nearest(live.filter(([, spot]) => this.state.spots.includes(spot))) : null;
     const { target: found, zoom } = above?.target ? above : nearest(live);
@@ -228,7 +227,7 @@ export class ChoiceView {
   onClick(event) {
     const target = /** @type {Element} */ (event.target);
     if (this.root.classList.contains("filming") || (this.stage.wasDragged() && target.closest("[data-stage]"))) return;
-    const spot = this.spotAt(event);
+    const spot = this.findSpot(event);
     if (spot) this.touch(spot);
   }
 
@@ -262,12 +261,12 @@ export class ChoiceView {
   focusBeside(spot, key) {
     const others = [...this.spots.keys()].filter((one) => one !== spot && one.hasAttribute("tabindex"));
     const boxes = others.map((one) => one.getBoundingClientRect());
-    others[neighbour(spot.getBoundingClientRect(), boxes, key)]?.focus();
+    others[findNeighbour(spot.getBoundingClientRect(), boxes, key)]?.focus();
   }
 }
 
 /** @param {HTMLElement} element */
-function targetOf(element) {
+function measureTarget(element) {
   const outline = element.getBoundingClientRect();
   const hit = element.querySelector(":scope > .hit")?.getBoundingClientRect() ?? outline;
   return { element, hit, outline };

@@ -2,7 +2,7 @@
 //
 // `start` makes the first state, `touch` and `press` the next ones, and `offers` says what the page shows of a state.
 
-import { fits, following, isWhole, rows, unique } from "./menu.js";
+import { dedupe, findNext, findRows, fits, isWhole } from "./menu.js";
 
 /**
  * @typedef {import("./menu.js").Entry} Entry
@@ -17,7 +17,9 @@ import { fits, following, isWhole, rows, unique } from "./menu.js";
  * @property {Record<string, string>} [rules] the paragraph of the rules, by verb
  *
  * @typedef {object} State
- * @property {Menu} offer
+ * @property {Entry[]} menu
+ * @property {Menu["labels"]} labels
+ * @property {Menu["rules"]} rules
  * @property {Spot[]} spots
  * @property {string | null} ghost the verb whose piece is shown where it would lie; a touch there turns it
  * @property {string | null} verb
@@ -34,19 +36,20 @@ import { fits, following, isWhole, rows, unique } from "./menu.js";
 
 /**
  * Return the state before anything is touched, or with the words of a move that is already begun.
- * @param {Menu} offer @param {Spot[]} spots @param {string | null} ghost @param {string[]} words
+ * @param {Menu} menu @param {Spot[]} spots @param {string | null} ghost @param {string[]} words
  * @returns {State}
  */
-export function start(offer, spots, ghost = null, words = []) {
+export function start({ menu, labels, rules }, spots, ghost = null, words = []) {
   const [verb = null, ...tokens] = words;
-  return { offer, spots, ghost, verb, tokens, early: null, turned: null, first: null, refused: null };
+  const untouched = { early: null, turned: null, first: null, refused: null };
+  return { menu, labels, rules, spots, ghost, verb, tokens, ...untouched };
 }
 
 /**
  * Return the state in which a second move is chosen; the first one is whole, and both are sent in order.
- * @param {State} first @param {Menu} offer @param {Spot[]} spots @returns {State}
+ * @param {State} first @param {Menu} menu @param {Spot[]} spots @returns {State}
  */
-export const chain = (first, offer, spots) => ({ ...start(offer, spots, first.ghost), first });
+export const chain = (first, menu, spots) => ({ ...start(menu, spots, first.ghost), first });
 
 /**
  * Return the state after a spot is touched. A spot of the first of two moves returns to that move.
@@ -54,8 +57,8 @@ export const chain = (first, offer, spots) => ({ ...start(offer, spots, first.gh
  */
 export function touch(state, spot) {
   if (state.first?.spots.includes(spot)) return touch(state.first, spot);
-  if (ghostEntry(state) && spot.token === state.tokens[0]) return turn(state);
-  const step = stepOf(state, spot);
+  if (findGhostEntry(state) && spot.token === state.tokens[0]) return turn(state);
+  const step = findStep(state, spot);
   return step ? take(state, step) : (replace(state, spot) ?? { ...state, refused: spot });
 }
 
@@ -90,7 +93,7 @@ export function save(state) {
  */
 export function resume(state, saved) {
   const next = change(state, saved);
-  return living(next).length ? next : state;
+  return findPossible(next).length ? next : state;
 }
 
 /**
@@ -104,14 +107,14 @@ export const isBegun = ({ verb, tokens, early, first }) =>
  * Return the entries of which a move can still be made.
  * @param {State} state @returns {Entry[]}
  */
-export const living = (state) => candidates(state).filter((entry) => fits(entry, state.tokens, state.early));
+export const findPossible = (state) => findEntries(state).filter((entry) => fits(entry, state.tokens, state.early));
 
 /**
  * Return the tokens that may follow what is chosen.
  * @param {State} state
  */
-export const followers = (state) =>
-  unique(living(state).flatMap((entry) => following(entry, state.tokens, state.early)));
+export const findNextTokens = (state) =>
+  dedupe(findPossible(state).flatMap((entry) => findNext(entry, state.tokens, state.early)));
 
 /**
  * Return what the page shows: the mark of each spot, the buttons that are needed, the entries of which a move is whole,
@@ -122,41 +125,41 @@ export function offers(state) {
   const { first, spots } = state;
   /** @type {Map<Spot, Mark>} */
   const marks = new Map();
-  for (const spot of [...(first?.spots ?? []), ...spots]) marks.set(spot, markOf(state, spot));
-  const complete = completeEntries(state);
-  const isOnly = complete.length === 1 && living(state).length === 1;
-  const isFinal = isOnly && !followers(state).length && !ghostEntry(state);
-  const moves = (first ? [first, state] : [state]).map(moveOf);
-  return { marks, buttons: buttons(state), complete, isFinal, moves, ghost: ghostTokens(state) };
+  for (const spot of [...(first?.spots ?? []), ...spots]) marks.set(spot, findMark(state, spot));
+  const complete = findWhole(state);
+  const isOnly = complete.length === 1 && findPossible(state).length === 1;
+  const isFinal = isOnly && !findNextTokens(state).length && !findGhostEntry(state);
+  const moves = (first ? [first, state] : [state]).map(formatMove);
+  return { marks, buttons: listButtons(state), complete, isFinal, moves, ghost: findGhost(state) };
 }
 
 /**
  * Return where the ghost lies and how it is turned; nothing where it is not shown.
  * @param {State} state @returns {string[]}
  */
-function ghostTokens(state) {
+function findGhost(state) {
   const base = state.first ?? state;
-  return ghostEntry(base) ? base.tokens : [];
+  return findGhostEntry(base) ? base.tokens : [];
 }
 
 /** @param {State} state */
-function moveOf(state) {
-  const complete = completeEntries(state);
+function formatMove(state) {
+  const complete = findWhole(state);
   return complete.length === 1 ? [complete[0].verb, ...state.tokens].join(" ") : "";
 }
 
 /** @param {State} state */
-function completeEntries(state) {
+function findWhole(state) {
   if (state.early !== null || (state.verb === null && !state.tokens.length)) return [];
-  return living(state).filter((entry) => isWhole(entry, state.tokens));
+  return findPossible(state).filter((entry) => isWhole(entry, state.tokens));
 }
 
 /** @param {State} state @param {Spot} spot @returns {Mark} */
-function markOf(state, spot) {
-  if (state.first?.spots.includes(spot)) return markOf(state.first, spot);
+function findMark(state, spot) {
+  if (state.first?.spots.includes(spot)) return findMark(state.first, spot);
   const chosen = isChosen(state, spot);
-  const turns = chosen && ghostEntry(state) !== null && spot.token === state.tokens[0];
-  return { lit: turns || stepOf(state, spot) !== null, chosen };
+  const turns = chosen && findGhostEntry(state) !== null && spot.token === state.tokens[0];
+  return { lit: turns || findStep(state, spot) !== null, chosen };
 }
 
 /** @param {State} state @param {Spot} spot */
@@ -166,24 +169,24 @@ function isChosen({ verb, tokens, early }, spot) {
 }
 
 /** @param {State} state */
-const candidates = ({ offer, verb }) => offer.menu.filter((entry) => verb === null || entry.verb === verb);
+const findEntries = ({ menu, verb }) => menu.filter((entry) => verb === null || entry.verb === verb);
 
 /**
  * Return the entry whose piece is shown as a ghost; null where none is. The first of two moves keeps its ghost.
  * @param {State} state @returns {Entry | null}
  */
-function ghostEntry(state) {
+function findGhostEntry(state) {
   if (state.first || state.ghost === null || !state.tokens.length) return null;
-  return living(state).find((entry) => entry.verb === state.ghost) ?? null;
+  return findPossible(state).find((entry) => entry.verb === state.ghost) ?? null;
 }
 
 /**
  * Return how the ghost may be turned where it lies.
  * @param {State} state
  */
-function ghostTurns(state) {
-  const entry = ghostEntry(state);
-  return entry ? following(entry, state.tokens.slice(0, 1)) : [];
+function findTurns(state) {
+  const entry = findGhostEntry(state);
+  return entry ? findNext(entry, state.tokens.slice(0, 1)) : [];
 }
 
 /** @param {State} state @param {Step} step @returns {State} */
@@ -193,19 +196,21 @@ const change = (state, step) => ({ ...state, refused: null, ...step });
  * Return what touching a spot would choose, or null if it cannot be chosen now.
  * @param {State} state @param {Spot} spot @returns {Step | null}
  */
-function stepOf(state, spot) {
+function findStep(state, spot) {
   const words = spot.token.split(" ");
-  const step = words.length > 1 ? stepOfSeveral(state, words) : stepOfOne(state, words[0]);
+  const step = words.length > 1 ? findJoinedStep(state, words) : findSingleStep(state, words[0]);
   if (step || !spot.early || state.early !== null) return step;
-  return candidates(state).some((entry) => rows(entry, state.tokens, words[0]).length) ? { early: words[0] } : null;
+  return findEntries(state).some((entry) => findRows(entry, state.tokens, words[0]).length)
+    ? { early: words[0] }
+    : null;
 }
 
 /** @param {State} state @param {string} token @returns {Step | null} */
-function stepOfOne(state, token) {
-  const { offer, verb, tokens, early } = state;
-  if (!tokens.length && verb === null && offer.menu.some((entry) => entry.verb === token)) return { verb: token };
-  const follows = living(state).some(
-    (entry) => following(entry, tokens, early).includes(token) && !isPartOfSpots(state, entry, token),
+function findSingleStep(state, token) {
+  const { menu, verb, tokens, early } = state;
+  if (!tokens.length && verb === null && menu.some((entry) => entry.verb === token)) return { verb: token };
+  const follows = findPossible(state).some(
+    (entry) => findNext(entry, tokens, early).includes(token) && !isPartOfSpots(state, entry, token),
   );
   return follows ? { tokens: [...tokens, token] } : null;
 }
@@ -214,26 +219,26 @@ function stepOfOne(state, token) {
  * Return the step of a spot with several tokens, of which the first ones may be chosen already.
  * @param {State} state @param {string[]} words @returns {Step | null}
  */
-function stepOfSeveral(state, words) {
+function findJoinedStep(state, words) {
   for (let overlap = words.length - 1; overlap >= 0; overlap -= 1) {
     const last = overlap ? state.tokens.slice(-overlap) : [];
     const tokens = [...state.tokens, ...words.slice(overlap)];
     const joins = last.join(" ") === words.slice(0, overlap).join(" ");
-    if (joins && living(state).some((entry) => fits(entry, tokens, state.early))) return { tokens };
+    if (joins && findPossible(state).some((entry) => fits(entry, tokens, state.early))) return { tokens };
   }
   return null;
 }
 
 /** @param {State} state */
-const joinedTokens = (state) => state.spots.map((spot) => spot.token).filter((token) => token.includes(" "));
+const listJoined = (state) => state.spots.map((spot) => spot.token).filter((token) => token.includes(" "));
 
 /**
  * Say whether everything that may come after this token is touched together with it, so that it is not touched alone.
  * @param {State} state @param {Entry} entry @param {string} token
  */
 function isPartOfSpots(state, entry, token) {
-  const joined = joinedTokens(state);
-  const ends = rows(entry, [...state.tokens, token], state.early).map(
+  const joined = listJoined(state);
+  const ends = findRows(entry, [...state.tokens, token], state.early).map(
     (row) => `${row.slice(state.tokens.length).join(" ")} `,
   );
   return ends.length > 0 && ends.every((end) => joined.some((words) => end.startsWith(`${words} `)));
@@ -243,7 +248,7 @@ function isPartOfSpots(state, entry, token) {
 function take(state, step) {
   const next = change(state, step);
   if (next.tokens.some((token) => token === next.early)) next.early = null;
-  const turns = next.tokens.length === 1 ? ghostTurns(next) : [];
+  const turns = next.tokens.length === 1 ? findTurns(next) : [];
   const turned = turns.find((one) => one === state.turned) ?? turns[0];
   return fillIn(turned === undefined ? next : change(next, { tokens: [...next.tokens, turned] }));
 }
@@ -254,10 +259,10 @@ function take(state, step) {
  */
 function fillIn(state) {
   const { tokens, early } = state;
-  const [entries, rest] = [living(state), followers(state)];
+  const [entries, rest] = [findPossible(state), findNextTokens(state)];
   if (entries.some((entry) => isWhole(entry, tokens))) return state;
   if (early !== null) {
-    const [row] = entries.flatMap((entry) => rows(entry, tokens, early));
+    const [row] = entries.flatMap((entry) => findRows(entry, tokens, early));
     return fillIn(change(state, { tokens: row.slice(0, row.indexOf(early, tokens.length) + 1), early: null }));
   }
   if (!tokens.length || rest.length !== 1 || entries.some((entry) => entry.items)) return state;
@@ -266,7 +271,7 @@ function fillIn(state) {
 
 /** @param {State} state @returns {State} */
 function turn(state) {
-  const turns = ghostTurns(state);
+  const turns = findTurns(state);
   const turned = turns[(turns.indexOf(state.tokens[1]) + 1) % turns.length];
   return change(state, { tokens: [state.tokens[0], turned], turned });
 }
@@ -279,19 +284,19 @@ function turn(state) {
 function replace(state, spot) {
   const { tokens } = state;
   const words = spot.token.split(" ");
-  if (living(state).some((entry) => entry.items) && tokens.includes(words[0])) {
+  if (findPossible(state).some((entry) => entry.items) && tokens.includes(words[0])) {
     return change(state, { tokens: tokens.toSpliced(tokens.lastIndexOf(words[0]), 1) });
   }
   const isLast = isChosen(state, spot) && tokens.at(-1) === words.at(-1);
   if (isLast && tokens.length) return change(state, { tokens: tokens.slice(0, -1), early: null });
   for (let length = tokens.length - 1; length >= 0; length -= 1) {
     const shorter = change(state, { tokens: tokens.slice(0, length), early: null });
-    const step = stepOf(shorter, spot);
+    const step = findStep(shorter, spot);
     if (step) return take(shorter, step);
   }
   if (tokens.length || (state.verb === null && state.early === null)) return null;
   const empty = change(state, { verb: null, early: null });
-  const step = stepOf(empty, spot);
+  const step = findStep(empty, spot);
   return step ? take(empty, step) : empty;
 }
 
@@ -299,37 +304,37 @@ function replace(state, spot) {
  * Return the buttons for what has no spot, for whole moves where there are several, and for turning the ghost.
  * @param {State} state @returns {Button[]}
  */
-function buttons(state) {
-  if (ghostEntry(state)) return turnButtons(state);
-  const complete = completeEntries(state);
+function listButtons(state) {
+  if (findGhostEntry(state)) return listTurns(state);
+  const complete = findWhole(state);
   const wholes = complete.length > 1 ? complete.map(({ verb }) => makeButton("move", verb)) : [];
-  return [...turnButtons(state.first), ...tokenButtons(state), ...verbButtons(state), ...wholes];
+  return [...listTurns(state.first), ...listTokens(state), ...listVerbs(state), ...wholes];
 }
 
 /** @param {Button["kind"]} kind @param {string} verb @returns {Button} */
 const makeButton = (kind, verb, token = "") => ({ kind, verb, token });
 
 /** @param {State | null} state */
-function turnButtons(state) {
-  return state && ghostTurns(state).length > 1 ? [makeButton("turn", state.ghost ?? "")] : [];
+function listTurns(state) {
+  return state && findTurns(state).length > 1 ? [makeButton("turn", state.ghost ?? "")] : [];
 }
 
 /** @param {Entry} entry */
 const isBare = (entry) => entry.options?.some((row) => !row.length) ?? false;
 
 /** @param {State} state */
-function tokenButtons(state) {
+function listTokens(state) {
   const { verb, tokens, early, spots } = state;
   const isEmpty = !tokens.length && verb === null;
-  const joined = joinedTokens(state);
+  const joined = listJoined(state);
   /** @param {string} token */
   const hasSpot = (token) =>
     spots.some((spot) => spot.token === token) ||
     joined.some((words) => words.split(" ").at(-1) === token || (!tokens.length && words.startsWith(`${token} `)));
   /** @type {Map<string, Button>} */
   const found = new Map();
-  for (const entry of living(state).filter((one) => !(isEmpty && isBare(one)))) {
-    for (const token of following(entry, tokens, early)) {
+  for (const entry of findPossible(state).filter((one) => !(isEmpty && isBare(one)))) {
+    for (const token of findNext(entry, tokens, early)) {
       if (!found.has(token) && !hasSpot(token)) found.set(token, makeButton("token", entry.verb, token));
     }
   }
@@ -337,8 +342,8 @@ function tokenButtons(state) {
 }
 
 /** @param {State} state */
-function verbButtons({ offer, verb, tokens, spots }) {
+function listVerbs({ menu, verb, tokens, spots }) {
   if (tokens.length || verb !== null) return [];
-  const bare = offer.menu.filter((entry) => isBare(entry) && !spots.some((spot) => spot.token === entry.verb));
+  const bare = menu.filter((entry) => isBare(entry) && !spots.some((spot) => spot.token === entry.verb));
   return bare.map((entry) => makeButton("verb", entry.verb));
 }

@@ -4,4 +4,4 @@ export const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 const touchScreen = matchMedia("(pointer: coarse), (width < 48rem), (height < 30rem)");
 
 /** Return how wide in px a thing has to be that is touched. */
-export const reach = () => (touchScreen.matches ? 44 : 24);
+export const getReach = () => (touchScreen.matches ? 44 : 24);

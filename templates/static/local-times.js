@@ -3,8 +3,9 @@
 const today = new Date().toDateString();
 
 /** @param {Intl.DateTimeFormatOptions} options */
-const format = (options) => new Intl.DateTimeFormat(document.documentElement.lang, { ...options, timeStyle: "short" });
-const [timeOfDay, dateAndTime] = [format({}), format({ dateStyle: "medium" })];
+const makeFormat = (options) =>
+  new Intl.DateTimeFormat(document.documentElement.lang, { ...options, timeStyle: "short" });
+const [timeOfDay, dateAndTime] = [makeFormat({}), makeFormat({ dateStyle: "medium" })];
 
 /**
  * Rewrite all times within an element.

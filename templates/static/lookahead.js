@@ -21,15 +21,15 @@ export class Lookahead {
    * Return what could be done after a move; null if its turn ends or chance decides. Each move is asked for once.
    * @param {string} move
    */
-  async after(move) {
+  async fetchNext(move) {
     if (!this.address) return null;
-    const answer = this.answers.get(move) ?? this.load(`${this.address}?${new URLSearchParams({ move })}`);
+    const answer = this.answers.get(move) ?? this.fetchPage(`${this.address}?${new URLSearchParams({ move })}`);
     this.answers.set(move, answer);
     return answer;
   }
 
   /** @param {string} address @returns {Promise<Next | null>} */
-  async load(address) {
+  async fetchPage(address) {
     const answer = await fetch(address).catch(() => null);
     if (answer?.status !== 200) return null;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");

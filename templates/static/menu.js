@@ -9,13 +9,13 @@ const isEqual = (one, other) => one.length === other.length && startsWith(one, o
 const startsWith = (row, tokens) => tokens.every((token, index) => row[index] === token);
 
 /** @template T @param {T[]} list @returns {T[]} */
-export const unique = (list) => [...new Set(list)];
+export const dedupe = (list) => [...new Set(list)];
 
 /**
  * Return the items that remain when `tokens` are taken; null if they cannot all be taken.
  * @param {string[]} items @param {string[]} tokens
  */
-function remaining(items, tokens) {
+function removeTokens(items, tokens) {
   const rest = [...items];
   for (const token of tokens) {
     const index = rest.indexOf(token);
@@ -29,7 +29,7 @@ function remaining(items, tokens) {
  * Return the rows of an entry that begin with `tokens` and in which `early` comes later.
  * @param {Entry} entry @param {string[]} tokens @param {string | null} early
  */
-export function rows(entry, tokens, early = null) {
+export function findRows(entry, tokens, early = null) {
   const begun = (entry.options ?? []).filter((row) => startsWith(row, tokens));
   return early === null ? begun : begun.filter((row) => row.indexOf(early, tokens.length) >= 0);
 }
@@ -38,13 +38,13 @@ export function rows(entry, tokens, early = null) {
  * Return the tokens that may follow `tokens` in an entry.
  * @param {Entry} entry @param {string[]} tokens @param {string | null} early @returns {string[]}
  */
-export function following(entry, tokens, early = null) {
+export function findNext(entry, tokens, early = null) {
   if (entry.options) {
-    const longer = rows(entry, tokens, early).filter((row) => row.length > tokens.length);
-    return unique(longer.map((row) => row[tokens.length]));
+    const longer = findRows(entry, tokens, early).filter((row) => row.length > tokens.length);
+    return dedupe(longer.map((row) => row[tokens.length]));
   }
   if (!entry.items || early !== null || tokens.length >= (entry.most ?? 0)) return [];
-  return unique(remaining(entry.items, tokens) ?? []);
+  return dedupe(removeTokens(entry.items, tokens) ?? []);
 }
 
 /**
@@ -52,9 +52,9 @@ export function following(entry, tokens, early = null) {
  * @param {Entry} entry @param {string[]} tokens @param {string | null} early
  */
 export function fits(entry, tokens, early = null) {
-  if (entry.options) return rows(entry, tokens, early).length > 0;
+  if (entry.options) return findRows(entry, tokens, early).length > 0;
   if (early !== null) return false;
-  if (entry.items) return tokens.length <= (entry.most ?? 0) && remaining(entry.items, tokens) !== null;
+  if (entry.items) return tokens.length <= (entry.most ?? 0) && removeTokens(entry.items, tokens) !== null;
   return tokens.length === 0;
 }
 

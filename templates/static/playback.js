@@ -22,20 +22,20 @@ let timer = 0; // of the next step, while the game plays by itself
 let catchingUp = null; // the run of `catchUp` that may go on; a touch ends it
 let scoresNow = []; // while others are shown
 
-const table = () => document.querySelector(".table");
-const worldNow = () => document.querySelector("figure.stage [data-stage]");
+const getTable = () => document.querySelector(".table");
+const getWorld = () => document.querySelector("figure.stage [data-stage]");
 /** @param {string} name */
-const control = (name) => document.querySelector(`.film [data-film=${name}]`);
+const getControl = (name) => document.querySelector(`.film [data-film=${name}]`);
 /** @param {number} time ms */
 const wait = (time) => new Promise((done) => setTimeout(done, time));
-const isOpen = () => table().classList.contains("filming");
+const isOpen = () => getTable().classList.contains("filming");
 
 /**
  * Load the position after an entry and what happened in it. Answers are remembered.
  * @param {number} number @returns {Promise<Moment>}
  */
 async function load(number) {
-  const url = new URL(table().dataset.then, location.href);
+  const url = new URL(getTable().dataset.then, location.href);
   url.searchParams.set("at", number);
   const answer = answers.get(number) ?? fetch(url).then((one) => (one.ok ? one.text() : Promise.reject(one)));
   answers.set(number, answer);
@@ -50,18 +50,18 @@ async function load(number) {
  * @param {Moment} moment @param {number} time ms; 0 for no points that float
  */
 function show({ world, scores }, time) {
-  const [before, oldScores] = [locatePieces(shown ?? worldNow()), readScores()];
+  const [before, oldScores] = [locatePieces(shown ?? getWorld()), readScores()];
   for (const one of [world, ...world.querySelectorAll("[data-token]")]) {
     delete one.dataset.stage;
     delete one.dataset.token;
   }
   world.classList.add("past");
-  world.setAttribute("viewBox", worldNow().getAttribute("viewBox"));
+  world.setAttribute("viewBox", getWorld().getAttribute("viewBox"));
   if (shown) shown.remove();
   else scoresNow = oldScores;
-  worldNow().after(world);
+  getWorld().after(world);
   shown = world;
-  table().classList.add("rewound");
+  getTable().classList.add("rewound");
   showScores(scores.split(" "));
   const piece = glide(before, world, time);
   if (time) floatPoints(oldScores, piece);
@@ -72,9 +72,9 @@ function showNow(time) {
   const [before, oldScores] = [locatePieces(shown), readScores()];
   shown.remove();
   shown = null;
-  table().classList.remove("rewound");
+  getTable().classList.remove("rewound");
   showScores(scoresNow);
-  floatPoints(oldScores, glide(before, worldNow(), time));
+  floatPoints(oldScores, glide(before, getWorld(), time));
 }
 
 /**
@@ -84,7 +84,7 @@ function showNow(time) {
 export async function catchUp(isBusy) {
   const run = {};
   catchingUp = run;
-  const entries = table().dataset.since.split(" ").map(Number);
+  const entries = getTable().dataset.since.split(" ").map(Number);
   const moments = await Promise.all([entries[0] - 1, ...entries.slice(0, -1)].slice(-MOST_STEPS).map(load));
   const time = Math.min(MOST_STEP_MS, CATCH_UP_MS / moments.length);
   for (const [step, moment] of moments.entries()) {
@@ -101,10 +101,10 @@ export async function catchUp(isBusy) {
  */
 export async function open(from, plays) {
   stop();
-  table().classList.add("filming");
+  getTable().classList.add("filming");
   document.querySelector(".film").hidden = false;
   await goTo(from);
-  control("at").focus();
+  getControl("at").focus();
   if (plays) play();
 }
 
@@ -113,22 +113,22 @@ async function goTo(to, time = 0) {
   entry = to;
   const moment = await load(to);
   if (entry !== to || !isOpen()) return;
-  const slider = control("at");
+  const slider = getControl("at");
   [slider.min, slider.max, slider.value] = [moment.first, moment.last, moment.at];
   entry = Number(moment.at);
-  control("told").replaceChildren(...moment.sentences);
+  getControl("told").replaceChildren(...moment.sentences);
   show(moment, time);
   if (entry < Number(moment.last)) load(entry + 1).catch(() => {});
 }
 
 function play() {
   if (timer) return pause();
-  control("play").setAttribute("aria-pressed", "true");
+  getControl("play").setAttribute("aria-pressed", "true");
   timer = setTimeout(playNext, PLAY_MS / 2);
 }
 
 async function playNext() {
-  if (entry >= Number(control("at").max)) return pause();
+  if (entry >= Number(getControl("at").max)) return pause();
   await goTo(entry + 1, PLAY_MS / 2).catch(pause);
   if (timer) timer = setTimeout(playNext, PLAY_MS);
 }
@@ -136,7 +136,7 @@ async function playNext() {
 function pause() {
   clearTimeout(timer);
   timer = 0;
-  control("play").setAttribute("aria-pressed", "false");
+  getControl("play").setAttribute("aria-pressed", "false");
 }
 
 /** Return to the position of now. */
@@ -147,13 +147,13 @@ export function stop() {
   document.querySelector(".film").hidden = true;
   if (isEarlier) showNow(CLOSE_MS);
   if (document.activeElement?.closest(".film")) document.querySelector("[role=tab][aria-selected=true]").focus();
-  table().classList.remove("filming");
+  getTable().classList.remove("filming");
 }
 
 /** @param {number} to */
 function steer(to) {
   pause();
-  const { min, max } = control("at");
+  const { min, max } = getControl("at");
   goTo(Math.min(Math.max(to, Number(min)), Number(max)), STEER_MS).catch(() => {});
 }
 
@@ -172,7 +172,7 @@ document.addEventListener("pointerdown", (event) => {
 });
 document.addEventListener("click", (event) => ACTIONS[event.target.closest("[data-film]")?.dataset.film]?.());
 document.addEventListener("input", (event) => {
-  if (event.target === control("at")) steer(Number(event.target.value));
+  if (event.target === getControl("at")) steer(Number(event.target.value));
 });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") return stop();

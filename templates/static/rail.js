@@ -5,15 +5,15 @@ const TABS = ["now", "log", "talk", "more"];
 let tab = "now";
 let isSheetOpen = false;
 
-const table = () => document.querySelector(".table");
-const tabButtons = () => [...table().querySelectorAll("[role=tab]")];
+const getTable = () => document.querySelector(".table");
+const listTabs = () => [...getTable().querySelectorAll("[role=tab]")];
 
 /** Show the open panel, after a press or on a new page. */
 export function updateRail() {
   if (!document.getElementById(tab) || !TABS.includes(tab)) tab = "now";
-  table().dataset.tab = tab;
-  table().classList.toggle("drawn", isSheetOpen);
-  for (const button of tabButtons()) {
+  getTable().dataset.tab = tab;
+  getTable().classList.toggle("drawn", isSheetOpen);
+  for (const button of listTabs()) {
     const isSelected = button.dataset.tab === tab;
     button.setAttribute("aria-selected", String(isSelected));
     button.tabIndex = isSelected ? 0 : -1;
@@ -50,7 +50,7 @@ function scrollTalk() {
  * @param {KeyboardEvent} event
  */
 function selectBeside(event) {
-  const tabs = tabButtons();
+  const tabs = listTabs();
   const next = tabs.at((tabs.indexOf(event.target) + (event.key === "ArrowRight" ? 1 : -1)) % tabs.length);
   next?.focus();
   next?.click();

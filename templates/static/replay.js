@@ -14,14 +14,14 @@ let direction = 1;
 let isShowing = false;
 let playing = null; // the timer of the next step, while it plays by itself
 
-const root = () => document.querySelector("[data-replay]");
-const first = () => Number(root().dataset.first);
-const last = () => Number(root().dataset.last);
-const current = () => wanted ?? Number(root().dataset.at);
-const slider = () => document.getElementById("at");
+const getRoot = () => document.querySelector("[data-replay]");
+const getFirst = () => Number(getRoot().dataset.first);
+const getLast = () => Number(getRoot().dataset.last);
+const getCurrent = () => wanted ?? Number(getRoot().dataset.at);
+const getSlider = () => document.getElementById("at");
 
 /** @param {number} position @param {string} base an address */
-function addressOf(position, base = location.href) {
+function makeAddress(position, base = location.href) {
   const url = new URL(base, location.href);
   url.searchParams.set("at", position);
   return url;
@@ -38,7 +38,7 @@ function loadFrame(position) {
 
 /** @param {number} position */
 function fetchFrame(position) {
-  const answer = fetch(addressOf(position, root().dataset.replay));
+  const answer = fetch(makeAddress(position, getRoot().dataset.replay));
   const frame = answer.then((response) => (response.ok ? response.text() : Promise.reject(response)));
   frame.catch(() => frames.delete(position));
   return frame;
@@ -46,10 +46,10 @@ function fetchFrame(position) {
 
 /** @param {number} position */
 function goTo(position) {
-  const to = Math.min(Math.max(position, first()), last());
-  if (to !== current()) direction = Math.sign(to - current());
+  const to = Math.min(Math.max(position, getFirst()), getLast());
+  if (to !== getCurrent()) direction = Math.sign(to - getCurrent());
   wanted = to;
-  slider().value = wanted;
+  getSlider().value = wanted;
   return showWanted();
 }
 
@@ -64,10 +64,10 @@ async function showWanted() {
       shown = position;
       if (shown !== wanted) await new Promise(requestAnimationFrame);
     }
-    history.replaceState(null, "", addressOf(wanted));
+    history.replaceState(null, "", makeAddress(wanted));
     preload();
   } catch {
-    location.assign(addressOf(wanted));
+    location.assign(makeAddress(wanted));
   } finally {
     isShowing = false;
   }
@@ -76,7 +76,7 @@ async function showWanted() {
 function preload() {
   for (let step = 1; step <= PRELOADED; step += 1) {
     const position = shown + step * direction;
-    if (position >= first() && position <= last()) loadFrame(position).catch(() => {});
+    if (position >= getFirst() && position <= getLast()) loadFrame(position).catch(() => {});
   }
 }
 
@@ -86,7 +86,7 @@ function preload() {
  */
 function show(text) {
   const fresh = new DOMParser().parseFromString(text, "text/html").querySelector("[data-replay]");
-  const old = root();
+  const old = getRoot();
   localise(fresh);
   const isUnfolded = Boolean(old.querySelector("details[open]"));
   for (const part of fresh.querySelectorAll("[data-part]")) {
@@ -102,7 +102,7 @@ function show(text) {
 
 function play() {
   if (playing) return pause();
-  if (current() >= last()) goTo(first());
+  if (getCurrent() >= getLast()) goTo(getFirst());
   toggleButton();
   scheduleStep();
 }
@@ -110,9 +110,9 @@ function play() {
 function scheduleStep() {
   playing = setTimeout(
     async () => {
-      await goTo(current() + 1);
+      await goTo(getCurrent() + 1);
       if (!playing) return;
-      if (current() >= last() || document.hidden) pause();
+      if (getCurrent() >= getLast() || document.hidden) pause();
       else scheduleStep();
     },
     Number(document.getElementById("speed").value),
@@ -137,21 +137,21 @@ function steer(position) {
 }
 
 /** @param {number} index 0 for the round before, 1 for the one after */
-function roundAt(index) {
-  return Number(document.querySelectorAll("[data-part=rounds] a")[index]?.dataset.at ?? current());
+function findRound(index) {
+  return Number(document.querySelectorAll("[data-part=rounds] a")[index]?.dataset.at ?? getCurrent());
 }
 
 const POSITIONS = {
-  ArrowLeft: () => current() - 1,
-  ArrowRight: () => current() + 1,
-  Home: first,
-  End: last,
-  PageUp: () => roundAt(0),
-  PageDown: () => roundAt(1),
+  ArrowLeft: () => getCurrent() - 1,
+  ArrowRight: () => getCurrent() + 1,
+  Home: getFirst,
+  End: getLast,
+  PageUp: () => findRound(0),
+  PageDown: () => findRound(1),
 };
 
 document.addEventListener("input", (event) => {
-  if (event.target === slider()) steer(Number(event.target.value));
+  if (event.target === getSlider()) steer(Number(event.target.value));
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-at]");
@@ -166,11 +166,11 @@ document.addEventListener("keydown", (event) => {
   steer(POSITIONS[event.key]());
 });
 
-shown = current();
+shown = getCurrent();
 document.querySelector(".play").hidden = false;
 document.querySelector(".play button").addEventListener("click", play);
 if (matchMedia("(prefers-reduced-motion: reduce)").matches) document.getElementById("speed").selectedIndex = 0;
 
 // The slider may have been moved before this script was loaded.
-const moved = Number(slider().value);
+const moved = Number(getSlider().value);
 if (moved !== shown) steer(moved);

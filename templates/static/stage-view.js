@@ -1,20 +1,20 @@
 // The board on the page: moved and zoomed by wheel, finger, mouse and keys, and framed on what can be chosen.
 
-import { reach, reducedMotion } from "./device.js";
+import { getReach, reducedMotion } from "./device.js";
 import {
-  bestView,
-  bounds,
   clampView,
   dragView,
+  findBestView,
+  findShown,
+  fitWorld,
   frameView,
+  interpolate,
   isCrowded,
+  measureGap,
   parseBox,
   pinchView,
-  shownBox,
   showsNearlyAll,
-  smallestGap,
-  viewBetween,
-  wholeView,
+  surround,
   zoomView,
 } from "./stage.js";
 
@@ -65,19 +65,19 @@ export class StageView {
   }
 
   /** @returns {import("./stage.js").Stage} */
-  get stage() {
+  measureStage() {
     const { dataset, clientWidth, clientHeight } = this.svg;
     const world = parseBox(dataset.box ?? "");
     const home = dataset.focus ? parseBox(dataset.focus) : world;
-    return { window: { width: clientWidth || 1, height: clientHeight || 1 }, world, home, reach: reach() };
+    return { window: { width: clientWidth || 1, height: clientHeight || 1 }, world, home, reach: getReach() };
   }
 
-  scale() {
+  getScale() {
     return this.view?.scale ?? 1;
   }
 
   /** Return the view if the player has moved it, else null. */
-  movedView() {
+  getMovedView() {
     return this.isMoved ? this.view : null;
   }
 
@@ -91,11 +91,11 @@ export class StageView {
    * @param {Element[]} parts
    */
   frame(parts, slowly = true) {
-    const boxes = parts.map((part) => this.boxOf(part));
+    const boxes = parts.map((part) => this.measureBox(part));
     this.framed = parts;
-    this.gap = smallestGap(boxes);
-    this.clearGap = smallestGap(boxes.filter((_, index) => !parts[index].hasAttribute("data-beside")));
-    const next = frameView(this.stage, this.movedView(), boxes, this.clearGap);
+    this.gap = measureGap(boxes);
+    this.clearGap = measureGap(boxes.filter((_, index) => !parts[index].hasAttribute("data-beside")));
+    const next = frameView(this.measureStage(), this.getMovedView(), boxes, this.clearGap);
     if (next === this.view) return this.draw(next);
     this.isMoved = false;
     return this.go(next, slowly);
@@ -107,8 +107,8 @@ export class StageView {
    */
   zoom(factor, clientX, clientY, slowly = false) {
     if (!this.view) return false;
-    const at = clientX === undefined || clientY === undefined ? undefined : this.fromMiddle({ x: clientX, y: clientY });
-    const next = zoomView(this.stage, this.view, factor, at);
+    const at = clientX === undefined || clientY === undefined ? undefined : this.toOffset({ x: clientX, y: clientY });
+    const next = zoomView(this.measureStage(), this.view, factor, at);
     const changes = next.scale !== this.view.scale;
     this.move(next, slowly);
     return changes;
@@ -120,7 +120,7 @@ export class StageView {
   }
 
   showAll() {
-    this.move(wholeView(this.stage), true);
+    this.move(fitWorld(this.measureStage()), true);
   }
 
   /** @param {View} view */
@@ -137,7 +137,7 @@ export class StageView {
     /** @param {number} now */
     const step = (now) => {
       const part = Math.min(Math.max((now - start) / GLIDE_MS, 0), 1);
-      this.draw(viewBetween(from, next, part));
+      this.draw(interpolate(from, next, part));
       if (part < 1) this.animation = requestAnimationFrame(step);
     };
     this.animation = requestAnimationFrame(step);
@@ -145,9 +145,10 @@ export class StageView {
 
   /** @param {View} next */
   draw(next) {
-    const { stage, svg, figure } = this;
+    const { svg, figure } = this;
+    const stage = this.measureStage();
     this.view = clampView(stage, next);
-    const { x, y, width, height } = shownBox(stage, this.view);
+    const { x, y, width, height } = findShown(stage, this.view);
     const viewBox = [x, y, width, height].map((length) => length.toFixed(2)).join(" ");
     for (const one of [svg, ...figure.querySelectorAll(".past")]) one.setAttribute("viewBox", viewBox);
     figure.style.setProperty("--px", String(1 / this.view.scale));
@@ -163,7 +164,7 @@ export class StageView {
    */
   drawMap(shown) {
     if (!this.map) return;
-    this.map.toggleAttribute("hidden", showsNearlyAll(this.stage, shown));
+    this.map.toggleAttribute("hidden", showsNearlyAll(this.measureStage(), shown));
     const frame = this.map.querySelector(".shown");
     for (const [name, value] of Object.entries(shown)) frame?.setAttribute(name, String(value));
   }
@@ -172,7 +173,7 @@ export class StageView {
    * Return where a part of the drawing is, in units of the world.
    * @param {Element} part
    */
-  boxOf(part) {
+  measureBox(part) {
     const outline = /** @type {SVGGraphicsElement} */ (part.firstElementChild ?? part);
     const { x, y, width, height } = outline.getBBox();
     const [toScreen, worldToScreen] = [outline.getScreenCTM(), this.svg.getScreenCTM()];
@@ -184,13 +185,13 @@ export class StageView {
     ].map(([left, top]) =>
       new DOMPoint(left, top).matrixTransform(worldToScreen?.inverse().multiply(toScreen ?? undefined)),
     );
-    return bounds(corners.map((corner) => ({ x: corner.x, y: corner.y, width: 0, height: 0 })));
+    return surround(corners.map((corner) => ({ x: corner.x, y: corner.y, width: 0, height: 0 })));
   }
 
   /** @param {Point} point px on the screen @returns {Point} px from the middle of the window */
-  fromMiddle({ x, y }) {
+  toOffset({ x, y }) {
     const { left, top } = this.svg.getBoundingClientRect();
-    const { width, height } = this.stage.window;
+    const { width, height } = this.measureStage().window;
     return { x: x - left - width / 2, y: y - top - height / 2 };
   }
 
@@ -210,15 +211,15 @@ export class StageView {
     if (!this.dragged && !isFar) return;
     if (!this.dragged) this.svg.setPointerCapture(pointerId);
     this.dragged = true;
-    const before = this.touchedPoints();
+    const before = this.listPoints();
     pointer.at = { x: clientX, y: clientY };
-    const after = this.touchedPoints();
-    if (after.length > 1) this.move(pinchView(this.stage, this.view, before, after));
+    const after = this.listPoints();
+    if (after.length > 1) this.move(pinchView(this.measureStage(), this.view, before, after));
     else this.drag({ x: after[0].x - before[0].x, y: after[0].y - before[0].y });
   }
 
-  touchedPoints() {
-    return [...this.pointers.values()].map(({ at }) => this.fromMiddle(at));
+  listPoints() {
+    return [...this.pointers.values()].map(({ at }) => this.toOffset(at));
   }
 
   /** @param {WheelEvent} event */
@@ -231,7 +232,7 @@ export class StageView {
   onResize() {
     if (!this.view) return;
     if (this.isMoved) return this.draw(this.view);
-    const boxes = this.framed.filter((part) => part.isConnected).map((part) => this.boxOf(part));
-    this.go(bestView(this.stage, boxes, this.clearGap), false);
+    const boxes = this.framed.filter((part) => part.isConnected).map((part) => this.measureBox(part));
+    this.go(findBestView(this.measureStage(), boxes, this.clearGap), false);
   }
 }

@@ -32,7 +32,7 @@ export function parseBox(text) {
  * Return the smallest box around all of these.
  * @param {Box[]} boxes @returns {Box}
  */
-export function bounds(boxes) {
+export function surround(boxes) {
   const x = Math.min(...boxes.map((one) => one.x));
   const y = Math.min(...boxes.map((one) => one.y));
   const right = Math.max(...boxes.map((one) => one.x + one.width));
@@ -41,15 +41,15 @@ export function bounds(boxes) {
 }
 
 /** @param {Box} box @returns {Point} */
-const centre = (box) => ({ x: box.x + box.width / 2, y: box.y + box.height / 2 });
+const findCentre = (box) => ({ x: box.x + box.width / 2, y: box.y + box.height / 2 });
 
 /**
  * Return the smallest distance between the middles of two boxes, along either axis, for what is touched is a square.
  * Boxes with one middle count as one.
  * @param {Box[]} boxes
  */
-export function smallestGap(boxes) {
-  const points = boxes.map(centre);
+export function measureGap(boxes) {
+  const points = boxes.map(findCentre);
   const gaps = points.flatMap((one, index) =>
     points.slice(index + 1).map((other) => Math.max(Math.abs(one.x - other.x), Math.abs(one.y - other.y)) || Infinity),
   );
@@ -60,7 +60,7 @@ export function smallestGap(boxes) {
  * Return the largest scale at which a box fits into the window.
  * @param {Stage} stage @param {Box} box
  */
-function fittingScale({ window }, box, marginPx = MARGIN_PX) {
+function fitScale({ window }, box, marginPx = MARGIN_PX) {
   const [width, height] = [window.width, window.height].map((length) => Math.max(length - 2 * marginPx, 20));
   return Math.min(width / Math.max(box.width, 1), height / Math.max(box.height, 1));
 }
@@ -69,9 +69,9 @@ function fittingScale({ window }, box, marginPx = MARGIN_PX) {
  * Return the view of the whole world.
  * @param {Stage} stage @returns {View}
  */
-export const wholeView = (stage) => ({
-  ...centre(stage.world),
-  scale: fittingScale(stage, stage.world, WORLD_MARGIN_PX),
+export const fitWorld = (stage) => ({
+  ...findCentre(stage.world),
+  scale: fitScale(stage, stage.world, WORLD_MARGIN_PX),
 });
 
 /**
@@ -79,16 +79,16 @@ export const wholeView = (stage) => ({
  * fits.
  * @param {Stage} stage @param {Box[]} boxes @param {number} gap between those to be told apart @returns {View}
  */
-export function bestView(stage, boxes, gap) {
+export function findBestView(stage, boxes, gap) {
   const { home } = stage;
-  if (!boxes.length) return { ...centre(home), scale: Math.min(fittingScale(stage, home, WORLD_MARGIN_PX), CLOSEST) };
+  if (!boxes.length) return { ...findCentre(home), scale: Math.min(fitScale(stage, home, WORLD_MARGIN_PX), CLOSEST) };
   const needed = APART_PX / gap;
-  const all = bounds([home, ...boxes]);
-  const wide = fittingScale(stage, all, WORLD_MARGIN_PX);
-  const view = { ...centre(all), scale: Math.min(wide, CLOSEST) };
+  const all = surround([home, ...boxes]);
+  const wide = fitScale(stage, all, WORLD_MARGIN_PX);
+  const view = { ...findCentre(all), scale: Math.min(wide, CLOSEST) };
   if (wide >= needed && canTouch(stage, view, boxes)) return view;
-  const tight = bounds(boxes);
-  return { ...centre(tight), scale: Math.min(fittingScale(stage, tight), Math.max(needed, wide), CLOSEST) };
+  const tight = surround(boxes);
+  return { ...findCentre(tight), scale: Math.min(fitScale(stage, tight), Math.max(needed, wide), CLOSEST) };
 }
 
 /**
@@ -99,7 +99,7 @@ export function canTouch({ window, reach }, view, boxes) {
   /** @type {(far: number, length: number, room: number) => boolean} */
   const fits = (far, length, room) => Math.abs(far) * view.scale + Math.max(length * view.scale, reach) / 2 <= room / 2;
   return boxes.every((box) => {
-    const { x, y } = centre(box);
+    const { x, y } = findCentre(box);
     return fits(x - view.x, box.width, window.width) && fits(y - view.y, box.height, window.height);
   });
 }
@@ -112,7 +112,7 @@ export function canTouch({ window, reach }, view, boxes) {
  */
 export function frameView(stage, moved, boxes, gap) {
   const stays = moved && (!boxes.length || (APART_PX / gap <= moved.scale && canTouch(stage, moved, boxes)));
-  return stays ? moved : bestView(stage, boxes, gap);
+  return stays ? moved : findBestView(stage, boxes, gap);
 }
 
 /**
@@ -121,7 +121,7 @@ export function frameView(stage, moved, boxes, gap) {
  */
 export function clampView(stage, view) {
   const { x, y, width, height } = stage.world;
-  const whole = wholeView(stage).scale;
+  const whole = fitWorld(stage).scale;
   const scale = clamp(view.scale, Math.min(whole, CLOSEST) * FURTHEST, Math.max(CLOSEST, whole));
   return { scale, x: clamp(view.x, x, x + width), y: clamp(view.y, y, y + height) };
 }
@@ -149,22 +149,22 @@ export const dragView = (view, by) => ({ ...view, x: view.x - by.x / view.scale,
  * @param {Point[]} after @returns {View}
  */
 export function pinchView(stage, view, [one, other], [oneNow, otherNow]) {
-  const [from, to] = [middle(one, other), middle(oneNow, otherNow)];
+  const [from, to] = [findMiddle(one, other), findMiddle(oneNow, otherNow)];
   const dragged = clampView(stage, dragView(view, { x: to.x - from.x, y: to.y - from.y }));
-  return zoomView(stage, dragged, span(oneNow, otherNow) / span(one, other), to);
+  return zoomView(stage, dragged, measureSpan(oneNow, otherNow) / measureSpan(one, other), to);
 }
 
 /** @param {Point} one @param {Point} other */
-const middle = (one, other) => ({ x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 });
+const findMiddle = (one, other) => ({ x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 });
 
 /** @param {Point} one @param {Point} other */
-const span = (one, other) => Math.hypot(one.x - other.x, one.y - other.y) || 1;
+const measureSpan = (one, other) => Math.hypot(one.x - other.x, one.y - other.y) || 1;
 
 /**
  * Return the view part of the way from one to another, slower towards the end.
  * @param {View} from @param {View} to @param {number} part from 0 to 1 @returns {View}
  */
-export function viewBetween(from, to, part) {
+export function interpolate(from, to, part) {
   const eased = 1 - (1 - part) ** 3;
   const scale = from.scale * (to.scale / from.scale) ** eased;
   return { x: from.x + (to.x - from.x) * eased, y: from.y + (to.y - from.y) * eased, scale };
@@ -174,7 +174,7 @@ export function viewBetween(from, to, part) {
  * Return the part of the drawing that a view shows.
  * @param {Stage} stage @param {View} view @returns {Box}
  */
-export function shownBox({ window }, { x, y, scale }) {
+export function findShown({ window }, { x, y, scale }) {
   const [width, height] = [window.width / scale, window.height / scale];
   return { x: x - width / 2, y: y - height / 2, width, height };
 }

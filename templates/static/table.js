@@ -18,10 +18,10 @@ const KEY_DRAG_PX = 90;
 const KEY_DIRECTIONS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const PENDING_MS = 700; // until a verdict that is due is looked for
 
-const table = () => document.querySelector(".table");
-const words = () => JSON.parse(document.getElementById("words").textContent);
+const getTable = () => document.querySelector(".table");
+const getWords = () => JSON.parse(document.getElementById("words").textContent);
 
-let board = new Board(table(), showNote);
+let board = new Board(getTable(), showNote);
 let etag = ""; // of the last news
 let sent = 0; // forms; news that were asked for before the last one are too old
 let verdictQuery = ""; // of the last verdict, for the page that is fetched next
@@ -46,7 +46,7 @@ function showNote(text, rule = "", kind = "wait") {
 function makeRuleLink(rule) {
   const link = document.createElement("a");
   link.className = "rule";
-  link.href = `${table().dataset.rules}#${rule}`;
+  link.href = `${getTable().dataset.rules}#${rule}`;
   link.textContent = ` § ${rule}`;
   return link;
 }
@@ -66,16 +66,16 @@ async function replacePage(page, form = null) {
   const fresh = page.querySelector("main .table");
   if (!fresh) return false;
   playback.stop();
-  const [moved, scores, choice] = [board.stage?.movedView(), readScores(), board.choice?.save()];
-  const isNews = fresh.dataset.length !== table().dataset.length;
+  const [moved, scores, choice] = [board.stage?.getMovedView(), readScores(), board.choice?.save()];
+  const isNews = fresh.dataset.length !== getTable().dataset.length;
   board.leave(); // before there is another world, on which it might still draw
   const piece = await replaceWorld(fresh);
   form?.reset();
   localise(fresh);
-  morph(table(), fresh, isKept);
+  morph(getTable(), fresh, isKept);
   document.title = page.title;
   update();
-  board = new Board(table(), showNote, moved);
+  board = new Board(getTable(), showNote, moved);
   if (choice && !board.isBegun() && !form?.matches(".deed")) board.choice?.resume(choice);
   if (isNews) {
     floatPoints(scores, piece);
@@ -104,7 +104,7 @@ async function replaceWorld(fresh) {
 /** Show what is no part of the page that comes: the open panel, and the number on the app's icon. */
 function update() {
   updateRail();
-  navigator.setAppBadge?.(Number(table().dataset.waiting)).catch(() => {});
+  navigator.setAppBadge?.(Number(getTable().dataset.waiting)).catch(() => {});
 }
 
 /** Say what happened to readers who do not see it. */
@@ -121,18 +121,18 @@ async function sendForm(form, button) {
   sent += 1;
   const body = new FormData(form, button);
   form.inert = true;
-  showNote(words().sending);
+  showNote(getWords().sending);
   try {
     const secondMove = button?.form === form && form.dataset.second;
     let answer = await fetch(form.action, { method: "POST", body });
     if (secondMove && answer.ok) answer = await sendSecond(answer, secondMove);
     const url = new URL(answer.url);
     const page = await parsePage(answer);
-    if (!answer.ok) showNote(page.querySelector("main p, main h1")?.textContent ?? words().lost, "", "bad");
+    if (!answer.ok) showNote(page.querySelector("main p, main h1")?.textContent ?? getWords().lost, "", "bad");
     else if (url.pathname === location.pathname && (await replacePage(page, form))) followUp(url);
     else location.assign(url);
   } catch {
-    showNote(words().lost, "", "bad");
+    showNote(getWords().lost, "", "bad");
   } finally {
     form.inert = false;
     check();
@@ -176,14 +176,14 @@ async function lookAgain(url) {
 async function checkForNews() {
   if (document.querySelector(".table form[inert], .filming")) return false;
   const before = sent;
-  const answer = await fetch(table().dataset.pulse, {
+  const answer = await fetch(getTable().dataset.pulse, {
     headers: etag ? { "If-None-Match": etag } : {},
     cache: "no-store",
   });
   if (answer.status !== 200) return false;
   const { length, talk } = await answer.json();
   if (sent !== before) return false;
-  const isNews = length > Number(table().dataset.length) || talk > Number(table().dataset.talk);
+  const isNews = length > Number(getTable().dataset.length) || talk > Number(getTable().dataset.talk);
   if (isNews) {
     const fresh = await fetch(location.pathname + verdictQuery, { cache: "no-store" });
     const page = fresh.ok ? await parsePage(fresh) : null;
@@ -245,9 +245,9 @@ function onSubmit(event) {
 document.addEventListener("click", onClick);
 document.addEventListener("keydown", onKey);
 document.addEventListener("submit", onSubmit);
-const check = watch(table().dataset.live, checkForNews);
+const check = watch(getTable().dataset.live, checkForNews);
 
 update();
-if (table().dataset.since && !reducedMotion.matches) playback.catchUp(() => board.isBegun()).catch(() => {});
+if (getTable().dataset.since && !reducedMotion.matches) playback.catchUp(() => board.isBegun()).catch(() => {});
 if (location.hash) openPanel(location.hash.slice(1));
 if (new URL(location).searchParams.has("said")) followUp(new URL(location));

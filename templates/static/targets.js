@@ -7,10 +7,10 @@ const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], A
 const CLOSER = 2; // the least factor by which a zoom tells two things apart
 
 /** @param {Rectangle} box */
-const centre = ({ left, top, width, height }) => ({ x: left + width / 2, y: top + height / 2 });
+const findCentre = ({ left, top, width, height }) => ({ x: left + width / 2, y: top + height / 2 });
 
 /** @param {{ x: number, y: number }} one @param {{ x: number, y: number }} other */
-const distance = (one, other) => Math.hypot(one.x - other.x, one.y - other.y);
+const measure = (one, other) => Math.hypot(one.x - other.x, one.y - other.y);
 
 /**
  * Return the target nearest to a touch, of those whose area is hit; null if none is. If two are so near each other that
@@ -23,11 +23,11 @@ export function pick(targets, x, y, reach) {
   /** @param {Rectangle} box */
   const isHit = (box) => box.left <= x && x <= box.left + box.width && box.top <= y && y <= box.top + box.height;
   const hits = targets.filter(({ hit }) => isHit(hit));
-  const near = hits.map((target) => ({ target, far: distance(centre(target.hit), { x, y }) }));
+  const near = hits.map((target) => ({ target, far: measure(findCentre(target.hit), { x, y }) }));
   const [first, second] = near.sort((one, other) => one.far - other.far);
   if (!second || second.far - first.far >= reach / 3) return { target: first?.target ?? null, zoom: null };
-  const [one, other] = [centre(first.target.outline), centre(second.target.outline)];
-  const apart = distance(one, other);
+  const [one, other] = [findCentre(first.target.outline), findCentre(second.target.outline)];
+  const apart = measure(one, other);
   if (apart >= reach / 2) return { target: first.target, zoom: null };
   const factor = Math.max(CLOSER, reach / 2 / apart);
   return { target: first.target, zoom: { factor, x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 } };
@@ -37,11 +37,11 @@ export function pick(targets, x, y, reach) {
  * Return the index of the box that is next to another in the direction of an arrow key; -1 if there is none.
  * @param {Rectangle} from @param {Rectangle[]} others @param {string} key
  */
-export function neighbour(from, others, key) {
+export function findNeighbour(from, others, key) {
   const [right, down] = DIRECTIONS[/** @type {keyof typeof DIRECTIONS} */ (key)];
-  const start = centre(from);
+  const start = findCentre(from);
   const ways = others.map((other, index) => {
-    const { x, y } = centre(other);
+    const { x, y } = findCentre(other);
     const along = (x - start.x) * right + (y - start.y) * down;
     const across = Math.abs((x - start.x) * down) + Math.abs((y - start.y) * right);
     return { index, along, far: along + 2 * across };

@@ -23,7 +23,7 @@ function makeLine(text, kind) {
 }
 
 /** Return the verdict on the log in sentences. */
-function verdictSentences() {
+function describeVerdict() {
   if (!report.sound) return [fillIn(words.broken, { entry: report.finding.seq })];
   const sentences = [report.finished ? words.sound : words.running, fillIn(words.proven, report)];
   if (report.rounds) sentences.push(fillIn(words.lit, report));
@@ -31,27 +31,27 @@ function verdictSentences() {
 }
 
 /** Return a line for each receipt in the letters. */
-function receiptLines() {
+function listReceipts() {
   const texts = [...letterTexts, pasted.value].filter((letter) => letter.trim());
   return texts.flatMap((letter) => {
     const found = receipts(letter);
-    return found.length ? found.map(receiptLine) : [makeLine(words.none, "unknown")];
+    return found.length ? found.map(describeReceipt) : [makeLine(words.none, "unknown")];
   });
 }
 
 /** @param {{ head: string, seq: number }} receipt */
-function receiptLine(receipt) {
+function describeReceipt(receipt) {
   const result = held(report, receipt);
   return makeLine(fillIn(words[result], receipt), { agrees: "good", contradicts: "bad" }[result] ?? "unknown");
 }
 
 function show() {
   if (!report) return;
-  const lines = receiptLines();
+  const lines = listReceipts();
   const isContradicted = lines.some((item) => item.className === "bad");
   verdict.hidden = false;
   note.className = `note ${report.sound && !isContradicted ? "good" : "bad"}`;
-  note.textContent = verdictSentences().join(" ");
+  note.textContent = describeVerdict().join(" ");
   detail.textContent = report.finding ? report.finding.sentence : "";
   const checks = report.checks.map(({ name, ok }) => makeLine(words.checks[name], ok ? "good" : "bad"));
   verdict.querySelector(".checks").replaceChildren(...checks);

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chain, offers, start, touch } from "../../templates/static/choice.js";
 import {
-  buttonText,
-  chosenText,
-  confirmText,
-  menuText,
-  refusalText,
-  spotText,
+  describeChoice,
+  describeMenu,
+  explainRefusal,
+  labelButton,
+  labelConfirm,
+  nameSpot,
 } from "../../templates/static/choice-text.js";
 
 const WORDS = {
@@ -49,34 +49,34 @@ const begin = () => start({ menu: MENU, labels: LABELS, rules: { move: "3.1" } }
 const [a1, b1, , a] = SPOTS;
 
 test("before a touch the page says what can be done", () => {
-  assert.equal(chosenText(begin(), WORDS), "");
-  assert.equal(menuText(begin(), WORDS), "Move · Lay the tile · Pass. Touch a glowing place.");
+  assert.equal(describeChoice(begin(), WORDS), "");
+  assert.equal(describeMenu(begin(), WORDS), "Move · Lay the tile · Pass. Touch a glowing place.");
   const pass = start({ menu: [MENU[2]], labels: LABELS }, []);
-  assert.equal(menuText(pass, WORDS), "Pass");
+  assert.equal(describeMenu(pass, WORDS), "Pass");
 });
 
 test("what is chosen is said word by word, and a ghost by its verb alone", () => {
   const state = touch(begin(), a1);
-  assert.equal(chosenText(state, WORDS), "Move: field 1");
-  assert.equal(chosenText(touch(state, b1), WORDS), "Move: field 1 → home 1");
-  assert.equal(chosenText(touch(begin(), a), WORDS), "Lay the tile");
+  assert.equal(describeChoice(state, WORDS), "Move: field 1");
+  assert.equal(describeChoice(touch(state, b1), WORDS), "Move: field 1 → home 1");
+  assert.equal(describeChoice(touch(begin(), a), WORDS), "Lay the tile");
 });
 
 test("of two moves the first is said before the second", () => {
   const first = touch(begin(), a);
   const second = chain(first, { menu: [MENU[0]], labels: LABELS }, [{ token: "A1" }]);
-  assert.equal(chosenText(second, WORDS), "Lay the tile");
-  assert.equal(chosenText(touch(second, second.spots[0]), WORDS), "Lay the tile; Move: field 1");
-  assert.equal(confirmText(second, offers(second).complete, WORDS), "Confirm");
+  assert.equal(describeChoice(second, WORDS), "Lay the tile");
+  assert.equal(describeChoice(touch(second, second.spots[0]), WORDS), "Lay the tile; Move: field 1");
+  assert.equal(labelConfirm(second, offers(second).complete, WORDS), "Confirm");
 });
 
 test("buttons and spots are called by the words of the menu, with what lies there", () => {
   const [pass] = offers(begin()).buttons;
-  assert.equal(buttonText(begin(), pass, WORDS), "Pass");
-  assert.equal(buttonText(touch(begin(), a), { kind: "turn", verb: "place", token: "" }, WORDS), "⟳ Turn the tile");
-  assert.equal(buttonText(begin(), { kind: "token", verb: "move", token: "B2" }, WORDS), "home 2");
-  assert.equal(spotText(begin(), "A1 B2", "King of Anna"), "King of Anna, home 2");
-  assert.equal(spotText(begin(), "pass"), "Pass");
+  assert.equal(labelButton(begin(), pass, WORDS), "Pass");
+  assert.equal(labelButton(touch(begin(), a), { kind: "turn", verb: "place", token: "" }, WORDS), "⟳ Turn the tile");
+  assert.equal(labelButton(begin(), { kind: "token", verb: "move", token: "B2" }, WORDS), "home 2");
+  assert.equal(nameSpot(begin(), "A1 B2", "King of Anna"), "King of Anna, home 2");
+  assert.equal(nameSpot(begin(), "pass"), "Pass");
 });
 
 test("a whole move that could be the beginning of another is sent by its verb", () => {
@@ -86,10 +86,10 @@ test("a whole move that could be the beginning of another is sent by its verb", 
   ];
   const labels = { walk: { verb: "Walk", tokens: {} }, run: { verb: "Run", tokens: {} } };
   const state = touch(start({ menu, labels }, [a1, b1]), a1);
-  assert.equal(confirmText(state, offers(state).complete, WORDS), "Walk");
-  assert.equal(chosenText(state, WORDS), "Walk: A1 / Run: A1");
+  assert.equal(labelConfirm(state, offers(state).complete, WORDS), "Walk");
+  assert.equal(describeChoice(state, WORDS), "Walk: A1 / Run: A1");
   const whole = touch(state, b1);
-  assert.equal(confirmText(whole, offers(whole).complete, WORDS), "Confirm");
+  assert.equal(labelConfirm(whole, offers(whole).complete, WORDS), "Confirm");
 });
 
 test("where what is chosen means several moves, each button says its own", () => {
@@ -99,7 +99,7 @@ test("where what is chosen means several moves, each button says its own", () =>
   ];
   const labels = { walk: { verb: "Walk", tokens: { A1: "to the well" } }, run: { verb: "Run", tokens: {} } };
   const state = touch(start({ menu, labels }, [a1]), a1);
-  const texts = offers(state).buttons.map((button) => buttonText(state, button, WORDS));
+  const texts = offers(state).buttons.map((button) => labelButton(state, button, WORDS));
   assert.deepEqual(texts, ["Walk: to the well", "Run: A1"]);
 });
 
@@ -109,11 +109,11 @@ test("items are said with commas", () => {
     "3",
     "7",
   ]);
-  assert.equal(chosenText(state, WORDS), "drop: 3, 7");
+  assert.equal(describeChoice(state, WORDS), "drop: 3, 7");
 });
 
 test("a refusal names the thing and the paragraph of the rules", () => {
-  assert.deepEqual(refusalText(touch(begin(), b1), "home 1", WORDS), {
+  assert.deepEqual(explainRefusal(touch(begin(), b1), "home 1", WORDS), {
     text: "“home 1” cannot be chosen now.",
     rule: "3.1",
   });

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   chain,
-  followers,
+  findNextTokens,
   isBegun,
   offers,
   press,
@@ -253,7 +253,7 @@ test("a move that can mean nothing else is final, and no other", () => {
     { verb: "jump", options: [["A3"]] },
   ];
   const state = start({ menu, labels: {} }, spotsOf("A1", "A2", "A3"));
-  const isFinal = (...words) => offers(start(state.offer, state.spots, null, words)).isFinal;
+  const isFinal = (...words) => offers(start(state, state.spots, null, words)).isFinal;
   assert.equal(offers(state).isFinal, false, "nothing is chosen");
   assert.equal(isFinal("jump", "A3"), true);
   assert.equal(isFinal("walk", "A2"), false, "it may go on");
@@ -359,7 +359,7 @@ test("a move that a letter has begun is begun on the page", () => {
       const state = start({ menu: one.menu, labels: {} }, one.spots, one.ghost, [verb, ...tokens]);
       checkState(one.menu, state);
       if (tokens.length) assert.deepEqual(offers(state).moves, [[verb, ...tokens].join(" ")]);
-      assert.deepEqual(followers({ ...state, verb: null, tokens: [] }), followers(begin(one)));
+      assert.deepEqual(findNextTokens({ ...state, verb: null, tokens: [] }), findNextTokens(begin(one)));
     }
   }
 });

@@ -3,20 +3,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  bestView,
-  bounds,
   canTouch,
   clampView,
   dragView,
+  findBestView,
+  findShown,
+  fitWorld,
   frameView,
+  interpolate,
   isCrowded,
+  measureGap,
   parseBox,
   pinchView,
-  shownBox,
   showsNearlyAll,
-  smallestGap,
-  viewBetween,
-  wholeView,
+  surround,
   zoomView,
 } from "../../templates/static/stage.js";
 
@@ -77,7 +77,7 @@ function assertInside({ window, reach }, view, boxes) {
 
 test("what can be chosen is inside the window, with the area that is touched", () => {
   for (const { stage, boxes } of examples) {
-    const view = clampView(stage, bestView(stage, boxes, smallestGap(boxes)));
+    const view = clampView(stage, findBestView(stage, boxes, measureGap(boxes)));
     assertInside(stage, view, boxes);
     assert.ok(canTouch(stage, view, boxes));
   }
@@ -85,9 +85,9 @@ test("what can be chosen is inside the window, with the area that is touched", (
 
 test("what has to be told apart is far enough apart, where all of it fits into the window like that", () => {
   for (const { stage, boxes } of examples) {
-    const gap = smallestGap(boxes);
-    const view = bestView(stage, boxes, gap);
-    const all = bounds(boxes);
+    const gap = measureGap(boxes);
+    const view = findBestView(stage, boxes, gap);
+    const all = surround(boxes);
     const fill = Math.max(all.width * view.scale - stage.window.width, all.height * view.scale - stage.window.height);
     const isClose = gap * view.scale >= APART_PX - 1e-6 || view.scale === 5;
     assert.ok(isClose || fill >= -MOST_MARGIN_PX - 1e-6, `${gap * view.scale} px apart, with ${-fill} px to spare`);
@@ -101,15 +101,15 @@ test("the part around the choice is seen too, where everything fits", () => {
     home: parseBox("0 0 400 300"),
     reach: 24,
   };
-  const view = bestView(stage, [{ x: 190, y: 140, width: 20, height: 20 }], Infinity);
+  const view = findBestView(stage, [{ x: 190, y: 140, width: 20, height: 20 }], Infinity);
   assert.deepEqual([view.x, view.y], [200, 150]);
-  assert.ok(shownBox(stage, view).width >= 400 && shownBox(stage, view).height >= 300);
+  assert.ok(findShown(stage, view).width >= 400 && findShown(stage, view).height >= 300);
 });
 
 test("where nothing can be chosen the home of the board is shown, and it is never too close", () => {
   for (const { stage } of examples) {
-    const view = bestView(stage, [], Infinity);
-    const shown = shownBox(stage, view);
+    const view = findBestView(stage, [], Infinity);
+    const shown = findShown(stage, view);
     assert.ok(shown.width >= stage.home.width - 1e-6 && shown.height >= stage.home.height - 1e-6);
     assert.deepEqual({ x: view.x, y: view.y }, centre(stage.home));
     assert.ok(view.scale <= 5);
@@ -119,11 +119,11 @@ test("where nothing can be chosen the home of the board is shown, and it is neve
 test("a view that the player moved stays while all of the choice can be touched in it, and no longer", () => {
   let [stayed, framed] = [0, 0];
   for (const { stage, boxes, random } of examples) {
-    const gap = smallestGap(boxes);
+    const gap = measureGap(boxes);
     const moved = clampView(stage, {
       x: boxes[0].x,
       y: boxes[0].y,
-      scale: wholeView(stage).scale * (0.8 + random() * 3),
+      scale: fitWorld(stage).scale * (0.8 + random() * 3),
     });
     const view = frameView(stage, moved, boxes, gap);
     assertInside(stage, view, boxes);
@@ -137,7 +137,7 @@ test("a view that the player moved stays while all of the choice can be touched 
 
 test("zooming keeps the point under the finger where it is", () => {
   for (const { stage, boxes, random } of examples) {
-    const view = clampView(stage, bestView(stage, boxes, smallestGap(boxes)));
+    const view = clampView(stage, findBestView(stage, boxes, measureGap(boxes)));
     const at = { x: (random() - 0.5) * stage.window.width, y: (random() - 0.5) * stage.window.height };
     const point = { x: view.x + at.x / view.scale, y: view.y + at.y / view.scale };
     for (const factor of [0.2, 0.7, 1, 1.6, 40, Infinity]) {
@@ -155,7 +155,7 @@ test("two places that a touch cannot tell apart are both inside after the zoom t
     boxes: [box],
     random,
   } of examples) {
-    const view = clampView(stage, bestView(stage, [box], Infinity));
+    const view = clampView(stage, findBestView(stage, [box], Infinity));
     const apart = (random() * stage.reach) / 2;
     const [one, other] = [-1, 1].map((side) => ({
       x: centre(box).x + (side * apart) / 2 / view.scale,
@@ -176,7 +176,7 @@ test("no view is further away than the world is large, closer than can be drawn,
     const { x, y, width, height } = stage.world;
     assert.ok(view.x >= x && view.x <= x + width && view.y >= y && view.y <= y + height);
     assert.ok(
-      view.scale >= Math.min(wholeView(stage).scale, 5) * 0.8 && view.scale <= Math.max(5, wholeView(stage).scale),
+      view.scale >= Math.min(fitWorld(stage).scale, 5) * 0.8 && view.scale <= Math.max(5, fitWorld(stage).scale),
     );
     assert.deepEqual(clampView(stage, view), view);
   }
@@ -184,7 +184,7 @@ test("no view is further away than the world is large, closer than can be drawn,
 
 test("the whole world is seen at once", () => {
   for (const { stage } of examples) {
-    const shown = shownBox(stage, wholeView(stage));
+    const shown = findShown(stage, fitWorld(stage));
     assert.ok(shown.width >= stage.world.width && shown.height >= stage.world.height);
     assert.ok(showsNearlyAll(stage, shown));
     assert.ok(!showsNearlyAll(stage, { ...shown, width: stage.world.width * 0.5 }));
@@ -193,12 +193,12 @@ test("the whole world is seen at once", () => {
 
 test("a view shows its point in the middle of the window", () => {
   const stage = { ...examples[0].stage, window: { width: 400, height: 300 } };
-  assert.deepEqual(shownBox(stage, { x: 50, y: -20, scale: 2 }), { x: -50, y: -95, width: 200, height: 150 });
+  assert.deepEqual(findShown(stage, { x: 50, y: -20, scale: 2 }), { x: -50, y: -95, width: 200, height: 150 });
 });
 
 test("the board follows the finger, and two fingers spread it", () => {
   const [{ stage }] = examples;
-  const view = { ...centre(stage.world), scale: wholeView(stage).scale * 1.5 };
+  const view = { ...centre(stage.world), scale: fitWorld(stage).scale * 1.5 };
   const dragged = dragView(view, { x: 30, y: -12 });
   near(onScreen(dragged, view).x, 30);
   near(onScreen(dragged, view).y, -12);
@@ -226,10 +226,10 @@ test("a glide begins and ends where it should, and comes ever nearer", () => {
     { x: 7, y: 3, scale: 2 },
     { x: 100, y: -50, scale: 8 },
   ];
-  assert.deepEqual(viewBetween(from, to, 0), from);
-  assert.deepEqual(viewBetween(from, to, 1), to);
-  assert.ok(viewBetween(from, to, 0.5).x > (from.x + to.x) / 2, "it is faster at first");
-  const scales = [0, 0.2, 0.4, 0.6, 0.8, 1].map((part) => viewBetween(from, to, part).scale);
+  assert.deepEqual(interpolate(from, to, 0), from);
+  assert.deepEqual(interpolate(from, to, 1), to);
+  assert.ok(interpolate(from, to, 0.5).x > (from.x + to.x) / 2, "it is faster at first");
+  const scales = [0, 0.2, 0.4, 0.6, 0.8, 1].map((part) => interpolate(from, to, part).scale);
   assert.deepEqual(
     scales,
     [...scales].sort((one, other) => one - other),
@@ -238,10 +238,10 @@ test("a glide begins and ends where it should, and comes ever nearer", () => {
 
 test("the gap is that of the nearest two, and boxes upon each other count as one", () => {
   const at = (x, y) => ({ x, y, width: 10, height: 10 });
-  assert.equal(smallestGap([at(-60, 20), at(-20, 30)]), 40);
-  assert.equal(smallestGap([at(0, 0), at(30, 40), at(100, 0)]), 40);
-  assert.equal(smallestGap([at(0, 0), at(0, 0)]), Infinity);
-  assert.equal(smallestGap([]), Infinity);
+  assert.equal(measureGap([at(-60, 20), at(-20, 30)]), 40);
+  assert.equal(measureGap([at(0, 0), at(30, 40), at(100, 0)]), 40);
+  assert.equal(measureGap([at(0, 0), at(0, 0)]), Infinity);
+  assert.equal(measureGap([]), Infinity);
   const stage = { ...examples[0].stage, reach: 44 };
   assert.deepEqual(
     [isCrowded(stage, { x: 0, y: 0, scale: 2 }, 11.9), isCrowded(stage, { x: 0, y: 0, scale: 2 }, 12)],

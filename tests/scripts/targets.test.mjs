@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { neighbour, pick } from "../../templates/static/targets.js";
+import { findNeighbour, pick } from "../../templates/static/targets.js";
 
 const REACH = 44;
 const square = (x, y, size) => ({ left: x - size / 2, top: y - size / 2, width: size, height: size });
@@ -36,8 +36,8 @@ test("an arrow key goes to the next thing in its direction, rather ahead than as
   ];
   const boxes = others.map(([x, y]) => square(x, y, 10));
   const found = ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"].map((key) =>
-    neighbour(square(300, 200, 10), boxes, key),
+    findNeighbour(square(300, 200, 10), boxes, key),
   );
   assert.deepEqual(found, [0, 2, 3, 5]);
-  assert.equal(neighbour(square(300, 200, 10), [square(270, 200, 10)], "ArrowRight"), -1);
+  assert.equal(findNeighbour(square(300, 200, 10), [square(270, 200, 10)], "ArrowRight"), -1);
 });

@@ -37,13 +37,13 @@ TESTED_BY = {"menu.js": "choice.js"}
 FAULTS = {
     "a chosen place stays lit where nothing is turned": (
         "choice.js",
-        "chosen && ghostEntry(state) !== null &&",
+        "chosen && findGhostEntry(state) !== null &&",
         "chosen &&",
     ),
     "what could begin the move is lit later too": (
         "choice.js",
-        "following(entry, tokens, early).includes(token)",
-        "following(entry, [], early).includes(token)",
+        "findNext(entry, tokens, early).includes(token)",
+        "findNext(entry, [], early).includes(token)",
     ),
     "a spot with several tokens is not joined to those before": (
         "choice.js",
