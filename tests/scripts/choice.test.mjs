@@ -77,6 +77,7 @@ function checkSpot(menu, state, spot, marks) {
   const { lit, chosen } = marks.get(spot);
   const next = touch(state, spot);
   const at = `“${spot.token}” after ${text(state)}`;
+  assert.equal(chosen, isChosen(state, spot), `${at} is marked as chosen: ${chosen}`);
   assert.ok(isPossible(menu, next), `${at} leads to ${text(next)}, which is no move`);
   if (lit) {
     assert.equal(next.refused, null, `${at} is lit and refused`);
@@ -94,6 +95,13 @@ const follows = (menu, state, tokens) =>
     const joins = !cut || state.tokens.slice(-cut).join(" ") === tokens.slice(0, cut).join(" ");
     return joins && isPossible(menu, { ...state, tokens: [...state.tokens, ...tokens.slice(cut)] });
   });
+
+/** Whether all words of a spot are chosen, one after the other; a verb alone as long as nothing follows it. */
+function isChosen({ verb, tokens, early }, { token }) {
+  const chosen = [...tokens, early].filter((one) => one !== null);
+  const isSaid = chosen.some((_, at) => chosen.slice(at, at + token.split(" ").length).join(" ") === token);
+  return isSaid || (!tokens.length && verb === token);
+}
 
 /** Whether a spot is part of what is chosen. */
 const isOn = (state, spot) => ` ${words(state).join(" ")} `.includes(` ${spot.token.split(" ").at(-1)} `);
@@ -153,6 +161,8 @@ test("what was chosen last is given up by touching it again", () => {
   );
   assert.deepEqual(touch(touch(begun, b1), b2).tokens, ["A1", "B2"]);
   assert.equal(touch(state, b2).refused, b2);
+  const other = { token: "C1" };
+  assert.deepEqual([touch(begun, other).refused, touch(begun, other).tokens], [other, ["A1"]], "it is in no move");
   assert.deepEqual(
     litTokens(begun),
     ["A2", "B1", "B2"].filter((token) => token !== "A2"),
@@ -180,6 +190,17 @@ test("what is touched before its turn brings along what comes before it", () => 
   assert.deepEqual(litTokens(state), ["road", "city", "meeple", "abbot"]);
   assert.equal(offers(touch(state, road)).moves[0], "figure meeple road");
   assert.deepEqual(offers(state).buttons, [{ kind: "verb", verb: "pass", token: "" }]);
+});
+
+test("what is touched before its turn waits while the move may also end before it", () => {
+  const rows = [[], ["meeple", "road"], ["abbot", "road"], ["abbot", "city"]];
+  const spots = [{ token: "road", early: true }, ...spotsOf("meeple", "abbot")];
+  const state = start({ menu: [{ verb: "figure", options: rows }], labels: {} }, spots);
+  const [road, , abbot] = spots;
+  const waiting = touch(press(state, offers(state).buttons[0]), road);
+  assert.deepEqual([waiting.tokens, waiting.early, offers(waiting).moves], [[], "road", [""]]);
+  assert.deepEqual([litTokens(waiting), offers(waiting).marks.get(road).chosen], [["meeple", "abbot"], true]);
+  assert.deepEqual([touch(waiting, abbot).tokens, touch(waiting, abbot).early], [["abbot", "road"], null]);
 });
 
 test("a ghost lies as it first fits, is turned by a touch, and lies the same way at the next place", () => {
@@ -264,7 +285,7 @@ test("a move that can mean nothing else is final, and no other", () => {
 
 test("a verb may be touched or pressed first, and then only its own moves follow", () => {
   const menu = [
-    { verb: "wait", options: [[], ["A1"]] },
+    { verb: "wait", options: [[], ["A1"], ["A3"]] },
     { verb: "go", options: [["A1"], ["A2"]] },
     { verb: "bid", number: true, least: 1, most: 9 },
   ];
@@ -280,7 +301,7 @@ test("a verb may be touched or pressed first, and then only its own moves follow
   assert.equal(offers(touch(going, a1)).moves[0], "go A1");
   const [, wait] = offers(state).buttons;
   assert.deepEqual(offers(press(state, wait)).moves, ["wait"]);
-  assert.deepEqual(litTokens(press(state, wait)), ["A1"]);
+  assert.deepEqual([litTokens(press(state, wait)), tokens(press(state, wait))], [["A1"], ["A3"]]);
   assert.equal(offers(start({ menu: [menu[2]], labels: {} }, [], null, ["bid"])).moves[0], "", "a number needs a form");
 });
 
