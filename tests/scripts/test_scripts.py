@@ -15,7 +15,7 @@ from tests import sampling
 from tests.node import node
 from tests.scripts import menus
 
-HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
+HERE = Path(__file__).parent
 STATIC = TEMPLATES / "static"
 IMPORT = re.compile(r'^(?:import|export)\b[^;]*?"\./([^"]+)";', re.MULTILINE)
 SCRIPT = re.compile(r"<script type=\"module\" src=\"\{\{ url_for\('static', filename='([^']+)'\) \}\}\">")
