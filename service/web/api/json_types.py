@@ -1,4 +1,4 @@
-"""What the JSON interface says, as types: the document of the interface is made from them."""
+"""Types of the JSON interface; its document is made from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Seq = Annotated[int, Meta(description="The number of an entry of the log, counte
 Seat = Annotated[int, Meta(description="A seat, counted from 0")]
 At = Annotated[int, Meta(description="Seconds since 1970, UTC")]
 Own = Annotated[int | None, Meta(description="The seat this link is for, counted from 0; null for a spectator")]
-Receipt = Annotated[str, Meta(description="The hash of the log up to here, as it stands at the foot of every letter")]
+Receipt = Annotated[str, Meta(description="The hash of the log up to here, as it is at the foot of every letter")]
 View = Annotated[
     Any,
     Meta(
@@ -55,7 +55,7 @@ Phase = Literal["new", "gathering", "playing", "over"]
 
 
 class Refusal(Struct, frozen=True):
-    """Why something was not done, in one sentence that says what to do instead; nothing was changed."""
+    """A refusal: one sentence that says what to do instead; nothing was changed."""
 
     refused: str
     rule: Annotated[str, Meta(description="The paragraph of the game's rules that says so, if one does")] = ""
@@ -63,7 +63,7 @@ class Refusal(Struct, frozen=True):
 
 
 class Box(Struct, frozen=True):
-    """What the box of a game says, and the options to settle before it begins."""
+    """The facts on the box of a game, and the options to choose before it begins."""
 
     name: str
     title: str
@@ -141,7 +141,7 @@ class Way(Struct, frozen=True):
 
 
 class Choices(Struct, frozen=True):
-    """What a seat may do now, and how far the words in `said` lead into it."""
+    """The moves of a seat now, and how far the words in `said` lead into them."""
 
     length: int
     count: Annotated[int, Meta(description="How many moves the menu holds")]
@@ -156,7 +156,7 @@ class Heard(Struct, frozen=True):
 
     seq: Seq
     at: At
-    seat: Annotated[int | None, Meta(description="Who acted; null is the house")]
+    seat: Annotated[int | None, Meta(description="Who acted; null is the server")]
     move: str | None
     draws: tuple[Draw, ...]
     events: tuple[Event, ...]

@@ -47,44 +47,44 @@ Sent with `seen`, a move is refused if what the seat sees has changed since.
 
 **Refusals** have one form, whatever went wrong: `refused` is a sentence that says what to do instead, in the first \
 language of `Accept-Language` that is spoken here (en, nl, fr, de); nothing was changed. A 429 says in `Retry-After` \
-how many seconds to wait, and a 410 in `Location` in which other house the table lives now.
+how many seconds to wait, and a 410 in `Location` on which other server the table is now.
 """
 PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "link": ("The link of a seat, or of somebody who looks on", {"type": "string", "pattern": "^[a-z2-7]{32}$"}),
+    "link": ("The link of a seat, or of a spectator", {"type": "string", "pattern": "^[a-z2-7]{32}$"}),
     "name": ("The name of a game", {"type": "string", "pattern": "^[a-z0-9_]{1,40}$"}),
     "seq": ("The number of an entry, counted from 0", {"type": "integer", "minimum": 0}),
-    "number": ("The number of a submission, as its answer named it", {"type": "integer", "minimum": 0}),
+    "number": ("The number of a submission, as its answer gave it", {"type": "integer", "minimum": 0}),
 }
-MEANS = {
+MEANINGS = {
     200: "Done, or here it is",
     201: "The table is open",
     202: "Submitted; the verdict comes later, at `Location`",
-    304: "What you have still holds",
+    304: "What you have is still current",
     400: "This cannot be read as JSON",
-    404: "The link leads nowhere, or there is no such thing",
-    410: "The table has moved to another house; the same link holds there",
+    404: "The link leads nowhere, or there is nothing at this address",
+    410: "The table was transferred to another server; the same link works there",
     413: "Too much: a request has at most 64 kB",
     415: "Not sent as application/json",
     422: "Refused: the sentence says why, and what to do instead",
     429: "Too much at once",
 }
-TAG = {"ETag": {"description": "Send it back as If-None-Match", "schema": {"type": "string"}}}
-WAIT = {"Retry-After": {"description": "How many seconds to wait", "schema": {"type": "integer"}}}
-LATER = {"Location": {"description": "Where the verdict will be", "schema": {"type": "string"}}}
-THERE = {"Location": {"description": "The same address in the other house", "schema": {"type": "string"}}}
-HEADERS = {202: LATER, 410: THERE, 429: WAIT}
+TAG_HEADER = {"ETag": {"description": "Send it back as If-None-Match", "schema": {"type": "string"}}}
+RETRY_HEADER = {"Retry-After": {"description": "How many seconds to wait", "schema": {"type": "integer"}}}
+VERDICT_HEADER = {"Location": {"description": "Where the verdict will be", "schema": {"type": "string"}}}
+SERVER_HEADER = {"Location": {"description": "The same address on the other server", "schema": {"type": "string"}}}
+HEADERS = {202: VERDICT_HEADER, 410: SERVER_HEADER, 429: RETRY_HEADER}
 
 
 def document(prefix: str, operations: Sequence[Operation]) -> dict[str, Any]:
-    """The whole document."""
+    """Make the document of these operations; their addresses begin with `prefix`."""
     schemas, components = _schemas(operations)
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
-        told = _told(operation, schemas, components)
-        paths.setdefault(path(operation.rule), {})[operation.method.lower()] = told
+        described = _describe(operation, schemas, components)
+        paths.setdefault(format_path(operation.rule), {})[operation.method.lower()] = described
     for operation in operations:
-        if operation.asks:
-            components.pop(operation.asks.__name__, None)
+        if operation.query:
+            components.pop(operation.query.__name__, None)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Depesche", "version": "1", "description": WELCOME, "license": {"name": "MIT"}},
@@ -94,23 +94,23 @@ def document(prefix: str, operations: Sequence[Operation]) -> dict[str, Any]:
     }
 
 
-def path(rule: str) -> str:
-    """A route as OpenAPI writes it."""
+def format_path(rule: str) -> str:
+    """Write a route as OpenAPI does."""
     return PLACEHOLDER.sub(r"{\3}", rule)
 
 
 def _schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict[str, Any]]:
-    """The schema of every type that goes in or out, and of all that they are made of."""
+    """Return the schema of each type of a request or answer, and the named schemas that they refer to."""
     kinds = dict.fromkeys(kind for operation in operations for kind in _kinds(operation))
     games = tuple(catalogue.find_all().values())
     parts = {
         "View": tuple(game.View for game in games),
         "Event": (TableEvent, *(game.Event for game in games)),
     }
-    asked = (*kinds, *itertools.chain.from_iterable(parts.values()))
-    found, components = msgspec.json.schema_components(asked, ref_template=REF)
-    found, components = _renamed((list(found), components))
-    schemas = dict(zip(asked, found, strict=True))
+    types = (*kinds, *itertools.chain.from_iterable(parts.values()))
+    all_schemas, components = msgspec.json.schema_components(types, ref_template=REF)
+    all_schemas, components = _shorten_names((list(all_schemas), components))
+    schemas = dict(zip(types, all_schemas, strict=True))
     variants = {name: list(_variants(schemas[kind] for kind in kinds)) for name, kinds in parts.items()}
     for component in components.values():
         _fill(component, variants)
@@ -119,12 +119,12 @@ def _schemas(operations: Iterable[Operation]) -> tuple[dict[Any, Any], dict[str,
 
 def _kinds(operation: Operation) -> Iterator[Any]:
     yield from (Refusal, *operation.gives.values())
-    yield from (kind for kind in (operation.takes, operation.asks) if kind)
+    yield from (kind for kind in (operation.takes, operation.query) if kind)
 
 
-def _renamed(found: Any) -> Any:
-    """Types of one name are told apart by the game or the table they belong to, not by where they stand in the code."""
-    text = msgspec.json.encode(found).decode()
+def _shorten_names(schemas: Any) -> Any:
+    """Name types after their game or the table, and not after their module."""
+    text = msgspec.json.encode(schemas).decode()
     games = {
         re.compile(rf"\b{re.escape(game.__name__)}(?:\.\w+)*\.(\w+)"): rf"{name}.\1"
         for name, game in catalogue.find_all().items()
@@ -140,7 +140,7 @@ def _variants(schemas: Iterable[Mapping[str, Any]]) -> Iterator[Any]:
 
 
 def _fill(schema: Any, variants: Mapping[str, list[Any]]) -> None:
-    """What a type leaves to the game becomes any of what the games say."""
+    """Fill the types that games define: each becomes a choice of the types of all games."""
     match schema:
         case {"x-of-a-game": str(name)}:
             schema["anyOf"] = [*variants[name], *schema.pop("anyOf", ())]
@@ -152,62 +152,66 @@ def _fill(schema: Any, variants: Mapping[str, list[Any]]) -> None:
                 _fill(part, variants)
 
 
-def _told(operation: Operation, schemas: Mapping[Any, Any], components: Mapping[str, Any]) -> dict[str, Any]:
+def _describe(operation: Operation, schemas: Mapping[Any, Any], components: Mapping[str, Any]) -> dict[str, Any]:
     summary, *rest = re.split("[;:] ", operation.about, maxsplit=1)
-    told: dict[str, Any] = {"operationId": operation.name, "summary": summary.removesuffix(".")}
+    described: dict[str, Any] = {"operationId": operation.name, "summary": summary.removesuffix(".")}
     if rest:
-        told["description"] = operation.about
+        described["description"] = operation.about
     if operation.limited:
-        told["description"] = f"{operation.about} Limited: {operation.limited}."
-    parameters = [*_in_path(operation), *_in_query(operation, components), *_in_head(operation)]
+        described["description"] = f"{operation.about} Limited: {operation.limited}."
+    parameters = [
+        *_path_parameters(operation),
+        *_query_parameters(operation, components),
+        *_header_parameters(operation),
+    ]
     if parameters:
-        told["parameters"] = parameters
+        described["parameters"] = parameters
     if operation.takes:
         content = {"schema": schemas[operation.takes], "example": _example(operation.takes.__name__)}
-        told["requestBody"] = {"required": True, "content": {JSON: content}}
-    told["responses"] = dict(_responses(operation, schemas))
-    return told
+        described["requestBody"] = {"required": True, "content": {JSON: content}}
+    described["responses"] = dict(_responses(operation, schemas))
+    return described
 
 
-def _in_path(operation: Operation) -> Iterator[dict[str, Any]]:
+def _path_parameters(operation: Operation) -> Iterator[dict[str, Any]]:
     for _, most, name in PLACEHOLDER.findall(operation.rule):
         about, schema = PATH[name]
         bounds = {"maximum": int(most)} if most else {}
         yield {"name": name, "in": "path", "required": True, "description": about, "schema": {**schema, **bounds}}
 
 
-def _in_query(operation: Operation, components: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    if not operation.asks:
+def _query_parameters(operation: Operation, components: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    if not operation.query:
         return
-    for name, schema in components[operation.asks.__name__]["properties"].items():
-        told = {key: value for key, value in schema.items() if key != "description"}
-        yield {"name": name, "in": "query", "description": schema.get("description", ""), "schema": told}
+    for name, schema in components[operation.query.__name__]["properties"].items():
+        bare = {key: value for key, value in schema.items() if key != "description"}
+        yield {"name": name, "in": "query", "description": schema.get("description", ""), "schema": bare}
 
 
-def _in_head(operation: Operation) -> Iterator[dict[str, Any]]:
-    if operation.kept:
-        about = "The ETag of the answer you have: 304 says that it still holds"
+def _header_parameters(operation: Operation) -> Iterator[dict[str, Any]]:
+    if operation.tagged:
+        about = "The ETag of the answer you have: 304 says that it is still current"
         yield {"name": "If-None-Match", "in": "header", "description": about, "schema": {"type": "string"}}
 
 
 def _responses(operation: Operation, schemas: Mapping[Any, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for status, kind in sorted({**operation.gives, **dict(_refusals(operation))}.items()):
-        told: dict[str, Any] = {"description": MEANS[status]}
+        response: dict[str, Any] = {"description": MEANINGS[status]}
         if kind is not None:
-            told["content"] = {JSON: {"schema": schemas[kind]}}
-        headers = (TAG if operation.kept and status < 400 else {}) | HEADERS.get(status, {})
-        yield str(status), told | ({"headers": headers} if headers else {})
+            response["content"] = {JSON: {"schema": schemas[kind]}}
+        headers = (TAG_HEADER if operation.tagged and status < 400 else {}) | HEADERS.get(status, {})
+        yield str(status), response | ({"headers": headers} if headers else {})
 
 
 def _refusals(operation: Operation) -> Iterator[tuple[int, Any]]:
-    """How an operation may end by its nature, besides what it says itself."""
-    if operation.kept:
+    """Yield the answers that follow from the kind of the operation, besides its own."""
+    if operation.tagged:
         yield 304, None
     if "<link>" in operation.rule:
         yield 410, Refusal
     if operation.takes:
         yield from ((status, Refusal) for status in (400, 413, 415))
-    if operation.takes or operation.asks:
+    if operation.takes or operation.query:
         yield 422, Refusal
     if operation.limited:
         yield 429, Refusal
@@ -215,7 +219,7 @@ def _refusals(operation: Operation) -> Iterator[tuple[int, Any]]:
 
 @functools.cache
 def _example(kind: str) -> dict[str, Any]:
-    """What a program might send: a real opening, and a move that some table really had on its menu."""
+    """Return an example of a body: a real opening, or a move that was on the menu of a real table."""
     game = next(game for game in catalogue.find_all().values() if 2 in game.META.seats)
     sample = samples.started(game, 2, b"an example")
     seat = next(samples.played(sample, Random(1)))  # noqa: S311 - an example, not dice

@@ -1,6 +1,6 @@
 """Operations of the JSON interface: a route together with the types of all that it takes and gives.
 
-What is served and what is documented come from the same few lines, so neither can lag behind the other.
+The served routes and their documentation are made from the same lines, so they always agree.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from engine.canonical_json import convert, make_decoder
 from engine.refusal import Refused
 
 JSON = "application/json"
-Visit = TypeVar("Visit", bound=Callable[..., Any])
+View = TypeVar("View", bound=Callable[..., Any])
 
 
 class Garbled(Refused):
-    """What was sent is no JSON at all."""
+    """The body of the request is not JSON."""
 
 
 class Operation(Struct, frozen=True):
@@ -32,80 +32,79 @@ class Operation(Struct, frozen=True):
     name: str
     about: str
     gives: Mapping[int, Any]
-    takes: Any = None
-    asks: Any = None
-    limited: str = ""
-    kept: bool = False
+    takes: Any = None  # type of the body
+    query: Any = None  # type of the query parameters
+    limited: str = ""  # how often it may be asked
+    tagged: bool = False  # whether it answers with an ETag, and with 304 to a program that has it
 
 
 class Answer(Struct, frozen=True):
-    """What goes out when it is not simply the value with status 200."""
+    """An answer with another status or with headers."""
 
-    what: Any
+    content: Any
     status: int = 200
     headers: Mapping[str, str] = {}
 
 
 class Cacheable(Struct, frozen=True):
-    """An answer that a program may have already: its tag, and how to make it if not."""
+    """An answer that a program may have already: its tag, and a function that makes it."""
 
     tag: str
     make: Callable[[], Any]
 
 
 class Interface:
-    """The operations of a blueprint, in the order in which they are read."""
+    """The operations of a blueprint, in the order of the documentation."""
 
     def __init__(self, blueprint: Blueprint) -> None:
         self.blueprint = blueprint
         self.operations: list[Operation] = []
 
-    def offers(
+    def operation(
         self,
         method: str,
         rule: str,
         gives: Mapping[int, Any],
         *,
         takes: Any = None,
-        asks: Any = None,
+        query: Any = None,
         limited: str = "",
-        kept: bool = False,
-    ) -> Callable[[Visit], Visit]:
-        """Serve this function here; what it takes and asks comes read, as `body` and `asked`.
+        tagged: bool = False,
+    ) -> Callable[[View], View]:
+        """Serve a function here. It gets the parsed body as `body`, and the parsed query parameters as `query`."""
 
-        `limited` says how often it may be asked; `kept` that it answers with a tag, and 304 to whoever has it.
-        """
+        def add(view: View) -> View:
+            about = " ".join((view.__doc__ or "").split())
+            operation = Operation(method, rule, view.__name__, about, gives, takes, query, limited, tagged)
+            self.operations.append(operation)
+            self.blueprint.add_url_rule(rule, view.__name__, _wrap(operation, view), methods=[method])
+            return view
 
-        def serve(visit: Visit) -> Visit:
-            about = " ".join((visit.__doc__ or "").split())
-            made = Operation(method, rule, visit.__name__, about, gives, takes, asks, limited, kept)
-            self.operations.append(made)
-            self.blueprint.add_url_rule(rule, visit.__name__, _served(made, visit), methods=[method])
-            return visit
-
-        return serve
+        return add
 
 
-def _served(operation: Operation, visit: Callable[..., Any]) -> Callable[..., Response]:
-    @functools.wraps(visit)
-    def served(**path: Any) -> Response:
-        if operation.asks:
-            path["asked"] = _asked(operation.asks)
+def _wrap(operation: Operation, view: Callable[..., Any]) -> Callable[..., Response]:
+    """Make a Flask view that parses the request, calls the function, and encodes its answer."""
+
+    @functools.wraps(view)
+    def serve(**arguments: Any) -> Response:
+        if operation.query:
+            arguments["query"] = _parse_query(operation.query)
         if operation.takes:
-            path["body"] = _body(operation.takes)
-        return _answered(visit(**path))
+            arguments["body"] = _parse_body(operation.takes)
+        return _encode(view(**arguments))
 
-    return served
+    return serve
 
 
-def _asked(kind: Any) -> Any:
+def _parse_query(kind: Any) -> Any:
     try:
         return convert(request.args.to_dict(), kind, strict=False)
     except msgspec.ValidationError as error:
         raise Refused("This cannot be asked in the address: {why}", why=error) from error
 
 
-def _body(kind: Any) -> Any:
+def _parse_body(kind: Any) -> Any:
     if request.mimetype != JSON:
         abort(415)
     try:
@@ -116,19 +115,20 @@ def _body(kind: Any) -> Any:
         raise Garbled("This cannot be read as JSON: {why}", why=error) from error
 
 
-def _answered(found: Any) -> Response:
-    if isinstance(found, Cacheable):
-        return _kept(found)
-    answer = found if isinstance(found, Answer) else Answer(found)
-    response = make_response(msgspec.json.encode(answer.what), answer.status)
+def _encode(answer: Any) -> Response:
+    if isinstance(answer, Cacheable):
+        return _encode_tagged(answer)
+    if not isinstance(answer, Answer):
+        answer = Answer(answer)
+    response = make_response(msgspec.json.encode(answer.content), answer.status)
     response.headers.update({"Content-Type": JSON, "Cache-Control": "no-store", **answer.headers})
     return response
 
 
-def _kept(found: Cacheable) -> Response:
-    fresh = found.tag in request.if_none_match
-    response = make_response(b"", 304) if fresh else make_response(msgspec.json.encode(found.make()))
-    response.set_etag(found.tag)
+def _encode_tagged(answer: Cacheable) -> Response:
+    is_fresh = answer.tag in request.if_none_match
+    response = make_response(b"", 304) if is_fresh else make_response(msgspec.json.encode(answer.make()))
+    response.set_etag(answer.tag)
     response.headers["Content-Type"] = JSON
     response.headers["Cache-Control"] = "private, no-cache"
     response.vary.add("Accept-Language")

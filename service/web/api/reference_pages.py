@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from service.web.api.openapi import REF
 from service.web.api.operations import JSON
-from service.web.api.routes import described
+from service.web.api.routes import make_document
 from service.web.rendering import get_app, render
 
 manual = Blueprint("manual", __name__)
@@ -69,7 +69,7 @@ class ApiPage(Struct, frozen=True):
 @manual.get("/api")
 def show() -> Response:
     """Show what a program may ask for, and how."""
-    document = described()
+    document = make_document()
     operations = tuple(_describe_operations(document))
     page = ApiPage(
         about=Markup(MARKDOWN.render(document["info"]["description"])),  # noqa: S704 - our own text

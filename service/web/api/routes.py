@@ -49,17 +49,17 @@ from service.web.rendering import get_app, language
 
 api = Blueprint("api", __name__, url_prefix="/api/v1")
 interface = Interface(api)
-LISTED = 1_000
-LARGEST = 2**53 - 1  # what every reader of JSON can hold
+MAX_LISTED_MOVES = 1_000
+MAX_JSON_INT = 2**53 - 1  # the largest number that every reader of JSON can hold
 Line = Annotated[str, Meta(max_length=2_000)]
 Language = Literal["en", "nl", "fr", "de"]
-Spoken = Annotated[Language, Meta(description="The language of the prose; otherwise the first you accept")]
+LanguageOfProse = Annotated[Language, Meta(description="The language of the prose; otherwise the first you accept")]
 
 
 class Guest(Struct, forbid_unknown_fields=True):
-    """Who is to play: a person, a bot, or anybody who comes with the table's link.
+    """A guest: a person, a bot, or the first person who comes with the table's link.
 
-    Unless it is said who, an address makes a person and none a bot of the house, which plays on a level.
+    Without `who`, a guest with an address is a person, and a guest without one is a bot of this server.
     """
 
     name: Line = ""
@@ -70,13 +70,13 @@ class Guest(Struct, forbid_unknown_fields=True):
 
 
 class Opening(Struct, forbid_unknown_fields=True):
-    """A table to be opened; a guest without an address is a bot. A clock says more than a pace, and goes before it.
+    """A table to open; a guest without an address is a bot. A clock replaces the pace.
 
-    The same again with the same key is the same table; a key is 16 random characters or more. Where it is not
-    `watched`, the link for looking on leads nowhere; `seeking` offers its seats for anybody in the lobby, and `shown`
-    leads spectators there from the lobby. With a `nonce`, a word for the dice, the first of its people sits
-    down at once and gets no invitation, as on the page. With public luck each draw waits for a round of a public beacon
-    that is named before it exists; sealed luck draws at once; left empty it is as the house does it.
+    The same request with the same key is the same table; a key is 16 random characters or more. If it is not `watched`,
+    the link for spectators leads nowhere; `seeking` offers its free seats in the lobby, and `shown` shows the game
+    there. With a `nonce`, a word for the dice, the first person sits down at once and gets no invitation, as on the
+    page. With public luck each draw waits for a round of a public beacon that is named before it exists; with sealed
+    luck the draw is made at once; left empty, the server decides.
     """
 
     game: Line
@@ -89,15 +89,15 @@ class Opening(Struct, forbid_unknown_fields=True):
     shown: bool = False
     luck: Luck = ""
     nonce: Line = ""
-    language: Annotated[Language, Meta(description="Of letters to who is new here")] | UnsetType = UNSET
+    language: Annotated[Language, Meta(description="Of letters to new players")] | UnsetType = UNSET
     key: Annotated[str, Meta(pattern="^([!-~]{16,80})?$")] = ""
 
 
 class Command(Struct, forbid_unknown_fields=True):
     """A move in its text form, the entry last seen, and a key that makes sending it twice the same as once.
 
-    With `seen` a move is refused where what the seat sees has changed since. The same `key` of the same seat is the
-    same submission, with the verdict it had first, whatever move stands beside it.
+    With `seen` a move is refused if what the seat sees has changed since. The same `key` of the same seat is the same
+    submission, with its first verdict, even with another move.
     """
 
     move: Line
@@ -106,13 +106,13 @@ class Command(Struct, forbid_unknown_fields=True):
 
 
 class Sitting(Struct, forbid_unknown_fields=True):
-    """A word of one's own for the dice; one is made up where it is left empty."""
+    """A word of the player's own for the dice; the server makes one up if it is empty."""
 
     nonce: Line = ""
 
 
 class Tongue(Struct, forbid_unknown_fields=True):
-    language: Spoken | UnsetType = UNSET
+    language: LanguageOfProse | UnsetType = UNSET
 
 
 class Words(Struct, forbid_unknown_fields=True):
@@ -122,178 +122,186 @@ class Words(Struct, forbid_unknown_fields=True):
 class Since(Struct, forbid_unknown_fields=True):
     since: Annotated[int, Meta(ge=0, le=2**31 - 1, description="The first entry wanted")] = 0
     limit: Annotated[int, Meta(ge=1, le=500, description="How many entries at most")] = 200
-    language: Spoken | UnsetType = UNSET
+    language: LanguageOfProse | UnsetType = UNSET
 
 
 class Eyes(Struct, forbid_unknown_fields=True):
     eyes: Annotated[int, Meta(ge=0, le=99, description="After the end: through the eyes of this seat")] | UnsetType = (
         field(default=UNSET, name="as")
     )
-    language: Spoken | UnsetType = UNSET
+    language: LanguageOfProse | UnsetType = UNSET
 
 
-@interface.offers("GET", "/openapi.json", {200: dict[str, Any]})
+@interface.operation("GET", "/openapi.json", {200: dict[str, Any]})
 def document() -> dict[str, Any]:
     """This interface as an OpenAPI 3.1 document."""
-    return described()
+    return make_document()
 
 
 @functools.cache
-def described() -> dict[str, Any]:
-    """The document of everything offered here; made once."""
+def make_document() -> dict[str, Any]:
+    """Make the document of all operations, once."""
     return openapi.document(api.url_prefix or "", interface.operations)
 
 
-@interface.offers("GET", "/games", {200: tuple[Box, ...]}, asks=Tongue)
-def games(asked: Tongue) -> tuple[Box, ...]:
+@interface.operation("GET", "/games", {200: tuple[Box, ...]}, query=Tongue)
+def games(query: Tongue) -> tuple[Box, ...]:
     """The games and their options."""
-    return tuple(_box(game, _spoken(asked)) for game in catalogue.find_all().values())
+    return tuple(_box(game, _language_of(query)) for game in catalogue.find_all().values())
 
 
-@interface.offers("GET", "/games/<name>", {200: Box, 404: Refusal}, asks=Tongue)
-def game(name: str, asked: Tongue) -> Box:
+@interface.operation("GET", "/games/<name>", {200: Box, 404: Refusal}, query=Tongue)
+def game(name: str, query: Tongue) -> Box:
     """One game and its options."""
     if name not in catalogue.find_all():
         raise Unknown(
             "There is no game “{name}”; the games are: {names}.", name=name, names=", ".join(catalogue.find_all())
         )
-    return _box(catalogue.find(name), _spoken(asked))
+    return _box(catalogue.find(name), _language_of(query))
 
 
-@interface.offers("POST", "/tables", {201: Opened}, takes=Opening, limited="as many tables an hour as people would")
+@interface.operation("POST", "/tables", {201: Opened}, takes=Opening, limited="as many tables an hour as people would")
 def open_table(body: Opening) -> Answer:
     """Open a table; the answer holds the link of every seat, so keep it to yourself."""
-    guests = opening.opened_by_first([_invited(guest) for guest in body.players], body.nonce)
+    guests = opening.opened_by_first([_invite(guest) for guest in body.players], body.nonce)
     clock = body.clock or body.pace
-    app, spoken = get_app(), _spoken(body)
-    how = (clock, spoken, body.key, body.watched, None, body.luck, body.seeking, body.shown)
+    app, in_language = get_app(), _language_of(body)
+    how = (clock, in_language, body.key, body.watched, None, body.luck, body.seeking, body.shown)
     return Answer(opening.open_table(app, body.game, body.options, guests, *how), 201)
 
 
-def _invited(guest: Guest) -> Invited:
-    spoken = guest.language or ""
-    return Invited(guest.name, guest.address, who=guest.who, level=guest.level, language=spoken)
+def _invite(guest: Guest) -> Invited:
+    in_language = guest.language or ""
+    return Invited(guest.name, guest.address, who=guest.who, level=guest.level, language=in_language)
 
 
-@interface.offers("GET", "/t/<link>", {200: Seen, 404: Refusal}, kept=True)
+@interface.operation("GET", "/t/<link>", {200: Seen, 404: Refusal}, tagged=True)
 def view(link: str) -> Cacheable:
     """The table as this seat may see it, and what it may do."""
     place = access.find(get_app(), link)
-    look = snapshots.look(get_app(), place.table)
-    return Cacheable(_tag(place, look, tuple(map(_public, look.seats))), lambda: _seen(place, look))
+    table = snapshots.look(get_app(), place.table)
+    return Cacheable(_tag(place, table, tuple(map(_public_columns, table.seats))), lambda: _make_view(place, table))
 
 
-@interface.offers("GET", "/t/<link>/menu", {200: Choices, 404: Refusal}, asks=Words)
-def menu(link: str, asked: Words) -> Choices:
-    """What this seat may do now, and with `said` how the words of a move go on."""
+@interface.operation("GET", "/t/<link>/menu", {200: Choices, 404: Refusal}, query=Words)
+def menu(link: str, query: Words) -> Choices:
+    """The moves of this seat, and with `said` how the words of a move may go on."""
     place = access.find(get_app(), link)
-    look = snapshots.look(get_app(), place.table)
-    found = snapshots.open_menu(look.game, look.table, place.seat)
+    table = snapshots.look(get_app(), place.table)
+    moves = snapshots.open_menu(table.game, table.table, place.seat)
     return Choices(
-        length=look.row.length,
-        count=menus.count(found),
-        menu=found,
-        moves=_listed(found),
-        commands=_commands(place, look),
-        way=_way(found, asked.said.split()) if asked.said.strip() else None,
+        length=table.row.length,
+        count=menus.count(moves),
+        menu=moves,
+        moves=_list_moves(moves),
+        commands=_list_commands(place, table),
+        way=_follow(moves, query.said.split()) if query.said.strip() else None,
     )
 
 
-JUDGED = {200: Judged, 202: Judged, 404: Refusal}
-OFTEN = "as many moves a minute for each link as its host allows"
+VERDICTS = {200: Judged, 202: Judged, 404: Refusal}
+MOVE_LIMIT = "as many moves a minute for each link as its host allows"
 
 
-@interface.offers("POST", "/t/<link>/sit", JUDGED, takes=Sitting, limited=OFTEN)
+@interface.operation("POST", "/t/<link>/sit", VERDICTS, takes=Sitting, limited=MOVE_LIMIT)
 def sit(link: str, body: Sitting) -> Answer:
     """Take the seat; the game begins when everybody sits. Sitting down again changes nothing."""
     place = access.find(get_app(), link)
     word = register.clean_nonce(body.nonce, secrets.token_hex(8))
     confirming.by_seat(get_app(), place)
-    return _verdict(link, submitting.sit(get_app(), place, word))
+    return _answer_verdict(link, submitting.sit(get_app(), place, word))
 
 
-@interface.offers("POST", "/t/<link>/moves", JUDGED, takes=Command, limited=OFTEN)
+@interface.operation("POST", "/t/<link>/moves", VERDICTS, takes=Command, limited=MOVE_LIMIT)
 def submit(link: str, body: Command) -> Answer:
-    """Hand a move in, or a command of the table such as undo: 200 accepted, 422 refused, 202 still being checked."""
+    """Submit a move, or a command of the table such as undo: 200 accepted, 422 refused, 202 still being checked."""
     place = access.find(get_app(), link)
-    return _verdict(link, submitting.submit(get_app(), place, body.move, body.key, body.seen))
+    return _answer_verdict(link, submitting.submit(get_app(), place, body.move, body.key, body.seen))
 
 
-@interface.offers("POST", "/t/<link>/hint", {200: Advice, 202: Advice, 404: Refusal, 422: Refusal}, limited=OFTEN)
+@interface.operation(
+    "POST", "/t/<link>/hint", {200: Advice, 202: Advice, 404: Refusal, 422: Refusal}, limited=MOVE_LIMIT
+)
 def hint(link: str) -> Answer:
-    """A good move, as a strong bot sees it from this seat, where the table has hints; after 202 ask again."""
+    """A good move for this seat, found by a strong bot, if the table has hints; after 202 ask again."""
     place = access.find(get_app(), link)
-    found = hints.wait(get_app(), place, hints.ask(get_app(), place))
-    if found is None:
+    hint = hints.wait(get_app(), place, hints.ask(get_app(), place))
+    if hint is None:
         raise Refused("The game went on before a good move was found; ask again if you like.")
-    then = [str(move) for move in found.then]
-    return Answer(Advice(found.length, str(found.move) if found.move else None, then), 200 if found.move else 202)
+    then = [str(move) for move in hint.then]
+    return Answer(Advice(hint.length, str(hint.move) if hint.move else None, then), 200 if hint.move else 202)
 
 
-@interface.offers("GET", f"/t/<link>/submissions/<int(max={LARGEST}):number>", {200: Judged, 404: Refusal})
+@interface.operation("GET", f"/t/<link>/submissions/<int(max={MAX_JSON_INT}):number>", {200: Judged, 404: Refusal})
 def submission(link: str, number: int) -> Judged:
-    """The verdict on a submission of this seat, for who was told 202."""
+    """The verdict of a submission of this seat that was answered with 202."""
     place = access.find(get_app(), link)
     with get_app().store.reading() as db:
-        found = submitting.find_verdict(db, place, number)
-    if found is None:
+        verdict = submitting.find_verdict(db, place, number)
+    if verdict is None:
         raise Unknown("There is no submission {number} of this seat.", number=number)
-    if found == "waiting":
+    if verdict == "waiting":
         return Judged(number, None)
-    return Judged(number, found.accepted, found.seq, say(language(), found.why), found.rule)
+    return Judged(number, verdict.accepted, verdict.seq, say(language(), verdict.why), verdict.rule)
 
 
-@interface.offers("GET", "/t/<link>/events", {200: News, 404: Refusal}, asks=Since, kept=True)
-def events(link: str, asked: Since) -> Cacheable:
-    """What happened from one entry on, as this seat may hear it; after the end, all of it."""
+@interface.operation("GET", "/t/<link>/events", {200: News, 404: Refusal}, query=Since, tagged=True)
+def events(link: str, query: Since) -> Cacheable:
+    """The entries from a number on, as this seat may see them; after the end, in full."""
     place = access.find(get_app(), link)
-    look = snapshots.look(get_app(), place.table)
-    return Cacheable(_tag(place, look, (_spoken(asked), asked.since, asked.limit)), lambda: _news(place, look, asked))
-
-
-@interface.offers("GET", f"/t/<link>/replay/<int(max={2**31 - 1}):seq>", {200: Moment, 404: Refusal}, asks=Eyes)
-def replay(link: str, seq: int, asked: Eyes) -> Moment:
-    """The table as it was after one entry, as this seat could see it then; after the end as any seat could."""
-    place = access.find(get_app(), link)
-    look = snapshots.look(get_app(), place.table)
-    if seq >= look.row.length:
-        raise Unknown("There is no entry {seq} yet; the last one is {last}.", seq=seq, last=look.row.length - 1)
-    seat = _eyes(place, look, asked)
-    then = snapshots.past(get_app(), look, seq)
-    begun = then.phase in ("playing", "over")
-    (entry,) = _heard(Place(place.table, seat, link), look, seq, seq + 1, _spoken(asked))
-    return Moment(
-        seat=seat,
-        phase=then.phase,
-        receipt=snapshots.receipt(get_app(), look, seq),
-        entry=entry,
-        standing=look.game.standing(then.state) if begun else (),
-        view=look.game.view(then.state, seat) if begun else None,
+    table = snapshots.look(get_app(), place.table)
+    return Cacheable(
+        _tag(place, table, (_language_of(query), query.since, query.limit)), lambda: _make_news(place, table, query)
     )
 
 
-@interface.offers("GET", "/t/<link>/log", {200: Export, 404: Refusal})
+@interface.operation("GET", f"/t/<link>/replay/<int(max={2**31 - 1}):seq>", {200: Moment, 404: Refusal}, query=Eyes)
+def replay(link: str, seq: int, query: Eyes) -> Moment:
+    """The table as it was after one entry, as this seat could see it then; after the end as any seat could."""
+    place = access.find(get_app(), link)
+    table = snapshots.look(get_app(), place.table)
+    if seq >= table.row.length:
+        raise Unknown("There is no entry {seq} yet; the last one is {last}.", seq=seq, last=table.row.length - 1)
+    seat = _eyes(place, table, query)
+    then = snapshots.past(get_app(), table, seq)
+    started = then.phase in ("playing", "over")
+    (entry,) = _load_entries(Place(place.table, seat, link), table, seq, seq + 1, _language_of(query))
+    return Moment(
+        seat=seat,
+        phase=then.phase,
+        receipt=snapshots.receipt(get_app(), table, seq),
+        entry=entry,
+        standing=table.game.standing(then.state) if started else (),
+        view=table.game.view(then.state, seat) if started else None,
+    )
+
+
+@interface.operation("GET", "/t/<link>/log", {200: Export, 404: Refusal})
 def export(link: str) -> Export:
     """The log as this seat may keep it, for `depesche audit` and other verifiers."""
     return archive.export_for(get_app(), access.find(get_app(), link))
 
 
-def _spoken(asked: Tongue | Since | Eyes | Opening) -> str:
-    return language() if asked.language is UNSET else asked.language
+def _language_of(query: Tongue | Since | Eyes | Opening) -> str:
+    return language() if query.language is UNSET else query.language
 
 
-def _box(game: Game, spoken: str) -> Box:
-    box, options = game.META, describe(game.META.options)
-    told = (
-        replace(option, about=in_game(spoken, box.name, option.about), title=in_game(spoken, box.name, option.label))
-        for option in options
+def _box(game: Game, in_language: str) -> Box:
+    box = game.META
+
+    def translate(text: str) -> str:
+        return in_game(in_language, box.name, text)
+
+    options = (
+        replace(option, about=translate(option.about), title=translate(option.label))
+        for option in describe(box.options)
     )
     return Box(
         name=box.name,
-        title=in_game(spoken, box.name, box.title),
+        title=translate(box.title),
         seats=box.seats,
-        options=tuple(told),
-        about=in_game(spoken, box.name, box.about),
+        options=tuple(options),
+        about=translate(box.about),
         minutes=box.minutes,
         designer=box.designer,
         publisher=box.publisher,
@@ -303,92 +311,91 @@ def _box(game: Game, spoken: str) -> Box:
     )
 
 
-def _public(seat: Any) -> tuple[Any, ...]:
-    """What the answer shows of a seat, and no more: else the ETag would betray that a player saved a note."""
+def _public_columns(seat: Any) -> tuple[Any, ...]:
+    """Return what the answer shows of a seat, and no more: the ETag must not tell that a player saved a note."""
     return seat.name, seat.status, seat.open_since, seat.due_at
 
 
-def _tag(place: Place, look: Snapshot, besides: tuple[Any, ...]) -> str:
-    """A tag that changes whenever the answer would."""
-    shown = (look.row.head, look.row.phase, place.seat, *map(str, besides))
+def _tag(place: Place, table: Snapshot, besides: tuple[Any, ...]) -> str:
+    """Return a tag that changes whenever the answer changes."""
+    shown = (table.row.head, table.row.phase, place.seat, *map(str, besides))
     return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:32]
 
 
-def _listed(menu: Menu) -> tuple[str, ...]:
-    return tuple(map(str, menus.iter_moves(menu))) if menus.count(menu) <= LISTED else ()
+def _list_moves(menu: Menu) -> tuple[str, ...]:
+    return tuple(map(str, menus.iter_moves(menu))) if menus.count(menu) <= MAX_LISTED_MOVES else ()
 
 
-def _commands(place: Place, look: Snapshot) -> tuple[str, ...]:
-    found = tables.list_commands(look.table, place.seat) if place.seat is not None else ()
-    return tuple(entry.verb for entry in found)
+def _list_commands(place: Place, table: Snapshot) -> tuple[str, ...]:
+    commands = tables.list_commands(table.table, place.seat) if place.seat is not None else ()
+    return tuple(command.verb for command in commands)
 
 
-def _way(menu: Menu, said: list[str]) -> Way:
-    found = menus.narrow(menu, said)
-    return Way(found.tokens, found.following, str(found.move) if found.move else None)
+def _follow(menu: Menu, words: list[str]) -> Way:
+    """Follow the first words of a move into the menu."""
+    partial = menus.narrow(menu, words)
+    return Way(partial.tokens, partial.following, str(partial.move) if partial.move else None)
 
 
-def _verdict(link: str, handed: Submitted) -> Answer:
-    verdict = submitting.wait_for_verdict(get_app(), handed)
+def _answer_verdict(link: str, submitted: Submitted) -> Answer:
+    verdict = submitting.wait_for_verdict(get_app(), submitted)
     if verdict is None:
-        later = url_for("api.submission", link=link, number=handed.number)
-        return Answer(Judged(handed.number, None), 202, {"Location": later})
+        later = url_for("api.submission", link=link, number=submitted.number)
+        return Answer(Judged(submitted.number, None), 202, {"Location": later})
     if not verdict.accepted:
-        return Answer(Refusal(say(language(), verdict.why), verdict.rule, handed.number), 422)
-    return Answer(Judged(handed.number, True, verdict.seq))
+        return Answer(Refusal(say(language(), verdict.why), verdict.rule, submitted.number), 422)
+    return Answer(Judged(submitted.number, True, verdict.seq))
 
 
-def _seen(place: Place, look: Snapshot) -> Seen:
-    begun = look.table.phase in ("playing", "over")
-    menu = snapshots.open_menu(look.game, look.table, place.seat)
+def _make_view(place: Place, table: Snapshot) -> Seen:
+    started = table.table.phase in ("playing", "over")
+    menu = snapshots.open_menu(table.game, table.table, place.seat)
     return Seen(
         table=place.table,
-        game=look.row.game,
+        game=table.row.game,
         seat=place.seat,
-        phase=look.table.phase,
-        length=look.row.length,
-        receipt=look.row.head,
-        players=look.names,
-        to_move=tuple(one.seat for one in look.seats if one.open_since is not None),
-        due=tuple(one.due_at for one in look.seats),
-        clock=look.clock,
-        options=look.table.options,
-        places=look.table.places,
-        standing=look.game.standing(look.table.state) if begun else (),
-        asked=look.table.undo_request,
-        pausing=look.table.pause_request,
-        paused=look.table.paused,
-        luck="public" if look.table.beacon else "sealed",
-        awaited=_awaited(look),
-        sealing=look.table.seal_request,
-        view=look.game.view(look.table.state, place.seat) if begun else None,
+        phase=table.table.phase,
+        length=table.row.length,
+        receipt=table.row.head,
+        players=table.names,
+        to_move=tuple(one.seat for one in table.seats if one.open_since is not None),
+        due=tuple(one.due_at for one in table.seats),
+        clock=table.clock,
+        options=table.table.options,
+        places=table.table.places,
+        standing=table.game.standing(table.table.state) if started else (),
+        asked=table.table.undo_request,
+        pausing=table.table.pause_request,
+        paused=table.table.paused,
+        luck="public" if table.table.beacon else "sealed",
+        awaited=_awaited_round(table),
+        sealing=table.table.seal_request,
+        view=table.game.view(table.table.state, place.seat) if started else None,
         menu=menu,
-        moves=_listed(menu),
-        commands=_commands(place, look),
+        moves=_list_moves(menu),
+        commands=_list_commands(place, table),
     )
 
 
-def _awaited(look: Snapshot) -> AwaitedRound | None:
-    table = look.table
-    if table.waiting_command is None or table.beacon is None:
+def _awaited_round(table: Snapshot) -> AwaitedRound | None:
+    command, beacon = table.table.waiting_command, table.table.beacon
+    if command is None or beacon is None:
         return None
-    return AwaitedRound(
-        table.waiting_command.seq, table.waiting_command.round, table.beacon.time_of(table.waiting_command.round)
-    )
+    return AwaitedRound(command.seq, command.round, beacon.time_of(command.round))
 
 
-def _news(place: Place, look: Snapshot, asked: Since) -> News:
-    end = min(asked.since + asked.limit, look.row.length)
-    told = _heard(place, look, asked.since, end, _spoken(asked))
-    return News(look.table.phase, look.row.length, look.row.head, max(end, asked.since), told)
+def _make_news(place: Place, table: Snapshot, query: Since) -> News:
+    end = min(query.since + query.limit, table.row.length)
+    entries = _load_entries(place, table, query.since, end, _language_of(query))
+    return News(table.table.phase, table.row.length, table.row.head, max(end, query.since), entries)
 
 
-def _heard(place: Place, look: Snapshot, first: int, end: int, spoken: str) -> tuple[Heard, ...]:
-    """Entries as this seat may hear them, and all of them once the game is over."""
-    voice = Voice(look.game, look.names, spoken, place.seat)
-    found = snapshots.entries(get_app(), look, first, end) if first < end else []
-    if look.table.phase != "over":
-        found = [record.redact(look.game, entry, place.seat) for entry in found]
+def _load_entries(place: Place, table: Snapshot, first: int, end: int, in_language: str) -> tuple[Heard, ...]:
+    """Return entries as this seat may see them; in full once the game is over."""
+    narrator = Voice(table.game, table.names, in_language, place.seat)
+    entries = snapshots.entries(get_app(), table, first, end) if first < end else []
+    if table.table.phase != "over":
+        entries = [record.redact(table.game, entry, place.seat) for entry in entries]
     return tuple(
         Heard(
             seq=entry.seq,
@@ -397,17 +404,17 @@ def _heard(place: Place, look: Snapshot, first: int, end: int, spoken: str) -> t
             move=entry.move,
             draws=entry.draws,
             events=entry.events,
-            prose=tuple(sentence for event in entry.events if (sentence := voice.tell(event))),
+            prose=tuple(sentence for event in entry.events if (sentence := narrator.tell(event))),
         )
-        for entry in found
+        for entry in entries
     )
 
 
-def _eyes(place: Place, look: Snapshot, asked: Eyes) -> int | None:
-    if asked.eyes is UNSET or asked.eyes == place.seat:
+def _eyes(place: Place, table: Snapshot, query: Eyes) -> int | None:
+    if query.eyes is UNSET or query.eyes == place.seat:
         return place.seat
-    if look.table.phase != "over":
+    if table.table.phase != "over":
         raise Refused("While the game is played you see it through your own eyes; leave “as” out.")
-    if asked.eyes >= len(look.seats):
-        raise Refused("This table has no seat {seat}.", seat=asked.eyes)
-    return asked.eyes
+    if query.eyes >= len(table.seats):
+        raise Refused("This table has no seat {seat}.", seat=query.eyes)
+    return query.eyes

@@ -20,7 +20,7 @@ from service.store.schema import letters, people, seats
 from service.tables import access, archive, moving, opening, snapshots, talk
 from service.tables.access import Moved, Place, Unknown
 from service.tables.opening import Invited
-from service.web.api.routes import described
+from service.web.api.routes import make_document
 from tests import apps
 from workers import bots, clock, referee
 from workers.jobs import set_app
@@ -144,7 +144,7 @@ def test_every_operation_of_the_interface_says_where_the_table_lives_as_its_docu
     left(old, place.table)
     client = create_app(old).test_client()
     bodies = {"sit": {"nonce": "lantern"}, "moves": {"move": "pass"}}
-    of_tables = {path: told for path, told in described()["paths"].items() if path.startswith("/t/{link}")}
+    of_tables = {path: told for path, told in make_document()["paths"].items() if path.startswith("/t/{link}")}
     assert len(of_tables) > 7
     for path, operations in of_tables.items():
         asked = path.format(link=place.link, seq=0, number=1)

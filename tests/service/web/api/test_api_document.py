@@ -20,7 +20,7 @@ from service.tables import access, opening
 from service.tables.opening import Invited
 from service.text.languages import LANGUAGES
 from service.web.api import openapi
-from service.web.api.routes import Language, described
+from service.web.api.routes import Language, make_document
 from tests import apps
 from workers import referee
 
@@ -51,25 +51,27 @@ def links(app) -> list[str]:
 def test_every_route_is_documented_and_every_document_is_a_route(app):
     prefix = "/api/v1"
     served = {
-        (method, openapi.path(str(rule)).removeprefix(prefix))
+        (method, openapi.format_path(str(rule)).removeprefix(prefix))
         for rule in create_app(app).url_map.iter_rules()
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
         if str(rule).startswith(f"{prefix}/")
     }
-    documented = {(method.upper(), path) for path, operations in described()["paths"].items() for method in operations}
+    documented = {
+        (method.upper(), path) for path, operations in make_document()["paths"].items() for method in operations
+    }
     assert served == documented
 
 
 def test_every_reference_leads_somewhere():
-    text = json.dumps(described())
-    components = described()["components"]["schemas"]
+    text = json.dumps(make_document())
+    components = make_document()["components"]["schemas"]
     wanted = {part.split('"')[0] for part in text.split('"#/components/schemas/')[1:]}
     assert wanted == components.keys()
     assert not [name for name in components if name.startswith(("engine.", "service."))]
 
 
 def test_every_operation_and_every_argument_is_explained():
-    for path, operations in described()["paths"].items():
+    for path, operations in make_document()["paths"].items():
         for operation in operations.values():
             assert operation["summary"], path
             assert all(parameter["description"] for parameter in operation.get("parameters", ())), path
@@ -81,7 +83,7 @@ def test_the_languages_are_those_we_speak():
 
 def test_the_examples_work(app):
     """Open a table as the example says, sit down as it says; the move was once on the menu of a table like that."""
-    paths, client = described()["paths"], create_app(app).test_client()
+    paths, client = make_document()["paths"], create_app(app).test_client()
 
     def example(path: str) -> Any:
         return paths[path]["post"]["requestBody"]["content"][CONTENT]["example"]
@@ -121,7 +123,7 @@ def schema(examples: int, links: Any) -> Any:
     """The document as Schemathesis reads it, with so many examples of each kind, the same every time."""
     generation = GenerationConfig(max_examples=examples, deterministic=True)
     projects = ProjectsConfig(default=ProjectConfig(generation=generation, checks=ChecksConfig.from_dict(REFUSING)))
-    document = copy.deepcopy(described())
+    document = copy.deepcopy(make_document())
     for operations in document["paths"].values():
         for operation in operations.values():
             for parameter in operation.get("parameters", ()):

@@ -19,7 +19,7 @@ from service.app import App
 from service.store.schema import people
 from service.tables import access, snapshots
 from service.timing import Calendar
-from service.web.api.routes import described
+from service.web.api.routes import make_document
 from tests import apps
 from workers import referee
 
@@ -251,7 +251,7 @@ def test_an_api_opening_can_say_the_language_of_its_letters(client, app):
 
 def test_the_page_for_people_tells_every_operation(client):
     page = client.get("/api").get_data(as_text=True)
-    for path, operations in described()["paths"].items():
+    for path, operations in make_document()["paths"].items():
         for method, told in operations.items():
             assert f'id="{told["operationId"]}"' in page
             assert f'<span class="verb">{method.upper()}</span> {path}</code>' in page
