@@ -25,6 +25,7 @@ from service.web.wsgi_threads import MAX_HEADER_BYTES, Receive, Scope, Send, Thr
 IDLE_S = 20  # a client that neither sends nor reads for so long is disconnected
 CHECK_S = 5
 STOP_S = 10  # requests that are still running so long after a stop are abandoned
+ACCEPT_S = 0.05
 BACKLOG = 1_024
 OTHER_CONNECTIONS = 1_000  # beside those of open pages
 MAX_FILES = 65_536
@@ -134,6 +135,9 @@ class WebServer(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        await asyncio.sleep(ACCEPT_S)  # a connection that is just being accepted would be overlooked
         self._on_stop()
         await super().shutdown(sockets)
 
