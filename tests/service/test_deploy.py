@@ -1,4 +1,4 @@
-"""The recipes for a server: their programs take them, and what they say of the house is true."""
+"""The recipes of service/deploy: their programs accept them, and they agree with the program."""
 
 import os
 import re
@@ -24,20 +24,20 @@ PLACES = {"web": "8000", "inbound": "8024"}
 
 
 def program(name: str, package: str) -> str:
-    found = shutil.which(name) or shutil.which(f"/usr/sbin/{name}")
-    if not found:
+    path = shutil.which(name) or shutil.which(f"/usr/sbin/{name}")
+    if not path:
         pytest.skip(f"{name} is not here; on Debian or Ubuntu: sudo apt-get install {package}")
-    return found
+    return path
 
 
-def ran(*command: object, **others: Any) -> str:
+def run_command(*command: object, **others: Any) -> str:
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=30, **others)
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
-    return said
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    return output
 
 
-def texts() -> dict[str, str]:
+def read_recipes() -> dict[str, str]:
     return {path.relative_to(DEPLOY).as_posix(): path.read_text() for path in DEPLOY.rglob("*") if path.is_file()}
 
 
@@ -47,7 +47,7 @@ def test_systemd_takes_every_unit(tmp_path: Path) -> None:
         text = unit.read_text().replace("/opt/depesche/bin/depesche", sys.executable)
         (tmp_path / unit.name).write_text(text.replace("EnvironmentFile=/etc/depesche", f"EnvironmentFile=-{tmp_path}"))
     names = [unit.name.replace("@.", "@worker.") for unit in UNITS]
-    assert ran(verify, "verify", "--man=no", *(tmp_path / name for name in names)) == ""
+    assert run_command(verify, "verify", "--man=no", *(tmp_path / name for name in names)) == ""
 
 
 def test_nginx_takes_its_recipe(tmp_path: Path) -> None:
@@ -57,13 +57,13 @@ def test_nginx_takes_its_recipe(tmp_path: Path) -> None:
     recipe = re.sub(r"ssl_certificate_key .*;", f"ssl_certificate_key {CERTIFICATES}/ours.pem;", recipe)
     whole = tmp_path / "nginx.conf"
     whole.write_text(f"pid {tmp_path}/pid; error_log stderr; events {{}} http {{ {recipe} }}")
-    assert "test is successful" in ran(nginx, "-t", "-c", whole, "-p", tmp_path)
+    assert "test is successful" in run_command(nginx, "-t", "-c", whole, "-p", tmp_path)
 
 
 def test_caddy_takes_its_recipe(tmp_path: Path) -> None:
     caddy = program("caddy", "caddy")
     home = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
-    assert "Valid configuration" in ran(
+    assert "Valid configuration" in run_command(
         caddy, "validate", "--adapter", "caddyfile", "--config", DEPLOY / "Caddyfile", env=home
     )
 
@@ -72,33 +72,33 @@ def test_postfix_knows_every_line_of_its_recipe(tmp_path: Path) -> None:
     postconf = program("postconf", "postfix")
     shutil.copy(DEPLOY / "postfix.cf", tmp_path / "main.cf")
     (tmp_path / "master.cf").touch()
-    said = ran(postconf, "-c", tmp_path, "-n")
-    assert "warning" not in said
-    assert "virtual_transport = lmtp:inet:127.0.0.1:8024" in said
+    output = run_command(postconf, "-c", tmp_path, "-n")
+    assert "warning" not in output
+    assert "virtual_transport = lmtp:inet:127.0.0.1:8024" in output
 
 
-def test_the_mail_server_and_the_web_server_look_where_the_house_listens() -> None:
-    found = texts()
-    assert f"server 127.0.0.1:{PLACES['web']};" in found["nginx.conf"]
-    assert f"reverse_proxy 127.0.0.1:{PLACES['web']}" in found["Caddyfile"]
-    assert f"lmtp:inet:127.0.0.1:{PLACES['inbound']}" in found["postfix.cf"]
-    assert f"--port {PLACES['web']}" in found["systemd/depesche.service"]
-    assert f"DEPESCHE_PORT={PLACES['web']}" in found["systemd/depesche@.service"]
-    compose = yaml.safe_load(found["compose.yaml"])["services"]
+def test_mail_server_and_web_server_connect_where_depesche_listens() -> None:
+    recipes = read_recipes()
+    assert f"server 127.0.0.1:{PLACES['web']};" in recipes["nginx.conf"]
+    assert f"reverse_proxy 127.0.0.1:{PLACES['web']}" in recipes["Caddyfile"]
+    assert f"lmtp:inet:127.0.0.1:{PLACES['inbound']}" in recipes["postfix.cf"]
+    assert f"--port {PLACES['web']}" in recipes["systemd/depesche.service"]
+    assert f"DEPESCHE_PORT={PLACES['web']}" in recipes["systemd/depesche@.service"]
+    compose = yaml.safe_load(recipes["compose.yaml"])["services"]
     for name, port in PLACES.items():
         assert compose[name]["ports"] == [f"127.0.0.1:{port}:{port}"]
 
 
-@pytest.mark.parametrize("name", texts())
-def test_every_setting_of_a_recipe_is_one_of_ours(name: str) -> None:
-    named = {word.removesuffix("_FILE") for word in re.findall(r"\bDEPESCHE_[A-Z_]+[A-Z]\b", texts()[name])}
+@pytest.mark.parametrize("name", read_recipes())
+def test_every_setting_of_a_recipe_exists(name: str) -> None:
+    named = {word.removesuffix("_FILE") for word in re.findall(r"\bDEPESCHE_[A-Z_]+[A-Z]\b", read_recipes()[name])}
     assert named <= settings.KNOWN
 
 
-def test_what_is_a_key_stands_in_files_and_in_no_environment() -> None:
+def test_secrets_are_in_files_and_not_in_the_environment() -> None:
     keys = "SECRET DATABASE SMTP".split()
-    found = texts()
-    compose = yaml.safe_load(found["compose.yaml"])
+    recipes = read_recipes()
+    compose = yaml.safe_load(recipes["compose.yaml"])
     for name in ("web", "worker", "clock", "inbound"):
         environment = compose["services"][name]["environment"]
         assert not {f"DEPESCHE_{key}" for key in keys} & environment.keys()
@@ -106,32 +106,34 @@ def test_what_is_a_key_stands_in_files_and_in_no_environment() -> None:
         assert [file.removeprefix("/run/secrets/") for file in files] == compose["services"][name]["secrets"]
     assert "POSTGRES_PASSWORD" not in compose["services"]["database"]["environment"]
     for unit in ("systemd/depesche.service", "systemd/depesche@.service"):
-        loaded = re.findall(r"^LoadCredential=(\w+):/etc/depesche/secrets/\1$", found[unit], re.MULTILINE)
-        files = re.findall(r"^Environment=DEPESCHE_(\w+)_FILE=%d/(\w+)$", found[unit], re.MULTILINE)
+        loaded = re.findall(r"^LoadCredential=(\w+):/etc/depesche/secrets/\1$", recipes[unit], re.MULTILINE)
+        files = re.findall(r"^Environment=DEPESCHE_(\w+)_FILE=%d/(\w+)$", recipes[unit], re.MULTILINE)
         assert files == [(name.upper(), name) for name in loaded]
         assert "smtp" in loaded
 
 
 def test_the_command_for_root_knows_settings_and_keys(tmp_path: Path) -> None:
-    """What systemd gives the house, a command of root's gives itself."""
+    """The script `depesche` sets what systemd sets for the service."""
     script = (
-        texts()["depesche"].replace("/etc/depesche", str(tmp_path)).replace("/opt/depesche/bin/depesche", "/bin/env")
+        read_recipes()["depesche"]
+        .replace("/etc/depesche", str(tmp_path))
+        .replace("/opt/depesche/bin/depesche", "/bin/env")
     )
     (tmp_path / "settings").write_text('DEPESCHE_SENDER="Depesche <play@games.example.org>"\nDEPESCHE_PROXIES=1\n')
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets/smtp").write_text("smtp://relay\n")
     (tmp_path / "depesche").write_text(script)
-    said = ran("sh", tmp_path / "depesche", env={"PATH": os.environ["PATH"]})
-    environment = dict(line.split("=", 1) for line in said.splitlines())
-    found = settings.read({name: text for name, text in environment.items() if name.startswith("DEPESCHE_")})
-    assert (found.sender_name, found.proxies, found.smtp) == ("Depesche", 1, "smtp://relay")
-    assert str(found.folder) == "/var/lib/depesche"
+    output = run_command("sh", tmp_path / "depesche", env={"PATH": os.environ["PATH"]})
+    environment = dict(line.split("=", 1) for line in output.splitlines())
+    loaded = settings.read({name: text for name, text in environment.items() if name.startswith("DEPESCHE_")})
+    assert (loaded.sender_name, loaded.proxies, loaded.smtp) == ("Depesche", 1, "smtp://relay")
+    assert str(loaded.folder) == "/var/lib/depesche"
 
 
-def test_every_command_of_a_recipe_is_one_of_ours() -> None:
-    compose = yaml.safe_load(texts()["compose.yaml"])["services"]
+def test_every_command_of_a_recipe_exists() -> None:
+    compose = yaml.safe_load(read_recipes()["compose.yaml"])["services"]
     commands = [service["command"] for service in compose.values() if service.get("image") == "depesche"]
-    for text in texts().values():
+    for text in read_recipes().values():
         commands += [
             line.split() for line in re.findall(r"(?:/bin/|^ {4})depesche ((?!%i)[a-z]+[^&'\n]*)", text, re.MULTILINE)
         ]
@@ -143,22 +145,22 @@ def test_every_command_of_a_recipe_is_one_of_ours() -> None:
             pytest.fail(f"{command}: {misuse}")
 
 
-def test_in_containers_nobody_is_root_and_nothing_of_the_house_can_be_written() -> None:
-    compose = yaml.safe_load(texts()["compose.yaml"])["services"]
+def test_in_containers_no_process_is_root_and_the_program_cannot_be_written() -> None:
+    compose = yaml.safe_load(read_recipes()["compose.yaml"])["services"]
     for name in ("web", "worker", "clock", "inbound"):
         assert compose[name]["read_only"]
         assert compose[name]["cap_drop"] == ["ALL"]
-    assert re.search(r"^USER \d+$", texts()["Containerfile"], re.MULTILINE)
+    assert re.search(r"^USER \d+$", read_recipes()["Containerfile"], re.MULTILINE)
 
 
 def test_the_image_holds_all_that_the_program_needs() -> None:
-    copied = re.findall(r"^COPY (?!--from)(.*) \S+$", texts()["Containerfile"], re.MULTILINE)
+    copied = re.findall(r"^COPY (?!--from)(.*) \S+$", read_recipes()["Containerfile"], re.MULTILINE)
     assert {"engine", "service", "workers", "templates", "pyproject.toml"} <= set(" ".join(copied).split())
     assert all((ROOT / path).exists() for path in " ".join(copied).split())
 
 
 def test_the_page_on_sizing_names_metrics_benches_and_commands_that_there_are(site: Site) -> None:
-    text = texts()["SIZING.md"]
+    text = read_recipes()["SIZING.md"]
     metrics = create_app(site.app).test_client().get("/metrics").text
     families = {f"depesche_{name}" for name in METRICS} | set(re.findall(r"^# TYPE (\w+)", metrics, re.MULTILINE))
     assert {name.removesuffix("_total") for name in re.findall(r"`(depesche_\w+)`", text)} <= families

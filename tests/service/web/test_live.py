@@ -49,12 +49,12 @@ def open_page(port: int, token: str) -> socket.socket:
     return connection
 
 
-def read_until(connection: socket.socket, word: bytes) -> None:
-    said = b""
-    while word not in said:
+def read_until(connection: socket.socket, text: bytes) -> None:
+    received = b""
+    while text not in received:
         piece = connection.recv(1_000)
-        assert piece, said
-        said += piece
+        assert piece, received
+        received += piece
 
 
 def is_silent(connection: socket.socket) -> bool:
@@ -79,7 +79,7 @@ def port(service: RunningService) -> int:
     return urlsplit(service.address).port or 0
 
 
-def test_more_pages_than_threads_are_all_told_of_a_move(service: RunningService, port: int) -> None:
+def test_more_pages_than_threads_all_learn_of_a_move(service: RunningService, port: int) -> None:
     opened = service.start_table()
     links = service.app.links
     pages = [open_page(port, links.live(opened.table, kind)) for kind in ("seat", "watch") for _ in range(2 * THREADS)]
@@ -179,7 +179,7 @@ def test_a_page_that_reads_nothing_holds_up_no_other_and_sees_a_change_later(pag
     asyncio.run(visit())
 
 
-def test_more_pages_than_are_served_at_once_are_all_told(pages: live.Live) -> None:
+def test_more_pages_than_are_served_at_once_all_get_a_change(pages: live.Live) -> None:
     async def visit() -> None:
         clients = [Client() for _ in range(2 * live.PAGES_AT_ONCE + 1)]
         tasks = [asyncio.create_task(pages.serve("table.watch", one.receive, one.send)) for one in clients]

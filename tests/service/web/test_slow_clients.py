@@ -64,15 +64,15 @@ def fetch(port: int) -> bytes:
         return client.getresponse().read()
 
 
-@pytest.mark.parametrize("begun", [b"GET / HT", REQUEST_LINE.encode() + b"Content-Length: 60000\r\n\r\nabc"])
-def test_hundreds_of_slow_senders_shut_nobody_out(port: int, begun: bytes) -> None:
-    slow = [connect(port, begun) for _ in range(300)]
+@pytest.mark.parametrize("beginning", [b"GET / HT", REQUEST_LINE.encode() + b"Content-Length: 60000\r\n\r\nabc"])
+def test_hundreds_of_slow_senders_do_not_hold_up_another_client(port: int, beginning: bytes) -> None:
+    slow = [connect(port, beginning) for _ in range(300)]
     assert fetch(port) == b"0 here"
     for one in slow:
         one.close()
 
 
-def test_more_clients_that_never_read_than_threads_shut_nobody_out(port: int) -> None:
+def test_more_clients_that_never_read_than_threads_do_not_hold_up_another(port: int) -> None:
     slow = [connect(port, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n") for _ in range(2 * THREADS)]
     assert fetch(port) == b"0 here"
     for one in slow:
@@ -122,7 +122,7 @@ def test_headers_have_a_largest_size(port: int, size: int, status: bytes) -> Non
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
-    "begun",
+    "beginning",
     [
         b"",
         b"GET / HT",
@@ -132,9 +132,9 @@ def test_headers_have_a_largest_size(port: int, size: int, status: bytes) -> Non
     ],
     ids=["nothing", "half a header", "a whole request", "an empty line more", "half a body"],
 )
-def test_a_client_that_sends_nothing_more_is_disconnected(port: int, begun: bytes) -> None:
+def test_a_client_that_sends_nothing_more_is_disconnected(port: int, beginning: bytes) -> None:
     since = time.monotonic()
-    assert answer(port, begun) == b"" or begun.endswith(b"\r\n")
+    assert answer(port, beginning) == b"" or beginning.endswith(b"\r\n")
     assert 0.4 < time.monotonic() - since < 5
 
 
